@@ -1,0 +1,119 @@
+"""Content by name: cards, tasks, suites, weights and the bundled mini set."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from dhp.content.files import content_folder, load_spec
+from dhp.errors import InputError, near
+from dhp.specs import Card, Suite, Task, Weights
+
+DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
+"""The six datasets of the DHP benchmark, in the paper's order."""
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+
+def _named_file(kind: str, folder: Path, name: str) -> Path:
+    if name not in (names := _names(folder)):
+        raise InputError(f"unknown {kind} '{name}'; {near(name, names)}")
+    return folder / f"{name}.yaml"
+
+
+def _name_or_file(kind: str, folder: Path, given: str) -> Path:
+    path = Path(given)
+    if path.suffix in (".yaml", ".yml"):
+        if not path.is_file():
+            raise InputError(f"{kind} file {path}: does not exist")
+        return path
+    return _named_file(kind, folder, given)
+
+
+def dataset_names() -> list[str]:
+    """The datasets that have a card."""
+    return _names(content_folder("datasets") / "cards")
+
+
+def task_names() -> list[str]:
+    """The tasks that are defined."""
+    return _names(content_folder("datasets") / "tasks")
+
+
+def suite_names() -> list[str]:
+    """The suites that ship with the package."""
+    return _names(content_folder("perturbations"))
+
+
+def weights_names() -> list[str]:
+    """The expert weights that ship with the package."""
+    return _names(content_folder("expert_weights"))
+
+
+def read_card(dataset: str) -> Card:
+    """The card of a dataset; its task must exist."""
+    path = _named_file("dataset", content_folder("datasets") / "cards", dataset)
+    card = load_spec(path, Card)
+    if card.task not in (tasks := task_names()):
+        raise InputError(f"{path}: task: unknown task '{card.task}'; {near(card.task, tasks)}")
+    return card
+
+
+def read_task(task: str) -> Task:
+    """A task with its metrics."""
+    return load_spec(_named_file("task", content_folder("datasets") / "tasks", task), Task)
+
+
+def read_suite(given: str) -> Suite:
+    """A suite by the name of its dataset or by file (`.yaml`); its task must exist."""
+    path = _name_or_file("suite", content_folder("perturbations"), given)
+    suite = load_spec(path, Suite)
+    if suite.task not in (tasks := task_names()):
+        raise InputError(f"{path}: task: unknown task '{suite.task}'; {near(suite.task, tasks)}")
+    return suite
+
+
+def read_weights(given: str) -> Weights:
+    """Weights by name or by file (`.yaml`); tasks and metrics they name must exist, rows must be full."""
+    path = _name_or_file("weights", content_folder("expert_weights"), given)
+    weights = load_spec(path, Weights)
+    for task_name, rows in weights.tasks.items():
+        if task_name not in (tasks := task_names()):
+            raise InputError(f"{path}: tasks: unknown task '{task_name}'; {near(task_name, tasks)}")
+        metrics = read_task(task_name).metric_names
+        for perturber, row in rows.items():
+            place = f"{path}: tasks.{task_name}.{perturber}"
+            for metric in row:
+                if metric not in metrics:
+                    raise InputError(f"{place}: unknown metric '{metric}'; {near(metric, metrics)}")
+            if missing := [m for m in metrics if m not in row]:
+                raise InputError(
+                    f"{place}: no weight for metric '{missing[0]}'; allowed: one for each metric"
+                )
+    return weights
+
+
+def mini_examples_file(dataset: str) -> Path:
+    """The bundled examples that stand in for a dataset (JSONL of `id, source, output` and its fields)."""
+    folder = content_folder("datasets") / "mini"
+    if not (path := folder / f"{dataset}.jsonl").is_file():
+        known = [f"mini/{p.stem}" for p in sorted(folder.glob("*.jsonl"))]
+        raise InputError(f"unknown dataset 'mini/{dataset}'; {near(f'mini/{dataset}', known)}")
+    return path
+
+
+def check() -> Iterator[str]:
+    """Read all content strictly; yields one line a file, raises `InputError` at the first fault."""
+    for task in task_names():
+        yield f"task {task}: {len(read_task(task).metrics)} metrics"
+    for dataset in dataset_names():
+        card = read_card(dataset)
+        yield f"dataset {dataset}: task {card.task}, N = {card.n}"
+    for name in suite_names():
+        suite = read_suite(name)
+        if suite.suite != name:
+            raise InputError(f"perturbations/{name}.yaml: suite: must be '{name}', not '{suite.suite}'")
+        yield f"suite {name}: {len(suite.variants)} variants"
+    for name in weights_names():
+        weights = read_weights(name)
+        yield f"weights {name}: {sum(map(len, weights.tasks.values()))} rows"

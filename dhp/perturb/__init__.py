@@ -1,0 +1,16 @@
+"""Degrades texts in known ways: perturbers by rule, found by name, applied with an audit of each edit."""
+
+from dhp.perturb.api import Edited, Perturber, perturber
+from dhp.perturb.find import builtin_perturbers, check_suite, find_perturbers, load_perturber
+from dhp.perturb.pipeline import perturb
+
+__all__ = [
+    "Edited",
+    "Perturber",
+    "builtin_perturbers",
+    "check_suite",
+    "find_perturbers",
+    "load_perturber",
+    "perturb",
+    "perturber",
+]

@@ -1,0 +1,129 @@
+"""What a perturber is, and the decorator that makes one out of a plain function."""
+
+import inspect
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from dhp.errors import InputError, near
+from dhp.records import Example, Variant
+
+LEVELS = ("character", "word", "sentence")
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A degraded text with the number of edits, for a perturber that counts them."""
+
+    text: str
+    asked: int
+    made: int
+
+
+class PerturberFunction(Protocol):
+    """`(text, rng, *, example, **params)` -> the degraded text.
+
+    `rng` is a stream of its own for this example; use no other source of randomness. A function with a
+    parameter `others` also gets the other examples of the dataset. Raise `NotApplicable` where this kind
+    of damage is impossible in the text.
+    """
+
+    def __call__(self, text: str, rng: random.Random, /, *, example: Example) -> str | Edited: ...
+
+
+AnyFunction = Callable[..., str | Edited]
+
+
+@dataclass(frozen=True, slots=True)
+class Perturber:
+    """A named way of making a text worse."""
+
+    name: str
+    level: str
+    """`character`, `word` or `sentence`."""
+    degrees: Mapping[str | None, Mapping[str, object]]
+    """degree -> default parameters; the key None stands for an only degree."""
+    function: AnyFunction | None
+    """None for a perturber that a language model carries out."""
+
+    @property
+    def method(self) -> str:
+        """`rule` or `llm`."""
+        return "rule" if self.function else "llm"
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The variants this perturber makes with its own parameters."""
+        return tuple(
+            Variant(
+                self.name if degree is None else f"{self.name}.{degree}",
+                self.name,
+                self.level,
+                self.method,
+                degree,
+                params,
+            )
+            for degree, params in self.degrees.items()
+        )
+
+    @property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The function's own keyword parameters, those a suite may set."""
+        if self.function is None:
+            return {}
+        keywords = list(inspect.signature(self.function).parameters.items())[2:]
+        return {name: p for name, p in keywords if name not in ("example", "others")}
+
+    @property
+    def wants_others(self) -> bool:
+        """Whether the function takes the other examples of the dataset."""
+        return self.function is not None and "others" in inspect.signature(self.function).parameters
+
+    def check_params(self, params: Mapping[str, object], place: str) -> None:
+        """Raise `InputError` at `place` if the function does not take these parameters, or needs more."""
+        known = self.parameters
+        if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known.values()) or self.function is None:
+            return
+        for name in params:
+            if name not in known:
+                raise InputError(f"{place}: unknown parameter '{name}'; {near(name, known)}")
+        for name, parameter in known.items():
+            if parameter.default is inspect.Parameter.empty and name not in params:
+                raise InputError(f"{place}: parameter '{name}' is missing")
+
+
+def perturber(
+    *, name: str, level: str, degrees: Mapping[str, Mapping[str, object]] | None = None
+) -> Callable[[AnyFunction], Perturber]:
+    """Make a perturber out of a function `(text, rng, *, example, **params) -> str`.
+
+    Parameters
+    ----------
+    name
+        Lower-case letters, digits and `_`; the name in suites and variants.
+    level
+        `character`, `word` or `sentence`.
+    degrees
+        degree -> parameters of the function, mildest first. Without it there is one variant, named as
+        the perturber.
+
+    Raises
+    ------
+    InputError
+        If the name or level is not allowed or the parameters do not fit the function.
+    """
+    place = f"perturber '{name}'"
+    if not (name.isascii() and name.isidentifier() and name == name.lower()):
+        raise InputError(f"{place}: the name may hold lower-case letters, digits and '_' only")
+    if level not in LEVELS:
+        raise InputError(f"{place}: unknown level '{level}'; {near(level, LEVELS)}")
+
+    def made(function: AnyFunction) -> Perturber:
+        own: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}
+        result = Perturber(name, level, own, function)
+        for degree, params in own.items():
+            result.check_params(params, place if degree is None else f"{place}: degree '{degree}'")
+        return result
+
+    return made

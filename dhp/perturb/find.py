@@ -1,0 +1,88 @@
+"""Perturbers by name: built in, from entry points, from `module:function`."""
+
+import importlib
+import importlib.metadata
+import sys
+from collections.abc import Iterable
+
+from dhp.errors import InputError, near
+from dhp.perturb.api import Perturber
+from dhp.perturb.characters import random_deletions, random_typos
+from dhp.perturb.sentences import random_answer, random_ending, reordering, wrong_ending
+from dhp.perturb.words import word_deletions
+from dhp.registry import Registry
+from dhp.specs import Suite
+
+ENTRY_POINT_GROUP = "dhp.perturbers"
+
+_RULES = (
+    random_deletions,
+    random_typos,
+    word_deletions,
+    reordering,
+    random_ending,
+    random_answer,
+    wrong_ending,
+)
+_LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewriting_insertion": "sentence"}
+
+
+def builtin_perturbers() -> Registry[Perturber]:
+    """The perturbers of this package; those that a language model carries out have no function."""
+    declared = [
+        Perturber(name, level, {"minor": {}, "major": {}}, function=None) for name, level in _LLM.items()
+    ]
+    return Registry("perturber", {p.name: p for p in (*_RULES, *declared)})
+
+
+def find_perturbers(own: Iterable[Perturber] = ()) -> Registry[Perturber]:
+    """Built-in perturbers, those of installed packages (entry points `dhp.perturbers`) and `own`."""
+    installed = {}
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+        installed[entry.name] = _checked(entry.load(), f"entry point '{entry.name} = {entry.value}'")
+    registry = builtin_perturbers().extended({p.name: p for p in installed.values()})
+    return registry.extended({p.name: _checked(p, f"perturber {p!r}") for p in own})
+
+
+def load_perturber(reference: str) -> Perturber:
+    """The perturber at `module:function`; modules of the working directory are found too."""
+    module_name, colon, attribute = reference.partition(":")
+    if not (module_name and colon and attribute):
+        raise InputError(f"perturber '{reference}': must have the form module:function")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as e:
+        raise InputError(f"perturber '{reference}': {e}") from None
+    if not hasattr(module, attribute):
+        made = [name for name, value in vars(module).items() if isinstance(value, Perturber)]
+        raise InputError(
+            f"perturber '{reference}': no '{attribute}' in {module_name}; {near(attribute, made)}"
+        )
+    return _checked(getattr(module, attribute), f"perturber '{reference}'")
+
+
+def _checked(value: object, place: str) -> Perturber:
+    if not isinstance(value, Perturber):
+        raise InputError(
+            f"{place}: is a {type(value).__name__}, not made by @dhp.perturber(name=..., level=...)"
+        )
+    return value
+
+
+def check_suite(suite: Suite, perturbers: Registry[Perturber]) -> None:
+    """Raise `InputError` where a suite disagrees with the perturbers it names."""
+    for name, use in suite.perturbers.items():
+        place = f"suite '{suite.suite}': perturbers.{name}"
+        if name not in perturbers:
+            raise InputError(f"{place}: unknown perturber; {near(name, perturbers)}")
+        known = perturbers[name]
+        if use.level != known.level:
+            raise InputError(f"{place}: level is '{known.level}', not '{use.level}'")
+        if use.method != known.method:
+            raise InputError(f"{place}: method is '{known.method}', not '{use.method}'")
+        for variant in use.variants(name):
+            known.check_params(
+                variant.params, place if variant.degree is None else f"{place}.{variant.degree}"
+            )

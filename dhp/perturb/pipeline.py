@@ -1,0 +1,81 @@
+"""Applies variants to examples and audits what was really edited."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rapidfuzz.distance import Levenshtein
+
+from dhp.errors import InputError, NotApplicable
+from dhp.perturb.api import Edited, Perturber
+from dhp.records import Audit, Example, PerturbedText, Variant
+from dhp.registry import Registry
+from dhp.seeding import stream
+
+
+def perturb(
+    examples: Sequence[Example],
+    variants: Iterable[Variant],
+    perturbers: Registry[Perturber],
+    *,
+    dataset: str,
+    seed: int = 0,
+) -> Iterator[PerturbedText]:
+    """Degrade every example in every variant, variant by variant in the order given.
+
+    The text for one (example, variant) depends on seed, dataset name, example and parameters alone (for
+    `random_ending` and `random_answer` also on which texts the other examples have), never on order or on
+    the other variants. A perturber that is not applicable gives a `PerturbedText` with its reason.
+
+    Raises
+    ------
+    InputError
+        If a perturber is unknown, needs a language model, raises, or returns anything but a changed,
+        non-empty text; names the perturber and the example.
+    """
+    for variant in variants:
+        perturber = perturbers[variant.perturber]
+        for example in examples:
+            yield _perturbed(example, variant, perturber, examples, dataset, seed)
+
+
+def _perturbed(
+    example: Example,
+    variant: Variant,
+    perturber: Perturber,
+    examples: Sequence[Example],
+    dataset: str,
+    seed: int,
+) -> PerturbedText:
+    place = f"perturber '{perturber.name}', example '{example.id}'"
+    if perturber.function is None:
+        raise InputError(f"{place}: needs a language model")
+    # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
+    rng = stream(seed, dataset, example.id, perturber.name)
+    extra = {"others": [e for e in examples if e.id != example.id]} if perturber.wants_others else {}
+    try:
+        result = perturber.function(example.output, rng, example=example, **extra, **variant.params)
+    except NotApplicable as reason:
+        return PerturbedText(example.id, variant.name, None, reason=str(reason))
+    except InputError:
+        raise
+    except Exception as e:
+        raise InputError(f"{place}: raised {type(e).__name__}: {e}".splitlines()[0]) from e
+    edited = result if isinstance(result, Edited) else None
+    text = edited.text if edited else result
+    if not isinstance(text, str):
+        raise InputError(f"{place}: returned {type(text).__name__}; must return the changed text")
+    if not text.strip():
+        raise InputError(
+            f"{place}: returned an empty text; raise dhp.NotApplicable where nothing can be done"
+        )
+    if text == example.output:
+        raise InputError(
+            f"{place}: returned the text unchanged; raise dhp.NotApplicable where nothing can be done"
+        )
+    distance = Levenshtein.distance(example.output, text)
+    audit = Audit(
+        edited.asked if edited else None,
+        edited.made if edited else None,
+        distance,
+        round(1 - distance / max(len(text), len(example.output)), 6),
+    )
+    return PerturbedText(example.id, variant.name, text, audit=audit)

@@ -1,0 +1,80 @@
+"""The frozen records that flow from stage to stage."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+ORIGINAL = "original"
+
+RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
+RATING_STATUSES: tuple[RatingStatus, ...] = ("scored", "unparsed", "refused", "out_of_scale", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One item of a dataset."""
+
+    id: str
+    """Unique within the dataset."""
+    source: str
+    """What the writer was given: article, story so far, paragraph, text to translate."""
+    output: str
+    """The reference text, the good original that gets degraded."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Further named texts, such as `question` or `wrong_ending`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way of making a text worse: a perturber in one degree."""
+
+    name: str
+    """`<perturber>.<degree>`, or `<perturber>` where there is one degree."""
+    perturber: str
+    level: str
+    """`character`, `word` or `sentence`; ready-made pairs may bring others."""
+    method: str
+    """`rule`, `llm` or `given` (a text that came with the data)."""
+    degree: str | None
+    params: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What was really done to a text."""
+
+    asked: int | None
+    """Edits asked for, where the perturber counts them."""
+    made: int | None
+    """Edits made; less than asked where the text is too short."""
+    edit_distance: int
+    """Levenshtein distance to the original, in characters."""
+    similarity: float
+    """1 - edit_distance / length of the longer text, in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbedText:
+    """One example under one variant: the degraded text, or the reason why there is none."""
+
+    example: str
+    variant: str
+    text: str | None
+    reason: str | None = None
+    """Why the variant is not applicable to this example; None where there is a text."""
+    audit: Audit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One answer of a judge for one (example, variant, metric, sample)."""
+
+    example: str
+    variant: str
+    metric: str
+    sample: int
+    score: float | None
+    """On the metric's scale; None unless `status` is `scored`."""
+    status: RatingStatus = "scored"
+    raw: str | None = None
+    """The judge's own words, where it has any."""

@@ -1,0 +1,25 @@
+"""Random streams keyed by what they are for, never by order or process.
+
+The generator is `random.Random`, whose `random()` and `getrandbits()` give the same numbers on every
+platform and Python version.
+"""
+
+import hashlib
+import json
+import random
+
+
+def key_digest(*key: object) -> bytes:
+    """sha256 of a key made of strings and numbers; distinct keys never collide by concatenation."""
+    return hashlib.sha256(json.dumps(key, ensure_ascii=False, default=str).encode()).digest()
+
+
+def stream(*key: object) -> random.Random:
+    """A random stream that depends on `key` alone, usually (seed, dataset, example id, perturber)."""
+    return random.Random(int.from_bytes(key_digest(*key)))
+
+
+def text_hash(text: str | bytes) -> str:
+    """The first 12 hex digits of sha256: short enough to print, long enough to tell contents apart."""
+    data = text.encode() if isinstance(text, str) else text
+    return hashlib.sha256(data).hexdigest()[:12]

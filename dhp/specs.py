@@ -1,0 +1,179 @@
+"""The shapes of content files: what a YAML file may say, strictly."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from dhp.records import ORIGINAL, Variant
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Number = Annotated[float, Field(strict=False)]
+
+
+class Spec(BaseModel):
+    """Base of all content: unknown keys and wrong types are errors, nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Scale(Spec):
+    """The closed interval of a metric's scores."""
+
+    min: Number
+    max: Number
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Scale":
+        if not self.min < self.max:
+            raise ValueError(f"min must be less than max, not {self.min:g} and {self.max:g}")
+        return self
+
+
+class Metric(Spec):
+    """A quality criterion."""
+
+    name: Name
+    scale: Scale
+    definition: str
+    """What the criterion means, for a judge and for a reader."""
+    steps: list[str] = Field(min_length=1)
+    """How to judge it, step by step."""
+    question: str
+    """The criterion asked as one question."""
+
+
+class Task(Spec):
+    """What the writer of the texts had to do, and by which metrics the result is judged."""
+
+    task: Name
+    instruction: str
+    """What the writer was asked to do."""
+    source_label: str
+    """What the source is called when shown to a judge, e.g. Article."""
+    output_label: str
+    """What the text under judgement is called, e.g. Summary."""
+    shown_fields: dict[Name, str] = Field(default_factory=dict)
+    """Further fields of the example that a judge needs to see, with their labels."""
+    required_fields: list[Name] = Field(default_factory=list)
+    """Fields without which an example of this task cannot be judged."""
+    metrics: list[Metric] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _unique(self) -> "Task":
+        names = self.metric_names
+        if len(set(names)) < len(names):
+            raise ValueError(f"metric names must differ: {', '.join(names)}")
+        return self
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The metrics' names in the order of the file."""
+        return tuple(metric.name for metric in self.metrics)
+
+
+class Figures(Spec):
+    """Mean characters, words and sentences of the reference texts."""
+
+    characters: Number
+    words: Number
+    sentences: Number
+
+
+class Download(Spec):
+    """Where the published files are and how to know that they are the right ones."""
+
+    files: dict[str, str] = Field(min_length=1)
+    """File name -> URL. An archive (.zip, .tar.gz) is unpacked."""
+    sha256: dict[str, str] = Field(default_factory=dict)
+    """File name -> sha256, where one is known."""
+
+
+class Card(Spec):
+    """A dataset: what it is, whose it is, where to get it, how N examples are chosen from it."""
+
+    dataset: Name
+    task: Name
+    title: str
+    licence: str
+    citation: str
+    homepage: str
+    access: str
+    """How a user gets the data, in one sentence."""
+    selection: str
+    """Which examples qualify, as the DHP paper chose them."""
+    n: int = Field(default=100, ge=1)
+    source_language: str = "en"
+    output_language: str = "en"
+    paper: Figures
+    download: Download | None = None
+
+
+class PerturberUse(Spec):
+    """One perturber of a suite with its parameters: either `degrees`, or `params` of its only degree."""
+
+    level: Literal["character", "word", "sentence"]
+    method: Literal["rule", "llm"]
+    degrees: dict[Name, dict[str, Any]] | None = Field(default=None, min_length=1)
+    params: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> "PerturberUse":
+        if self.degrees is not None and self.params is not None:
+            raise ValueError("give degrees or params, not both")
+        return self
+
+    def variants(self, name: str) -> Iterator[Variant]:
+        """The variants this entry stands for."""
+        degrees: Mapping[str | None, dict[str, Any]] = (
+            {**self.degrees} if self.degrees else {None: self.params or {}}
+        )
+        for degree, params in degrees.items():
+            full = name if degree is None else f"{name}.{degree}"
+            yield Variant(full, name, self.level, self.method, degree, params)
+
+
+class Suite(Spec):
+    """The perturbers of one dataset with their parameters."""
+
+    suite: Name
+    task: Name
+    source: str
+    """Where the parameters come from."""
+    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _no_original(self) -> "Suite":
+        if ORIGINAL in self.perturbers:
+            raise ValueError(f"'{ORIGINAL}' names the undamaged text; call the perturber otherwise")
+        return self
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """All variants, in the order of the file."""
+        return tuple(v for name, use in self.perturbers.items() for v in use.variants(name))
+
+
+class Weights(Spec):
+    """How much each metric should suffer from each perturber, per task."""
+
+    weights: Name
+    version: int
+    provenance: str
+    """Who says so and on what grounds."""
+    otherwise: Literal["uniform"] | None = None
+    """Weights of perturbers without a row; without this key such a perturber is an error."""
+    tasks: dict[Name, dict[Name, dict[Name, Number]]] = Field(default_factory=dict)
+    """task -> perturber -> metric -> weight; each row sums to 1."""
+
+    @model_validator(mode="after")
+    def _rows_sum_to_one(self) -> "Weights":
+        for task, rows in self.tasks.items():
+            for perturber, row in rows.items():
+                if any(not 0 <= w <= 1 for w in row.values()):
+                    raise ValueError(f"tasks.{task}.{perturber}: weights must lie in [0, 1]")
+                if abs(sum(row.values()) - 1) > 1e-6:
+                    raise ValueError(
+                        f"tasks.{task}.{perturber}: weights must sum to 1, not {sum(row.values()):g}"
+                    )
+        return self

@@ -1,0 +1,18 @@
+"""The statistics of discernment: arrays in, results out; knows no LLM and no file."""
+
+from dhp.stats.combine import COMBINATIONS, combine
+from dhp.stats.discernment import discernment, level_average, minimum
+from dhp.stats.effects import Effect, effect
+from dhp.stats.signed_rank import SignedRank, signed_rank
+
+__all__ = [
+    "COMBINATIONS",
+    "Effect",
+    "SignedRank",
+    "combine",
+    "discernment",
+    "effect",
+    "level_average",
+    "minimum",
+    "signed_rank",
+]

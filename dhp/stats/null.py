@@ -1,0 +1,136 @@
+"""Upper tails of the null distribution of W+ given the ties, in log space.
+
+Under the null hypothesis each non-zero difference is positive with probability 1/2, so W+ is a sum of
+independent two-point variables: a tie group of `size` differences adds `rank` times a Binomial(size, 1/2).
+Ranks are doubled average ranks, hence integers.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_NEGLIGIBLE = 37.0  # -log of a relative mass that no longer matters (8.5e-17)
+_LATTICE_SHARE = 0.05
+_CHUNK = 1 << 17
+
+
+def _reduced(ranks: Ints, w: int) -> tuple[Ints, int]:
+    divisor = int(np.gcd.reduce(ranks))
+    return ranks // divisor, w // divisor
+
+
+def exact_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
+    """log P(W >= w) by convolution over tie groups; `w` is attainable, the total size at most about 1,000.
+
+    By symmetry P(W >= w) = P(W <= total - w), so only the lower part of the distribution is ever needed.
+    All terms are positive, hence the relative error stays at rounding level far out in the tail.
+    """
+    ranks, w = _reduced(ranks, w)
+    keep = int(ranks @ sizes) - w + 1
+    mass = np.ones(1)
+    for rank, size in zip(ranks.tolist(), sizes.tolist(), strict=True):
+        grown = np.zeros(min(mass.size + rank * size, keep))
+        for k in range(size + 1):
+            start = k * rank
+            if start >= grown.size:
+                break
+            part = mass[: grown.size - start]
+            grown[start : start + part.size] += math.ldexp(math.comb(size, k), -size) * part
+        mass = grown
+    return math.log(float(mass.sum()))
+
+
+def tilted_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
+    """log P(W >= w) for many differences, by inverting the characteristic function of a tilted W.
+
+    Exponential tilting moves the mean to `w` (the saddlepoint), so that the tail becomes a sum over the
+    centre of a distribution, which the inversion on a finite window gives with negligible aliasing. Agrees
+    with the exact tail to about 1e-9 of p.
+    """
+    ranks, w = _reduced(ranks, w)
+    total = int(ranks @ sizes)
+    if 2 * w <= total:
+        return math.log1p(-math.exp(tilted_log_tail(ranks, sizes, total - w + 1))) if w > 0 else 0.0
+    if w >= total:
+        return -float(sizes.sum()) * math.log(2) if w == total else -math.inf
+    r, m = ranks.astype(np.float64), sizes.astype(np.float64)
+    tilt = _saddlepoint(r, m, w)
+    cumulant = _cumulant(r, m, tilt)
+    probability = 1 / (1 + np.exp(-tilt * r))
+    deviation = math.sqrt(float((m * r * r * probability * (1 - probability)).sum()))
+    above, below = _window(r, m, tilt, cumulant, w, deviation)
+    period = (above + below) | 1
+    top = period // 2
+    if sizes.max() < _LATTICE_SHARE * sizes.sum():
+        # Without a dominant tie group only the lobe around zero has any weight.
+        top = min(top, math.ceil(9 / deviation * period / (2 * math.pi)))
+    mass = 0.0
+    for start in range(0, top + 1, _CHUNK):
+        frequency = np.arange(start, min(start + _CHUNK, top + 1))
+        mass += _inverted(frequency, period, ranks, sizes, probability, tilt, w, above)
+    return cumulant - tilt * w + math.log(mass)
+
+
+def _cumulant(r: Floats, m: Floats, t: float) -> float:
+    """log E exp(t W)."""
+    return float((m * (np.logaddexp(0.0, t * r) - math.log(2))).sum())
+
+
+def _saddlepoint(r: Floats, m: Floats, w: int) -> float:
+    """The t at which the tilted mean is `w`, for w above the untilted mean, by safeguarded Newton steps."""
+    low, high = 0.0, 1.0 / float(r.max())
+    while float((m * r / (1 + np.exp(-high * r))).sum()) < w:
+        low, high = high, 2 * high
+    t = (low + high) / 2
+    for _ in range(200):
+        p = 1 / (1 + np.exp(-t * r))
+        excess = float((m * r * p).sum()) - w
+        low, high = (low, t) if excess > 0 else (t, high)
+        step = t - excess / float((m * r * r * p * (1 - p)).sum())
+        following = step if low < step < high else (low + high) / 2
+        if abs(following - t) <= 1e-13 * t:
+            break
+        t = following
+    return t
+
+
+def _window(r: Floats, m: Floats, t: float, cumulant: float, w: int, deviation: float) -> tuple[int, int]:
+    """How far above and below `w` the tilted distribution has any mass, by Chernoff bounds."""
+    spans = []
+    for delta in (8 / deviation, -8 / deviation):
+        log_moment = _cumulant(r, m, t + delta) - cumulant - delta * w
+        spans.append(math.ceil((log_moment + _NEGLIGIBLE) / abs(delta)))
+    return spans[0], spans[1]
+
+
+def _inverted(
+    frequency: Ints,
+    period: int,
+    ranks: Ints,
+    sizes: Ints,
+    probability: Floats,
+    tilt: float,
+    w: int,
+    above: int,
+) -> float:
+    """The share of these frequencies in sum_{x >= w} q(x) exp(-tilt (x - w)), q the tilted mass function."""
+    log_size = np.zeros(frequency.size)
+    angle = np.zeros(frequency.size)
+    for g in np.argsort(-sizes, kind="stable"):
+        turn = 2 * math.pi / period * (frequency * ranks[g] % period)
+        p = probability[g]
+        real, imaginary = 1 - p + p * np.cos(turn), p * np.sin(turn)
+        log_size += sizes[g] * 0.5 * np.log(real * real + imaginary * imaginary + 1e-300)
+        angle += sizes[g] * np.arctan2(imaginary, real)
+        if not (kept := log_size > -2 * _NEGLIGIBLE).all():
+            frequency, log_size, angle = frequency[kept], log_size[kept], angle[kept]
+    turn = 2 * math.pi / period * frequency
+    z = -tilt - 1j * turn
+    geometric = np.expm1(z * (above + 1)) / np.expm1(z)
+    angle -= 2 * math.pi / period * (frequency * w % period)
+    terms = (np.exp(log_size + 1j * angle) * geometric).real
+    return float(np.where(frequency == 0, 1, 2) @ terms) / period
