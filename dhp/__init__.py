@@ -1,0 +1,68 @@
+"""dhp: can this judge tell good text from the same text made worse?
+
+Discernment of Hierarchical Perturbation (Wang et al. 2025): degrade reference texts in known ways, let a
+judge score originals and degraded copies, test whether the scores fell. Names are imported on first use.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dhp.analysis import analyze
+    from dhp.data import Dataset
+    from dhp.errors import DhpError, InputError, NotApplicable
+    from dhp.judge import Candidate, Judge
+    from dhp.perturb import Edited, Perturber, perturber
+    from dhp.pipeline import run
+    from dhp.records import Example, Rating, Variant
+    from dhp.results import Result, Results
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Candidate",
+    "Dataset",
+    "DhpError",
+    "Edited",
+    "Example",
+    "InputError",
+    "Judge",
+    "NotApplicable",
+    "Perturber",
+    "Rating",
+    "Result",
+    "Results",
+    "Variant",
+    "analyze",
+    "perturber",
+    "run",
+]
+
+_HOMES = {
+    "analyze": "analysis",
+    "Dataset": "data",
+    "DhpError": "errors",
+    "InputError": "errors",
+    "NotApplicable": "errors",
+    "Candidate": "judge",
+    "Judge": "judge",
+    "Edited": "perturb",
+    "Perturber": "perturb",
+    "perturber": "perturb",
+    "run": "pipeline",
+    "Example": "records",
+    "Rating": "records",
+    "Variant": "records",
+    "Result": "results",
+    "Results": "results",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dhp' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"dhp.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

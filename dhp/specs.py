@@ -49,6 +49,8 @@ class Task(Spec):
     task: Name
     instruction: str
     """What the writer was asked to do."""
+    default_suite: Name
+    """The suite for data of the user's own."""
     source_label: str
     """What the source is called when shown to a judge, e.g. Article."""
     output_label: str
@@ -126,7 +128,7 @@ class PerturberUse(Spec):
     def variants(self, name: str) -> Iterator[Variant]:
         """The variants this entry stands for."""
         degrees: Mapping[str | None, dict[str, Any]] = (
-            {**self.degrees} if self.degrees else {None: self.params or {}}
+            dict(self.degrees.items()) if self.degrees else {None: self.params or {}}
         )
         for degree, params in degrees.items():
             full = name if degree is None else f"{name}.{degree}"

@@ -1,0 +1,263 @@
+"""From a table of ratings to discernment scores: the one bridge from ratings to `stats`."""
+
+import datetime as dt
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from dhp.content import read_suite, read_weights
+from dhp.errors import InputError, near
+from dhp.ratings import Group, groups
+from dhp.records import Variant
+from dhp.results import Cell, Result, Results, VariantResult, plain_p
+from dhp.specs import Suite, Weights
+from dhp.stats import COMBINATIONS, combine, discernment, effect, level_average, minimum, signed_rank
+from dhp.stats.combine import Combination
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Statistics = Literal["default", "paper"]
+STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
+_ONE_LEVEL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How ratings are to be analysed."""
+
+    statistics: Statistics
+    combination: Combination
+    weights: Weights
+    task: str | None
+    """The task whose rows of the weights apply; None where they have no rows."""
+
+    @property
+    def label(self) -> str:
+        """For signatures."""
+        weights = f"{self.weights.weights}.v{self.weights.version}"
+        return f"weights:{weights}|statistics:{self.statistics}+{self.combination}"
+
+
+def analyze(
+    frame: "pd.DataFrame",
+    *,
+    suite: str | Suite | None = None,
+    weights: str | None = None,
+    statistics: str = "default",
+    combination: str | None = None,
+) -> Results:
+    """Discernment scores from a ratings table alone.
+
+    Parameters
+    ----------
+    frame
+        Columns `example, variant, metric, score`, optionally `sample, level, status, model, protocol,
+        dataset`. The undamaged text is the variant `original`. Several rows for one (example, variant,
+        metric) are samples; their mean is compared. A failed rating is a row with an empty score and a
+        `status` that says why.
+    suite
+        Name or YAML file of the suite whose variants were rated; gives their levels. Without it levels
+        come from the column `level`, or else all variants are one level.
+    weights
+        Name or YAML file of the expert weights. Default: `design` where it covers all perturbers and
+        metrics of the suite, else `uniform`.
+    statistics
+        `default`: exact Wilcoxon test and Wilson's harmonic mean p-value. `paper`: scipy's Wilcoxon at its
+        defaults and the combination as the DHP paper prints it.
+    combination
+        `hmp`, `printed` or `hmp-asymptotic`; default: the preset's.
+
+    Returns
+    -------
+    Results
+        One `Result` per (model, protocol, dataset).
+
+    Raises
+    ------
+    InputError
+        With the row or name at fault: a missing column, a score that is no number, an example without an
+        original, a variant that the suite does not have, weights without a row for a perturber, ...
+    """
+    read = read_suite(suite) if isinstance(suite, str) else suite
+    variants = read.variants if read else None
+    results = []
+    for group in groups(frame):
+        plan = make_plan(
+            statistics, combination, weights, read.task if read else None, variants, group.metrics
+        )
+        results.append(analyze_group(group, plan, variants, signature=_signature(group, read, plan)))
+    return Results(results)
+
+
+def _signature(group: Group, suite: Suite | None, plan: Plan) -> str:
+    name = suite.suite if suite else "none"
+    return (
+        f"dataset:{group.dataset}@ratings|n:{len(group.examples)}|suite:{name}|{plan.label}"
+        f"|protocol:{group.protocol}"
+    )
+
+
+def make_plan(
+    statistics: str,
+    combination: str | None,
+    weights: str | None,
+    task: str | None,
+    variants: Sequence[Variant] | None,
+    metrics: Sequence[str],
+) -> Plan:
+    """Resolve names to a plan; raises `InputError` for an unknown name or weights that do not fit."""
+    for preset in STATISTICS:
+        if statistics == preset:
+            break
+    else:
+        raise InputError(f"unknown statistics '{statistics}'; {near(statistics, STATISTICS)}")
+    chosen: Combination = "hmp" if preset == "default" else "printed"
+    for known in COMBINATIONS:
+        if combination == known:
+            chosen = known
+            break
+    else:
+        if combination is not None:
+            raise InputError(f"unknown combination '{combination}'; {near(combination, COMBINATIONS)}")
+    perturbers = {v.perturber for v in variants or ()}
+    if weights is None:
+        design = read_weights("design")
+        rows = design.tasks.get(task or "", {})
+        fits = bool(perturbers) and all(set(rows.get(p, {})) == set(metrics) for p in perturbers)
+        return Plan(preset, chosen, design if fits else read_weights("uniform"), task)
+    read = read_weights(weights)
+    if task is None and len(read.tasks) == 1:
+        task = next(iter(read.tasks))
+    return Plan(preset, chosen, read, task)
+
+
+def _weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[float] | None:
+    """The weights of the metrics under a perturber; None for equal weights."""
+    name = plan.weights.weights
+    rows = plan.weights.tasks.get(plan.task or "", {})
+    if perturber not in rows:
+        if plan.weights.otherwise == "uniform":
+            return None
+        if plan.task is None:
+            raise InputError(
+                f"weights '{name}' hold several tasks; say which by --suite, or use --weights uniform"
+            )
+        raise InputError(
+            f"weights '{name}': no row for perturber '{perturber}' under task '{plan.task}'; "
+            f"allowed: --weights uniform or a file with that row"
+        )
+    row = rows[perturber]
+    for metric in metrics:
+        if metric not in row:
+            raise InputError(f"weights '{name}': no weight for metric '{metric}'; {near(metric, row)}")
+    total = math.fsum(row[m] for m in metrics)
+    if abs(total - 1) > 1e-6:
+        raise InputError(
+            f"weights '{name}': row '{perturber}' gives weight to metrics without ratings; "
+            f"allowed: ratings of {', '.join(row)}, or --weights uniform"
+        )
+    return [row[m] for m in metrics]
+
+
+def _variants_of(group: Group, variants: Sequence[Variant] | None) -> tuple[list[Variant], list[str], str]:
+    """The rated variants in order, the suite's variants that were not rated, and where levels come from."""
+    if variants is None:
+        levels = group.levels or {}
+        perturber = {name: name.partition(".")[0] for name in group.variants}
+        rated = [
+            Variant(v, perturber[v], levels.get(v, _ONE_LEVEL), "", v.partition(".")[2] or None)
+            for v in group.variants
+        ]
+        return rated, [], "column" if group.levels else "none"
+    known = {v.name: v for v in variants}
+    for name in group.variants:
+        if name not in known:
+            raise InputError(f"variant '{name}' is not in the suite; {near(name, known)}")
+    rated = [v for v in variants if v.name in group.variants]
+    return rated, [v.name for v in variants if v.name not in group.variants], "suite"
+
+
+def analyze_group(
+    group: Group,
+    plan: Plan,
+    variants: Sequence[Variant] | None,
+    *,
+    signature: str,
+    usage: Mapping[str, int] | None = None,
+) -> Result:
+    """Discernment scores of one (model, protocol, dataset); `variants` are those of the suite, if any."""
+    rated, left_out, levels_from = _variants_of(group, variants)
+    rows = [_variant_result(group, variant, plan) for variant in rated]
+    levels = {row.variant: row.level for row in rows}
+    d = {row.variant: row.d for row in rows if row.d is not None}
+    d_ew = {row.variant: row.d_ew for row in rows if row.d_ew is not None}
+    d_min, worst = minimum(d) if d else (None, None)
+    d_min_ew, worst_ew = minimum(d_ew) if d_ew else (None, None)
+    return Result(
+        signature=signature,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        model=group.model,
+        protocol=group.protocol,
+        dataset=group.dataset,
+        n=len(group.examples),
+        statistics=plan.statistics,
+        combination=plan.combination,
+        weights=plan.weights.weights,
+        levels=levels_from,
+        d_avg=level_average(d, levels) if d else None,
+        d_min=d_min,
+        d_avg_ew=level_average(d_ew, levels) if d_ew else None,
+        d_min_ew=d_min_ew,
+        d_min_variant=worst,
+        d_min_variant_ew=worst_ew,
+        variants=tuple(rows),
+        left_out=tuple(left_out),
+        ratings=group.counts,
+        usage=dict(usage or {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0}),
+    )
+
+
+def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult:
+    cells: dict[str, Cell] = {}
+    logs: list[float] = []
+    for metric in group.metrics:
+        differences, missing = group.differences(variant.name, metric)
+        if differences.size == 0:
+            cells[metric] = Cell(None, None, 0, missing, 0, None, None, None, None, None)
+            continue
+        test = signed_rank(differences, "scipy" if plan.statistics == "paper" else "exact")
+        size = effect(differences)
+        logs.append(test.log_p)
+        cells[metric] = Cell(
+            p=plain_p(test.log_p),
+            log10_p=test.log_p / math.log(10) + 0.0,
+            n=test.n,
+            missing=missing,
+            n_nonzero=test.n_nonzero,
+            effect=size.rank_biserial,
+            mean_drop=size.mean_drop,
+            fell=size.fell,
+            tied=size.tied,
+            rose=size.rose,
+        )
+    row = _weight_row(plan, variant.perturber, group.metrics)
+    log_p = log_p_ew = None
+    if len(logs) == len(group.metrics):
+        log_p = combine(np.array(logs), None, plan.combination)
+        log_p_ew = log_p if row is None else combine(np.array(logs), row, plan.combination)
+    return VariantResult(
+        variant=variant.name,
+        level=variant.level,
+        method=variant.method or None,
+        degree=variant.degree,
+        metrics=cells,
+        p=plain_p(log_p),
+        p_ew=plain_p(log_p_ew),
+        d=None if log_p is None else discernment(log_p),
+        d_ew=None if log_p_ew is None else discernment(log_p_ew),
+        not_applicable=group.not_applicable(variant.name),
+    )

@@ -1,0 +1,39 @@
+"""`dhp analyze`: discernment scores from a ratings table alone."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dhp.cli.options import CombinationName, StatisticsName, SuiteName, WeightsName
+
+
+def analyze(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Ratings: .csv, .jsonl or .parquet.")],
+    suite: SuiteName = None,
+    weights: WeightsName = None,
+    statistics: StatisticsName = "default",
+    combination: CombinationName = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the results.json object.")] = False,
+) -> None:
+    """Discernment scores from ratings that you have.
+
+    FILE has the columns example, variant, metric, score and optionally sample, level, status, model,
+    protocol, dataset.
+
+    Example: dhp analyze ratings.csv --suite summeval
+    """
+    from rich.console import Console
+
+    from dhp.analysis import analyze as analyse
+    from dhp.ratings import read_ratings
+    from dhp.report import print_results
+
+    frame = read_ratings(Path(file))
+    results = analyse(frame, suite=suite, weights=weights, statistics=statistics, combination=combination)
+    if json:
+        from json import dumps
+
+        print(dumps(results.to_json(), ensure_ascii=False, indent=1))
+        return
+    print_results(results, Console())

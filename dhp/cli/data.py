@@ -1,0 +1,92 @@
+"""`dhp data`: list, check, prepare and show data sets."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dhp.cli.options import Count, Seed
+
+data = typer.Typer(help="Data sets: list, check, prepare, show.", no_args_is_help=True)
+
+DatasetName = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the benchmark.")]
+
+
+@data.command("list")
+def list_() -> None:
+    """The data sets of the benchmark, and which are prepared.
+
+    Example: dhp data list
+    """
+    from dhp.content import dataset_names, read_card
+    from dhp.loaders import load_prepared
+
+    for name in dataset_names():
+        card = read_card(name)
+        state = "prepared" if load_prepared(card) is not None else "not prepared"
+        print(f"{name:20} {card.task:20} {state:13} {card.licence}")
+    print("mini/NAME            the bundled stand-in of each, ready")
+
+
+@data.command()
+def check() -> None:
+    """Read all content that ships with the package, strictly.
+
+    Example: dhp data check
+    """
+    from dhp.content import check as check_content
+    from dhp.content import dataset_names, read_suite, suite_names
+    from dhp.data import resolve_datasets
+    from dhp.perturb import check_suite, find_perturbers
+
+    for line in check_content():
+        print(f"ok  {line}")
+    perturbers = find_perturbers()
+    for name in suite_names():
+        check_suite(read_suite(name), perturbers)
+    for name in dataset_names():
+        (bundled,) = resolve_datasets([f"mini/{name}"])
+        print(f"ok  mini/{name}: {len(bundled.examples)} examples")
+
+
+@data.command()
+def prepare(
+    name: DatasetName,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="PATH", help="File or folder as published; default: download it."),
+    ] = None,
+) -> None:
+    """Bring a published data set into the benchmark's form and keep it in the cache.
+
+    Example: dhp data prepare summeval --from summeval.jsonl
+    """
+    from dhp.cli.progress import progress_shown
+    from dhp.content import read_card
+    from dhp.loaders import load_prepared
+    from dhp.loaders import prepare as prepare_data
+
+    card = read_card(name)
+    with progress_shown("bytes") as show:
+        path = prepare_data(card, Path(source) if source is not None else None, show)
+    print(f"{name}: {len(load_prepared(card) or [])} eligible examples in {path}")
+
+
+@data.command()
+def show(name: DatasetName, n: Count = None, seed: Seed = 0) -> None:
+    """Figures of the chosen examples beside the paper's.
+
+    Example: dhp data show mini/summeval
+    """
+    from dhp.content import read_card
+    from dhp.data import resolve_datasets
+    from dhp.loaders import measure
+
+    (chosen,) = resolve_datasets([name], n=n, seed=seed)
+    card = read_card(name.removeprefix("mini/"))
+    here, paper = measure(chosen.examples), card.paper
+    print(f"{name}: {card.title}, task {card.task}, n = {len(chosen.examples)}")
+    print(f"  {'mean per reference text':24} {'here':>8} {'paper':>8}")
+    for figure in ("characters", "words", "sentences"):
+        print(f"  {figure:24} {getattr(here, figure):8.1f} {getattr(paper, figure):8.1f}")
+    print(f"  selection: {card.selection}\n  licence: {card.licence}\n  cite: {card.citation}")

@@ -1,0 +1,65 @@
+"""The `dhp` command: subcommands, and errors in one line with the exit codes 0, 1, 2 and 3."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+from typer.exceptions import Abort, Exit, TyperException
+
+from dhp.cli.analyze import analyze
+from dhp.cli.benchmark import benchmark
+from dhp.cli.data import data
+from dhp.cli.perturb import perturb
+from dhp.errors import DhpError
+
+app = typer.Typer(
+    help="Can this judge tell good text from the same text made worse?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(benchmark)
+app.command()(perturb)
+app.command()(analyze)
+app.add_typer(data, name="data")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from dhp import __version__
+
+        typer.echo(f"dhp {__version__}")
+        raise Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options before any subcommand."""
+
+
+def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoReturn:
+    """Run the command line and exit: 0 done, 2 bad input or usage, 3 stopped early."""
+    try:
+        code = app(arguments, prog_name=program, standalone_mode=False)
+    except DhpError as e:
+        _fail(str(e), e.exit_code)
+    except TyperException as e:
+        if e.format_message():
+            _fail(e.format_message(), 2)
+        sys.exit(2)
+    except (Abort, KeyboardInterrupt):
+        _fail("stopped; the same command starts again", 3)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(f"dhp: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,98 @@
+"""`dhp perturb`: make the degraded texts, to look at or to keep."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dhp.cli.options import (
+    Count,
+    Data,
+    Datasets,
+    Fields,
+    Only,
+    Perturbers,
+    Seed,
+    SuiteName,
+    TaskName,
+    check_only,
+    field_map,
+)
+from dhp.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dhp.pipeline import PerturbedDataset
+
+
+def perturb(
+    dataset: Datasets = ["mini"],  # noqa: B006  typer reads defaults, never changes them
+    data: Data = None,
+    task: TaskName = None,
+    field: Fields = [],  # noqa: B006
+    suite: SuiteName = None,
+    perturber: Perturbers = [],  # noqa: B006
+    only: Only = "rule",
+    n: Count = None,
+    seed: Seed = 0,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="FILE.jsonl", help="Write the degraded texts here.")
+    ] = None,
+    show: Annotated[
+        int, typer.Option("--show", metavar="K", min=0, help="Print before and after of K examples.")
+    ] = 0,
+) -> None:
+    """Write or show degraded texts.
+
+    Example: dhp perturb --dataset mini/summeval --show 2
+    """
+    check_only(only)
+    if out is None and not show:
+        raise InputError("say where the texts go: --out FILE.jsonl, or --show K")
+    from rich.console import Console
+
+    from dhp.content import read_suite
+    from dhp.data import resolve_datasets
+    from dhp.perturb import find_perturbers, load_perturber
+    from dhp.pipeline import perturb_dataset
+    from dhp.runfolder import perturbed_lines, write_whole
+
+    own = [load_perturber(reference) for reference in perturber]
+    sets = resolve_datasets(
+        dataset,
+        data=Path(data) if data else None,
+        task=task,
+        fields=field_map(field),
+        n=n,
+        seed=seed,
+        suite=read_suite(suite) if suite else None,
+    )
+    registry = find_perturbers(own)
+    made = [perturb_dataset(d, registry, own, seed=seed) for d in sets]
+    console = Console()
+    for part in made:
+        _show(part, show, console)
+        if part.left_out:
+            names = ", ".join(v.name for v in part.left_out)
+            console.print(
+                f"{part.dataset.name}: left out, they need a language model: {names}", soft_wrap=True
+            )
+    if out is not None:
+        lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
+        write_whole(Path(out), lambda path: path.write_text(lines, encoding="utf-8"))
+        print(f"{sum(len(p.texts) for p in made)} texts written to {out}")
+
+
+def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:
+    from dhp.report import before_after
+
+    texts: dict[str, list[tuple[str, str, str]]] = {}
+    for t in part.texts:
+        edits = f"{t.audit.made} edits" if t.audit and t.audit.made is not None else ""
+        texts.setdefault(t.example, []).append((t.variant, t.text or f"({t.reason})", edits))
+    for example in part.dataset.examples[:count]:
+        console.print(f"\n{part.dataset.name} {example.id}", style="bold", markup=False)
+        console.print(f"original: {example.output}", markup=False, highlight=False)
+        for variant, text, edits in texts.get(example.id, []):
+            console.print(before_after(variant, example.output, text, edits))

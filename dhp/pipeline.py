@@ -1,0 +1,237 @@
+"""The whole chain, examples to results: the only module that knows all stages."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dhp.analysis import analyze_group, make_plan
+from dhp.content import read_suite
+from dhp.data import Dataset, resolve_datasets
+from dhp.errors import InputError
+from dhp.judge import Candidate, Judge, find_judge
+from dhp.perturb import Perturber, check_suite, find_perturbers, perturb
+from dhp.ratings import groups
+from dhp.records import ORIGINAL, PerturbedText, Rating, Variant
+from dhp.registry import Registry
+from dhp.results import Result, Results
+from dhp.runfolder import RunFolder
+from dhp.seeding import text_hash
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being rated, ratings done, ratings in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbedDataset:
+    """A data set with its variants and their texts."""
+
+    dataset: Dataset
+    variants: tuple[Variant, ...]
+    left_out: tuple[Variant, ...]
+    """Variants of the suite that this run does not make."""
+    texts: tuple[PerturbedText, ...]
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """What was put before the judges, hashed."""
+        examples = [asdict(e) for e in self.dataset.examples]
+        return {
+            "dataset": self.dataset.name,
+            "n": len(examples),
+            "task": self.dataset.task.task,
+            "metrics": text_hash(self.dataset.task.model_dump_json()),
+            "data": text_hash(json.dumps(examples, sort_keys=True)),
+            "suite": self.dataset.suite_name,
+            "variants": [v.name for v in self.variants],
+            "left_out": [v.name for v in self.left_out],
+            "perturbed": text_hash(json.dumps([asdict(t) for t in self.texts], sort_keys=True)),
+        }
+
+    def candidates(self) -> list[Candidate]:
+        """Originals and degraded texts, example by example."""
+        by_example: dict[str, list[tuple[str, str]]] = {
+            e.id: [(ORIGINAL, e.output)] for e in self.dataset.examples
+        }
+        for t in self.texts:
+            if t.text is not None:
+                by_example[t.example].append((t.variant, t.text))
+        return [
+            Candidate(example, variant, text)
+            for example in self.dataset.examples
+            for variant, text in by_example[example.id]
+        ]
+
+
+def perturb_dataset(
+    dataset: Dataset, perturbers: Registry[Perturber], own: Iterable[Perturber] = (), *, seed: int = 0
+) -> PerturbedDataset:
+    """Make the variants of a data set by rule; pairs that came ready-made are taken as they are.
+
+    `own` perturbers that the suite does not name are added with their own parameters. Variants that need a
+    language model are left out and listed.
+    """
+    if dataset.suite is None:
+        return PerturbedDataset(dataset, dataset.pair_variants, (), dataset.pairs)
+    check_suite(dataset.suite, perturbers)
+    added = [p for p in own if p.name not in dataset.suite.perturbers]
+    declared = (*dataset.suite.variants, *(v for p in added for v in p.variants))
+    variants = tuple(v for v in declared if v.method == "rule")
+    if not variants:
+        raise InputError(f"suite '{dataset.suite_name}': no variant is made by rule; name at least one")
+    texts = tuple(perturb(dataset.examples, variants, perturbers, dataset=dataset.name, seed=seed))
+    return PerturbedDataset(dataset, variants, tuple(v for v in declared if v.method != "rule"), texts)
+
+
+def run(
+    model: str | Judge | Sequence[str | Judge] = "baseline/surface",
+    dataset: str | Dataset | Sequence[str | Dataset] = "mini",
+    *,
+    data: str | Path | None = None,
+    task: str | None = None,
+    fields: Mapping[str, str] | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    suite: str | None = None,
+    perturbers: Iterable[Perturber] = (),
+    weights: str | None = None,
+    statistics: str = "default",
+    combination: str | None = None,
+    out: str | Path | RunFolder | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Degrade, judge and analyse: the benchmark as one call.
+
+    Parameters
+    ----------
+    model
+        `provider/name`, a `Judge`, or several of them.
+    dataset
+        `mini` (the six bundled sets), `mini/NAME`, a NAME of the benchmark, `all` (the six of the
+        benchmark), a user's file (`.jsonl`, `.csv`, `.parquet`), `hf:ORG/NAME`, a `Dataset`, or several.
+    data
+        Where a benchmark dataset lies as its owners publish it, instead of the prepared copy.
+    task, fields
+        For a user's file: what the writers had to do, and `{our field: their column}`.
+    n
+        Number of examples, chosen by `seed`. Default: the card's (100) or all there are, if fewer.
+    suite
+        Name or YAML file; default: the data set's or the task's own.
+    perturbers
+        Own perturbers, usable in the suite by name; those that it does not name are added to it.
+    weights, statistics, combination
+        As in `dhp.analyze`.
+    out
+        Folder to write the run to; None writes nothing.
+    progress
+        Called as `progress(what, done, total)`.
+
+    Raises
+    ------
+    InputError
+        For anything wrong with these, in one line.
+    """
+    own = tuple(perturbers)
+    registry = find_perturbers(own)
+    folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
+    judges = [find_judge(m, seed=seed) if isinstance(m, str) else m for m in _listed(model)]
+    sets = resolve_datasets(
+        _listed(dataset),
+        data=Path(data) if data is not None else None,
+        task=task,
+        fields=fields,
+        n=n,
+        seed=seed,
+        suite=read_suite(suite) if suite else None,
+    )
+    perturbed = [perturb_dataset(d, registry, own, seed=seed) for d in sets]
+    return run_perturbed(
+        judges,
+        perturbed,
+        seed=seed,
+        weights=weights,
+        statistics=statistics,
+        combination=combination,
+        folder=folder,
+        progress=progress,
+    )
+
+
+def run_perturbed(
+    judges: Sequence[Judge],
+    perturbed: Sequence[PerturbedDataset],
+    *,
+    seed: int,
+    weights: str | None = None,
+    statistics: str = "default",
+    combination: str | None = None,
+    folder: RunFolder | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Judge and analyse data sets whose variants are made; the second half of `run`."""
+    import pandas as pd
+
+    identity = {
+        "seed": seed,
+        "models": [{"model": j.model, "protocol": j.protocol} for j in judges],
+        "datasets": [p.identity for p in perturbed],
+    }
+    if folder:
+        folder.claim(identity)
+    plans = [
+        make_plan(
+            statistics, combination, weights, p.dataset.task.task, p.variants, p.dataset.task.metric_names
+        )
+        for p in perturbed
+    ]
+    frames: list[pd.DataFrame] = []
+    results: list[Result] = []
+    for part, plan in zip(perturbed, plans, strict=True):
+        for judge in judges:
+            frame = _rated(judge, part, progress)
+            (group,) = groups(frame)
+            signature = _signature(part, plan.label, judge, seed)
+            declared = (*part.variants, *part.left_out)
+            results.append(analyze_group(group, plan, declared, signature=signature))
+            frames.append(frame)
+    found = Results(results)
+    if folder:
+        folder.write([(p.dataset.name, p.variants, p.texts) for p in perturbed], pd.concat(frames), found)
+    return found
+
+
+def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "pd.DataFrame":
+    """All ratings of one judge on one data set as a table."""
+    import pandas as pd
+
+    candidates = part.candidates()
+    total = len(candidates) * len(part.dataset.task.metrics)
+    what = f"{judge.model} on {part.dataset.name}"
+    ratings: list[Rating] = []
+    for rating in judge.rate(candidates, part.dataset.task):
+        ratings.append(rating)
+        if progress and (len(ratings) % 20 == 0 or len(ratings) == total):
+            progress(what, len(ratings), total)
+    if not ratings:
+        raise InputError(f"model '{judge.model}' gave no rating on dataset '{part.dataset.name}'")
+    frame = pd.DataFrame([asdict(r) for r in ratings])
+    return frame.assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name)
+
+
+def _signature(part: PerturbedDataset, plan_label: str, judge: Judge, seed: int) -> str:
+    from dhp import __version__
+
+    identity = part.identity
+    return (
+        f"dataset:{part.dataset.name}@{identity['data']}|n:{len(part.dataset.examples)}"
+        f"|suite:{part.dataset.suite_name}@{identity['perturbed']}|only:rule|{plan_label}"
+        f"|protocol:{judge.protocol}|seed:{seed}|dhp:{__version__}"
+    )
+
+
+def _listed(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]

@@ -1,0 +1,87 @@
+"""`report.html`: the tables of a run as one self-contained page."""
+
+from html import escape
+
+from dhp.report.reading import figure, notes, noticed, pairs
+from dhp.results import Result, Results, VariantResult
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --weak: #767676; --yes: #1a7f4b; --no: #b3541e; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { margin: 2.5rem 0 .2rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid var(--line); }
+th, td { white-space: nowrap; }
+th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
+tfoot td { font-weight: 600; }
+.noticed { color: var(--yes); } .missed { color: var(--no); font-weight: 600; }
+.note, .signature { color: var(--weak); font-size: .85rem; margin: .3rem 0; overflow-wrap: anywhere; }
+"""
+
+
+def html_report(results: Results) -> str:
+    """A page with one table per result: D and D_EW per variant, effect per metric, notes, signature.
+
+    No script, no network; every text in it is escaped.
+    """
+    body = "\n".join(_section(result) for result in results)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Discernment report</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<h1>Discernment report</h1>
+<p>Does the judge notice when a text gets worse? D = log<sub>0.05</sub> of the combined p-value; from D = 1 on
+the drop in scores is significant at 0.05. The columns after D_EW give the effect per metric (matched-pairs
+rank-biserial correlation: 1 where every score that moved fell, 0 where none moved).</p>
+{body}
+</body>
+</html>
+"""
+
+
+def _section(result: Result) -> str:
+    metrics = list(next(iter(result.variants)).metrics) if result.variants else []
+    head = "".join(f'<th scope="col">{escape(m)}</th>' for m in metrics)
+    rows = "\n".join(_row(row, metrics) for row in result.variants)
+    remarks = "\n".join(f'<p class="note">{escape(note)}</p>' for note in notes(result))
+    empty = "<td></td>" * (len(metrics) + 1)
+    worst = escape(result.d_min_variant or "")
+    return f"""<section>
+<h2>{escape(result.dataset)}: {escape(result.model)}</h2>
+<p class="note">protocol {escape(result.protocol)}, n = {result.n}, statistics {escape(result.statistics)},
+weights {escape(result.weights)}</p>
+<div class="wide"><table>
+<thead><tr><th scope="col">variant</th><th scope="col">level</th>
+<th scope="col">D</th><th scope="col">D_EW</th><th scope="col">at D = 1</th>
+{head}<th scope="col">pairs</th></tr></thead>
+<tbody>
+{rows}
+</tbody>
+<tfoot>
+{_total("D_avg", result.d_avg, result.d_avg_ew, empty)}
+{_total(f"D_min ({worst})", result.d_min, result.d_min_ew, empty)}
+</tfoot>
+</table></div>
+{remarks}
+<p class="signature">{escape(result.signature)}</p>
+</section>"""
+
+
+def _total(label: str, d: float | None, d_ew: float | None, empty: str) -> str:
+    return f"<tr><td>{label}</td><td></td><td>{figure(d)}</td><td>{figure(d_ew)}</td><td></td>{empty}</tr>"
+
+
+def _row(row: VariantResult, metrics: list[str]) -> str:
+    verdict = noticed(row.d)
+    effects = "".join(f"<td>{figure(row.metrics[m].effect)}</td>" for m in metrics)
+    return (
+        f"<tr><td>{escape(row.variant)}</td><td>{escape(row.level)}</td><td>{figure(row.d)}</td>"
+        f'<td>{figure(row.d_ew)}</td><td class="{verdict}">{verdict}</td>{effects}'
+        f"<td>{pairs(row)}</td></tr>"
+    )

@@ -1,0 +1,160 @@
+"""The outcome of an analysis, in the shape of `results.json` (schema `dhp.results/1`)."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA = "dhp.results/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One test: did the scores of this metric fall under this variant?"""
+
+    p: float | None
+    """One-sided p-value; None where no pair was left, or where it is below 1e-300 (see `log10_p`)."""
+    log10_p: float | None
+    n: int
+    """Pairs with a score on both sides."""
+    missing: int
+    """Pairs left out because a side has no score."""
+    n_nonzero: int
+    effect: float | None
+    """Matched-pairs rank-biserial correlation, in [-1, 1]; positive where scores fell."""
+    mean_drop: float | None
+    """Original minus degraded, in points of the scale."""
+    fell: float | None
+    tied: float | None
+    rose: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class VariantResult:
+    """All metrics of one variant, and the discernment that follows."""
+
+    variant: str
+    level: str
+    method: str | None
+    degree: str | None
+    metrics: dict[str, Cell]
+    p: float | None
+    p_ew: float | None
+    d: float | None
+    """None where a metric has no pair at all: undefined."""
+    d_ew: float | None
+    not_applicable: int
+    """Examples that have no text in this variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The discernment of one (model, protocol, dataset)."""
+
+    signature: str
+    created: str
+    """When it was computed, UTC."""
+    model: str
+    protocol: str
+    dataset: str
+    n: int
+    """Examples."""
+    statistics: str
+    combination: str
+    weights: str
+    levels: str
+    """Where the levels come from: `suite`, `column` or `none` (all variants are one level)."""
+    d_avg: float | None
+    d_min: float | None
+    d_avg_ew: float | None
+    d_min_ew: float | None
+    d_min_variant: str | None
+    d_min_variant_ew: str | None
+    variants: tuple[VariantResult, ...]
+    left_out: tuple[str, ...]
+    """Variants of the suite that were not rated."""
+    ratings: dict[str, int]
+    usage: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """The object as it stands in `results.json`."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a (variant, metric), with D of the variant beside it."""
+        import pandas as pd
+
+        rows = [
+            {
+                "model": self.model,
+                "protocol": self.protocol,
+                "dataset": self.dataset,
+                "variant": v.variant,
+                "level": v.level,
+                "metric": metric,
+                **asdict(cell),
+                "d": v.d,
+                "d_ew": v.d_ew,
+            }
+            for v in self.variants
+            for metric, cell in v.metrics.items()
+        ]
+        return pd.DataFrame(rows)
+
+
+class Results(Sequence[Result]):
+    """Results of one or several (model, protocol, dataset).
+
+    Where it holds exactly one, that result's attributes (`d_avg`, `variants`, ...) can be read from the
+    collection itself.
+    """
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        self._results = tuple(results)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Results": ...
+    def __getitem__(self, index: int | slice) -> "Result | Results":
+        return Results(self._results[index]) if isinstance(index, slice) else self._results[index]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self._results)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{r.model} on {r.dataset}: d_avg={_short(r.d_avg)}" for r in self)
+        return f"Results({inside})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if len(self._results) != 1:
+            raise AttributeError(f"'{name}' of which of the {len(self)} results? Take one: results[0].{name}")
+        return getattr(self._results[0], name)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a (model, protocol, dataset, variant, metric)."""
+        import pandas as pd
+
+        return pd.concat([r.to_frame() for r in self], ignore_index=True)
+
+    def to_json(self) -> Any:
+        """What `results.json` holds: the object, or a list of them where there are several."""
+        objects = [r.to_json() for r in self]
+        return objects[0] if len(objects) == 1 else objects
+
+
+def _short(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def plain_p(log_p: float | None) -> float | None:
+    """exp(log_p), or None where it is undefined or would underflow."""
+    return math.exp(log_p) if log_p is not None and log_p > -690 else None

@@ -1,0 +1,146 @@
+"""The folder of a run: what was asked, what was made, what was rated, what came out."""
+
+import datetime as dt
+import importlib.metadata
+import json
+import os
+import platform
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dhp.errors import InputError
+from dhp.records import PerturbedText, Variant
+from dhp.results import Results
+from dhp.seeding import text_hash
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MANIFEST = "manifest.json"
+_LIBRARIES = ("nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
+
+PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file and give it the name `path` only when it is complete."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        write(temporary)
+        temporary.replace(path)
+    except OSError as e:
+        raise InputError(f"{path}: cannot be written ({e.strerror})") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def perturbed_lines(sets: Sequence[PerturbedSet]) -> str:
+    """JSONL, one line per data set, variant and example."""
+    lines = []
+    for name, variants, texts in sets:
+        known = {v.name: v for v in variants}
+        for t in texts:
+            v = known[t.variant]
+            row = {
+                "dataset": name,
+                "example": t.example,
+                "variant": t.variant,
+                "level": v.level,
+                "method": v.method,
+                "degree": v.degree,
+                "status": "ok" if t.text is not None else "not_applicable",
+                "reason": t.reason,
+                "text": t.text,
+                "audit": asdict(t.audit) if t.audit else None,
+            }
+            lines.append(json.dumps(row, ensure_ascii=False))
+    return "\n".join(lines) + "\n"
+
+
+class RunFolder:
+    """`manifest.json`, `perturbed.jsonl`, `ratings.parquet`, `results.json` and `report.html` of one run.
+
+    A folder belongs to one run, known by its identity (seed, judges, hashes of the texts put before them):
+    the same run may write to it again, another one is refused. With `own` the run gets a folder of its own
+    below `path`, named after what was asked.
+    """
+
+    def __init__(self, path: Path, own: bool = False) -> None:
+        self.path = path
+        self._own = own
+        self._identity: Mapping[str, object] = {}
+        if path.exists() and not path.is_dir():
+            raise InputError(f"--out {path}: is a file; allowed: a new folder or that of the same run")
+
+    def claim(self, identity: Mapping[str, object]) -> None:
+        """Check that the folder can be written and is new, empty or that of the same run."""
+        if self._own:
+            self.path = self.path / _folder_name(identity)
+        manifest = self.path / MANIFEST
+        if manifest.exists():
+            self._check_same(manifest, identity)
+        elif self.path.exists() and any(self.path.iterdir()):
+            raise InputError(
+                f"--out {self.path}: holds other files and no run; allowed: a new or empty folder"
+            )
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe = self.path / f".probe.{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError as e:
+            raise InputError(f"--out {self.path}: cannot be written ({e.strerror})") from None
+        self._identity = identity
+
+    def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> None:
+        try:
+            there = json.loads(manifest.read_text(encoding="utf-8"))["identity"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise InputError(f"--out {self.path}: its {MANIFEST} is broken; choose another folder") from None
+        here = json.loads(json.dumps(identity))
+        if there != here:
+            what = next(key for key in here if there.get(key) != here[key])
+            raise InputError(
+                f"--out {self.path}: holds a different run ({what} differ); choose another folder"
+            )
+
+    def write(self, perturbed: Sequence[PerturbedSet], ratings: "pd.DataFrame", results: Results) -> None:
+        """Write everything; each file appears whole or not at all, `results.json` last."""
+        from dhp.report import html_report
+
+        self._text("perturbed.jsonl", perturbed_lines(perturbed))
+        write_whole(self.path / "ratings.parquet", lambda p: ratings.to_parquet(p, index=False))
+        self._text(MANIFEST, _json(self._manifest(results)))
+        self._text("report.html", html_report(results))
+        self._text("results.json", _json(results.to_json()))
+
+    def _text(self, name: str, content: str) -> None:
+        write_whole(self.path / name, lambda p: p.write_text(content, encoding="utf-8"))
+
+    def _manifest(self, results: Results) -> dict[str, Any]:
+        from dhp import __version__
+
+        return {
+            "schema": "dhp.manifest/1",
+            "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            "dhp": __version__,
+            "python": platform.python_version(),
+            "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
+            "identity": dict(self._identity),
+            "signatures": [r.signature for r in results],
+        }
+
+
+def _folder_name(identity: Mapping[str, Any]) -> str:
+    names = [identity["datasets"][0]["dataset"], identity["models"][0]["model"]]
+    if len(identity["datasets"]) > 1:
+        names[0] = names[0].partition("/")[0] if names[0].startswith("mini/") else "several"
+    readable = "-".join(re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] for name in names)
+    return f"{readable}-{text_hash(json.dumps(identity, sort_keys=True))[:8]}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,17 @@
+"""Shared by all tests: hypothesis without deadlines (timings are measured by scripts), a private cache."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("dhp", deadline=None)
+settings.load_profile("dhp")
+
+
+@pytest.fixture(autouse=True)
+def private_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data cache of each test is a folder of its own."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder

@@ -1,0 +1,103 @@
+"""Combination of p-values against Wilson's tables, the paper's equation and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dhp.stats import COMBINATIONS, combine, discernment, level_average, minimum
+
+probabilities = st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=6)
+
+
+def logs(*p: float) -> np.ndarray:
+    return np.log(np.array(p))
+
+
+@given(probabilities)
+def test_hmp_is_the_harmonic_mean(p: list[float]) -> None:
+    assert math.exp(combine(logs(*p))) == pytest.approx(len(p) / sum(1 / x for x in p), rel=1e-9)
+
+
+@given(probabilities)
+def test_printed_lacks_the_factor_m(p: list[float]) -> None:
+    assert math.exp(combine(logs(*p), None, "printed")) == pytest.approx(1 / sum(1 / x for x in p), rel=1e-9)
+
+
+@given(probabilities, st.data())
+def test_weights_of_experts(p: list[float], data: st.DataObject) -> None:
+    votes = data.draw(st.lists(st.integers(0, 9), min_size=len(p), max_size=len(p)).filter(any))
+    weights = [v / sum(votes) for v in votes]
+    expected = 1 / sum(w / x for w, x in zip(weights, p, strict=True))
+    for combination in ("hmp", "printed"):
+        assert math.exp(combine(logs(*p), weights, combination)) == pytest.approx(expected, rel=1e-9)  # type: ignore[arg-type]
+
+
+# Wilson (2019), table 1: significance thresholds of the harmonic mean p-value for L tests.
+@pytest.mark.parametrize(
+    ("tests", "alpha", "threshold"),
+    [(10, 0.05, 0.040), (100, 0.05, 0.036), (1000, 0.05, 0.034), (10, 0.01, 0.0094), (100, 0.01, 0.0092)],
+)
+def test_asymptotic_meets_wilsons_thresholds(tests: int, alpha: float, threshold: float) -> None:
+    combined = combine(np.full(tests, math.log(threshold)), None, "hmp-asymptotic")
+    assert math.exp(combined) == pytest.approx(alpha, rel=0.02)
+
+
+def test_asymptotic_holds_its_level_where_hmp_is_slightly_liberal() -> None:
+    p = np.random.default_rng(5).random((20_000, 4))
+    rates = {c: np.mean([combine(np.log(row), None, c) <= math.log(0.05) for row in p]) for c in COMBINATIONS}
+    assert rates["hmp-asymptotic"] == pytest.approx(0.05, abs=0.006)
+    assert 0.05 < rates["hmp"] < 0.07
+    assert rates["printed"] == pytest.approx(0.296, abs=0.01)
+
+
+def test_printed_gives_a_score_to_a_judge_that_noticed_nothing() -> None:
+    assert discernment(combine(np.zeros(4), None, "printed")) == pytest.approx(0.46, abs=0.005)
+    assert discernment(combine(np.zeros(4))) == 0.0
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_never_underflows(combination: str) -> None:
+    combined = combine(np.array([-5000.0, -2.0]), None, combination)  # type: ignore[arg-type]
+    assert combined == pytest.approx(-5000 + (math.log(2) if combination != "printed" else 0), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("log_p", "weights"),
+    [
+        ([], None),
+        ([0.1], None),
+        ([math.nan], None),
+        ([-1, -2], [0.5, 0.4]),
+        ([-1], [0.5, 0.5]),
+        ([-1, -2], [2, -1]),
+    ],
+)
+def test_bad_input_is_refused(log_p: list[float], weights: list[float] | None) -> None:
+    with pytest.raises(ValueError, match="must"):
+        combine(log_p, weights)
+
+
+def test_unknown_combination_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown combination"):
+        combine([-1.0], None, "fisher")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("p", "d"), [(0.05, 1), (0.0025, 2), (1.0, 0), (0.05**0.5, 0.5)])
+def test_discernment(p: float, d: float) -> None:
+    assert discernment(math.log(p)) == pytest.approx(d)
+
+
+def test_levels_weigh_the_same_and_degrees_count() -> None:
+    scores = {"typos.minor": 1.0, "typos.major": 3.0, "entities": 5.0, "order.minor": 0.0, "order.major": 1.0}
+    levels = {"typos.minor": "c", "typos.major": "c", "entities": "w", "order.minor": "s", "order.major": "s"}
+    assert level_average(scores, levels) == pytest.approx((2 + 5 + 0.5) / 3)
+    assert minimum(scores) == (0.0, "order.minor")
+
+
+def test_no_score_is_refused() -> None:
+    for function in (lambda: level_average({}, {}), lambda: minimum({})):
+        with pytest.raises(ValueError, match="no score"):
+            function()

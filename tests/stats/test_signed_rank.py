@@ -1,0 +1,169 @@
+"""The Wilcoxon test against scipy, exact enumeration, hand-worked tables."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from dhp.stats import signed_rank
+from dhp.stats.null import exact_log_tail, tilted_log_tail
+from dhp.stats.signed_rank import log_normal_tail
+
+small = st.lists(st.integers(-4, 4), min_size=1, max_size=11).filter(any)
+
+
+def enumerated_p(differences: list[int]) -> float:
+    """P(W+ >= observed) over all sign patterns of the non-zero differences."""
+    nonzero = [d for d in differences if d]
+    ranks = scipy_stats.rankdata(np.abs(nonzero))
+    observed = sum(r for r, d in zip(ranks, nonzero, strict=True) if d > 0)
+    patterns = itertools.product((0, 1), repeat=len(nonzero))
+    return float(np.mean([np.dot(signs, ranks) >= observed - 1e-9 for signs in patterns]))
+
+
+@given(small)
+def test_default_equals_enumeration_of_all_sign_patterns(differences: list[int]) -> None:
+    assert signed_rank(differences).p == pytest.approx(enumerated_p(differences), rel=1e-12)
+
+
+@given(
+    st.lists(st.integers(-6, 9), min_size=1, max_size=120)
+    | st.lists(st.floats(-5, 5).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1, max_size=120)
+)
+@settings(max_examples=400)
+def test_paper_equals_scipy_at_its_defaults(differences: list[float]) -> None:
+    if not any(differences):
+        return
+    expected = scipy_stats.wilcoxon(np.array(differences, dtype=float), alternative="greater").pvalue
+    assert signed_rank(differences, "scipy").p == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("zeros", [0, 1, 20])
+@pytest.mark.parametrize("n", [5, 13, 14, 49, 50, 51])
+def test_paper_follows_scipys_choice_of_method_with_zeros_counted(n: int, zeros: int) -> None:
+    differences = np.concatenate(
+        [np.arange(1, n + 1) * np.where(np.arange(n) % 3, 1.0, -1.0), np.zeros(zeros)]
+    )
+    expected = scipy_stats.wilcoxon(differences, alternative="greater").pvalue
+    assert signed_rank(differences, "scipy").p == pytest.approx(expected, rel=1e-12)
+
+
+# One-sided critical values of the smaller rank sum as printed in textbook tables: (n, alpha, T).
+TABLE = [
+    (5, 0.05, 0),
+    (6, 0.05, 2),
+    (8, 0.05, 5),
+    (10, 0.05, 10),
+    (12, 0.05, 17),
+    (15, 0.05, 30),
+    (20, 0.05, 60),
+]
+TABLE += [(25, 0.05, 100), (30, 0.05, 151), (10, 0.01, 5), (15, 0.01, 19), (20, 0.01, 43), (25, 0.01, 76)]
+
+
+@pytest.mark.parametrize(("n", "alpha", "critical"), TABLE)
+def test_textbook_critical_values(n: int, alpha: float, critical: int) -> None:
+    total = n * (n + 1) // 2
+    assert signed_rank(differences_with(n, total - critical)).p <= alpha
+    assert signed_rank(differences_with(n, total - critical - 1)).p > alpha
+
+
+def differences_with(n: int, w: int) -> list[int]:
+    """1..n with signs such that the positive ones sum to w."""
+    signs = [-1] * n
+    for rank in range(n, 0, -1):
+        if w >= rank:
+            signs[rank - 1], w = 1, w - rank
+    return [rank * sign for rank, sign in zip(range(1, n + 1), signs, strict=True)]
+
+
+def test_three_drops_among_a_hundred_are_not_significant() -> None:
+    differences = [1.0] * 3 + [0.0] * 97
+    result = signed_rank(differences)
+    assert (result.p, result.n, result.n_nonzero) == (pytest.approx(0.125), 100, 3)
+    assert signed_rank(differences, "scipy").p == pytest.approx(0.0416, abs=1e-4)
+
+
+def test_direction() -> None:
+    drops = np.arange(1, 21)
+    assert signed_rank(drops).p == pytest.approx(2.0**-20)
+    assert signed_rank(-drops).p == 1.0
+
+
+@pytest.mark.parametrize("method", ["exact", "scipy"])
+@pytest.mark.parametrize("n", [1, 5, 14, 60])
+def test_all_zero_is_p_one(method: str, n: int) -> None:
+    result = signed_rank(np.zeros(n), method)  # type: ignore[arg-type]
+    assert (result.p, result.n, result.n_nonzero) == (1.0, n, 0)
+
+
+@pytest.mark.parametrize("bad", [[], [[1.0]], [1.0, math.nan], [math.inf]])
+def test_bad_differences_are_refused(bad: list[float]) -> None:
+    with pytest.raises(ValueError, match="differences must"):
+        signed_rank(bad)
+
+
+@st.composite
+def tied(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, int]:
+    """Doubled ranks, group sizes and an attainable statistic of 201 to 320 tied differences."""
+    sizes = draw(st.lists(st.integers(1, 60), min_size=1, max_size=60))
+    while sum(sizes) <= 200:
+        sizes.append(draw(st.integers(1, 220)))
+    sizes = sizes[: next(i for i, total in enumerate(itertools.accumulate(sizes), 1) if total > 200)]
+    counts = np.array(sizes)
+    ranks = 2 * np.cumsum(counts) - counts + 1
+    share = draw(st.floats(0.3, 1.0))
+    positive = [draw(st.integers(round(share * size * 0.8), size)) for size in sizes]
+    return ranks, counts, int(ranks @ np.array(positive))
+
+
+@given(tied())
+@settings(max_examples=150, deadline=None)
+def test_beyond_200_the_inversion_agrees_with_enumeration(case: tuple[np.ndarray, np.ndarray, int]) -> None:
+    ranks, sizes, w = case
+    assert math.expm1(tilted_log_tail(ranks, sizes, w) - exact_log_tail(ranks, sizes, w)) == pytest.approx(
+        0, abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("kind", ["no ties", "means of five", "likert", "one dominant tie"])
+def test_inversion_on_realistic_scores(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    for n in (201, 400):
+        size = {
+            "no ties": rng.permutation(n) + 1,
+            "means of five": rng.integers(1, 21, n),
+            "likert": rng.integers(1, 4, n),
+            "one dominant tie": np.where(rng.random(n) < 0.95, 1, 2 + rng.permutation(n)),
+        }[kind]
+        for share in (0.5, 0.6, 0.8, 0.99):
+            d = size * np.where(rng.random(n) < share, 1, -1)
+            _, group, counts = np.unique(np.abs(d), return_inverse=True, return_counts=True)
+            ranks = 2 * np.cumsum(counts) - counts + 1
+            w = int(ranks[group][d > 0].sum())
+            assert tilted_log_tail(ranks, counts, w) == pytest.approx(
+                exact_log_tail(ranks, counts, w), abs=1e-6
+            )
+
+
+def test_far_tail_never_underflows() -> None:
+    result = signed_rank(np.arange(1, 5001))
+    assert result.log_p == pytest.approx(-5000 * math.log(2))
+    assert signed_rank(np.arange(1, 5001), "scipy").log_p < -1000
+
+
+@pytest.mark.parametrize("z", [-3.0, 0.0, 1.6449, 8.0, 24.9, 25.1, 37.0])
+def test_normal_tail(z: float) -> None:
+    assert log_normal_tail(z) == pytest.approx(scipy_stats.norm.logsf(z), rel=1e-12)
+
+
+@given(small, st.integers(1, 5))
+def test_scale_and_order_do_not_matter(differences: list[int], factor: int) -> None:
+    reference = signed_rank(differences).log_p
+    assert signed_rank([d * factor for d in reversed(differences)]).log_p == pytest.approx(
+        reference, rel=1e-12
+    )

@@ -1,0 +1,134 @@
+"""The shape of the house: who may import whom, and how long things may get."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "dhp"
+VOCABULARY = {"errors", "records", "specs", "registry", "seeding", "text"}
+# Part of the package -> the parts it may import besides itself.
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "records": set(),
+    "specs": {"records"},
+    "registry": {"errors"},
+    "seeding": set(),
+    "text": set(),
+    "results": {"errors"},
+    "content": VOCABULARY,
+    "loaders": VOCABULARY,
+    "perturb": VOCABULARY,
+    "judge": VOCABULARY,
+    "stats": set(),
+    "ratings": VOCABULARY,
+    "report": VOCABULARY | {"results"},
+    "analysis": VOCABULARY | {"content", "ratings", "results", "stats"},
+    "data": VOCABULARY | {"content", "loaders"},
+    "runfolder": VOCABULARY | {"report", "results", "__init__"},
+    "pipeline": VOCABULARY
+    | {"analysis", "content", "data", "judge", "perturb", "ratings", "results", "runfolder", "__init__"},
+    "cli": VOCABULARY
+    | {
+        "analysis",
+        "content",
+        "data",
+        "loaders",
+        "perturb",
+        "pipeline",
+        "ratings",
+        "report",
+        "runfolder",
+        "__init__",
+    },
+    "benchmark": {"cli"},
+    "__main__": {"cli"},
+    "__init__": {"analysis", "data", "errors", "judge", "perturb", "pipeline", "records", "results"},
+}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_parts(tree: ast.AST) -> set[str]:
+    parts = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports hide what is imported"
+            names = [node.module or ""] if node.module != "dhp" else ["dhp.__init__"]
+        else:
+            continue
+        parts |= {
+            name.split(".")[1] if "." in name else "__init__" for name in names if name.split(".")[0] == "dhp"
+        }
+    return parts
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_form_a_star(path: Path) -> None:
+    part = part_of(path)
+    assert part in ALLOWED, f"a new part '{part}' needs a row in the import table"
+    found = imported_parts(ast.parse(path.read_text())) - {part}
+    assert found <= ALLOWED[part], f"{part} must not import {found - ALLOWED[part]}"
+
+
+def test_an_import_between_stages_is_noticed() -> None:
+    assert imported_parts(ast.parse("def f():\n    from dhp.judge.api import Judge")) == {"judge"}
+    assert "judge" not in ALLOWED["perturb"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_and_functions_stay_small(path: Path) -> None:
+    text = path.read_text()
+    assert text.count("\n") <= 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 60, f"{node.name} is too long"
+
+
+def test_content_folders_hold_no_code() -> None:
+    for folder in ("perturbations", "expert_weights", "datasets"):
+        assert (ROOT / folder).is_dir()
+        assert not list((ROOT / folder).rglob("*.py"))
+
+
+def test_top_level_is_as_designed() -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout
+    if not tracked:
+        pytest.skip("not a git checkout")
+    top = {line.split("/")[0] for line in tracked.splitlines() if not line.startswith(".")}
+    expected = "pyproject.toml README.md LICENSE dhp perturbations expert_weights datasets tests scripts"
+    assert top <= set(expected.split())
+
+
+HEAVY = {
+    "numpy",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "nltk",
+    "spacy",
+    "torch",
+    "transformers",
+    "wordfreq",
+    "typo",
+    "datasets",
+}
+
+
+@pytest.mark.parametrize("module", ["dhp", "dhp.cli.main"])
+def test_importing_is_light(module: str) -> None:
+    code = f"import sys, {module}; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not HEAVY & {name.split(".")[0] for name in loaded}
