@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dhp.errors import DhpError, InputError, NotApplicable
     from dhp.judge import Candidate, Judge
     from dhp.perturb import Edited, Perturber, perturber
-    from dhp.pipeline import run
+    from dhp.pipeline import perturb_datasets, run
     from dhp.records import Example, Rating, Variant
     from dhp.results import Result, Results
 
@@ -34,6 +34,7 @@ __all__ = [
     "Results",
     "Variant",
     "analyze",
+    "perturb_datasets",
     "perturber",
     "run",
 ]
@@ -49,6 +50,7 @@ _HOMES = {
     "Edited": "perturb",
     "Perturber": "perturb",
     "perturber": "perturb",
+    "perturb_datasets": "pipeline",
     "run": "pipeline",
     "Example": "records",
     "Rating": "records",

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis import analyze_group, make_plan
+from dhp.analysis import Plan, analyze_group, make_plan
 from dhp.content import read_suite
 from dhp.data import Dataset, resolve_datasets
 from dhp.errors import InputError
@@ -67,8 +67,8 @@ class PerturbedDataset:
         ]
 
 
-def perturb_dataset(
-    dataset: Dataset, perturbers: Registry[Perturber], own: Iterable[Perturber] = (), *, seed: int = 0
+def _perturb_dataset(
+    dataset: Dataset, perturbers: Registry[Perturber], own: Sequence[Perturber], seed: int
 ) -> PerturbedDataset:
     """Make the variants of a data set by rule; pairs that came ready-made are taken as they are.
 
@@ -87,8 +87,7 @@ def perturb_dataset(
     return PerturbedDataset(dataset, variants, tuple(v for v in declared if v.method != "rule"), texts)
 
 
-def run(
-    model: str | Judge | Sequence[str | Judge] = "baseline/surface",
+def perturb_datasets(
     dataset: str | Dataset | Sequence[str | Dataset] = "mini",
     *,
     data: str | Path | None = None,
@@ -98,18 +97,11 @@ def run(
     seed: int = 0,
     suite: str | None = None,
     perturbers: Iterable[Perturber] = (),
-    weights: str | None = None,
-    statistics: str = "default",
-    combination: str | None = None,
-    out: str | Path | RunFolder | None = None,
-    progress: Progress | None = None,
-) -> Results:
-    """Degrade, judge and analyse: the benchmark as one call.
+) -> list[PerturbedDataset]:
+    """Find data sets and degrade their texts.
 
     Parameters
     ----------
-    model
-        `provider/name`, a `Judge`, or several of them.
     dataset
         `mini` (the six bundled sets), `mini/NAME`, a NAME of the benchmark, `all` (the six of the
         benchmark), a user's file (`.jsonl`, `.csv`, `.parquet`), `hf:ORG/NAME`, a `Dataset`, or several.
@@ -123,6 +115,48 @@ def run(
         Name or YAML file; default: the data set's or the task's own.
     perturbers
         Own perturbers, usable in the suite by name; those that it does not name are added to it.
+
+    Raises
+    ------
+    InputError
+        For anything wrong with these, in one line.
+    """
+    own = tuple(perturbers)
+    registry = find_perturbers(own)
+    sets = resolve_datasets(
+        _listed(dataset),
+        data=Path(data) if data is not None else None,
+        task=task,
+        fields=fields,
+        n=n,
+        seed=seed,
+        suite=read_suite(suite) if suite else None,
+    )
+    return [_perturb_dataset(d, registry, own, seed) for d in sets]
+
+
+def run(
+    model: str | Judge | Sequence[str | Judge] = "baseline/surface",
+    dataset: str | Dataset | Sequence[str | Dataset] = "mini",
+    *,
+    seed: int = 0,
+    weights: str | None = None,
+    statistics: str = "default",
+    combination: str | None = None,
+    out: str | Path | RunFolder | None = None,
+    progress: Progress | None = None,
+    **choice: Any,
+) -> Results:
+    """Degrade, judge and analyse: the benchmark as one call.
+
+    Parameters
+    ----------
+    model
+        `provider/name`, a `Judge`, or several of them.
+    dataset, **choice
+        Which texts: `data, task, fields, n, suite, perturbers` as in `dhp.perturb_datasets`.
+    seed
+        Of every random choice.
     weights, statistics, combination
         As in `dhp.analyze`.
     out
@@ -135,73 +169,46 @@ def run(
     InputError
         For anything wrong with these, in one line.
     """
-    own = tuple(perturbers)
-    registry = find_perturbers(own)
     folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
     judges = [find_judge(m, seed=seed) if isinstance(m, str) else m for m in _listed(model)]
-    sets = resolve_datasets(
-        _listed(dataset),
-        data=Path(data) if data is not None else None,
-        task=task,
-        fields=fields,
-        n=n,
-        seed=seed,
-        suite=read_suite(suite) if suite else None,
-    )
-    perturbed = [perturb_dataset(d, registry, own, seed=seed) for d in sets]
-    return run_perturbed(
-        judges,
-        perturbed,
-        seed=seed,
-        weights=weights,
-        statistics=statistics,
-        combination=combination,
-        folder=folder,
-        progress=progress,
-    )
-
-
-def run_perturbed(
-    judges: Sequence[Judge],
-    perturbed: Sequence[PerturbedDataset],
-    *,
-    seed: int,
-    weights: str | None = None,
-    statistics: str = "default",
-    combination: str | None = None,
-    folder: RunFolder | None = None,
-    progress: Progress | None = None,
-) -> Results:
-    """Judge and analyse data sets whose variants are made; the second half of `run`."""
-    import pandas as pd
-
+    if repeated := [j.model for i, j in enumerate(judges) if j.model in {k.model for k in judges[:i]}]:
+        raise InputError(f"model '{repeated[0]}' is given twice; give each one once")
+    perturbed = perturb_datasets(dataset, seed=seed, **choice)
     identity = {
         "seed": seed,
         "models": [{"model": j.model, "protocol": j.protocol} for j in judges],
         "datasets": [p.identity for p in perturbed],
     }
-    if folder:
-        folder.claim(identity)
     plans = [
         make_plan(
             statistics, combination, weights, p.dataset.task.task, p.variants, p.dataset.task.metric_names
         )
         for p in perturbed
     ]
-    frames: list[pd.DataFrame] = []
-    results: list[Result] = []
-    for part, plan in zip(perturbed, plans, strict=True):
-        for judge in judges:
-            frame = _rated(judge, part, progress)
-            (group,) = groups(frame)
-            signature = _signature(part, plan.label, judge, seed)
-            declared = (*part.variants, *part.left_out)
-            results.append(analyze_group(group, plan, declared, signature=signature))
-            frames.append(frame)
-    found = Results(results)
     if folder:
-        folder.write([(p.dataset.name, p.variants, p.texts) for p in perturbed], pd.concat(frames), found)
-    return found
+        folder.claim(identity)
+    judged = [
+        _judged(judge, p, plan, seed, progress)
+        for p, plan in zip(perturbed, plans, strict=True)
+        for judge in judges
+    ]
+    results = Results([result for _, result in judged])
+    if folder:
+        import pandas as pd
+
+        sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
+        folder.write(sets, pd.concat([frame for frame, _ in judged]), results)
+    return results
+
+
+def _judged(
+    judge: Judge, part: PerturbedDataset, plan: Plan, seed: int, progress: Progress | None
+) -> tuple["pd.DataFrame", Result]:
+    """The ratings of one judge on one data set, and what follows from them."""
+    frame = _rated(judge, part, progress)
+    (group,) = groups(frame)
+    declared = (*part.variants, *part.left_out)
+    return frame, analyze_group(group, plan, declared, signature=_signature(part, plan.label, judge, seed))
 
 
 def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "pd.DataFrame":

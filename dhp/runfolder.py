@@ -136,6 +136,8 @@ class RunFolder:
 
 def _folder_name(identity: Mapping[str, Any]) -> str:
     names = [identity["datasets"][0]["dataset"], identity["models"][0]["model"]]
+    if len(identity["models"]) > 1:
+        names[1] = f"{len(identity['models'])} models"
     if len(identity["datasets"]) > 1:
         names[0] = names[0].partition("/")[0] if names[0].startswith("mini/") else "several"
     readable = "-".join(re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] for name in names)

@@ -52,24 +52,20 @@ def perturb(
         raise InputError("say where the texts go: --out FILE.jsonl, or --show K")
     from rich.console import Console
 
-    from dhp.content import read_suite
-    from dhp.data import resolve_datasets
-    from dhp.perturb import find_perturbers, load_perturber
-    from dhp.pipeline import perturb_dataset
+    from dhp.perturb import load_perturber
+    from dhp.pipeline import perturb_datasets
     from dhp.runfolder import perturbed_lines, write_whole
 
-    own = [load_perturber(reference) for reference in perturber]
-    sets = resolve_datasets(
+    made = perturb_datasets(
         dataset,
-        data=Path(data) if data else None,
+        data=data,
         task=task,
         fields=field_map(field),
         n=n,
         seed=seed,
-        suite=read_suite(suite) if suite else None,
+        suite=suite,
+        perturbers=[load_perturber(reference) for reference in perturber],
     )
-    registry = find_perturbers(own)
-    made = [perturb_dataset(d, registry, own, seed=seed) for d in sets]
     console = Console()
     for part in made:
         _show(part, show, console)

@@ -14,12 +14,12 @@ def noticed(value: float | None) -> str:
 
 
 def largest_effect(row: VariantResult) -> tuple[float | None, str]:
-    """The largest rank-biserial correlation over metrics, and the metric most hurt (the first on a tie)."""
+    """The largest rank-biserial correlation over metrics, and the metric most hurt, `none` if none was."""
     effects = {metric: cell.effect for metric, cell in row.metrics.items() if cell.effect is not None}
     if not effects:
         return None, ""
     metric = max(effects, key=lambda name: effects[name])
-    return effects[metric], metric
+    return effects[metric], metric if effects[metric] > 0 else "none"
 
 
 def pairs(row: VariantResult) -> str:

@@ -11,6 +11,7 @@ from dhp.results import Result, Results
 _BAR_CELLS = 16
 _BAR_END = 4.0  # D at the right end of a bar
 _WIDE = 96
+_NARROW = 72
 
 
 def print_results(results: Results, console: Console) -> None:
@@ -24,7 +25,7 @@ def print_results(results: Results, console: Console) -> None:
 
 
 def _table(result: Result, width: int) -> Table:
-    wide = width >= _WIDE
+    wide, narrow = width >= _WIDE, width < _NARROW
     title = f"{result.dataset}  ·  {result.model}  ·  n = {result.n}"
     table = Table(
         title=Text(title, style="bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
@@ -38,7 +39,8 @@ def _table(result: Result, width: int) -> Table:
     if wide:
         table.add_column("0   1           4")
     table.add_column("effect", justify="right")
-    table.add_column("most hurt", overflow="fold")
+    if not narrow:
+        table.add_column("most hurt", overflow="fold")
     table.add_column("pairs", justify="right")
     level = None
     for row in result.variants:
@@ -51,19 +53,19 @@ def _table(result: Result, width: int) -> Table:
             Text(noticed(row.d), style=style),
             *([Text(_bar(row.d), style=style)] if wide else []),
             Text(figure(effect)),
-            Text(metric),
+            *([] if narrow else [Text(metric)]),
             Text(pairs(row)),
         ]
         table.add_row(*([Text("" if row.level == level else row.level)] if wide else []), *cells)
         level = row.level
     table.add_section()
-    for name, d, d_ew, worst in (
-        ("D_avg", result.d_avg, result.d_avg_ew, ""),
-        ("D_min", result.d_min, result.d_min_ew, result.d_min_variant or ""),
-    ):
-        label = f"{name}  {worst}" if worst else name
-        lead = [Text("")] if wide else []
-        table.add_row(*lead, Text(label), Text(figure(d)), Text(figure(d_ew)), Text(noticed(d)), style="bold")
+    lead = [Text("")] if wide else []
+    worst = f"D_min  {result.d_min_variant or ''}".rstrip()
+    table.add_row(
+        *lead, Text("D_avg"), Text(figure(result.d_avg)), Text(figure(result.d_avg_ew)), style="bold"
+    )
+    least = (Text(figure(result.d_min)), Text(figure(result.d_min_ew)), Text(noticed(result.d_min)))
+    table.add_row(*lead, Text(worst), *least, style="bold")
     return table
 
 

@@ -1,0 +1,84 @@
+"""Text, tables and places: reading files so that every fault can be named in one line."""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from dhp.errors import InputError
+
+
+def reason(error: BaseException) -> str:
+    """What an exception says, on one line of at most 200 characters; its name where it says nothing."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(text).split())[:200]
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file without a byte order mark, line ends as they are.
+
+    Raises `InputError` where the file is missing, unreadable, empty or not UTF-8 (with the line).
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: does not exist") from None
+    except OSError as e:
+        raise InputError(f"{path}: cannot be read ({reason(e)})") from None
+    if not data.strip():
+        raise InputError(f"{path}: is empty")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = data.count(b"\n", 0, e.start) + 1
+        raise InputError(f"{path}: line {line}: not UTF-8 text; allowed: UTF-8") from None
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file, ended by a line feed alone (other separators may be part of a text)."""
+    lines = read_text(path).split("\n")
+    return lines[:-1] if not lines[-1] else lines
+
+
+def inner_files(path: Path, suffixes: Sequence[str], content: str) -> list[Path]:
+    """The file `path` itself, or the files with one of `suffixes` anywhere in the folder `path`, sorted.
+
+    `content` says in the error message what was expected there.
+    """
+    expected = f"expected: {content} ({', '.join(suffixes)})"
+    if not path.exists():
+        raise InputError(f"{path}: does not exist; {expected}")
+    if path.is_file():
+        if path.suffix.lower() not in suffixes:
+            raise InputError(f"{path}: wrong kind of file; {expected}")
+        return [path]
+    found = sorted(p for p in path.rglob("*") if p.suffix.lower() in suffixes and p.is_file())
+    if not found:
+        raise InputError(f"{path}: no such file in this folder; {expected}")
+    return found
+
+
+def inner_file(path: Path, suffixes: Sequence[str], content: str) -> Path:
+    """The file `path` itself, or the only file with one of `suffixes` in the folder `path`."""
+    found = inner_files(path, suffixes, content)
+    if len(found) > 1:
+        names = ", ".join(str(p.relative_to(path)) for p in found[:3])
+        raise InputError(f"{path}: {len(found)} files could be meant ({names}); name the file itself")
+    return found[0]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path to write a file or folder to, which takes the place of `path` at the end.
+
+    Whatever stops the writer leaves `path` as it was and nothing else behind.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        new = Path(folder) / path.name
+        yield new
+        if path.is_dir():
+            shutil.rmtree(path)
+        os.replace(new, path)  # noqa: PTH105

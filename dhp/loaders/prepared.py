@@ -1,0 +1,55 @@
+"""Published data sets made ready once, as JSONL in the user's cache."""
+
+import json
+import os
+from pathlib import Path
+
+from dhp.errors import InputError
+from dhp.loaders.download import Progress
+from dhp.loaders.fetch import fetch
+from dhp.loaders.files import reason, replacing
+from dhp.loaders.published import read_published
+from dhp.loaders.user import read_examples
+from dhp.records import Example
+from dhp.specs import Card
+
+
+def cache_folder() -> Path:
+    """Where dhp keeps what it can make again: `$XDG_CACHE_HOME/dhp`, else `~/.cache/dhp`."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".cache") / "dhp"
+
+
+def prepared_file(card: Card) -> Path:
+    """Where the prepared examples of a dataset are, or would be."""
+    return cache_folder() / "datasets" / f"{card.dataset}.jsonl"
+
+
+def prepare(card: Card, source: Path | None, progress: Progress | None = None) -> Path:
+    """Write all eligible examples of a dataset as JSONL (`id`, `source`, `output`, fields).
+
+    Returns the file, which takes its place only when complete. The examples come from `source`, in the form
+    the owners publish, or are fetched where it is None. Raises `InputError` as `read_published` and `fetch`.
+    """
+    if source is None:
+        source = fetch(card, cache_folder() / "downloads" / card.dataset, progress)
+    rows = (
+        {"id": e.id, "source": e.source, "output": e.output, **e.fields} for e in read_published(card, source)
+    )
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    path = prepared_file(card)
+    try:
+        with replacing(path) as new:
+            new.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as e:
+        raise InputError(f"{path}: cannot be written ({reason(e)})") from None
+    return path
+
+
+def load_prepared(card: Card) -> list[Example] | None:
+    """The eligible examples that `prepare` wrote, or None where it has not run.
+
+    A damaged file raises `InputError`.
+    """
+    path = prepared_file(card)
+    return read_examples(path).examples if path.is_file() else None

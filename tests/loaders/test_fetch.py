@@ -1,0 +1,276 @@
+"""Downloads from a real server on this machine: what arrives, what is refused, what is left behind."""
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from dhp.content import read_card
+from dhp.errors import InputError
+from dhp.loaders import cache_folder, fetch, load_prepared, prepare
+from dhp.specs import Card, Download
+
+from .conftest import ROOT, Server, wmt_xml, write_csv, write_jsonl
+from .test_published import ARTICLE, STORY, answer
+
+
+def card(dataset: str, files: dict[str, str], **sha256: str) -> Card:
+    download = Download(files=files, sha256={k.replace("__", "."): v for k, v in sha256.items()})
+    return read_card(dataset).model_copy(update={"download": download})
+
+
+def lines(*rows: object) -> bytes:
+    return "".join(json.dumps(r) + "\n" for r in rows).encode()
+
+
+def tar_gz(members: dict[str, bytes], *more: tarfile.TarInfo) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        for info in more:
+            archive.addfile(info)
+    return out.getvalue()
+
+
+def zipped(members: dict[str, bytes], links: dict[str, str] | None = None) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+        for name, target in (links or {}).items():
+            info = zipfile.ZipInfo(name)
+            info.external_attr = 0o120777 << 16
+            archive.writestr(info, target)
+    return out.getvalue()
+
+
+def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+def fault(given: Card, folder: Path) -> str:
+    with pytest.raises(InputError) as e:
+        fetch(given, folder)
+    assert "\n" not in str(e.value)
+    return str(e.value)
+
+
+SUMPUBMED = {
+    "sumpubmed-master/text/text_7.txt": b"BACKGROUND\nlong text\nRESULTS\nx",
+    "sumpubmed-master/abstract/abstract_7.txt": b"BACKGROUND\nshort\nRESULTS\nx",
+}
+
+
+def test_a_file_arrives_whole_with_progress_and_user_agent(tmp_path: Path, server: Server) -> None:
+    body = lines(*({**ARTICLE, "id": str(i), "text": "x" * 1000} for i in range(600)))
+    digest = hashlib.sha256(body).hexdigest()
+    given = card("summeval", {"s.jsonl": server.serve("s", body)}, s__jsonl=digest.upper())
+    told: list[tuple[str, int, int | None]] = []
+    path = fetch(given, tmp_path / "new" / "folder", lambda *t: told.append(t))
+    assert path == tmp_path / "new" / "folder" / "s.jsonl"
+    assert path.read_bytes() == body
+    assert [p.name for p in path.parent.iterdir()] == ["s.jsonl"]
+    assert len(told) > 1
+    assert told[-1] == ("s.jsonl", len(body), len(body))
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert server.agents[0].startswith("dhp")
+
+
+@pytest.mark.parametrize("name", ["sumpubmed.tar.gz", "sumpubmed.tgz", "sumpubmed.zip"])
+def test_archives_are_unpacked_and_read(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    body = zipped(SUMPUBMED, {"sumpubmed-master/l": "text/text_7.txt"})
+    if not name.endswith("zip"):
+        body = tar_gz(SUMPUBMED, special("sumpubmed-master/l", tarfile.SYMTYPE, "../sumpubmed-master/text"))
+    given = card("sumpubmed", {name: server.serve(name, body)})
+    for _ in range(2):  # a second time replaces what the first one left
+        path = prepare(given, None)
+    assert (
+        path == cache_folder() / "datasets" / "sumpubmed.jsonl" == tmp_path / "dhp/datasets/sumpubmed.jsonl"
+    )
+    assert json.loads(path.read_text()) == {"id": "7", "source": "long text", "output": "short"}
+    folder = tmp_path / "dhp" / "downloads" / "sumpubmed"
+    assert [p.name for p in folder.iterdir()] == ["sumpubmed"]
+    assert not (folder / "sumpubmed" / "sumpubmed-master" / "l").exists()
+
+
+def test_several_files_give_the_folder(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    urls = {f"{n}.jsonl": server.serve(n, lines(answer(n, 160))) for n in ("b", "a")}
+    given = card("answer_equivalence", urls)
+    assert load_prepared(given) is None
+    prepare(given, None)
+    found = load_prepared(given)
+    assert found is not None
+    assert [(e.id, len(e.output), e.source, dict(e.fields)) for e in found] == [
+        ("a", 160, "Because.", {"question": "Why?"}),
+        ("b", 160, "Because.", {"question": "Why?"}),
+    ]
+
+
+def test_bad_answers_are_one_line_and_leave_nothing(tmp_path: Path, server: Server) -> None:
+    body = lines(ARTICLE)
+    html = b"<!DOCTYPE html><html>Sign in</html>"
+    answers = {
+        "answered 404 Not Found": f"{server.url}/absent",
+        "answered 503": server.serve("down", b"", 503),
+        "answered with a web page": server.serve("page", body, Content_Type="text/html; charset=utf-8"),
+        "web page; expected: the file itself": server.serve("page2", b"\n" + html),
+        "broke off after": server.serve("cut", body[:10], Content_Length=str(len(body))),
+        "answered with nothing": server.serve("nothing", b""),
+        "cannot be reached": "http://127.0.0.1:9/x",
+        "allowed: http, https": (tmp_path / "x").as_uri(),
+    }
+    for expected, url in answers.items():
+        assert expected in fault(card("summeval", {"s.jsonl": url}), tmp_path / "f")
+    assert list((tmp_path / "f").iterdir()) == []
+
+
+def test_a_failed_download_keeps_the_earlier_file(tmp_path: Path, server: Server) -> None:
+    (tmp_path / "s.jsonl").write_text("earlier")
+    given = card("summeval", {"s.jsonl": server.serve("s", b"later")}, s__jsonl="0" * 64)
+    digest = hashlib.sha256(b"later").hexdigest()
+    assert f"is {digest[:12]}..., expected: {'0' * 12}..." in fault(given, tmp_path)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("s.jsonl", "earlier")]
+
+
+EVIL = {
+    "parent.tar.gz": tar_gz({"a/../../evil": b"x"}),
+    "absolute.tar.gz": tar_gz({"/tmp/dhp-evil": b"x"}),
+    "windows.zip": zipped({"C:\\evil": b"x"}),
+    "backslash.zip": zipped({"a\\..\\..\\evil": b"x"}),
+    "parent.zip": zipped({"good": b"x", "../evil": b"x"}),
+    "link.tar.gz": tar_gz({"good": b"x"}, special("a/l", tarfile.SYMTYPE, "../../evil")),
+    "abslink.tar.gz": tar_gz({}, special("l", tarfile.SYMTYPE, "/etc/passwd")),
+    "hardlink.tar.gz": tar_gz({"good": b"x"}, special("l", tarfile.LNKTYPE, "good")),
+    "device.tar.gz": tar_gz({}, special("d", tarfile.CHRTYPE)),
+    "pipe.tar.gz": tar_gz({}, special("d", tarfile.FIFOTYPE)),
+    "link.zip": zipped({}, {"l": "../evil"}),
+}
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_archives_that_reach_outside_are_refused(tmp_path: Path, server: Server, name: str) -> None:
+    text = fault(card("sumpubmed", {name: server.serve(name, EVIL[name])}), tmp_path / "a" / "f")
+    assert name in text
+    assert "member '" in text
+    assert "allowed: files and folders inside" in text
+    assert [p.name for p in tmp_path.rglob("*")] == ["a", "f"]
+    assert not Path("/tmp/dhp-evil").exists()
+
+
+@pytest.mark.parametrize("name", ["x.tar.gz", "x.zip"])
+def test_broken_archives(tmp_path: Path, server: Server, name: str) -> None:
+    good = zipped(SUMPUBMED) if name == "x.zip" else tar_gz({**SUMPUBMED, "big": os.urandom(5000)})
+    twice = {"a": b"x", "a/b": b"x"}
+    for body in (b"no archive", good[: len(good) // 2], zipped(twice) if name == "x.zip" else tar_gz(twice)):
+        given = card("sumpubmed", {name: server.serve(name, body)})
+        assert f"{name}: " in fault(given, tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_file_names_of_a_card_stay_in_the_folder(tmp_path: Path, server: Server) -> None:
+    given = card("summeval", {"../s.jsonl": server.serve("s", b"x")})
+    assert "allowed: a plain file name" in fault(given, tmp_path / "f")
+
+
+def test_story_cloze_says_how_to_get_it(tmp_path: Path) -> None:
+    text = fault(read_card("story_cloze"), tmp_path)
+    assert "The owners send the CSV file on request" in text
+    assert "--from" in text
+
+
+def test_prepare_from_a_file_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative/is/ignored")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    given = read_card("story_cloze")
+    path = prepare(given, write_csv(tmp_path / "s.csv", [STORY]))
+    assert path == tmp_path / ".cache" / "dhp" / "datasets" / "story_cloze.jsonl"
+    (example,) = load_prepared(given) or []
+    assert (example.output, example.fields) == ("Ann took it home.", {"wrong_ending": "Ann bought a car."})
+    with pytest.raises(InputError, match="no example qualifies"):
+        prepare(read_card("answer_equivalence"), write_jsonl(tmp_path / "a.jsonl", [answer("q", 1)]))
+    assert [p.name for p in path.parent.iterdir()] == ["story_cloze.jsonl"]
+    path.write_text("{")
+    with pytest.raises(InputError, match="line 1: broken JSON"):
+        load_prepared(given)
+
+
+def test_wmt_without_sacrebleu_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("dhp.loaders.extras.version", absent)
+    assert 'pip install "dhp[data]"' in fault(read_card("wmt22_deen"), tmp_path)
+
+
+SACREBLEU = """
+import json, sys
+from pathlib import Path
+from sacrebleu import DATASETS
+from dhp.content import read_card
+from dhp.errors import InputError
+from dhp.loaders import load_prepared, prepare
+url, md5 = sys.argv[1:]
+DATASETS["wmt22"].data, DATASETS["wmt22"].md5 = [url], [md5]
+card, told = read_card("wmt22_deen"), []
+try:
+    prepare(card, None, lambda *t: told.append(t))
+    print(json.dumps([[[e.id, e.source, e.output] for e in load_prepared(card)], told]))
+except InputError as e:
+    print(json.dumps(str(e)))
+"""
+
+
+def run_sacrebleu(folder: Path, url: str, md5: str) -> object:
+    pytest.importorskip("sacrebleu")
+    pytest.importorskip("lxml")
+    folder.mkdir()
+    places = {"SACREBLEU": str(folder / "sacrebleu"), "XDG_CACHE_HOME": str(folder), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", SACREBLEU, url, md5],
+        env={**os.environ, **places},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_wmt_through_sacrebleu(tmp_path: Path, server: Server) -> None:
+    documents = {
+        "d": [("a", "x" * 200), ("b", "y" * 200), ("c", "z" * 200)],
+        "e": [("f", "v" * 200), ("g", "w" * 301)],
+        "t": [("s", "x" * 400)],
+    }
+    xml = wmt_xml(documents, t='testsuite="challenge"').encode()
+    body = tar_gz({"wmt22-news-systems-1.1/xml/wmttest2022.de-en.all.xml": xml})
+    url = server.serve("v1.1.tar.gz", body)
+    md5 = hashlib.md5(body, usedforsecurity=False).hexdigest()
+    found, told = run_sacrebleu(tmp_path / "good", url, md5)  # type: ignore[misc]
+    assert [row[:2] for row in found] == [["d#1-2", "a b"], ["e#4-5", "f g"]]
+    assert found[0][2] == "x" * 200 + " " + "y" * 200
+    assert [t[0] for t in told] == ["wmt22", "wmt22.de-en.src", "wmt22.de-en.ref-A", "wmt22.de-en.docid"]
+    assert "sacrebleu gave up" in str(run_sacrebleu(tmp_path / "md5", url, "0" * 32))
+    text = str(run_sacrebleu(tmp_path / "absent", f"{server.url}/absent.tar.gz", md5))
+    assert "could not get WMT22 (" in text
+    assert "delete its folder wmt22 and try again" in text

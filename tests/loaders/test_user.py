@@ -1,0 +1,207 @@
+"""The user's own files: plain examples, ready-made pairs, Hugging Face datasets."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from dhp.errors import InputError
+from dhp.loaders import read_examples, read_hub
+from dhp.records import Example, PerturbedText, Variant
+
+from .conftest import ROOT, write_csv, write_jsonl, write_parquet
+
+ROW = {"id": "a", "source": "S", "output": "O"}
+WRITERS = {"jsonl": write_jsonl, "csv": write_csv, "parquet": write_parquet}
+
+
+def message(path: Path, field_map: dict[str, str] | None = None) -> str:
+    with pytest.raises(InputError) as e:
+        read_examples(path, field_map)
+    assert "\n" not in str(e.value)
+    return str(e.value)
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_each_form_gives_the_same_examples(tmp_path: Path, form: str) -> None:
+    rows = [{"id": 1, "source": "S, 1\u2028", "output": 'O "1"', "year": 1999, "note": "n"}]
+    rows.append({**rows[0], "id": 2, "source": "S" * 200_000, "note": "ä"})
+    data = read_examples(WRITERS[form](tmp_path / f"x.{form}", rows))
+    assert data.examples[0] == Example("1", "S, 1\u2028", 'O "1"', {"year": "1999", "note": "n"})
+    assert (data.examples[1].id, len(data.examples[1].source)) == ("2", 200_000)
+    assert (data.variants, data.perturbed) == ((), [])
+
+
+def test_row_numbers_are_ids_and_nested_values_are_left_out(tmp_path: Path) -> None:
+    rows = [
+        {"source": "S", "output": "O", "list": ["x"], "none": None, "nan": float("nan"), "flag": True},
+        {"source": "T", "output": "P"},
+    ]
+    one, two = read_examples(write_jsonl(tmp_path / "x.jsonl", rows)).examples
+    assert one == Example("1", "S", "O", {"flag": "True"})
+    assert two == Example("2", "T", "P")
+
+
+def test_a_field_map_renames_and_takes_precedence(tmp_path: Path) -> None:
+    path = write_jsonl(
+        tmp_path / "x.jsonl", [{"article": "A", "summary": "S", "output": "not this", "key": "k"}]
+    )
+    mapped = {"source": "article", "output": "summary", "id": "key"}
+    assert read_examples(path, mapped).examples == [Example("k", "A", "S")]
+    assert f"{path}: column 'sumary', mapped to 'output', is missing; did you mean 'summary'?" in message(
+        path, {"output": "sumary"}
+    )
+
+
+def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    assert message(path) == f"{path}: does not exist"
+    assert "is a folder" in message(tmp_path)
+    path.write_text("\n")
+    assert "is empty" in message(path)
+    path.write_text('{"id": 1, "source": "s", "output": "o"}\n\nnonsense\n')
+    assert f"{path}: line 3: broken JSON" in message(path)
+    path.write_text("[" * 100_000)
+    assert "line 1: broken JSON" in message(path)
+    write_jsonl(path, [{"source": "s", "ouput": "o"}])
+    assert "column 'output' is missing (another can be mapped to it); did you mean 'ouput'?" in message(path)
+    write_jsonl(path, [ROW, {**ROW, "source": "T"}])
+    assert f"line 2: id 'a' stands twice (first at {path}: line 1); allowed: once" in message(path)
+    for column in ("source", "output", "id"):
+        write_jsonl(path, [{**ROW, "id": "b"}, {**ROW, column: "  "}])
+        assert message(path) == f"{path}: line 2: column '{column}' is empty; allowed: text"
+    write_jsonl(path, [{**ROW, "output": ["O"]}])
+    assert "line 1: column 'output' holds a list; allowed: text" in message(path)
+    (tmp_path / "x.json").write_text("[]")
+    assert "unknown kind of file '.json'; did you mean '.jsonl'? allowed: .csv, .jsonl, .parquet" in message(
+        tmp_path / "x.json"
+    )
+    write_csv(tmp_path / "x.csv", [ROW, {**ROW, "id": "b", "output": ""}])
+    assert "x.csv: row 2: column 'output' is empty" in message(tmp_path / "x.csv")
+
+
+def pair(id: str, text: str, **more: str) -> dict[str, str]:
+    return {"id": id, "source": f"S{id}", "output": f"O{id}", "perturbed": text, **more}
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_pairs_become_examples_variants_and_texts(tmp_path: Path, form: str) -> None:
+    rows = [
+        pair("a", "bad", kind="typos", level="character", note="n"),
+        pair("b", "worse", kind="typos", level="character", note="m"),
+        pair("a", "cut", kind="cut", level="", note="other"),
+    ]
+    data = read_examples(WRITERS[form](tmp_path / f"x.{form}", rows))
+    assert data.examples == [Example("a", "Sa", "Oa", {"note": "n"}), Example("b", "Sb", "Ob", {"note": "m"})]
+    assert data.variants == (
+        Variant("typos", "typos", "character", "given", None),
+        Variant("cut", "cut", "given", "given", None),
+    )
+    assert data.perturbed == [
+        PerturbedText("a", "typos", "bad"),
+        PerturbedText("a", "cut", "cut"),
+        PerturbedText("b", "typos", "worse"),
+        PerturbedText("b", "cut", None, "no such pair in the file"),
+    ]
+
+
+def test_pairs_without_kinds_and_with_mapped_columns(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "x.jsonl", [{"source": "S", "good": "O", "bad": "P"}])
+    data = read_examples(path, {"output": "good", "perturbed": "bad"})
+    assert data.examples == [Example("1", "S", "O")]
+    assert data.variants == (Variant("perturbed", "perturbed", "given", "given", None),)
+    assert data.perturbed == [PerturbedText("1", "perturbed", "P")]
+
+
+def test_kind_and_level_are_fields_where_there_are_no_pairs(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "x.jsonl", [{**ROW, "kind": "news", "level": 3}])
+    assert read_examples(path).examples[0].fields == {"kind": "news", "level": "3"}
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        (pair("a", "c"), "id 'a' with kind 'perturbed' stands twice"),
+        (pair("b", "Ob"), "column 'perturbed' of id 'b' equals the output"),
+        (pair("b", " "), "column 'perturbed' is empty"),
+        ({**pair("a", "c", kind="k"), "output": "other"}, "'output' of id 'a' differs from an earlier row"),
+        ({**pair("a", "c", kind="k"), "source": "other"}, "'source' of id 'a' differs from an earlier row"),
+        (pair("b", "c", kind="original"), "kind 'original' names the undamaged text"),
+        (pair("b", "c", level="word"), "kind 'perturbed' has level 'word'; allowed: given"),
+    ],
+)
+def test_contradicting_pairs(tmp_path: Path, second: dict[str, str], expected: str) -> None:
+    path = write_jsonl(tmp_path / "x.jsonl", [pair("a", "bad"), second])
+    assert f"{path}: line 2: {expected}" in message(path)
+
+
+HUB = """
+import json, sys
+from pathlib import Path
+from dhp.errors import InputError
+from dhp.loaders import read_examples, read_hub
+for name in sys.argv[1:]:
+    for read in (lambda n: read_examples(Path("hf:" + n), {"output": "summary"}),
+                 lambda n: read_hub(n, {"output": "summary"})):
+        try:
+            print(json.dumps([[e.id, e.source, e.output, dict(e.fields)] for e in read(name).examples]))
+        except InputError as e:
+            print(json.dumps(str(e)))
+"""
+
+
+def test_hugging_face_folders(tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    rows = [{"id": "a", "source": "S", "summary": "O", "n": 1, "x": ["y"]}]
+    for name in ("one/test.parquet", "two/test.parquet", "two/train.parquet", "table/x.parquet"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write_parquet(tmp_path / name, rows if "train" not in name else [{**rows[0], "id": "t"}])
+    (tmp_path / "empty").mkdir()
+    names = [
+        "./one",
+        "./two",
+        "./two:train",
+        "./two:trian",
+        "./absent",
+        "./empty",
+        "org/absent",
+        f"{tmp_path}/table",
+    ]
+    (tmp_path / "datasets").mkdir()  # as in our checkout, where it must not pass for the library
+    places = {"HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1", "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    done = subprocess.run(
+        [sys.executable, "-c", HUB, *names],
+        cwd=tmp_path,
+        env={**os.environ, **places},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert printed[::2] == printed[1::2]
+    one, two, train, wrong, absent, empty, offline, table = printed[::2]
+    assert one == table == [["a", "S", "O", {"n": "1"}]]
+    assert train[0][0] == "t"
+    assert "hf:./two: has several splits; allowed: hf:./two:" in two
+    assert "no split 'trian'; did you mean 'train'? allowed: test, train" in wrong
+    assert "folder ./absent does not exist" in absent
+    assert "hf:./empty: cannot be loaded (" in empty
+    assert "hf:org/absent: cannot be loaded (" in offline
+    assert not any("\n" in text for text in (two, wrong, absent, empty, offline))
+
+
+def test_hugging_face_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("dhp.loaders.extras.version", absent)
+    with pytest.raises(
+        InputError, match=r'hf:org/name needs the package .datasets.*pip install "dhp\[data\]"'
+    ):
+        read_hub("hf:org/name")
