@@ -170,35 +170,42 @@ def run(
         For anything wrong with these, in one line.
     """
     folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
-    judges = [find_judge(m, seed=seed) if isinstance(m, str) else m for m in _listed(model)]
-    if repeated := [j.model for i, j in enumerate(judges) if j.model in {k.model for k in judges[:i]}]:
-        raise InputError(f"model '{repeated[0]}' is given twice; give each one once")
+    judges = _judges(model, seed)
     perturbed = perturb_datasets(dataset, seed=seed, **choice)
-    identity = {
-        "seed": seed,
-        "models": [{"model": j.model, "protocol": j.protocol} for j in judges],
-        "datasets": [p.identity for p in perturbed],
-    }
-    plans = [
-        make_plan(
-            statistics, combination, weights, p.dataset.task.task, p.variants, p.dataset.task.metric_names
-        )
-        for p in perturbed
-    ]
+    plans = [_plan(p, statistics, combination, weights) for p in perturbed]
     if folder:
-        folder.claim(identity)
+        folder.claim(_identity(judges, perturbed, seed))
     judged = [
-        _judged(judge, p, plan, seed, progress)
-        for p, plan in zip(perturbed, plans, strict=True)
+        _judged(judge, part, plan, seed, progress)
+        for part, plan in zip(perturbed, plans, strict=True)
         for judge in judges
     ]
     results = Results([result for _, result in judged])
     if folder:
-        import pandas as pd
-
         sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
-        folder.write(sets, pd.concat([frame for frame, _ in judged]), results)
+        folder.write(sets, [frame for frame, _ in judged], results)
     return results
+
+
+def _judges(model: str | Judge | Sequence[str | Judge], seed: int) -> list[Judge]:
+    judges = [find_judge(m, seed=seed) if isinstance(m, str) else m for m in _listed(model)]
+    names = [judge.model for judge in judges]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"model '{repeated[0]}' is given twice; give each one once")
+    return judges
+
+
+def _plan(part: PerturbedDataset, statistics: str, combination: str | None, weights: str | None) -> Plan:
+    task = part.dataset.task
+    return make_plan(statistics, combination, weights, task.task, part.variants, task.metric_names)
+
+
+def _identity(judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset], seed: int) -> dict[str, object]:
+    return {
+        "seed": seed,
+        "models": [{"model": j.model, "protocol": j.protocol} for j in judges],
+        "datasets": [p.identity for p in perturbed],
+    }
 
 
 def _judged(

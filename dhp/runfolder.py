@@ -107,12 +107,16 @@ class RunFolder:
                 f"--out {self.path}: holds a different run ({what} differ); choose another folder"
             )
 
-    def write(self, perturbed: Sequence[PerturbedSet], ratings: "pd.DataFrame", results: Results) -> None:
+    def write(
+        self, perturbed: Sequence[PerturbedSet], ratings: Sequence["pd.DataFrame"], results: Results
+    ) -> None:
         """Write everything; each file appears whole or not at all, `results.json` last."""
+        import pandas as pd
+
         from dhp.report import html_report
 
         self._text("perturbed.jsonl", perturbed_lines(perturbed))
-        write_whole(self.path / "ratings.parquet", lambda p: ratings.to_parquet(p, index=False))
+        write_whole(self.path / "ratings.parquet", lambda p: pd.concat(ratings).to_parquet(p, index=False))
         self._text(MANIFEST, _json(self._manifest(results)))
         self._text("report.html", html_report(results))
         self._text("results.json", _json(results.to_json()))

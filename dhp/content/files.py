@@ -85,9 +85,9 @@ def _fields_at(spec: type[BaseModel], parents: list[int | str]) -> list[str]:
     """The allowed keys of the model that the path `parents` leads to."""
     model: Any = spec
     for part in parents:
-        annotation = model.model_fields[part].annotation if hasattr(model, "model_fields") else model
-        model = _innermost(annotation) if hasattr(model, "model_fields") else model
-    return list(model.model_fields) if hasattr(model, "model_fields") else []
+        if part in model.model_fields:  # else it is a position in a list or a key of a mapping of models
+            model = _innermost(model.model_fields[part].annotation)
+    return list(model.model_fields)
 
 
 def _innermost(annotation: Any) -> Any:

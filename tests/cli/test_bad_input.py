@@ -1,0 +1,187 @@
+"""Bad input: one clear line, exit code 2, nothing left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+MODEL = ("benchmark", "--model", "baseline/surface")
+GOOD = [{"id": str(i), "source": f"Ann has {i} cats.", "output": f"She has {i}."} for i in range(4)]
+
+
+def lines(rows: list[dict[str, object]]) -> str:
+    return "\n".join(map(json.dumps, rows)) + "\n"
+
+
+def ratings(**changes: object) -> str:
+    rows: list[dict[str, object]] = [
+        {"example": e, "variant": v, "metric": "fluency", "score": 3}
+        for e in "ab"
+        for v in ("original", "random_typos.minor")
+    ]
+    rows[1].update(changes)
+    return lines(rows)
+
+
+FILES = {
+    "good.jsonl": lines(GOOD),
+    "empty.jsonl": "",
+    "broken.jsonl": lines(GOOD) + '{"id": "9", "source":\n',
+    "twice.jsonl": lines([*GOOD, GOOD[0]]),
+    "blank.jsonl": lines([*GOOD, {"id": "9", "source": "x", "output": " "}]),
+    "columns.jsonl": lines([{"id": "1", "source": "x", "outptu": "y"}]),
+    "table.xlsx": "x",
+    "suite.yaml": "suite: s\ntask: summarization\nsource: x\nperturbers: {random_typo: {level: character, method: rule}}\n",
+    "r.jsonl": ratings(),
+    "r_text.jsonl": ratings(score="good"),
+    "r_variant.jsonl": ratings(variant="random_typo.minor"),
+    "r_orphan.jsonl": ratings(example="c"),
+    "r_broken.jsonl": ratings() + "{\n",
+    "r_columns.csv": "example,variant,metrics,score\na,original,fluency,3\n",
+    "r_empty.csv": "",
+    "r_ragged.csv": "example,variant,metric,score\na,original,fluency,3,9,9\n",
+    "r_binary.parquet": "not parquet",
+    "a_file": "x",
+}
+CASES = [
+    ((*MODEL, "--dataset", "missing.jsonl", "--task", "summarization"), "missing.jsonl: does not exist"),
+    ((*MODEL, "--dataset", "empty.jsonl", "--task", "summarization"), "empty.jsonl: is empty"),
+    ((*MODEL, "--dataset", "broken.jsonl", "--task", "summarization"), "broken.jsonl: line 5"),
+    ((*MODEL, "--dataset", "twice.jsonl", "--task", "summarization"), "'0'"),
+    ((*MODEL, "--dataset", "blank.jsonl", "--task", "summarization"), "output"),
+    ((*MODEL, "--dataset", "columns.jsonl", "--task", "summarization"), "did you mean 'outptu'"),
+    (
+        (*MODEL, "--dataset", "good.jsonl"),
+        "say what its texts are by --task; allowed: question_answering, story",
+    ),
+    (
+        (*MODEL, "--dataset", "good.jsonl", "--task", "summary"),
+        "unknown task 'summary'; did you mean 'summarization'",
+    ),
+    (
+        (*MODEL, "--dataset", "good.jsonl", "--task", "question_answering"),
+        "example '0': task 'question_answering' needs a field",
+    ),
+    ((*MODEL, "--dataset", "good.jsonl", "--task", "summarization", "--n", "5"), "5"),
+    (
+        (*MODEL, "--dataset", "good.jsonl", "--task", "summarization", "--field", "output"),
+        "must have the form OURS=THEIRS",
+    ),
+    ((*MODEL, "--dataset", "table.xlsx"), "unknown dataset 'table.xlsx'"),
+    ((*MODEL, "--dataset", "mini/sumeval"), "did you mean 'mini/summeval'"),
+    ((*MODEL, "--dataset", "summevall"), "unknown dataset 'summevall'; did you mean 'summeval'"),
+    ((*MODEL, "--dataset", "all"), "no dataset is prepared yet: dhp data prepare NAME"),
+    ((*MODEL, "--dataset", "mini/summeval", "--n", "999"), "999"),
+    ((*MODEL, "--dataset", "mini/summeval", "--n", "0"), "0"),
+    ((*MODEL, "--dataset", "mini/summeval", "--dataset", "mini"), "dataset 'mini/summeval' is given twice"),
+    ((*MODEL, "--dataset", "mini/summeval", "--data", "good.jsonl"), "--data needs one --dataset"),
+    ((*MODEL, "--dataset", "summeval", "--data", "missing"), "missing"),
+    ((*MODEL, "--dataset", "mini/summeval", "--task", "translation"), "--task is for data of your own"),
+    (
+        (*MODEL, "--dataset", "mini/summeval", "--suite", "wmt22_deen"),
+        "suite 'wmt22_deen' is for task 'translation'",
+    ),
+    (
+        (*MODEL, "--dataset", "mini/summeval", "--suite", "suite.yaml"),
+        "unknown perturber; did you mean 'random_typos'",
+    ),
+    ((*MODEL, "--dataset", "mini/summeval", "--suite", "no.yaml"), "suite file no.yaml: does not exist"),
+    ((*MODEL, "--dataset", "mini/summeval", "--weights", "desing"), "did you mean 'design'"),
+    ((*MODEL, "--dataset", "mini/summeval", "--statistics", "papr"), "did you mean 'paper'"),
+    (
+        (*MODEL, "--dataset", "mini/summeval", "--combination", "fisher"),
+        "unknown combination 'fisher'; allowed: hmp",
+    ),
+    (
+        (*MODEL, "--dataset", "mini/summeval", "--only", "llm"),
+        "no perturber by language model exists yet; allowed: rule",
+    ),
+    ((*MODEL, "--dataset", "mini/summeval", "--perturber", "nothing"), "must have the form module:function"),
+    ((*MODEL, "--dataset", "mini/summeval", "--out", "a_file"), "a_file: is a file"),
+    ((*MODEL, "--dataset", "mini/summeval", "--out", "a_file/below"), "cannot be written"),
+    ((*MODEL, "--dataset", "mini/summeval", "--out", "."), "holds other files and no run"),
+    ((*MODEL, "--dataset", "mini/summeval", "--seed", "x"), "'x' is not a valid int"),
+    ((*MODEL, "--modl", "x"), "No such option: --modl"),
+    (("benchmark",), "Missing option '--model'"),
+    (("benchmark", "--model", "baseline/surfac"), "did you mean 'baseline/surface'"),
+    (("benchmrak",), "No such command 'benchmrak'"),
+    (("perturb", "--dataset", "mini"), "say where the texts go: --out FILE.jsonl, or --show K"),
+    (("perturb", "--dataset", "mini/summeval", "--out", "no/such/folder/p.jsonl"), "cannot be written"),
+    (("data", "show", "summevall"), "did you mean 'summeval'"),
+    (("data", "prepare", "story_cloze"), "--from"),
+    (("analyze", "missing.csv"), "missing.csv: does not exist"),
+    (("analyze", "."), ".: is a folder"),
+    (("analyze", "table.xlsx"), "unknown kind of table '.xlsx'"),
+    (("analyze", "r_text.jsonl"), "row 2: score 'good' is not a number"),
+    (
+        ("analyze", "r_variant.jsonl", "--suite", "summeval"),
+        "variant 'random_typo.minor' is not in the suite; did you mean",
+    ),
+    (("analyze", "r_orphan.jsonl"), "example 'c' has no rating of its original"),
+    (("analyze", "r_broken.jsonl"), "r_broken.jsonl: line 5: not JSON"),
+    (("analyze", "r_columns.csv"), "column 'metric' is missing; did you mean 'metrics'"),
+    (("analyze", "r_empty.csv"), "r_empty.csv: is empty"),
+    (("analyze", "r_ragged.csv"), "r_ragged.csv: not a readable csv file"),
+    (("analyze", "r_binary.parquet"), "r_binary.parquet: not a readable parquet file"),
+    (("analyze", "r.jsonl", "--weights", "design"), "weights 'design' hold several tasks"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), CASES, ids=lambda v: " ".join(v) if isinstance(v, tuple) else ""
+)
+def test_one_line_exit_two_nothing_written(
+    dhp: Run, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    outcome = dhp(*arguments)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.startswith("dhp: ")
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
+    assert {p.name for p in tmp_path.iterdir()} == set(FILES)
+
+
+def test_a_broken_manifest_is_not_overwritten(dhp: Run, tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "manifest.json").write_text("{")
+    outcome = dhp(*MODEL, "--dataset", "mini/story_cloze", "--out", "r")
+    assert outcome.code == 2
+    assert "manifest.json is broken" in outcome.err
+
+
+SLOW = """
+import time
+from dhp.judge.baseline import ConstantJudge
+from dhp.cli.main import main
+rate = ConstantJudge.rate
+def slowly(self, candidates, task):
+    for rating in rate(self, candidates, task):
+        time.sleep(0.02)
+        yield rating
+ConstantJudge.rate = slowly
+main(["benchmark", "--model", "baseline/constant", "--dataset", "mini/story_cloze", "--out", "r"])
+"""
+
+
+def test_control_c_leaves_no_half_written_file_and_exits_with_three(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", SLOW], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "r").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert err.splitlines()[-1] == "dhp: stopped; the same command starts again"
+    assert "Traceback" not in err
+    assert list((tmp_path / "r").iterdir()) == []

@@ -1,0 +1,195 @@
+"""The commands as a user types them."""
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from .conftest import Run
+
+SMALL = ("--dataset", "mini/story_cloze", "--n", "8")
+
+
+def test_benchmark_prints_a_table_and_writes_the_run_folder(dhp: Run, tmp_path: Path) -> None:
+    done = dhp("benchmark", "--model", "baseline/surface", *SMALL)
+    assert done.code == 0
+    for text in (
+        "mini/story_cloze",
+        "random_typos",
+        "D_avg",
+        "D_min  wrong_ending",
+        "missed",
+        "noticed",
+        "seed:0",
+    ):
+        assert text in done.out
+    assert "left out, not rated: fictional_named_entities, grammatical_errors" in done.out
+    (folder,) = (tmp_path / "runs").iterdir()
+    files = {p.name for p in folder.iterdir()}
+    assert files == {"manifest.json", "perturbed.jsonl", "ratings.parquet", "results.json", "report.html"}
+    result = json.loads((folder / "results.json").read_text())
+    assert (result["schema"], result["n"], result["model"]) == ("dhp.results/1", 8, "baseline/surface")
+    assert result["ratings"]["asked"] == result["ratings"]["scored"] == 8 * 5 * 3
+    ratings = pd.read_parquet(folder / "ratings.parquet")
+    assert {"example", "variant", "metric", "sample", "score", "status", "model"} <= set(ratings.columns)
+
+
+def without_times(text: str) -> str:
+    return re.sub(r'"created": "[^"]*"', "", text)
+
+
+def test_twice_the_same_and_a_different_seed(dhp: Run, tmp_path: Path) -> None:
+    for folder, seed in (("a", "0"), ("b", "0"), ("c", "1")):
+        assert (
+            dhp("benchmark", "--model", "baseline/surface", *SMALL, "--seed", seed, "--out", folder).code == 0
+        )
+    a, b, c = (without_times((tmp_path / f / "results.json").read_text()) for f in "abc")
+    assert a == b
+    assert a != c
+    assert (tmp_path / "a" / "perturbed.jsonl").read_bytes() == (
+        tmp_path / "b" / "perturbed.jsonl"
+    ).read_bytes()
+    again = dhp("benchmark", "--model", "baseline/surface", *SMALL, "--out", "a")
+    assert again.code == 0, "the same run may write to its folder again"
+    different = dhp("benchmark", "--model", "baseline/surface", *SMALL, "--seed", "1", "--out", "a")
+    assert different.code == 2
+    assert "a: holds a different run (seed differ); choose another folder" in different.err
+
+
+def test_several_models_and_datasets_make_a_list(dhp: Run, tmp_path: Path) -> None:
+    models = ("--model", "baseline/constant", "--model", "baseline/surface")
+    assert dhp("benchmark", *models, *SMALL, "--dataset", "mini/wmt22_deen", "--out", "r").code == 0
+    results = json.loads((tmp_path / "r" / "results.json").read_text())
+    assert [(r["dataset"], r["model"]) for r in results] == [
+        ("mini/story_cloze", "baseline/constant"),
+        ("mini/story_cloze", "baseline/surface"),
+        ("mini/wmt22_deen", "baseline/constant"),
+        ("mini/wmt22_deen", "baseline/surface"),
+    ]
+    assert [r["d_avg"] > 0 for r in results] == [False, True, False, True]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_analyze_gives_what_the_run_gave(dhp: Run, tmp_path: Path, suffix: str) -> None:
+    dhp("benchmark", "--model", "baseline/surface", *SMALL, "--out", "r")
+    ratings = pd.read_parquet(tmp_path / "r" / "ratings.parquet")
+    file = tmp_path / f"ratings{suffix}"
+    if suffix == ".csv":
+        ratings.to_csv(file, index=False)
+    elif suffix == ".jsonl":
+        ratings.to_json(file, orient="records", lines=True)
+    else:
+        ratings.to_parquet(file)
+    done = dhp("analyze", file, "--suite", "story_cloze", "--json")
+    from_run, from_table = json.loads((tmp_path / "r" / "results.json").read_text()), json.loads(done.out)
+    for key in ("d_avg", "d_min", "d_avg_ew", "d_min_ew", "variants", "n", "weights", "ratings"):
+        assert from_table[key] == from_run[key]
+    assert "D_min" in dhp("analyze", file, "--suite", "story_cloze").out
+
+
+def test_perturb_writes_lines_and_shows_edits(dhp: Run, tmp_path: Path) -> None:
+    done = dhp("perturb", "--dataset", "mini/summeval", "--n", "3", "--out", "p.jsonl", "--show", "1")
+    assert done.code == 0
+    assert re.search(r"random_deletions\.minor \(10 edits\): .*\[-\w+-\]\{\+\w*\+\}", done.out)
+    rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    assert len(rows) == 3 * 6
+    assert all(row["audit"]["similarity"] < 1 for row in rows)
+
+
+def test_data_commands(dhp: Run) -> None:
+    assert "ok  mini/wmt22_zhen: 24 examples" in dhp("data", "check").out
+    assert "not prepared" in dhp("data", "list").out
+    shown = dhp("data", "show", "mini/summeval").out
+    assert re.search(r"characters +\d{3}\.\d +340\.4", shown)
+
+
+def test_prepare_then_run_a_published_dataset(dhp: Run, tmp_path: Path) -> None:
+    header = "InputStoryid,InputSentence1,InputSentence2,InputSentence3,InputSentence4,"
+    header += "RandomFifthSentenceQuiz1,RandomFifthSentenceQuiz2,AnswerRightEnding"
+    rows = [
+        f"s{i},Tom ran {i} miles.,He fell.,It hurt.,He rested.,He felt better {i}.,He flew {i}.,1"
+        for i in range(6)
+    ]
+    (tmp_path / "cloze.csv").write_text("\n".join([header, *rows]) + "\n")
+    before = dhp("benchmark", "--model", "baseline/surface", "--dataset", "story_cloze")
+    assert before.code == 2
+    assert "story_cloze is not prepared yet: dhp data prepare story_cloze --from FILE" in before.err
+    assert "6 eligible examples" in dhp("data", "prepare", "story_cloze", "--from", "cloze.csv").out
+    assert dhp("benchmark", "--model", "baseline/surface", "--dataset", "story_cloze").code == 0
+    every = dhp("benchmark", "--model", "baseline/surface", "--dataset", "all", "--out", "all")
+    assert every.code == 0
+    assert "note: summeval is not prepared yet: dhp data prepare summeval" in every.out
+    direct = dhp(
+        "benchmark", "--model", "baseline/surface", "--dataset", "story_cloze", "--data", "cloze.csv"
+    )
+    assert direct.code == 0
+
+
+def test_own_file_perturber_and_suite(dhp: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "import dhp\n"
+        "@dhp.perturber(name='shout', level='word')\n"
+        "def shout(text, rng, *, example):\n"
+        "    return text.upper()\n"
+    )
+    lines = [{"doc": f"Anna met {i} friends in Rome.", "summary": f"Anna met {i} friends."} for i in range(7)]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    fields = ("--field", "source=doc", "--field", "output=summary")
+    base = (
+        "benchmark",
+        "--model",
+        "baseline/surface",
+        "--dataset",
+        "own.jsonl",
+        *fields,
+        "--perturber",
+        "own:shout",
+    )
+    added = dhp(*base, "--task", "summarization")
+    assert added.code == 0
+    assert re.search(r"shout +\d", added.out)
+    assert "random_typos.minor" in added.out
+    assert "weights:uniform" in added.out
+    assert "reordering.minor: not applicable to 7 of 7 examples" in added.out
+    use = "{level: word, method: rule}"
+    (tmp_path / "s.yaml").write_text(
+        f"suite: s\ntask: summarization\nsource: own\nperturbers: {{shout: {use}}}\n"
+    )
+    alone = dhp(*base, "--suite", "s.yaml", "--out", "r")
+    assert alone.code == 0
+    assert "random_typos" not in alone.out
+
+
+def test_ready_made_pairs_are_the_variants(dhp: Run, tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": i,
+            "source": f"Ann has {i} cats.",
+            "output": f"Ann has {i} cats.",
+            "perturbed": p,
+            "kind": kind,
+        }
+        for i in range(8)
+        for kind, p in (("number", f"Ann has {i}77 cats."), ("noise", f"Ann hsa {i} cqts."))
+    ]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = dhp(
+        "benchmark", "--model", "baseline/surface", "--dataset", "pairs.jsonl", "--task", "summarization"
+    )
+    assert done.code == 0
+    assert re.search(r"number +\d", done.out)
+    assert re.search(r"noise +\d", done.out)
+
+
+def test_narrow_terminal_keeps_every_line_inside(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    done = dhp("benchmark", "--model", "baseline/surface", *SMALL)
+    table = [line for line in done.out.splitlines() if re.match(r"(random|wrong|D_|variant)", line)]
+    assert len(table) == 7
+    assert max(map(len, table)) <= 60
+
+
+def test_version(dhp: Run) -> None:
+    assert dhp("--version").out.startswith("dhp 0.")

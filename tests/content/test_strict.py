@@ -1,0 +1,149 @@
+"""Content files are read strictly: every fault is one line with file, place and what is allowed."""
+
+from pathlib import Path
+
+import pytest
+
+from dhp.content import (
+    DATASETS,
+    check,
+    content_folder,
+    load_spec,
+    read_card,
+    read_suite,
+    read_task,
+    read_weights,
+)
+from dhp.errors import InputError
+from dhp.perturb import check_suite, find_perturbers
+from dhp.specs import Card, Suite, Task, Weights
+
+METRIC = "{name: m, scale: {min: 1, max: 5}, definition: d, steps: [s], question: q}"
+LABELS = "default_suite: summeval\nsource_label: s\noutput_label: o"
+TASK = f"task: t\ninstruction: i\n{LABELS}\nmetrics: [{METRIC}]\n"
+USE = "{level: character, method: rule, params: {k: 1}}"
+SUITE = f"suite: s\ntask: summarization\nsource: x\nperturbers:\n  random_typos: {USE}\n"
+ROW = "{coherence: 0.5, consistency: 0.5, fluency: 0, relevance: 0}"
+WEIGHTS = f"weights: w\nversion: 1\nprovenance: p\ntasks:\n  summarization:\n    random_typos: {ROW}\n"
+
+
+def test_all_content_is_valid() -> None:
+    assert len(list(check())) >= 4 + 6 + 6 + 2
+    for dataset in DATASETS:
+        check_suite(read_suite(dataset), find_perturbers())
+        assert read_suite(dataset).task == read_card(dataset).task
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TASK.replace("metrics:", "metric:"), "metric: unknown key; did you mean 'metrics'"),
+        (
+            TASK.replace("question: q", "qestion: q"),
+            "metrics.0.qestion: unknown key; did you mean 'question'",
+        ),
+        (TASK.replace("min: 1, ", ""), "metrics.0.scale.min: missing"),
+        (TASK.replace("min: 1", "min: one"), "metrics.0.scale.min: .*should be a valid number"),
+        (TASK.replace("min: 1", "min: 9"), "min must be less than max"),
+        (TASK.replace("name: m", "name: My Metric"), "'My Metric' is not a name"),
+        (TASK.replace("steps: [s]", "steps: []"), "metrics.0.steps"),
+        (TASK.replace("instruction: i", "instruction: 7"), "instruction: should be a valid string .found 7"),
+        (TASK.replace(f"[{METRIC}]", f"[{METRIC}, {METRIC}]"), "metric names must differ"),
+        (TASK + "task: again\n", "line 7: key 'task' stands twice"),
+        (TASK + "  : [\n", "line 7"),
+        ("- a list\n", "must be a mapping"),
+        ("", "must be a mapping"),
+    ],
+)
+def test_a_faulty_task_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "t.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        load_spec(file, Task)
+    assert str(caught.value).startswith(f"{file}: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            SUITE.replace("summarization", "summarisation"),
+            "unknown task 'summarisation'; did you mean 'summarization'",
+        ),
+        (
+            SUITE.replace("method", "metod"),
+            "perturbers.random_typos.metod: unknown key; did you mean 'method'",
+        ),
+        (SUITE.replace("character", "char"), "perturbers.random_typos.level: should be 'character', 'word'"),
+        (
+            SUITE.replace("params: {k: 1}", "params: {k: 1}, degrees: {minor: {k: 1}}"),
+            "degrees or params, not both",
+        ),
+        (SUITE.replace("random_typos", "original"), "'original' names the undamaged text"),
+    ],
+)
+def test_a_faulty_suite_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_suite(str(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (WEIGHTS.replace("fluency: 0,", "fluency: 0.1,"), "random_typos: weights must sum to 1, not 1.1"),
+        (WEIGHTS.replace("0.5, consistency: 0.5", "-0.5, consistency: 1.5"), r"weights must lie in \[0, 1\]"),
+        (WEIGHTS.replace(", relevance: 0", ""), "no weight for metric 'relevance'"),
+        (WEIGHTS.replace("fluency", "fluancy"), "unknown metric 'fluancy'; did you mean 'fluency'"),
+        (WEIGHTS.replace("summarization", "summaries"), "unknown task 'summaries'"),
+    ],
+)
+def test_faulty_weights_are_one_line(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "w.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_weights(str(file))
+
+
+@pytest.mark.parametrize("read", [read_card, read_task, read_suite, read_weights])
+def test_an_unknown_name_says_what_there_is(read: object) -> None:
+    with pytest.raises(InputError, match=r"unknown .* 'nothing'; allowed: "):
+        read("nothing")  # type: ignore[operator]
+    with pytest.raises(InputError, match=r"no\.yaml"):
+        load_spec(Path("no.yaml"), Card)
+
+
+def test_the_table_of_the_paper() -> None:
+    def doses(dataset: str, perturber: str) -> object:
+        use = read_suite(dataset).perturbers[perturber]
+        return (
+            use.params if use.degrees is None else [d.get("k", d.get("count")) for d in use.degrees.values()]
+        )
+
+    assert [doses("summeval", p) for p in ("random_deletions", "random_typos", "reordering")] == [
+        [10, 50],
+        [10, 50],
+        [2, "all"],
+    ]
+    assert doses("sumpubmed", "random_typos") == [20, 100]
+    assert doses("story_cloze", "random_deletions") == {"k": 5}
+    assert doses("answer_equivalence", "random_typos") == [5, 25]
+    assert doses("wmt22_zhen", "word_deletions") == [5, 25]
+    counts = {d: len(read_suite(d).variants) for d in DATASETS}
+    assert list(counts.values()) == [12, 12, 6, 9, 10, 10]
+
+
+def test_metrics_of_the_paper() -> None:
+    assert read_task("summarization").metric_names == ("coherence", "consistency", "fluency", "relevance")
+    assert read_task("story_completion").metric_names == ("coherence", "consistency", "fluency")
+    assert read_task("question_answering").metric_names == ("answer_quality",)
+    assert read_task("translation").metric_names == ("accuracy", "fluency")
+
+
+def test_design_weights_cover_every_perturber_of_every_suite() -> None:
+    design = load_spec(content_folder("expert_weights") / "design.yaml", Weights)
+    for dataset in DATASETS:
+        suite = load_spec(content_folder("perturbations") / f"{dataset}.yaml", Suite)
+        assert set(suite.perturbers) <= set(design.tasks[suite.task])
