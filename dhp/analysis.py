@@ -86,10 +86,13 @@ def analyze(
     variants = read.variants if read else None
     results = []
     for group in groups(frame):
-        plan = make_plan(
-            statistics, combination, weights, read.task if read else None, variants, group.metrics
+        task = read.task if read else None
+        plan = make_plan(statistics, combination, weights, task, variants, group.metrics)
+        rated, left_out, levels = _rated_variants(group, variants)
+        signature = _signature(group, read, plan)
+        results.append(
+            analyze_group(group, plan, rated, left_out=left_out, levels=levels, signature=signature)
         )
-        results.append(analyze_group(group, plan, variants, signature=_signature(group, read, plan)))
     return Results(results)
 
 
@@ -163,7 +166,7 @@ def _weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[floa
     return [row[m] for m in metrics]
 
 
-def _variants_of(group: Group, variants: Sequence[Variant] | None) -> tuple[list[Variant], list[str], str]:
+def _rated_variants(group: Group, variants: Sequence[Variant] | None) -> tuple[list[Variant], list[str], str]:
     """The rated variants in order, the suite's variants that were not rated, and where levels come from."""
     if variants is None:
         levels = group.levels or {}
@@ -184,15 +187,19 @@ def _variants_of(group: Group, variants: Sequence[Variant] | None) -> tuple[list
 def analyze_group(
     group: Group,
     plan: Plan,
-    variants: Sequence[Variant] | None,
+    variants: Sequence[Variant],
     *,
+    left_out: Sequence[str] = (),
+    levels: str,
     signature: str,
     usage: Mapping[str, int] | None = None,
 ) -> Result:
-    """Discernment scores of one (model, protocol, dataset); `variants` are those of the suite, if any."""
-    rated, left_out, levels_from = _variants_of(group, variants)
-    rows = [_variant_result(group, variant, plan) for variant in rated]
-    levels = {row.variant: row.level for row in rows}
+    """Discernment scores of one (model, protocol, dataset) for `variants`, rated or not.
+
+    `left_out` names the suite's other variants, `levels` says where the levels come from.
+    """
+    rows = [_variant_result(group, variant, plan) for variant in variants]
+    level_of = {row.variant: row.level for row in rows}
     d = {row.variant: row.d for row in rows if row.d is not None}
     d_ew = {row.variant: row.d_ew for row in rows if row.d_ew is not None}
     d_min, worst = minimum(d) if d else (None, None)
@@ -207,10 +214,10 @@ def analyze_group(
         statistics=plan.statistics,
         combination=plan.combination,
         weights=plan.weights.weights,
-        levels=levels_from,
-        d_avg=level_average(d, levels) if d else None,
+        levels=levels,
+        d_avg=level_average(d, level_of) if d else None,
         d_min=d_min,
-        d_avg_ew=level_average(d_ew, levels) if d_ew else None,
+        d_avg_ew=level_average(d_ew, level_of) if d_ew else None,
         d_min_ew=d_min_ew,
         d_min_variant=worst,
         d_min_variant_ew=worst_ew,

@@ -16,8 +16,7 @@ from dhp.errors import InputError, near
 from dhp.loaders import UserData, load_prepared, read_examples, read_hub, read_published, select
 from dhp.records import Example, PerturbedText, Variant
 from dhp.specs import Suite, Task
-
-TABLES = (".jsonl", ".csv", ".parquet")
+from dhp.tables import TABLE_SUFFIXES
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +109,12 @@ def _expanded(name: str) -> Iterator[str]:
     else:
         known = ["mini", "all", *dataset_names(), *(f"mini/{d}" for d in DATASETS)]
         raise InputError(
-            f"unknown dataset '{name}'; {near(name, known)}, a file ({', '.join(TABLES)}), hf:ORG/NAME"
+            f"unknown dataset '{name}'; {near(name, known)}, FILE{'|'.join(TABLE_SUFFIXES)}, hf:ORG/NAME"
         )
 
 
 def _is_user_data(name: str) -> bool:
-    return name.startswith("hf:") or Path(name).suffix in TABLES
+    return name.startswith("hf:") or Path(name).suffix in TABLE_SUFFIXES
 
 
 def _stem(name: str) -> str:

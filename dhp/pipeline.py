@@ -214,8 +214,15 @@ def _judged(
     """The ratings of one judge on one data set, and what follows from them."""
     frame = _rated(judge, part, progress)
     (group,) = groups(frame)
-    declared = (*part.variants, *part.left_out)
-    return frame, analyze_group(group, plan, declared, signature=_signature(part, plan.label, judge, seed))
+    result = analyze_group(
+        group,
+        plan,
+        part.variants,
+        left_out=[v.name for v in part.left_out],
+        levels="suite" if part.dataset.suite else "column",
+        signature=_signature(part, plan.label, judge, seed),
+    )
+    return frame, result
 
 
 def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "pd.DataFrame":

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dhp.errors import InputError, near
 from dhp.records import ORIGINAL, RATING_STATUSES
+from dhp.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,8 @@ class Group:
 
     def not_applicable(self, variant: str) -> int:
         """Number of examples about which nothing was asked under this variant."""
+        if variant not in self.variants:
+            return len(self.examples)
         return int((~self.asked[1 + self.variants.index(variant)].any(axis=0)).sum())
 
     def differences(self, variant: str, metric: str) -> tuple[npt.NDArray[np.float64], int]:
@@ -50,6 +53,8 @@ class Group:
         numbers, which floating point would split into false non-ties. A pair counts as lacking only if
         the variant was asked about at all.
         """
+        if variant not in self.variants:
+            return np.empty(0), 0
         m = self.metrics.index(metric)
         original, degraded = self.means[0, m], self.means[1 + self.variants.index(variant), m]
         difference = original - degraded
@@ -61,47 +66,10 @@ class Group:
 
 
 def read_ratings(path: Path) -> "pd.DataFrame":
-    """A ratings table from `.csv`, `.jsonl` or `.parquet`; ids stay text. Raises `InputError`."""
+    """A ratings table from `.csv`, `.jsonl` or `.parquet`; raises `InputError` with file and row."""
     import pandas as pd
 
-    if not path.is_file():
-        raise InputError(
-            f"{path}: {'is a folder' if path.is_dir() else 'does not exist'}; allowed: a ratings table"
-        )
-    readers = {
-        ".csv": lambda: pd.read_csv(path, dtype=str, keep_default_na=False),
-        ".jsonl": lambda: pd.DataFrame(_json_lines(path)),
-        ".parquet": lambda: pd.read_parquet(path),
-    }
-    if path.suffix not in readers:
-        raise InputError(f"{path}: unknown kind of table '{path.suffix}'; {near(path.suffix, readers)}")
-    if path.stat().st_size == 0:
-        raise InputError(f"{path}: is empty; allowed: a table with columns {', '.join(REQUIRED)}")
-    try:
-        return readers[path.suffix]()
-    except InputError:
-        raise
-    except (OSError, ValueError) as e:  # pandas and pyarrow raise subclasses of these for broken files
-        raise InputError(
-            f"{path}: not a readable {path.suffix[1:]} file ({str(e).splitlines()[0]})"
-        ) from None
-
-
-def _json_lines(path: Path) -> list[dict[str, Any]]:
-    import json
-
-    rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as e:
-            raise InputError(f"{path}: line {number}: not JSON ({e.msg})") from None
-        if not isinstance(row, dict):
-            raise InputError(f"{path}: line {number}: must be an object with keys {', '.join(REQUIRED)}")
-        rows.append(row)
-    return rows
+    return pd.DataFrame([row.values for row in read_table(path).rows], dtype=object)
 
 
 def groups(frame: "pd.DataFrame") -> Iterator[Group]:

@@ -6,12 +6,13 @@ import json
 import os
 import platform
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.errors import InputError
+from dhp.files import write_whole
 from dhp.records import PerturbedText, Variant
 from dhp.results import Results
 from dhp.seeding import text_hash
@@ -23,18 +24,6 @@ MANIFEST = "manifest.json"
 _LIBRARIES = ("nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
 
 PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file and give it the name `path` only when it is complete."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(temporary)
-        temporary.replace(path)
-    except OSError as e:
-        raise InputError(f"{path}: cannot be written ({e.strerror})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def perturbed_lines(sets: Sequence[PerturbedSet]) -> str:

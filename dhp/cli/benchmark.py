@@ -57,9 +57,6 @@ def benchmark(
     from dhp.runfolder import RunFolder
 
     folder = RunFolder(Path(out)) if out is not None else RunFolder(Path("runs"), own=True)
-    if "all" in dataset:
-        for line in unprepared():
-            print(f"note: {line}")
     with progress_shown("ratings") as show:
         results = run(
             model,
@@ -77,6 +74,8 @@ def benchmark(
             out=folder,
             progress=show,
         )
+    if "all" in dataset:
+        print("\n".join(f"note: {line}" for line in unprepared()))
     print_results(results, Console())
     files = "results.json, report.html, ratings.parquet, perturbed.jsonl, manifest.json"
     print(f"\nwritten to {folder.path}: {files}")

@@ -13,6 +13,8 @@ from dhp.cli.data import data
 from dhp.cli.perturb import perturb
 from dhp.errors import DhpError
 
+_INTERRUPTED = 130  # what typer returns for Ctrl-C
+
 app = typer.Typer(
     help="Can this judge tell good text from the same text made worse?",
     no_args_is_help=True,
@@ -52,11 +54,13 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
         if e.format_message():
             _fail(e.format_message(), 2)
         sys.exit(2)
-    except (Abort, KeyboardInterrupt):
-        _fail("stopped; the same command starts again", 3)
+    except Abort:
+        code = _INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    if code == _INTERRUPTED:
+        _fail("stopped; the same command starts again", 3)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -52,9 +52,10 @@ def perturb(
         raise InputError("say where the texts go: --out FILE.jsonl, or --show K")
     from rich.console import Console
 
+    from dhp.files import write_whole
     from dhp.perturb import load_perturber
     from dhp.pipeline import perturb_datasets
-    from dhp.runfolder import perturbed_lines, write_whole
+    from dhp.runfolder import perturbed_lines
 
     made = perturb_datasets(
         dataset,
@@ -66,18 +67,16 @@ def perturb(
         suite=suite,
         perturbers=[load_perturber(reference) for reference in perturber],
     )
+    if out is not None:
+        lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
+        write_whole(Path(out), lambda path: path.write_text(lines, encoding="utf-8"))
+        print(f"{sum(len(p.texts) for p in made)} texts written to {out}")
     console = Console()
     for part in made:
         _show(part, show, console)
         if part.left_out:
             names = ", ".join(v.name for v in part.left_out)
-            console.print(
-                f"{part.dataset.name}: left out, they need a language model: {names}", soft_wrap=True
-            )
-    if out is not None:
-        lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
-        write_whole(Path(out), lambda path: path.write_text(lines, encoding="utf-8"))
-        print(f"{sum(len(p.texts) for p in made)} texts written to {out}")
+            print(f"{part.dataset.name}: left out, they need a language model: {names}")
 
 
 def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:

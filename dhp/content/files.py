@@ -8,6 +8,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from dhp.errors import InputError, near
+from dhp.files import read_text
 from dhp.specs import Spec
 
 S = TypeVar("S", bound=Spec)
@@ -41,11 +42,7 @@ class _StrictLoader(yaml.SafeLoader):
 def load_yaml(path: Path) -> object:
     """One YAML document, safe-loaded; unreadable or broken files raise `InputError` with the line."""
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)  # noqa: S506
-    except OSError as e:
-        raise InputError(f"{path}: cannot be read ({e.strerror})") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text") from None
+        return yaml.load(read_text(path), Loader=_StrictLoader)  # noqa: S506
     except yaml.MarkedYAMLError as e:
         line = e.problem_mark.line + 1 if e.problem_mark else "?"
         raise InputError(f"{path}: line {line}: {e.problem}") from None

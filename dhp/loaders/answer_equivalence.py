@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from dhp.loaders.files import inner_files
-from dhp.loaders.tables import read_jsonl
+from dhp.files import inner_files
 from dhp.records import Example
 from dhp.specs import Card
+from dhp.tables import read_jsonl
 
 MIN_CHARACTERS = 150
 """A reference answer must be longer than this."""

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Literal
 
 from dhp.errors import InputError
-from dhp.loaders.files import reason, replacing
+from dhp.files import reason, replacing
 
 ARCHIVE_SUFFIXES = (".zip", ".tar.gz", ".tgz")
 

@@ -10,7 +10,7 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from dhp.errors import InputError
-from dhp.loaders.files import reason, replacing
+from dhp.files import reason, replacing
 
 Progress = Callable[[str, int, int | None], None]
 """Told (file name, bytes done, bytes in all or None) as a transfer goes on."""

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dhp.errors import InputError
+from dhp.files import reason, replacing
 from dhp.loaders.archives import archive_stem, unpack
 from dhp.loaders.download import Progress, download
 from dhp.loaders.extras import require
-from dhp.loaders.files import reason, replacing
 from dhp.loaders.wmt import TRANSLATOR, language_pair
 from dhp.specs import Card, Download
 

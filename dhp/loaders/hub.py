@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from dhp.errors import InputError, near
+from dhp.files import reason
 from dhp.loaders.extras import require
-from dhp.loaders.files import reason
-from dhp.loaders.tables import Table, from_arrow
+from dhp.tables import Table, from_arrow
 
 HUB_PREFIX = "hf:"
 

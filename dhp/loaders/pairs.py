@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from dhp.loaders.tables import Row
 from dhp.records import ORIGINAL, Example, PerturbedText, Variant
+from dhp.tables import Row
 
 DEFAULT_KIND = "perturbed"
 DEFAULT_LEVEL = "given"

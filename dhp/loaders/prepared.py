@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 from dhp.errors import InputError
+from dhp.files import reason, replacing
 from dhp.loaders.download import Progress
 from dhp.loaders.fetch import fetch
-from dhp.loaders.files import reason, replacing
 from dhp.loaders.published import read_published
 from dhp.loaders.user import read_examples
 from dhp.records import Example

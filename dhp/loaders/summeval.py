@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from dhp.loaders.files import inner_file
-from dhp.loaders.tables import Row, read_table
+from dhp.files import inner_file
 from dhp.records import Example
 from dhp.specs import Card
+from dhp.tables import Row, read_table
 from dhp.text import sentences
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dhp.errors import InputError
-from dhp.loaders.files import read_text
+from dhp.files import read_text
 from dhp.records import Example
 from dhp.specs import Card
 

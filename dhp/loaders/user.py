@@ -7,8 +7,8 @@ from pathlib import Path
 from dhp.errors import InputError, near
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.pairs import read_pairs
-from dhp.loaders.tables import Row, Table, as_text, read_table
 from dhp.records import Example, PerturbedText, Variant
+from dhp.tables import Row, Table, as_text, read_table
 
 _PAIR_COLUMNS = ("perturbed", "kind", "level")
 

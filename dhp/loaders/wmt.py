@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from dhp.errors import InputError
-from dhp.loaders.files import read_lines, reason
+from dhp.files import read_lines, reason
 from dhp.loaders.segments import MIN_CHARACTERS, Segment, join_segments
 from dhp.records import Example
 from dhp.specs import Card

@@ -36,7 +36,7 @@ def notes(result: Result) -> list[str]:
     for row in result.variants:
         if row.not_applicable:
             found.append(f"{row.variant}: not applicable to {row.not_applicable} of {result.n} examples")
-        if row.d is None:
+        if row.d is None and row.not_applicable < result.n:
             found.append(
                 f"{row.variant}: a metric has no pair left, so D is undefined; averages leave it out"
             )

@@ -52,7 +52,7 @@ def test_all_content_is_valid() -> None:
         (TASK + "task: again\n", "line 7: key 'task' stands twice"),
         (TASK + "  : [\n", "line 7"),
         ("- a list\n", "must be a mapping"),
-        ("", "must be a mapping"),
+        ("", "is empty"),
     ],
 )
 def test_a_faulty_task_is_one_line(tmp_path: Path, text: str, message: str) -> None:

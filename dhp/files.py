@@ -1,8 +1,8 @@
-"""Text, tables and places: reading files so that every fault can be named in one line."""
+"""Reading files so that every fault can be named in one line, and writing them whole or not at all."""
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -82,3 +82,12 @@ def replacing(path: Path) -> Iterator[Path]:
         if path.is_dir():
             shutil.rmtree(path)
         os.replace(new, path)  # noqa: PTH105
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file that becomes `path` when it is complete; `InputError` if it can't."""
+    try:
+        with replacing(path) as new:
+            write(new)
+    except OSError as e:
+        raise InputError(f"{path}: cannot be written ({reason(e)})") from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dhp.errors import InputError, near
-from dhp.loaders.files import read_lines, read_text, reason
+from dhp.files import read_lines, read_text, reason
 
 TABLE_SUFFIXES = (".jsonl", ".csv", ".parquet")
 

@@ -1,0 +1,103 @@
+"""Measure what must stay fast: the offline run, rule perturbation, exact statistics, `--help`.
+
+Run it from anywhere: python scripts/performance.py [--summeval FILE]
+Without FILE the texts are those of the bundled mini set, repeated to 100.
+"""
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import dhp
+from dhp.content import read_card, read_suite
+from dhp.loaders import read_published
+from dhp.perturb import find_perturbers, perturb
+
+
+def median_seconds(function: Callable[[], object], repeats: int) -> float:
+    """Median wall time of a call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def command(*arguments: str) -> Callable[[], object]:
+    """A call that runs `python ARGUMENTS` to its end in an empty folder."""
+
+    def call() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, *arguments], cwd=folder, check=True, capture_output=True)
+
+    return call
+
+
+def hundred_examples(summeval: Path | None) -> list[dhp.Example]:
+    """100 SummEval references, or the bundled ones repeated."""
+    if summeval is not None:
+        return read_published(read_card("summeval"), summeval)[:100]
+    bundled = dhp.perturb_datasets("mini/summeval")[0].dataset.examples
+    return [dhp.Example(f"{e.id}.{i}", e.source, e.output) for i in range(5) for e in bundled][:100]
+
+
+def ratings_table() -> pd.DataFrame:
+    """12 variants and the original x 4 metrics x 100 examples x 5 samples of whole scores."""
+    rng = np.random.default_rng(0)
+    variants = ["original", *(v.name for v in read_suite("summeval").variants)]
+    metrics = ["coherence", "consistency", "fluency", "relevance"]
+    index = pd.MultiIndex.from_product(
+        [range(100), variants, metrics, range(5)], names=["example", "variant", "metric", "sample"]
+    )
+    frame = index.to_frame(index=False)
+    drop = frame["variant"].map({v: 0.1 * i for i, v in enumerate(variants)})
+    frame["score"] = np.clip(np.round(4.2 - drop + rng.normal(0, 0.7, len(frame))), 1, 5)
+    return frame
+
+
+def main() -> None:
+    """Print one line a figure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--summeval", type=Path, help="the published SummEval table (JSONL or Parquet)")
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
+
+    for arguments in (["-m", "dhp", "--help"], ["-m", "dhp.benchmark", "--help"]):
+        seconds = median_seconds(command(*arguments), 10)
+        print(f"python {' '.join(arguments)}: {seconds * 1000:.0f} ms, median of 10 (bar: 200 ms)")
+
+    seconds = median_seconds(command("-m", "dhp.benchmark", "--model", "baseline/surface"), 3)
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"benchmark of mini with baseline/surface: {seconds:.1f} s, median of 3 (bar: 30 s)")
+    print(f"  peak memory of the largest of these processes: {memory:.0f} MB (bar: 600 MB)")
+
+    examples, perturbers = hundred_examples(options.summeval), find_perturbers()
+    variants = [v for v in read_suite("summeval").variants if v.method == "rule"]
+    total = 0.0
+    for variant in variants:
+        seconds = median_seconds(lambda v=variant: list(perturb(examples, [v], perturbers, dataset="x")), 5)
+        total += seconds
+        print(f"  {variant.name}: {len(examples) / seconds:.0f} texts a second")
+    print(f"rule perturbation: {len(examples) * len(variants) / total:.0f} variants a second (bar: 500)")
+
+    frame = ratings_table()
+    for preset in ("default", "paper"):
+        seconds = median_seconds(lambda p=preset: dhp.analyze(frame, suite="summeval", statistics=p), 7)
+        print(
+            f"analysis of 48 tests from {len(frame):,} ratings, {preset}: {seconds * 1000:.0f} ms (bar: 50 ms)"
+        )
+
+
+if __name__ == "__main__":
+    main()
