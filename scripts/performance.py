@@ -94,9 +94,8 @@ def main() -> None:
     frame = ratings_table()
     for preset in ("default", "paper"):
         seconds = median_seconds(lambda p=preset: dhp.analyze(frame, suite="summeval", statistics=p), 7)
-        print(
-            f"analysis of 48 tests from {len(frame):,} ratings, {preset}: {seconds * 1000:.0f} ms (bar: 50 ms)"
-        )
+        what = f"analysis of 48 tests from {len(frame):,} ratings, {preset}"
+        print(f"{what}: {seconds * 1000:.0f} ms (bar: 50 ms)")
 
 
 if __name__ == "__main__":

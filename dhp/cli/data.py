@@ -7,7 +7,7 @@ import typer
 
 from dhp.cli.options import Count, Seed
 
-data = typer.Typer(help="Data sets: list, check, prepare, show.", no_args_is_help=True)
+data = typer.Typer(help="Data sets: list, check, prepare, show.", no_args_is_help=True, rich_markup_mode=None)
 
 DatasetName = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the benchmark.")]
 

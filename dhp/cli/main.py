@@ -20,6 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 app.command()(benchmark)
 app.command()(perturb)
@@ -51,9 +52,11 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
     except DhpError as e:
         _fail(str(e), e.exit_code)
     except TyperException as e:
-        if e.format_message():
-            _fail(e.format_message(), 2)
-        sys.exit(2)
+        message = e.format_message()
+        if "\n" in message:  # the help page, shown when no command is given
+            print(message)
+            sys.exit(2)
+        _fail(message, 2)
     except Abort:
         code = _INTERRUPTED
     except BrokenPipeError:

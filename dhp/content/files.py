@@ -24,7 +24,10 @@ def content_folder(name: str) -> Path:
     raise InputError(f"content folder '{name}' is missing from this installation; install dhp again")
 
 
-class _StrictLoader(yaml.SafeLoader):
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C it is eight times faster
+
+
+class _StrictLoader(_SafeLoader):  # type: ignore[misc]
     """Safe YAML in which a key may stand only once."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
