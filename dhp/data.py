@@ -161,21 +161,27 @@ def _own(name: str, user: UserData, task: Task, suite: Suite | None) -> Dataset:
 
 
 def _benchmark(name: str, data: Path | None, n: int | None, seed: int, suite: Suite | None) -> Dataset:
-    bundled = name.startswith("mini/")
     base = name.removeprefix("mini/")
-    if bundled:
-        eligible = read_examples(mini_examples_file(base)).examples
+    bundled = base != name
+    file = mini_examples_file(base) if bundled else None
     card = read_card(base)
-    if not bundled:
-        found = read_published(card, data) if data is not None else load_prepared(card)
-        if found is None:
-            raise InputError(unprepared([name])[0])
-        eligible = found
-    wanted = n if n is not None else min(len(eligible), len(eligible) if bundled else card.n)
     if suite is not None and suite.task != card.task:
         raise InputError(
             f"suite '{suite.suite}' is for task '{suite.task}', dataset '{name}' has '{card.task}'"
         )
+    if file is not None:
+        eligible = read_examples(file).examples
+    else:
+        found = read_published(card, data) if data is not None else load_prepared(card)
+        if found is None:
+            raise InputError(unprepared([name])[0])
+        eligible = found
+    if n is None and not bundled and len(eligible) < card.n:
+        raise InputError(
+            f"dataset '{name}': {len(eligible)} examples qualify, the benchmark takes {card.n}; "
+            f"allowed: --n {len(eligible)} to do with fewer"
+        )
+    wanted = n if n is not None else len(eligible) if bundled else card.n
     task = read_task(card.task)
     examples = select(eligible, wanted, seed=seed, dataset=name)
     _check_examples(name, examples, task)

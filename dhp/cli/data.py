@@ -80,10 +80,12 @@ def show(name: DatasetName, n: Count = None, seed: Seed = 0) -> None:
     """
     from dhp.content import read_card
     from dhp.data import resolve_datasets
-    from dhp.loaders import measure
+    from dhp.loaders import load_prepared, measure
 
-    (chosen,) = resolve_datasets([name], n=n, seed=seed)
     card = read_card(name.removeprefix("mini/"))
+    if n is None and (eligible := load_prepared(card)) is not None and name == card.dataset:
+        n = min(card.n, len(eligible))
+    (chosen,) = resolve_datasets([name], n=n, seed=seed)
     here, paper = measure(chosen.examples), card.paper
     print(f"{name}: {card.title}, task {card.task}, n = {len(chosen.examples)}")
     print(f"  {'mean per reference text':24} {'here':>8} {'paper':>8}")

@@ -39,7 +39,8 @@ class _StrictLoader(_SafeLoader):  # type: ignore[misc]
                     problem=f"key '{key}' stands twice", problem_mark=key_node.start_mark
                 )
             seen.add(key)
-        return super().construct_mapping(node, deep)
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping
 
 
 def load_yaml(path: Path) -> object:

@@ -7,7 +7,7 @@ from dhp.results import Result, Results, VariantResult
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --weak: #767676; --yes: #1a7f4b; --no: #b3541e; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 74rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { margin: 2.5rem 0 .2rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }

@@ -13,13 +13,13 @@ def noticed(value: float | None) -> str:
     return "undefined" if value is None else "noticed" if value >= 1 else "missed"
 
 
-def largest_effect(row: VariantResult) -> tuple[float | None, str]:
-    """The largest rank-biserial correlation over metrics, and the metric most hurt, `none` if none was."""
-    effects = {metric: cell.effect for metric, cell in row.metrics.items() if cell.effect is not None}
-    if not effects:
-        return None, ""
-    metric = max(effects, key=lambda name: effects[name])
-    return effects[metric], metric if effects[metric] > 0 else "none"
+def most_hurt(row: VariantResult) -> tuple[str, float | None]:
+    """The metric with the smallest p-value, `none` if no score fell on average, and its effect."""
+    tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None and c.mean_drop is not None}
+    if not tested:
+        return "", None
+    metric = min(tested, key=lambda m: (tested[m].log10_p, -(tested[m].mean_drop or 0.0)))
+    return (metric if (tested[metric].mean_drop or 0.0) > 0 else "none"), tested[metric].effect
 
 
 def pairs(row: VariantResult) -> str:

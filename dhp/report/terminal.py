@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from dhp.report.reading import figure, largest_effect, notes, noticed, pairs
+from dhp.report.reading import figure, most_hurt, notes, noticed, pairs
 from dhp.results import Result, Results
 
 _BAR_CELLS = 16
@@ -44,7 +44,7 @@ def _table(result: Result, width: int) -> Table:
     table.add_column("pairs", justify="right")
     level = None
     for row in result.variants:
-        effect, metric = largest_effect(row)
+        metric, effect = most_hurt(row)
         style = "" if row.d is None else "green" if row.d >= 1 else "yellow"
         cells = [
             Text(row.variant),

@@ -117,14 +117,15 @@ def test_prepare_then_run_a_published_dataset(dhp: Run, tmp_path: Path) -> None:
     assert before.code == 2
     assert "story_cloze is not prepared yet: dhp data prepare story_cloze --from FILE" in before.err
     assert "6 eligible examples" in dhp("data", "prepare", "story_cloze", "--from", "cloze.csv").out
-    assert dhp("benchmark", "--model", "baseline/surface", "--dataset", "story_cloze").code == 0
-    every = dhp("benchmark", "--model", "baseline/surface", "--dataset", "all", "--out", "all")
+    fewer = dhp("benchmark", "--model", "baseline/surface", "--dataset", "story_cloze")
+    assert fewer.code == 2
+    assert "6 examples qualify, the benchmark takes 100; allowed: --n 6" in fewer.err
+    every = dhp("benchmark", "--model", "baseline/surface", "--dataset", "all", "--n", "6", "--out", "all")
     assert every.code == 0
     assert "note: summeval is not prepared yet: dhp data prepare summeval" in every.out
-    direct = dhp(
-        "benchmark", "--model", "baseline/surface", "--dataset", "story_cloze", "--data", "cloze.csv"
-    )
-    assert direct.code == 0
+    published = ("--dataset", "story_cloze", "--data", "cloze.csv", "--n", "6")
+    assert dhp("benchmark", "--model", "baseline/surface", *published).code == 0
+    assert "n = 6" in dhp("data", "show", "story_cloze").out
 
 
 def test_own_file_perturber_and_suite(dhp: Run, tmp_path: Path) -> None:
