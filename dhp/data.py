@@ -60,6 +60,9 @@ def resolve_datasets(
         raise InputError(
             f"--data needs one --dataset that says what it holds; allowed: {', '.join(DATASETS)}"
         )
+    for option, value in (("--task", task), ("--field", fields)):
+        if value and not any(isinstance(entry, str) and _is_user_data(entry) for entry in given):
+            raise InputError(f"{option} is for data of your own; the benchmark's datasets bring theirs")
     resolved: list[Dataset] = []
     for entry in given:
         if isinstance(entry, Dataset):
@@ -70,10 +73,6 @@ def resolve_datasets(
                 user = _user_data(name, fields or {})
                 resolved.append(_own(_stem(name), _cut(user, n, seed, name), _task(name, task, suite), suite))
             else:
-                if fields:
-                    raise InputError(f"--field is for data of your own; dataset '{name}' needs none")
-                if task is not None:
-                    raise InputError(f"--task is for data of your own; dataset '{name}' has one")
                 resolved.append(_benchmark(name, data, n, seed, suite))
     names = [d.name for d in resolved]
     if repeated := {name for name in names if names.count(name) > 1}:

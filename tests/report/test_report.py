@@ -1,0 +1,111 @@
+"""Reports show any text as text, say what is missing, and need no colour."""
+
+import io
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+import dhp
+from dhp.report import before_after, html_report, print_results
+
+EVIL = "<script>alert(1)</script>[bold red]x[/]"
+
+
+@pytest.fixture(scope="module")
+def results() -> dhp.Results:
+    return dhp.run("baseline/surface", "mini/story_cloze", n=8)
+
+
+def printed(results: dhp.Results, width: int = 110, **options: object) -> str:
+    console = Console(file=io.StringIO(), width=width, **options)  # type: ignore[arg-type]
+    print_results(results, console)
+    stream = console.file
+    assert isinstance(stream, io.StringIO)
+    return stream.getvalue()
+
+
+def test_page_is_self_contained_and_well_formed(results: dhp.Results) -> None:
+    page = html_report(results)
+    open_tags: list[str] = []
+
+    class Check(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            assert tag not in ("script", "link", "img", "iframe")
+            assert not [a for a, _ in attrs if a.startswith("on") or a in ("src", "href")]
+            if tag != "meta":
+                open_tags.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_tags.pop() == tag
+
+    Check().feed(page)
+    assert open_tags == []
+    for text in (
+        "wrong_ending",
+        "missed",
+        "D_min",
+        "seed:0",
+        "left out, not rated: fictional_named_entities",
+    ):
+        assert text in page
+
+
+def test_markup_in_names_shows_as_text(results: dhp.Results) -> None:
+    first = results[0]
+    row = replace(first.variants[0], variant=EVIL, level=EVIL)
+    evil = dhp.Results(
+        [
+            replace(
+                first,
+                model=EVIL,
+                dataset=EVIL,
+                signature=EVIL,
+                d_min_variant=EVIL,
+                variants=(row,),
+                left_out=(EVIL,),
+            )
+        ]
+    )
+    page = html_report(evil)
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert EVIL in printed(evil, width=300)
+
+
+def test_verdict_does_not_rely_on_colour(results: dhp.Results) -> None:
+    plain = printed(results, no_color=True)
+    assert "\x1b[3" not in plain
+    assert "noticed" in plain
+    assert "missed" in plain
+    assert "\x1b" not in printed(results)
+
+
+def test_missing_ratings_and_undefined_scores_are_said(results: dhp.Results) -> None:
+    first = results[0]
+    cell = replace(
+        first.variants[0].metrics["fluency"],
+        p=None,
+        log10_p=None,
+        n=0,
+        missing=8,
+        effect=None,
+        mean_drop=None,
+    )
+    row = replace(first.variants[0], metrics={"fluency": cell}, d=None, d_ew=None, p=None, p_ew=None)
+    ratings = {"asked": 40, "scored": 32, "unparsed": 3, "refused": 5, "out_of_scale": 0, "failed": 0}
+    text = printed(dhp.Results([replace(first, variants=(row,), ratings=ratings, levels="none")]), width=200)
+    assert "8 of 40 ratings have no score (unparsed 3, refused 5)" in text
+    assert "a metric has no pair left, so D is undefined" in text
+    assert "levels unknown" in text
+    assert "undefined" in text
+
+
+def test_before_and_after() -> None:
+    line = before_after("typos", "Two cats sat on the mat.", "Two ctas sat on the mat.", "1 edits")
+    assert line.plain == "typos (1 edits): Two [-cats-]{+ctas+} sat on the mat."
+    assert (
+        before_after("other", "Two cats sat.", "Nobody came by at all!").plain
+        == "other: Nobody came by at all!"
+    )
