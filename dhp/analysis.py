@@ -13,6 +13,7 @@ from dhp.errors import InputError, near
 from dhp.ratings import Group, groups
 from dhp.records import Variant
 from dhp.results import Cell, Result, Results, VariantResult, plain_p
+from dhp.seeding import text_hash
 from dhp.specs import Suite, Weights
 from dhp.stats import COMBINATIONS, combine, discernment, effect, level_average, minimum, signed_rank
 from dhp.stats.combine import Combination
@@ -38,7 +39,9 @@ class Plan:
     @property
     def label(self) -> str:
         """For signatures."""
-        weights = f"{self.weights.weights}.v{self.weights.version}"
+        weights = (
+            f"{self.weights.weights}.v{self.weights.version}@{text_hash(self.weights.model_dump_json())}"
+        )
         return f"weights:{weights}|statistics:{self.statistics}+{self.combination}"
 
 

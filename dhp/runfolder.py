@@ -71,7 +71,7 @@ class RunFolder:
         manifest = self.path / MANIFEST
         if manifest.exists():
             self._check_same(manifest, identity)
-        elif self.path.exists() and any(self.path.iterdir()):
+        elif self.path.exists() and any(not p.name.startswith(".") for p in self.path.iterdir()):
             raise InputError(
                 f"--out {self.path}: holds other files and no run; allowed: a new or empty folder"
             )
@@ -99,14 +99,14 @@ class RunFolder:
     def write(
         self, perturbed: Sequence[PerturbedSet], ratings: Sequence["pd.DataFrame"], results: Results
     ) -> None:
-        """Write everything; each file appears whole or not at all, `results.json` last."""
+        """Write everything; each file appears whole or not at all, the manifest first, the results last."""
         import pandas as pd
 
         from dhp.report import html_report
 
+        self._text(MANIFEST, _json(self._manifest(results)))
         self._text("perturbed.jsonl", perturbed_lines(perturbed))
         write_whole(self.path / "ratings.parquet", lambda p: pd.concat(ratings).to_parquet(p, index=False))
-        self._text(MANIFEST, _json(self._manifest(results)))
         self._text("report.html", html_report(results))
         self._text("results.json", _json(results.to_json()))
 

@@ -179,3 +179,16 @@ def test_a_taken_name_is_refused() -> None:
     own = dhp.perturber(name="reordering", level="sentence")(lambda text, rng, *, example: text[::-1])
     with pytest.raises(InputError, match="'reordering' exists already"):
         find_perturbers([own])
+
+
+def test_found_in_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shouting.py").write_text(MODULE)
+    info = tmp_path / "shouting-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = shouting:shout\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert find_perturbers()["shout"].level == "word"
+    (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = shouting:plain\n")
+    with pytest.raises(InputError, match="entry point 'shout = shouting:plain': is a int"):
+        find_perturbers()
