@@ -49,9 +49,9 @@ class Group:
     def differences(self, variant: str, metric: str) -> tuple[npt.NDArray[np.float64], int]:
         """Original minus variant where both have a score, and the number of pairs that lack one.
 
-        Rounded to ten significant digits of the largest score: means of samples lie on a grid of rational
-        numbers, which floating point would split into false non-ties. A pair counts as lacking only if
-        the variant was asked about at all.
+        Rounded to twelve significant digits of the typical score: means of samples lie on a grid of
+        rational numbers, which floating point would split into false non-ties. A pair counts as lacking
+        only if the variant was asked about at all.
         """
         if variant not in self.variants:
             return np.empty(0), 0
@@ -60,8 +60,9 @@ class Group:
         difference = original - degraded
         paired = ~np.isnan(difference)
         wanted = self.asked[1 + self.variants.index(variant), m]
-        largest = max(np.abs(original[paired]).max(initial=0), np.abs(degraded[paired]).max(initial=0))
-        digits = 9 - int(np.floor(np.log10(largest))) if largest > 0 else 0
+        size = np.abs(original[paired] + degraded[paired]) / 2
+        typical = float(np.median(size[size > 0])) if size.any() else 1.0
+        digits = int(np.clip(11 - np.floor(np.log10(typical)), -290, 290))
         return np.round(difference[paired], digits) + 0.0, int((wanted & ~paired).sum())
 
 

@@ -26,7 +26,7 @@ def combine(
         `printed`: the equation as the DHP paper prints it, 1 / sum(1 / p), which without weights lacks
         the factor M; with weights it equals `hmp`.
         `hmp-asymptotic`: `hmp` turned into an asymptotically exact p-value by the Landau distribution
-        (Wilson 2019, eq. 4).
+        (Wilson 2019, eq. 4); a single p-value stays as it is, and all p = 1 give 1.
 
     Returns
     -------
@@ -44,14 +44,15 @@ def combine(
     w = np.full(logs.size, 1 / logs.size) if weights is None else np.asarray(weights, dtype=np.float64)
     if w.shape != logs.shape or not (w >= 0).all() or abs(w.sum() - 1) > 1e-6:
         raise ValueError(f"weights must have shape {logs.shape}, be non-negative and sum to 1")
+    if combination not in COMBINATIONS:
+        raise ValueError(f"unknown combination '{combination}'; allowed: {', '.join(COMBINATIONS)}")
+    logs, w = logs[w > 0], w[w > 0]
     if combination == "printed" and weights is None:
         w = np.ones(logs.size)
-    elif combination not in COMBINATIONS:
-        raise ValueError(f"unknown combination '{combination}'; allowed: {', '.join(COMBINATIONS)}")
-    combined = -_log_sum(np.log(w[w > 0]) - logs[w > 0])
-    if combination == "hmp-asymptotic":
-        combined = _landau_log_tail(combined, logs.size)
-    return min(combined, 0.0)
+    combined = min(-_log_sum(np.log(w) - logs), 0.0)
+    if combination == "hmp-asymptotic" and w.size > 1 and combined < 0:
+        return _landau_log_tail(combined, w)
+    return combined
 
 
 def _log_sum(logs: npt.NDArray[np.float64]) -> float:
@@ -59,11 +60,13 @@ def _log_sum(logs: npt.NDArray[np.float64]) -> float:
     return top + math.log(float(np.exp(logs - top).sum()))
 
 
-def _landau_log_tail(log_hmp: float, tests: int) -> float:
-    """log P(X >= 1/hmp) for the mean of `tests` inverse p-values under the null hypothesis."""
+def _landau_log_tail(log_hmp: float, weights: npt.NDArray[np.float64]) -> float:
+    """log P(X >= 1/hmp) for the weighted mean X of inverse p-values under the null hypothesis."""
     if -log_hmp > 30:  # there the tail is 1/x to 11 digits
         return log_hmp
     from scipy.stats import landau
 
-    location = math.log(tests) + 1 - float(np.euler_gamma) + math.log(math.pi / 2)
-    return float(np.log(landau.sf(math.exp(-log_hmp), location, math.pi / 2)))
+    # The entropy of the weights is log M for M equal ones.
+    entropy = -float(weights @ np.log(weights))
+    location = entropy + 1 - float(np.euler_gamma) + math.log(math.pi / 2)
+    return min(float(np.log(landau.sf(math.exp(-log_hmp), location, math.pi / 2))), 0.0)

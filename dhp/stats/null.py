@@ -15,6 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 _NEGLIGIBLE = 37.0  # -log of a relative mass that no longer matters (8.5e-17)
 _LATTICE_SHARE = 0.05
+_NEAR_MAXIMUM = 20_000  # distance to the largest W, in units of the lattice
 _CHUNK = 1 << 17
 
 
@@ -24,39 +25,47 @@ def _reduced(ranks: Ints, w: int) -> tuple[Ints, int]:
 
 
 def exact_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
-    """log P(W >= w) by convolution over tie groups; `w` is attainable, the total size at most about 1,000.
+    """log P(W >= w) by counting sign patterns, tie group by tie group; `w` must be attainable.
 
     By symmetry P(W >= w) = P(W <= total - w), so only the lower part of the distribution is ever needed.
     All terms are positive, hence the relative error stays at rounding level far out in the tail.
     """
+    if w <= 0:
+        return 0.0
     ranks, w = _reduced(ranks, w)
     keep = int(ranks @ sizes) - w + 1
-    mass = np.ones(1)
+    counts = np.ones(1)
+    log_scale = -float(sizes.sum()) * math.log(2)
     for rank, size in zip(ranks.tolist(), sizes.tolist(), strict=True):
-        grown = np.zeros(min(mass.size + rank * size, keep))
-        for k in range(size + 1):
-            start = k * rank
-            if start >= grown.size:
-                break
-            part = mass[: grown.size - start]
-            grown[start : start + part.size] += math.ldexp(math.comb(size, k), -size) * part
-        mass = grown
-    return math.log(float(mass.sum()))
+        if rank >= keep:
+            continue
+        grown = np.zeros(min(counts.size + rank * size, keep))
+        most = min(size, (keep - 1) // rank)
+        largest = math.comb(size, min(most, size // 2))
+        for k in range(most + 1):
+            part = counts[: grown.size - k * rank]
+            grown[k * rank : k * rank + part.size] += math.comb(size, k) / largest * part
+        peak = float(grown.max())
+        counts = grown / peak
+        log_scale += math.log(largest) + math.log(peak)
+    return log_scale + math.log(float(counts.sum()))
 
 
 def tilted_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
     """log P(W >= w) for many differences, by inverting the characteristic function of a tilted W.
 
     Exponential tilting moves the mean to `w` (the saddlepoint), so that the tail becomes a sum over the
-    centre of a distribution, which the inversion on a finite window gives with negligible aliasing. Agrees
-    with the exact tail to about 1e-9 of p.
+    centre of a distribution, which the inversion on a finite window gives with negligible aliasing. Near the
+    maximum, where the tilted distribution is far from normal, few patterns remain and are counted instead.
+    Agrees with the exact tail to 1 % of p everywhere, mostly to 1e-6.
     """
     ranks, w = _reduced(ranks, w)
     total = int(ranks @ sizes)
     if 2 * w <= total:
         return math.log1p(-math.exp(tilted_log_tail(ranks, sizes, total - w + 1))) if w > 0 else 0.0
-    if w >= total:
-        return -float(sizes.sum()) * math.log(2) if w == total else -math.inf
+    smooth = sizes.max() < _LATTICE_SHARE * sizes.sum()
+    if w == total or (smooth and total - w <= _NEAR_MAXIMUM):
+        return exact_log_tail(ranks, sizes, w)
     r, m = ranks.astype(np.float64), sizes.astype(np.float64)
     tilt = _saddlepoint(r, m, w)
     cumulant = _cumulant(r, m, tilt)
@@ -65,8 +74,7 @@ def tilted_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
     above, below = _window(r, m, tilt, cumulant, w, deviation)
     period = (above + below) | 1
     top = period // 2
-    if sizes.max() < _LATTICE_SHARE * sizes.sum():
-        # Without a dominant tie group only the lobe around zero has any weight.
+    if smooth:  # without a dominant tie group only the lobe around zero has any weight
         top = min(top, math.ceil(9 / deviation * period / (2 * math.pi)))
     mass = 0.0
     for start in range(0, top + 1, _CHUNK):
