@@ -10,7 +10,7 @@ from dhp.analysis import Plan, analyze_group, make_plan
 from dhp.content import read_suite
 from dhp.data import Dataset, resolve_datasets
 from dhp.errors import InputError
-from dhp.judge import Candidate, Judge, find_judge
+from dhp.judge import Candidate, Judge, RatingCheck, find_judge
 from dhp.perturb import Perturber, check_suite, find_perturbers, perturb
 from dhp.ratings import groups
 from dhp.records import ORIGINAL, PerturbedText, Rating, Variant
@@ -53,17 +53,16 @@ class PerturbedDataset:
         }
 
     def candidates(self) -> list[Candidate]:
-        """Originals and degraded texts, example by example."""
-        by_example: dict[str, list[tuple[str, str]]] = {
-            e.id: [(ORIGINAL, e.output)] for e in self.dataset.examples
-        }
+        """Originals and degraded texts, example by example, each with no more than a judge may see."""
+        shown = self.dataset.task.shown_fields
+        degraded: dict[str, list[tuple[str, str]]] = {}
         for t in self.texts:
             if t.text is not None:
-                by_example[t.example].append((t.variant, t.text))
+                degraded.setdefault(t.example, []).append((t.variant, t.text))
         return [
-            Candidate(example, variant, text)
-            for example in self.dataset.examples
-            for variant, text in by_example[example.id]
+            Candidate(e.id, variant, text, e.source, {k: v for k, v in e.fields.items() if k in shown})
+            for e in self.dataset.examples
+            for variant, text in [(ORIGINAL, e.output), *degraded.get(e.id, [])]
         ]
 
 
@@ -226,19 +225,19 @@ def _judged(
 
 
 def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "pd.DataFrame":
-    """All ratings of one judge on one data set as a table."""
+    """All ratings of one judge on one dataset as a table; what it left unrated is there as failed."""
     import pandas as pd
 
-    candidates = part.candidates()
-    total = len(candidates) * len(part.dataset.task.metrics)
+    candidates, task = part.candidates(), part.dataset.task
+    check = RatingCheck(judge.model, candidates, task)
+    total = len(candidates) * len(task.metrics)
     what = f"{judge.model} on {part.dataset.name}"
     ratings: list[Rating] = []
-    for rating in judge.rate(candidates, part.dataset.task):
-        ratings.append(rating)
+    for rating in judge.rate(candidates, task):
+        ratings.append(check(rating))
         if progress and (len(ratings) % 20 == 0 or len(ratings) == total):
             progress(what, len(ratings), total)
-    if not ratings:
-        raise InputError(f"model '{judge.model}' gave no rating on dataset '{part.dataset.name}'")
+    ratings += check.unrated()
     frame = pd.DataFrame([asdict(r) for r in ratings])
     return frame.assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name)
 

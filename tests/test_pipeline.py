@@ -25,8 +25,8 @@ class Judge:
         self.seen += candidates
         for c in candidates:
             for metric in task.metrics:
-                score = min(5.0, len(c.text.split()) / 20) if metric.name == "fluency" else 3.0
-                yield dhp.Rating(c.example.id, c.variant, metric.name, 0, score)
+                score = max(1.0, min(5.0, len(c.text.split()) / 20)) if metric.name == "fluency" else 3.0
+                yield dhp.Rating(c.example, c.variant, metric.name, 0, score)
 
 
 def test_result_object() -> None:
@@ -38,7 +38,7 @@ def test_result_object() -> None:
     assert {"variant", "level", "metric", "p", "n", "effect", "d", "d_ew"} <= set(frame.columns)
 
 
-def test_a_judge_of_ones_own_is_shown_texts_and_not_the_pair() -> None:
+def test_a_judge_of_ones_own() -> None:
     judge = Judge()
     result = dhp.run(judge, "mini/wmt22_deen")
     noticed = {v.variant for v in result.variants if v.metrics["fluency"].p < 0.05}

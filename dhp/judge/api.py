@@ -1,20 +1,25 @@
 """What a judge is: something that rates texts independently of one another."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from dhp.records import Example, Rating
+from dhp.records import Rating
 from dhp.specs import Task
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text under judgement. `variant` is for bookkeeping; a judge must not look at it."""
+    """A text under judgement, with what a judge may see beside it: never the original or another copy."""
 
-    example: Example
+    example: str
+    """Id of the example; for the rating, not for the judge."""
     variant: str
+    """For the rating, not for the judge."""
     text: str
+    source: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """The further fields that the task shows, such as `question`."""
 
 
 class Judge(Protocol):
@@ -29,6 +34,6 @@ class Judge(Protocol):
         """Ratings of every candidate on every metric of the task, in any order.
 
         The score of a candidate depends on its text, source and fields (and the sources of the whole
-        data set), never on another candidate's text.
+        dataset), never on another candidate's text. What a judge leaves unrated counts as failed.
         """
         ...

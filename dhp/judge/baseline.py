@@ -19,11 +19,11 @@ class ConstantJudge:
         for candidate in candidates:
             for metric in task.metrics:
                 middle = (metric.scale.min + metric.scale.max) / 2
-                yield Rating(candidate.example.id, candidate.variant, metric.name, 0, middle)
+                yield Rating(candidate.example, candidate.variant, metric.name, 0, middle)
 
 
 class RandomJudge:
-    """Draws a whole number from the scale, by `seed`, example, variant and metric."""
+    """Draws from the scale in steps of about one, by `seed`, source, variant and metric."""
 
     model = "baseline/random"
     protocol = "none"
@@ -35,9 +35,9 @@ class RandomJudge:
         """One rating per candidate and metric."""
         for candidate in candidates:
             for metric in task.metrics:
-                rng = stream(
-                    self._seed, self.model, task.task, candidate.example.id, candidate.variant, metric.name
-                )
-                low, high = round(metric.scale.min), round(metric.scale.max)
-                score = low + int(rng.random() * (high - low + 1))
-                yield Rating(candidate.example.id, candidate.variant, metric.name, 0, float(score))
+                key = (candidate.example, candidate.source, candidate.variant, metric.name)
+                low, high = metric.scale.min, metric.scale.max
+                steps = max(1, round(high - low))
+                drawn = int(stream(self._seed, self.model, *key).random() * (steps + 1))
+                score = low + (high - low) * drawn / steps
+                yield Rating(candidate.example, candidate.variant, metric.name, 0, score)

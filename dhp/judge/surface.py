@@ -47,8 +47,11 @@ METRICS: Mapping[str, Mapping[Feature, float]] = {
 """Metric -> feature -> weight. The features that have nothing to go by leave their weight to the others."""
 
 
-def _quality(metric: str, case: Case, known: dict[Feature, float | None]) -> float:
-    """In [0, 1]; 0 for a text without words. `known` keeps what other metrics have computed."""
+def _quality(metric: str, case: Case, known: dict[Feature, float | None]) -> float | None:
+    """In [0, 1]; 0 for a text without words, None where no feature has anything to go by.
+
+    `known` keeps what other metrics have computed.
+    """
     if not case.text.words:
         return 0.0
     total = weights = 0.0
@@ -59,7 +62,7 @@ def _quality(metric: str, case: Case, known: dict[Feature, float | None]) -> flo
         if value is not None:
             total += weight * value
             weights += weight
-    return total / weights if weights else 0.0
+    return total / weights if weights else None
 
 
 class SurfaceJudge:
@@ -83,15 +86,18 @@ class SurfaceJudge:
 
 
 def _ratings(candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-    sources = {c.example.source: Text(c.example.source) for c in candidates}
+    sources = {c.source: Text(c.source) for c in candidates}
     english = [source.lowers for source in sources.values() if source.english]
     vocabulary = frozenset().union(*english)
     for candidate in candidates:
-        example = candidate.example
-        question = Text(example.fields.get("question", ""))
-        case = Case(Text(candidate.text), sources[example.source], question, vocabulary)
+        question = Text(candidate.fields.get("question", ""))
+        case = Case(Text(candidate.text), sources[candidate.source], question, vocabulary)
         known: dict[Feature, float | None] = {}
         for metric in task.metrics:
+            place = (candidate.example, candidate.variant, metric.name, 0)
+            quality = _quality(metric.name, case, known)
+            if quality is None:
+                yield Rating(*place, None, "failed", "no feature has anything to go by")
+                continue
             low, high = metric.scale.min, metric.scale.max
-            score = round(low + (high - low) * _quality(metric.name, case, known), 2)
-            yield Rating(example.id, candidate.variant, metric.name, 0, score)
+            yield Rating(*place, round(low + (high - low) * quality, 2))

@@ -1,6 +1,7 @@
 """The surface judge: fair, bounded, and it sees the flaws it was built to see."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -64,18 +65,22 @@ STORY = Example(
 )
 
 
+def shown(example: Example, variant: str, text: str) -> Candidate:
+    return Candidate(example.id, variant, text, example.source, example.fields)
+
+
 def scores(
     candidates: Sequence[Candidate], judged: Task = ALL, judge: SurfaceJudge | None = None
 ) -> dict[tuple[str, str, str], float]:
     ratings = list((judge or SurfaceJudge()).rate(candidates, judged))
-    assert all(r.status == "scored" and r.sample == 0 and r.score is not None for r in ratings)
-    found = {(r.example, r.variant, r.metric): r.score for r in ratings if r.score is not None}
-    assert len(found) == len(ratings) == len(candidates) * len(judged.metrics)
-    return found
+    assert len({(r.example, r.variant, r.metric) for r in ratings}) == len(ratings)
+    assert len(ratings) == len(candidates) * len(judged.metrics)
+    assert all((r.score is None) == (r.status == "failed") and r.sample == 0 for r in ratings)
+    return {(r.example, r.variant, r.metric): r.score for r in ratings if r.score is not None}
 
 
 def rated(example: Example, text: str) -> Mapping[str, float]:
-    found = scores([Candidate(example, ORIGINAL, text)])
+    found = scores([shown(example, ORIGINAL, text)])
     return {metric: score for (_, _, metric), score in found.items()}
 
 
@@ -184,9 +189,9 @@ def test_an_abbreviation_ends_no_sentence() -> None:
 
 def test_words_of_the_data_set_are_known() -> None:
     odd = Example("odd", "Krelbomtex is the name of a gadget that was made by the Vornquist works.", "")
-    text = Candidate(NEWS, ORIGINAL, "The council bought a krelbomtex.")
+    text = shown(NEWS, ORIGINAL, "The council bought a krelbomtex.")
     alone = scores([text])[("news", ORIGINAL, "fluency")]
-    together = scores([text, Candidate(odd, ORIGINAL, "A gadget.")])[("news", ORIGINAL, "fluency")]
+    together = scores([text, shown(odd, ORIGINAL, "A gadget.")])[("news", ORIGINAL, "fluency")]
     assert together > alone
 
 
@@ -195,8 +200,8 @@ def test_words_of_the_data_set_are_known() -> None:
 
 def _some() -> list[Candidate]:
     examples = (NEWS, GERMAN, BAIKAL, STORY)
-    originals = [Candidate(example, ORIGINAL, example.output) for example in examples]
-    return originals + [Candidate(example, "cut", example.output[:40]) for example in examples]
+    originals = [shown(example, ORIGINAL, example.output) for example in examples]
+    return originals + [shown(example, "cut", example.output[:40]) for example in examples]
 
 
 def test_the_same_texts_get_the_same_scores_in_any_order() -> None:
@@ -209,9 +214,9 @@ def test_the_same_texts_get_the_same_scores_in_any_order() -> None:
 
 def test_a_score_does_not_depend_on_the_other_texts_nor_on_the_label() -> None:
     base = scores(_some())
-    others = [Candidate(c.example, c.variant, "Qwrt zxcv 99!") if c.variant == "cut" else c for c in _some()]
+    others = [replace(c, text="Qwrt zxcv 99!") if c.variant == "cut" else c for c in _some()]
     changed = scores(others)
-    relabelled = scores([Candidate(c.example, "x" + c.variant, c.text) for c in _some()])
+    relabelled = scores([replace(c, variant="x" + c.variant) for c in _some()])
     for (example, variant, metric), score in base.items():
         if variant == ORIGINAL:
             assert changed[example, variant, metric] == score
@@ -231,7 +236,7 @@ def test_the_reference_is_not_looked_at() -> None:
 @settings(max_examples=150, deadline=None)
 @given(text=st.text(), source=st.text(), question=st.text())
 def test_any_text_gets_a_score_within_the_scale(text: str, source: str, question: str) -> None:
-    candidate = Candidate(Example("e", source, "", {"question": question}), ORIGINAL, text)
+    candidate = shown(Example("e", source, "", {"question": question}), ORIGINAL, text)
     found = scores([candidate], task(*METRICS, low=-3, high=7.5))
     assert all(-3 <= score <= 7.5 for score in found.values())
 
@@ -245,12 +250,19 @@ def test_strange_texts_are_rated_in_good_time(text: str, source: str) -> None:
     assert all(1 <= score <= 5 for score in found.values())
 
 
+def test_a_text_that_gives_nothing_to_go_by_has_no_score() -> None:
+    empty = shown(Example("e", "", ""), ORIGINAL, "It is what it is.")
+    ratings = {r.metric: r for r in SurfaceJudge().rate([empty], ALL)}
+    assert (ratings["coherence"].score, ratings["coherence"].status) == (None, "failed")
+    assert ratings["fluency"].score == 5
+
+
 def test_a_text_without_words_gets_the_least() -> None:
     assert set(rated(NEWS, " ... ").values()) == {1.0}
 
 
 def test_the_scale_is_used_linearly() -> None:
-    candidates = [Candidate(NEWS, ORIGINAL, SUMMARY.replace("bridge", "brdige"))]
+    candidates = [shown(NEWS, ORIGINAL, SUMMARY.replace("bridge", "brdige"))]
     five = scores(candidates)
     unit = scores(candidates, task(*METRICS, low=0, high=100))
     for key, score in five.items():

@@ -1,0 +1,90 @@
+"""Whatever a judge returns, no failure becomes a score and no nonsense becomes a result."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+
+import dhp
+from dhp.errors import InputError
+from dhp.specs import Task
+
+Twist = Callable[[dhp.Rating], dhp.Rating | None]
+
+
+class Twisted:
+    """Gives everything a 3, after `twist` had its way with each rating."""
+
+    model = "own/twisted"
+    protocol = "none"
+
+    def __init__(self, twist: Twist) -> None:
+        self.twist = twist
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        for c in candidates:
+            for metric in task.metrics:
+                rating = self.twist(dhp.Rating(c.example, c.variant, metric.name, 0, 3.0))
+                if rating is not None:
+                    yield rating
+
+
+def run(twist: Twist) -> dhp.Result:
+    return dhp.run(Twisted(twist), "mini/answer_equivalence", n=6)[0]
+
+
+def test_off_the_scale_is_no_score() -> None:
+    result = run(lambda r: replace(r, score=99) if r.variant == "original" else r)
+    assert (result.ratings["out_of_scale"], result.ratings["scored"]) == (6, 30)
+    assert {v.d for v in result.variants} == {None}
+    assert result.d_avg is None
+
+
+def test_what_a_judge_leaves_out_is_failed_and_counted() -> None:
+    result = run(lambda r: None if r.example == "qa-01" and r.variant != "original" else r)
+    dropped = 6 - result.variants[0].metrics["answer_quality"].n
+    assert result.ratings["asked"] == 36
+    assert result.ratings["failed"] == 5 * dropped
+    assert all(
+        v.metrics["answer_quality"].missing == dropped and v.not_applicable == 0 for v in result.variants
+    )
+
+
+def test_a_judge_that_says_nothing_has_no_figures() -> None:
+    result = run(lambda r: None)
+    assert (result.ratings["failed"], result.d_avg, result.d_min) == (36, None, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metric": "quality"}, "unknown metric 'quality'; did you mean 'answer_quality'"),
+        ({"example": "qa-99"}, "not asked about"),
+        ({"variant": "random_typo.minor"}, "not asked about"),
+        ({"score": "4"}, "score '4' is not a number"),
+        ({"score": True}, "score True is not a number"),
+        ({"score": float("nan")}, "score nan is not a number"),
+        ({"score": None}, "score None is not a number"),
+        ({"status": "ok"}, "unknown status 'ok'"),
+    ],
+)
+def test_a_broken_judge_is_named(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        run(lambda r: replace(r, **change))  # type: ignore[arg-type]
+    assert str(caught.value).startswith("judge 'own/twisted', example 'qa-")
+
+
+def test_a_judge_can_not_reach_the_original_or_another_copy() -> None:
+    seen: list[dhp.Candidate] = []
+
+    class Spy(Twisted):
+        def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+            seen.extend(candidates)
+            return super().rate(candidates, task)
+
+    dhp.run(Spy(lambda r: r), "mini/story_cloze", n=6)
+    originals = {c.example: c.text for c in seen if c.variant == "original"}
+    wrong = {c.example: c.text for c in seen if c.variant == "wrong_ending"}
+    for c in (c for c in seen if c.variant == "random_typos"):
+        reachable = [c.source, *c.fields.values()]
+        assert not any(text in r for r in reachable for text in (originals[c.example], wrong[c.example]))
