@@ -2,13 +2,14 @@
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from dhp.content import read_suite, read_weights
+from dhp import __version__
+from dhp.content import read_suite, read_task, read_weights
 from dhp.errors import InputError, near
 from dhp.ratings import Group, groups
 from dhp.records import Variant
@@ -83,15 +84,18 @@ def analyze(
     ------
     InputError
         With the row or name at fault: a missing column, a score that is no number, an example without an
-        original, a variant that the suite does not have, weights without a row for a perturber, ...
+        original, weights without a row for a perturber; with a suite also a variant that it does not have,
+        a metric that its task does not have and a score off that metric's scale.
     """
     read = read_suite(suite) if isinstance(suite, str) else suite
-    variants = read.variants if read else None
+    task = read_task(read.task) if read else None
     results = []
-    for group in groups(frame):
-        task = read.task if read else None
-        plan = make_plan(statistics, combination, weights, task, variants, group.metrics)
-        rated, left_out, levels = _rated_variants(group, variants)
+    for group in groups(frame, {m.name: m.scale for m in task.metrics} if task else None):
+        rated, left_out, levels = _rated_variants(group, read)
+        perturbers = {v.perturber for v in rated}
+        plan = make_plan(
+            statistics, combination, weights, read.task if read else None, perturbers, group.metrics
+        )
         signature = _signature(group, read, plan)
         results.append(
             analyze_group(group, plan, rated, left_out=left_out, levels=levels, signature=signature)
@@ -102,8 +106,8 @@ def analyze(
 def _signature(group: Group, suite: Suite | None, plan: Plan) -> str:
     name = suite.suite if suite else "none"
     return (
-        f"dataset:{group.dataset}@ratings|n:{len(group.examples)}|suite:{name}|{plan.label}"
-        f"|protocol:{group.protocol}"
+        f"dataset:{group.dataset}@ratings.{group.digest}|n:{len(group.examples)}|suite:{name}|{plan.label}"
+        f"|protocol:{group.protocol}|dhp:{__version__}"
     )
 
 
@@ -112,7 +116,7 @@ def make_plan(
     combination: str | None,
     weights: str | None,
     task: str | None,
-    variants: Sequence[Variant] | None,
+    perturbers: Collection[str],
     metrics: Sequence[str],
 ) -> Plan:
     """Resolve names to a plan; raises `InputError` for an unknown name or weights that do not fit."""
@@ -129,16 +133,18 @@ def make_plan(
     else:
         if combination is not None:
             raise InputError(f"unknown combination '{combination}'; {near(combination, COMBINATIONS)}")
-    perturbers = {v.perturber for v in variants or ()}
     if weights is None:
         design = read_weights("design")
         rows = design.tasks.get(task or "", {})
-        fits = bool(perturbers) and all(set(rows.get(p, {})) == set(metrics) for p in perturbers)
+        fits = all(set(rows.get(p, {})) == set(metrics) for p in perturbers)
         return Plan(preset, chosen, design if fits else read_weights("uniform"), task)
     read = read_weights(weights)
     if task is None and len(read.tasks) == 1:
         task = next(iter(read.tasks))
-    return Plan(preset, chosen, read, task)
+    plan = Plan(preset, chosen, read, task)
+    for perturber in perturbers:
+        _weight_row(plan, perturber, metrics)
+    return plan
 
 
 def _weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[float] | None:
@@ -169,22 +175,23 @@ def _weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[floa
     return [row[m] for m in metrics]
 
 
-def _rated_variants(group: Group, variants: Sequence[Variant] | None) -> tuple[list[Variant], list[str], str]:
+def _rated_variants(group: Group, suite: Suite | None) -> tuple[list[Variant], list[str], str]:
     """The rated variants in order, the suite's variants that were not rated, and where levels come from."""
-    if variants is None:
+    if suite is None:
         levels = group.levels or {}
-        perturber = {name: name.partition(".")[0] for name in group.variants}
-        rated = [
-            Variant(v, perturber[v], levels.get(v, _ONE_LEVEL), "", v.partition(".")[2] or None)
-            for v in group.variants
-        ]
+        rated = []
+        for name in group.variants:
+            perturber, _, degree = name.partition(".")
+            rated.append(Variant(name, perturber, levels.get(name, _ONE_LEVEL), "", degree or None))
         return rated, [], "column" if group.levels else "none"
-    known = {v.name: v for v in variants}
+    known = {v.name: v for v in suite.variants}
     for name in group.variants:
         if name not in known:
-            raise InputError(f"variant '{name}' is not in the suite; {near(name, known)}")
-    rated = [v for v in variants if v.name in group.variants]
-    return rated, [v.name for v in variants if v.name not in group.variants], "suite"
+            raise InputError(
+                f"{group.place}: variant '{name}' is not in the suite '{suite.suite}'; {near(name, known)}"
+            )
+    rated = [v for v in suite.variants if v.name in group.variants]
+    return rated, [v.name for v in suite.variants if v.name not in group.variants], "suite"
 
 
 def analyze_group(
@@ -195,7 +202,6 @@ def analyze_group(
     left_out: Sequence[str] = (),
     levels: str,
     signature: str,
-    usage: Mapping[str, int] | None = None,
 ) -> Result:
     """Discernment scores of one (model, protocol, dataset) for `variants`, rated or not.
 
@@ -227,7 +233,7 @@ def analyze_group(
         variants=tuple(rows),
         left_out=tuple(left_out),
         ratings=group.counts,
-        usage=dict(usage or {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0}),
+        usage={"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0},
     )
 
 

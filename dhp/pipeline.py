@@ -196,7 +196,8 @@ def _judges(model: str | Judge | Sequence[str | Judge], seed: int) -> list[Judge
 
 def _plan(part: PerturbedDataset, statistics: str, combination: str | None, weights: str | None) -> Plan:
     task = part.dataset.task
-    return make_plan(statistics, combination, weights, task.task, part.variants, task.metric_names)
+    perturbers = {v.perturber for v in part.variants}
+    return make_plan(statistics, combination, weights, task.task, perturbers, task.metric_names)
 
 
 def _identity(judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset], seed: int) -> dict[str, object]:

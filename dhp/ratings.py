@@ -1,6 +1,6 @@
 """The ratings table, validated and laid out as arrays."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from dhp.errors import InputError, near
 from dhp.records import ORIGINAL, RATING_STATUSES
+from dhp.seeding import text_hash
+from dhp.specs import Scale
 from dhp.tables import read_table
 
 if TYPE_CHECKING:
@@ -18,12 +20,15 @@ if TYPE_CHECKING:
 REQUIRED = ("example", "variant", "metric", "score")
 GROUPING = ("model", "protocol", "dataset")
 _UNKNOWN = "unknown"
+_PLACE = "dhp.place"
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """The ratings of one (model, protocol, dataset)."""
 
+    place: str
+    """Where the ratings come from, for error messages."""
     model: str
     protocol: str
     dataset: str
@@ -39,6 +44,11 @@ class Group:
     """variant -> level, where the table has that column."""
     counts: dict[str, int]
     """Rows asked, and rows by status."""
+
+    @property
+    def digest(self) -> str:
+        """A hash of what the figures depend on."""
+        return text_hash(repr((self.examples, self.variants, self.metrics)).encode() + self.means.tobytes())
 
     def not_applicable(self, variant: str) -> int:
         """Number of examples about which nothing was asked under this variant."""
@@ -60,70 +70,98 @@ class Group:
         difference = original - degraded
         paired = ~np.isnan(difference)
         wanted = self.asked[1 + self.variants.index(variant), m]
-        size = np.abs(original[paired] + degraded[paired]) / 2
+        size = (np.abs(original[paired]) + np.abs(degraded[paired])) / 2
         typical = float(np.median(size[size > 0])) if size.any() else 1.0
-        digits = int(np.clip(11 - np.floor(np.log10(typical)), -290, 290))
-        return np.round(difference[paired], digits) + 0.0, int((wanted & ~paired).sum())
+        unit = 10.0 ** np.floor(np.log10(typical))
+        return np.round(difference[paired] / unit, 11) * unit + 0.0, int((wanted & ~paired).sum())
 
 
 def read_ratings(path: Path) -> "pd.DataFrame":
     """A ratings table from `.csv`, `.jsonl` or `.parquet`; raises `InputError` with file and row."""
     import pandas as pd
 
-    return pd.DataFrame([row.values for row in read_table(path).rows], dtype=object)
+    frame = pd.DataFrame([row.values for row in read_table(path).rows], dtype=object)
+    frame.attrs[_PLACE] = str(path)
+    return frame
 
 
-def groups(frame: "pd.DataFrame") -> Iterator[Group]:
-    """Validate a ratings table and split it by (model, protocol, dataset), in order of appearance."""
-    table = _validated(frame)
+def groups(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> Iterator[Group]:
+    """Validate a ratings table and split it by (model, protocol, dataset), in order of appearance.
+
+    With `scales` (metric -> scale) other metrics and scores off the scale are errors too.
+    """
+    place = str(frame.attrs.get(_PLACE, "ratings"))
+    table = _validated(frame, place)
+    if scales is not None:
+        _check_scales(table, scales, place)
     present = [c for c in GROUPING if c in table]
     if not present:
-        yield _group(table, {})
+        yield _group(table, {}, place)
         return
     for key, part in table.groupby(present, sort=False):
         names = key if isinstance(key, tuple) else (key,)
-        yield _group(part, dict(zip(present, map(str, names), strict=True)))
+        yield _group(part, dict(zip(present, map(str, names), strict=True)), place)
 
 
-def _validated(frame: "pd.DataFrame") -> "pd.DataFrame":
+def _validated(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     import pandas as pd
 
     columns = [str(c) for c in frame.columns]
     for name in REQUIRED:
         if name not in columns:
-            raise InputError(f"ratings: column '{name}' is missing; {near(name, columns)}")
+            raise InputError(f"{place}: column '{name}' is missing; {near(name, columns)}")
     if frame.empty:
-        raise InputError("ratings: the table has no rows")
+        raise InputError(f"{place}: the table has no rows")
     table = frame.reset_index(drop=True)
-    for name in ("example", "variant", "metric", *GROUPING, "level"):
+    for name in ("example", "variant", "metric", *GROUPING, "level", "sample"):
         if name not in table:
             continue
         empty = _blank(table[name])
         if name == "level":
             empty &= table["variant"] != ORIGINAL
         if empty.any():
-            raise InputError(f"ratings: row {_row(empty)}: {name} is empty")
+            raise InputError(f"{place}: row {_row(empty)}: {name} is empty")
         table[name] = table[name].astype(str)
     blank = _blank(table["score"])
     numbers = pd.to_numeric(table["score"].mask(blank), errors="coerce").astype(float)
     wrong = ~blank & ~np.isfinite(numbers)
+    if table["score"].dtype == object:
+        wrong |= table["score"].map(lambda score: isinstance(score, bool)).astype(bool)
     if wrong.any():
         value = table["score"].iloc[_row(wrong) - 1]
-        raise InputError(f"ratings: row {_row(wrong)}: score {value!r} is not a number")
+        raise InputError(f"{place}: row {_row(wrong)}: score {value!r} is not a number")
     table["score"] = numbers
-    _check_status(table, blank)
+    _check_status(table, blank, place)
     return table
+
+
+def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str) -> None:
+    unknown = ~table["metric"].isin(list(scales))
+    if unknown.any():
+        metric = table["metric"].iloc[_row(unknown) - 1]
+        raise InputError(f"{place}: row {_row(unknown)}: unknown metric '{metric}'; {near(metric, scales)}")
+    low, high = (
+        table["metric"].map({m: getattr(s, end) for m, s in scales.items()}) for end in ("min", "max")
+    )
+    off = (table["score"] < low) | (table["score"] > high)
+    if off.any():
+        row = table.iloc[_row(off) - 1]
+        scale = scales[row["metric"]]
+        raise InputError(
+            f"{place}: row {_row(off)}: score {row['score']:g} is off the scale of metric '{row['metric']}'; "
+            f"allowed: {scale.min:g} to {scale.max:g}, or an empty score with status 'out_of_scale'"
+        )
 
 
 def _blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
     return column.isna() | (column.astype(str).str.strip() == "")
 
 
-def _check_status(table: "pd.DataFrame", blank: "pd.Series[bool]") -> None:
+def _check_status(table: "pd.DataFrame", blank: "pd.Series[bool]", place: str) -> None:
     if "status" not in table:
         if blank.any():
             raise InputError(
-                f"ratings: row {_row(blank)}: score is empty, not a number; allowed: a number, or an empty "
+                f"{place}: row {_row(blank)}: score is empty, not a number; allowed: a number, or an empty "
                 f"score with a column 'status' that says why ({', '.join(RATING_STATUSES[1:])})"
             )
         table["status"] = "scored"
@@ -133,15 +171,15 @@ def _check_status(table: "pd.DataFrame", blank: "pd.Series[bool]") -> None:
     if unknown.any():
         value = str(table["status"].iloc[_row(unknown) - 1])
         raise InputError(
-            f"ratings: row {_row(unknown)}: unknown status '{value}'; {near(value, RATING_STATUSES)}"
+            f"{place}: row {_row(unknown)}: unknown status '{value}'; {near(value, RATING_STATUSES)}"
         )
     scored = table["status"] == "scored"
     if (contradiction := scored & blank).any():
-        raise InputError(f"ratings: row {_row(contradiction)}: status is 'scored' but the score is empty")
+        raise InputError(f"{place}: row {_row(contradiction)}: status is 'scored' but the score is empty")
     if (contradiction := ~scored & ~blank).any():
         at = _row(contradiction)
         raise InputError(
-            f"ratings: row {at}: status is '{table['status'].iloc[at - 1]}' but there is a score"
+            f"{place}: row {at}: status is '{table['status'].iloc[at - 1]}' but there is a score"
         )
 
 
@@ -150,10 +188,10 @@ def _row(wrong: "pd.Series[bool]") -> int:
     return int(np.flatnonzero(wrong.to_numpy())[0]) + 1
 
 
-def _group(table: "pd.DataFrame", names: dict[str, str]) -> Group:
+def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
     import pandas as pd
 
-    place = f"ratings of {names['model']}" if "model" in names else "ratings"
+    place = f"{file}: model '{names['model']}'" if "model" in names else file
     if "sample" in table:
         repeated = table.duplicated(["example", "variant", "metric", "sample"])
         if repeated.any():
@@ -167,6 +205,8 @@ def _group(table: "pd.DataFrame", names: dict[str, str]) -> Group:
     variants = [v for v in table["variant"].unique() if v != ORIGINAL]
     if len(variants) == table["variant"].nunique():
         raise InputError(f"{place}: no rows of the variant '{ORIGINAL}'; {near(ORIGINAL, variants)}")
+    if not variants:
+        raise InputError(f"{place}: no rows of any variant besides '{ORIGINAL}'")
     variant = table["variant"].map({name: i for i, name in enumerate([ORIGINAL, *variants])}).to_numpy()
     shape = (1 + len(variants), len(metrics), len(examples))
     cell = np.ravel_multi_index((variant, metric, example), shape)
@@ -180,6 +220,7 @@ def _group(table: "pd.DataFrame", names: dict[str, str]) -> Group:
         means = sums / samples
     counts = table["status"].value_counts()
     return Group(
+        place=place,
         model=names.get("model", _UNKNOWN),
         protocol=names.get("protocol", _UNKNOWN),
         dataset=names.get("dataset", _UNKNOWN),

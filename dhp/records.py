@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 ORIGINAL = "original"
 
+Level = Literal["character", "word", "sentence"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
-RATING_STATUSES: tuple[RatingStatus, ...] = ("scored", "unparsed", "refused", "out_of_scale", "failed")
+RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
 
 
 @dataclass(frozen=True, slots=True)

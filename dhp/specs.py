@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from dhp.records import ORIGINAL, Variant
+from dhp.records import ORIGINAL, Level, Variant
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-Number = Annotated[float, Field(strict=False)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Spec(BaseModel):
@@ -114,7 +114,7 @@ class Card(Spec):
 class PerturberUse(Spec):
     """One perturber of a suite with its parameters: either `degrees`, or `params` of its only degree."""
 
-    level: Literal["character", "word", "sentence"]
+    level: Level
     method: Literal["rule", "llm"]
     degrees: dict[Name, dict[str, Any]] | None = Field(default=None, min_length=1)
     params: dict[str, Any] | None = None

@@ -10,7 +10,6 @@ _ABBREVIATIONS = (
     "u.n d.c ph.d m.d b.a m.a sp spp subsp var"
 ).split()
 _CJK_STOP = re.compile(r"[^。！？]*[。！？]+[”’」』）]*|[^。！？]+$")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
 @functools.cache
@@ -31,10 +30,11 @@ def _treebank() -> Any:
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """(start, end) of each sentence, without the white space between them; Chinese and Japanese too."""
-    if _CJK.search(text):
-        spans = [m.span() for m in _CJK_STOP.finditer(text)]
-    else:
-        spans = list(_punkt().span_tokenize(text))
+    spans = [
+        (piece.start() + start, piece.start() + end)
+        for piece in _CJK_STOP.finditer(text)
+        for start, end in _punkt().span_tokenize(piece.group())
+    ]
     trimmed = []
     for start, end in spans:
         piece = text[start:end]

@@ -173,6 +173,23 @@ def test_rows_in_any_order_and_ids_of_any_type() -> None:
             assert by_name[row.variant].metrics[metric].p == pytest.approx(cell.p, rel=1e-12)
 
 
+def test_one_outlier_does_not_blur_the_others() -> None:
+    frame = table({"v": {"fluency": 1.0}})
+    clean = dhp.analyze(frame).variants[0].metrics["fluency"]
+    frame.loc[frame.index[0:1], "score"] = 4.0
+    row = (frame["example"] == "e5") & (frame["metric"] == "fluency") & (frame["variant"] == "original")
+    frame.loc[row, "score"] = 1e10
+    assert dhp.analyze(frame).variants[0].metrics["fluency"].n_nonzero >= clean.n_nonzero
+
+
+def test_any_magnitude_gives_the_same_test() -> None:
+    frame = table({"v": {"fluency": 0.5}}, samples=3)
+    expected = dhp.analyze(frame).variants[0].metrics["fluency"].p
+    for factor in (1e-300, 1e-12, 0.1, 1e12, 1e300):
+        scaled = dhp.analyze(frame.assign(score=frame["score"] * factor))
+        assert scaled.variants[0].metrics["fluency"].p == pytest.approx(expected, rel=1e-9)
+
+
 def change(frame: pd.DataFrame, row: int, **values: object) -> pd.DataFrame:
     frame = frame.astype(object)
     for column, value in values.items():
@@ -215,6 +232,18 @@ BASE = table({"v": {"fluency": 1.0}}, n=5)
         ),
         (pd.concat([BASE, BASE.iloc[[4]]]), {}, "sample 0 of example 'e1', variant 'original'.*stands twice"),
         (BASE, {"suite": "summeval"}, "variant 'v' is not in the suite"),
+        (
+            BASE.replace("fluency", "fluencey"),
+            {"suite": "summeval"},
+            "row 3: unknown metric 'fluencey'; did you mean",
+        ),
+        (
+            change(BASE, 7, score=99),
+            {"suite": "summeval"},
+            "row 7: score 99 is off the scale of metric 'fluency'",
+        ),
+        (change(BASE, 7, score=True), {}, "row 7: score True is not a number"),
+        (BASE[BASE["variant"] == "original"], {}, "no rows of any variant besides 'original'"),
         (BASE, {"suite": "sumeval"}, "unknown suite 'sumeval'; did you mean 'summeval'"),
         (BASE, {"statistics": "papers"}, "unknown statistics 'papers'; did you mean 'paper'"),
         (BASE, {"combination": "hmpp"}, "unknown combination 'hmpp'; did you mean 'hmp'"),

@@ -24,6 +24,10 @@ from dhp.text import sentence_spans, sentences, words
         ("Townsend 's draw . He scored .", ["Townsend 's draw .", "He scored ."]),
         ('He said "Go." She went.', ['He said "Go."', "She went."]),
         ("Wait ... what ?", ["Wait ... what ?"]),
+        (
+            "The film 流浪地球 opened. It sold 3 tickets. 很好。Yes.",
+            ["The film 流浪地球 opened.", "It sold 3 tickets.", "很好。", "Yes."],
+        ),
         ("今天下雨。我们走吧！好吗？", ["今天下雨。", "我们走吧！", "好吗？"]),
         ("", []),
         ("...", []),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from dhp.edits import audit
 from dhp.records import ORIGINAL, Example, PerturbedText, Variant
 from dhp.tables import Row
 
@@ -66,7 +67,14 @@ def _degraded(row: Row, column: str, example: Example) -> str:
 
 
 def _all_pairs(
-    examples: Iterable[str], variants: Iterable[str], texts: Mapping[tuple[str, str], str]
+    examples: Mapping[str, Example], variants: Iterable[str], texts: Mapping[tuple[str, str], str]
 ) -> list[PerturbedText]:
-    keys = [(example, variant) for example in examples for variant in variants]
-    return [PerturbedText(*key, texts.get(key), None if key in texts else NO_PAIR) for key in keys]
+    pairs = []
+    for example in examples.values():
+        for variant in variants:
+            text = texts.get((example.id, variant))
+            if text is None:
+                pairs.append(PerturbedText(example.id, variant, None, NO_PAIR))
+            else:
+                pairs.append(PerturbedText(example.id, variant, text, audit=audit(example.output, text)))
+    return pairs

@@ -1,15 +1,11 @@
 """What a perturber is, and the decorator that makes one out of a plain function."""
 
 import inspect
-import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from dhp.errors import InputError, near
-from dhp.records import Example, Variant
-
-LEVELS = ("character", "word", "sentence")
+from dhp.records import LEVELS, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +17,19 @@ class Edited:
     made: int
 
 
-class PerturberFunction(Protocol):
-    """`(text, rng, *, example, **params)` -> the degraded text.
+PerturberFunction = Callable[..., str | Edited]
+"""`(text, rng, *, example, **params)` -> the degraded text.
 
-    `rng` is a stream of its own for this example; use no other source of randomness. A function with a
-    parameter `others` also gets the other examples of the dataset. Raise `NotApplicable` where this kind
-    of damage is impossible in the text.
-    """
-
-    def __call__(self, text: str, rng: random.Random, /, *, example: Example) -> str | Edited: ...
+`rng` is a stream of its own for this example; use no other source of randomness. A function with a
+parameter `others` also gets the other examples of the dataset. Raise `NotApplicable` where this kind of
+damage is impossible in the text.
+"""
 
 
-AnyFunction = Callable[..., str | Edited]
+def at_least_one(k: object) -> None:
+    """Raise `InputError` unless the dose `k` is a whole number of at least 1."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InputError(f"parameter k is {k!r}; allowed: a whole number of at least 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class Perturber:
     """`character`, `word` or `sentence`."""
     degrees: Mapping[str | None, Mapping[str, object]]
     """degree -> default parameters; the key None stands for an only degree."""
-    function: AnyFunction | None
+    function: PerturberFunction | None
     """None for a perturber that a language model carries out."""
 
     @property
@@ -95,7 +92,7 @@ class Perturber:
 
 def perturber(
     *, name: str, level: str, degrees: Mapping[str, Mapping[str, object]] | None = None
-) -> Callable[[AnyFunction], Perturber]:
+) -> Callable[[PerturberFunction], Perturber]:
     """Make a perturber out of a function `(text, rng, *, example, **params) -> str`.
 
     Parameters
@@ -119,7 +116,7 @@ def perturber(
     if level not in LEVELS:
         raise InputError(f"{place}: unknown level '{level}'; {near(level, LEVELS)}")
 
-    def made(function: AnyFunction) -> Perturber:
+    def made(function: PerturberFunction) -> Perturber:
         own: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}
         result = Perturber(name, level, own, function)
         for degree, params in own.items():

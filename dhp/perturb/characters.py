@@ -6,13 +6,16 @@ import random
 import threading
 from types import ModuleType
 
+from rapidfuzz.distance import OSA
+
 from dhp.errors import NotApplicable
-from dhp.perturb.api import Edited, perturber
+from dhp.perturb.api import Edited, at_least_one, perturber
 from dhp.records import Example
 
 
 def _dose(text: str, k: int) -> int:
     """`k`, or half of the text's letters and digits where that is less."""
+    at_least_one(k)
     dose = min(k, sum(map(str.isalnum, text)) // 2)
     if dose == 0:
         raise NotApplicable("fewer than two letters or digits")
@@ -75,10 +78,11 @@ def _private_typo() -> ModuleType:
 
 @perturber(name="random_typos", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
 def random_typos(text: str, rng: random.Random, *, example: Example, k: int) -> Edited:
-    """Make `k` typographical errors with the `typo` package, each of which really changes the text.
+    """Make `k` typographical errors with the `typo` package, each of which takes the text further away.
 
-    An error that changes nothing, restores the original or is no typographical error ('9' to '10') is
-    drawn again. The errors of a smaller `k` are the first of those of a larger one.
+    An error that changes nothing, undoes or merges with an earlier one (the optimal string alignment
+    distance to the original must grow), or is no typographical error ('9' to '10') is drawn again. The
+    errors of a smaller `k` are the first of those of a larger one.
     """
     dose = _dose(text, k)
     kinds = list(_TYPOS)
@@ -86,6 +90,7 @@ def random_typos(text: str, rng: random.Random, *, example: Example, k: int) -> 
     made = 0
     with _typo_lock:
         errer = module.StrErrer(text, seed=rng.getrandbits(64))
+        distance = 0
         for _ in range(20 * dose + 100):
             before = errer.result
             kind = kinds[int(rng.random() * len(kinds))]
@@ -94,9 +99,11 @@ def random_typos(text: str, rng: random.Random, *, example: Example, k: int) -> 
             except KeyError:  # a digit that is on no keyboard of the package
                 continue
             after = errer.result
-            if after in (before, text) or len(after) - len(before) != _TYPOS[kind] or not after.strip():
+            further = len(after) - len(before) == _TYPOS[kind] and OSA.distance(text, after)
+            if not further or further <= distance or not after.strip():
                 errer.result = before
                 continue
+            distance = further
             made += 1
             if made == dose:
                 break

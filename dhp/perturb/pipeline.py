@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rapidfuzz.distance import Levenshtein
-
+from dhp.edits import audit
 from dhp.errors import InputError, NotApplicable
 from dhp.perturb.api import Edited, Perturber
-from dhp.records import Audit, Example, PerturbedText, Variant
+from dhp.records import Example, PerturbedText, Variant
 from dhp.registry import Registry
 from dhp.seeding import stream
 
@@ -18,12 +17,14 @@ def perturb(
     *,
     dataset: str,
     seed: int = 0,
+    pool: Sequence[Example] | None = None,
 ) -> Iterator[PerturbedText]:
     """Degrade every example in every variant, variant by variant in the order given.
 
-    The text for one (example, variant) depends on seed, dataset name, example and parameters alone (for
-    `random_ending` and `random_answer` also on which texts the other examples have), never on order or on
-    the other variants. A perturber that is not applicable gives a `PerturbedText` with its reason.
+    The text for one (example, variant) depends on seed, dataset name, example and parameters alone, for
+    `random_ending` and `random_answer` also on the `pool` they draw from (default: `examples`), never on
+    order or on the other variants. A perturber that is not applicable gives a `PerturbedText` with its
+    reason.
 
     Raises
     ------
@@ -34,14 +35,14 @@ def perturb(
     for variant in variants:
         perturber = perturbers[variant.perturber]
         for example in examples:
-            yield _perturbed(example, variant, perturber, examples, dataset, seed)
+            yield _perturbed(example, variant, perturber, pool or examples, dataset, seed)
 
 
 def _perturbed(
     example: Example,
     variant: Variant,
     perturber: Perturber,
-    examples: Sequence[Example],
+    pool: Sequence[Example],
     dataset: str,
     seed: int,
 ) -> PerturbedText:
@@ -50,13 +51,13 @@ def _perturbed(
         raise InputError(f"{place}: needs a language model")
     # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
     rng = stream(seed, dataset, example.id, perturber.name)
-    extra = {"others": [e for e in examples if e.id != example.id]} if perturber.wants_others else {}
+    extra = {"others": [e for e in pool if e.id != example.id]} if perturber.wants_others else {}
     try:
         result = perturber.function(example.output, rng, example=example, **extra, **variant.params)
     except NotApplicable as reason:
         return PerturbedText(example.id, variant.name, None, reason=str(reason))
-    except InputError:
-        raise
+    except InputError as e:
+        raise InputError(f"{place}: {e}") from None
     except Exception as e:
         raise InputError(f"{place}: raised {type(e).__name__}: {e}".splitlines()[0]) from e
     edited = result if isinstance(result, Edited) else None
@@ -71,11 +72,5 @@ def _perturbed(
         raise InputError(
             f"{place}: returned the text unchanged; raise dhp.NotApplicable where nothing can be done"
         )
-    distance = Levenshtein.distance(example.output, text)
-    audit = Audit(
-        edited.asked if edited else None,
-        edited.made if edited else None,
-        distance,
-        round(1 - distance / max(len(text), len(example.output)), 6),
-    )
-    return PerturbedText(example.id, variant.name, text, audit=audit)
+    counted = (edited.asked, edited.made) if edited else (None, None)
+    return PerturbedText(example.id, variant.name, text, audit=audit(example.output, text, *counted))

@@ -4,7 +4,7 @@ import random
 import re
 
 from dhp.errors import NotApplicable
-from dhp.perturb.api import Edited, perturber
+from dhp.perturb.api import Edited, at_least_one, perturber
 from dhp.records import Example
 
 _TOKEN = re.compile(r"\S*\w\S*")
@@ -16,6 +16,7 @@ def word_deletions(text: str, rng: random.Random, *, example: Example, k: int) -
 
     At most half of the words go. The words that a smaller `k` deletes are among those of a larger one.
     """
+    at_least_one(k)
     spans = [m.span() for m in _TOKEN.finditer(text)]
     dose = min(k, len(spans) // 2)
     if dose == 0:

@@ -44,6 +44,8 @@ def notes(result: Result) -> list[str]:
     if missing:
         reasons = [f"{k} {v}" for k, v in result.ratings.items() if k not in ("asked", "scored") and v]
         found.append(f"{missing} of {result.ratings['asked']} ratings have no score ({', '.join(reasons)})")
+    if result.weights == "uniform":
+        found.append("weights uniform: D_EW equals D")
     if result.levels == "none":
         found.append("levels unknown: all variants count as one level")
     return found

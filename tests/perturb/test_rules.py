@@ -1,16 +1,17 @@
 """Rule perturbers: exact doses, nested degrees, survival of any text, isolation from global state."""
 
-import itertools
 import random
 import string
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
 
-from dhp.errors import NotApplicable
+from dhp.errors import InputError, NotApplicable
 from dhp.perturb import Edited, builtin_perturbers
 from dhp.records import Example
 from dhp.text import sentences
@@ -76,8 +77,8 @@ def test_typos_survive_any_text_and_change_it(text: str, k: int, seed: int) -> N
     except NotApplicable:
         assert alphanumeric(text) < 2
         return
-    assert result.text != text
     assert 1 <= result.made <= min(k, alphanumeric(text) // 2)
+    assert OSA.distance(text, result.text) >= result.made
 
 
 @pytest.mark.parametrize("k", [10, 50])
@@ -87,10 +88,18 @@ def test_typos_reach_the_dose_on_ordinary_text(k: int) -> None:
     assert len({result.text for result in results}) == 40
 
 
-def test_each_typo_changes_the_text_and_smaller_doses_come_first() -> None:
-    texts = [SUMMARY, *(apply("random_typos", SUMMARY, 7, k=k).text for k in range(1, 30))]
-    assert all(a != b for a, b in itertools.pairwise(texts))
-    assert all(abs(len(a) - len(b)) <= 1 for a, b in itertools.pairwise(texts)), "one edit at a time"
+def test_each_typo_takes_the_text_further_and_smaller_doses_come_first() -> None:
+    texts = [apply("random_typos", SUMMARY, 7, k=k).text for k in range(1, 40)]
+    distances = [OSA.distance(SUMMARY, text) for text in texts]
+    assert all(0 < b - a <= 2 for a, b in pairwise([0, *distances]))
+    assert all(abs(len(a) - len(b)) <= 1 for a, b in pairwise([SUMMARY, *texts])), "one edit at a time"
+
+
+@pytest.mark.parametrize("name", ["random_typos", "random_deletions", "word_deletions"])
+@pytest.mark.parametrize("k", [0, -3, True, 2.5, "ten", None])
+def test_a_dose_that_is_none_is_refused(name: str, k: object) -> None:
+    with pytest.raises(InputError, match="allowed: a whole number of at least 1"):
+        apply(name, SUMMARY, k=k)
 
 
 def test_nine_never_becomes_ten() -> None:
