@@ -1,7 +1,8 @@
-"""From the name of a data set to its examples, task and suite."""
+"""From the name of a dataset to its examples, task and suite."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dhp.content import (
@@ -11,11 +12,20 @@ from dhp.content import (
     read_card,
     read_suite,
     read_task,
+    task_names,
 )
 from dhp.errors import InputError, near
-from dhp.loaders import UserData, load_prepared, read_examples, read_hub, read_published, select
+from dhp.loaders import (
+    UserData,
+    is_prepared,
+    is_user_data,
+    load_prepared,
+    read_examples,
+    read_published,
+    select,
+)
 from dhp.records import Example, PerturbedText, Variant
-from dhp.specs import Suite, Task
+from dhp.specs import Card, Suite, Task
 from dhp.tables import TABLE_SUFFIXES
 
 
@@ -29,8 +39,31 @@ class Dataset:
     task: Task
     suite: Suite | None
     """None where degraded texts came ready-made."""
+    pool: tuple[Example, ...]
+    """All eligible examples, chosen or not; `random_ending` and `random_answer` draw from them."""
     pair_variants: tuple[Variant, ...] = ()
     pairs: tuple[PerturbedText, ...] = ()
+
+    def __post_init__(self) -> None:
+        place = f"dataset '{self.name}'"
+        if self.suite is not None and self.suite.task != self.task.task:
+            raise InputError(
+                f"{place}: suite '{self.suite.suite}' is for task '{self.suite.task}', not '{self.task.task}'"
+            )
+        if not self.examples:
+            raise InputError(f"{place} has no examples")
+        seen: set[str] = set()
+        for example in self.examples:
+            if example.id in seen:
+                raise InputError(f"{place}: id '{example.id}' stands twice")
+            seen.add(example.id)
+            if not example.output.strip():
+                raise InputError(f"{place}: example '{example.id}': the output text is empty")
+            for field in self.task.required_fields:
+                if not example.fields.get(field):
+                    raise InputError(
+                        f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{field}'"
+                    )
 
     @property
     def suite_name(self) -> str:
@@ -39,10 +72,16 @@ class Dataset:
 
     @classmethod
     def of(cls, examples: Sequence[Example], *, name: str, task: str, suite: str | None = None) -> "Dataset":
-        """A data set of your own examples; `task` names their task, `suite` defaults to that task's own."""
-        return _own(
-            name, UserData(list(examples), (), []), read_task(task), read_suite(suite) if suite else None
-        )
+        """A dataset of your own examples; `task` names their task, `suite` defaults to that task's own."""
+        known = read_task(task)
+        return cls(name, tuple(examples), known, read_suite(suite or known.default_suite), tuple(examples))
+
+    def chosen(self, n: int, seed: int) -> "Dataset":
+        """With `n` of its examples, chosen by `seed`."""
+        examples = select(self.examples, n, seed=seed, dataset=self.name)
+        ids = {e.id for e in examples}
+        pairs = tuple(p for p in self.pairs if p.example in ids)
+        return replace(self, examples=tuple(examples), pairs=pairs)
 
 
 def resolve_datasets(
@@ -55,55 +94,55 @@ def resolve_datasets(
     seed: int = 0,
     suite: Suite | None = None,
 ) -> list[Dataset]:
-    """The data sets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`."""
+    """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`."""
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
         raise InputError(
             f"--data needs one --dataset that says what it holds; allowed: {', '.join(DATASETS)}"
         )
     for option, value in (("--task", task), ("--field", fields)):
-        if value and not any(isinstance(entry, str) and _is_user_data(entry) for entry in given):
+        if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):
             raise InputError(f"{option} is for data of your own; the benchmark's datasets bring theirs")
     resolved: list[Dataset] = []
     for entry in given:
         if isinstance(entry, Dataset):
-            resolved.append(entry)
+            whole = _with_suite(entry, suite)
+            resolved.append(whole if n is None else whole.chosen(n, seed))
             continue
         for name in _expanded(entry):
-            if _is_user_data(name):
-                user = _user_data(name, fields or {})
-                resolved.append(_own(_stem(name), _cut(user, n, seed, name), _task(name, task, suite), suite))
-            else:
-                resolved.append(_benchmark(name, data, n, seed, suite))
+            whole = (
+                _user_data(name, fields or {}, task, suite) if is_user_data(name) else _benchmark(name, data)
+            )
+            whole = _with_suite(whole, suite)
+            resolved.append(whole.chosen(_default_n(whole) if n is None else n, seed))
     names = [d.name for d in resolved]
     if repeated := {name for name in names if names.count(name) > 1}:
-        raise InputError(f"dataset '{min(repeated)}' is given twice; give each one once")
+        raise InputError(
+            f"two datasets are called '{min(repeated)}'; give each one once, under its own file name"
+        )
     return resolved
 
 
-def unprepared(names: Sequence[str] = DATASETS) -> list[str]:
-    """Which of the benchmark's datasets have no prepared copy yet, each with how to get it."""
-    lines = []
-    for name in names:
-        card = read_card(name)
-        if load_prepared(card) is None:
-            how = f"dhp data prepare {name}" + (
-                "" if card.download or "sacrebleu" in card.access else " --from FILE"
-            )
-            lines.append(f"{name} is not prepared yet: {how}  ({card.access})")
-    return lines
+def unprepared(dataset: str) -> str:
+    """What to say of a dataset of the benchmark that has no prepared copy: how to get it."""
+    card = read_card(dataset)
+    how = f"dhp data prepare {dataset}{'' if card.fetchable else ' --from FILE'}"
+    return f"{dataset} is not prepared yet: {how}  ({card.access})"
 
 
 def _expanded(name: str) -> Iterator[str]:
     if name == "mini":
         yield from (f"mini/{d}" for d in DATASETS)
     elif name == "all":
-        ready = [d for d in DATASETS if load_prepared(read_card(d)) is not None]
+        ready = [d for d in DATASETS if is_prepared(read_card(d))]
         if not ready:
             raise InputError(
                 "no dataset is prepared yet: dhp data prepare NAME, for each of " + ", ".join(DATASETS)
             )
+        for dataset in DATASETS:
+            if dataset not in ready:
+                warnings.warn(f"left out of 'all': {unprepared(dataset)}", stacklevel=2)
         yield from ready
-    elif name in dataset_names() or name.startswith("mini/") or _is_user_data(name):
+    elif name in dataset_names() or name.startswith("mini/") or is_user_data(name):
         yield name
     else:
         known = ["mini", "all", *dataset_names(), *(f"mini/{d}" for d in DATASETS)]
@@ -112,93 +151,52 @@ def _expanded(name: str) -> Iterator[str]:
         )
 
 
-def _is_user_data(name: str) -> bool:
-    return name.startswith("hf:") or Path(name).suffix in TABLE_SUFFIXES
-
-
-def _stem(name: str) -> str:
-    return name if name.startswith("hf:") else Path(name).stem
-
-
-def _user_data(name: str, fields: Mapping[str, str]) -> UserData:
-    return (
-        read_hub(name.removeprefix("hf:"), fields)
-        if name.startswith("hf:")
-        else read_examples(Path(name), fields)
-    )
-
-
-def _cut(user: UserData, n: int | None, seed: int, name: str) -> UserData:
-    if n is None:
-        return user
-    chosen = select(user.examples, n, seed=seed, dataset=_stem(name))
-    ids = {e.id for e in chosen}
-    return UserData(chosen, user.variants, [p for p in user.perturbed if p.example in ids])
-
-
-def _task(name: str, task: str | None, suite: Suite | None) -> Task:
-    if suite is not None and task not in (None, suite.task):
-        raise InputError(f"suite '{suite.suite}' is for task '{suite.task}', not '{task}'")
+def _user_data(name: str, fields: Mapping[str, str], task: str | None, suite: Suite | None) -> Dataset:
     if task is None and suite is None:
-        from dhp.content import task_names
-
         raise InputError(
             f"dataset '{name}': say what its texts are by --task; allowed: {', '.join(task_names())}"
         )
-    return read_task(task or (suite.task if suite else ""))
+    known = read_task(task or (suite.task if suite else ""))
+    user: UserData = read_examples(Path(name), fields)
+    own = None if user.variants else suite or read_suite(known.default_suite)
+    label = name if name.startswith("hf:") else Path(name).name
+    examples = tuple(user.examples)
+    return Dataset(label, examples, known, own, examples, user.variants, tuple(user.perturbed))
 
 
-def _own(name: str, user: UserData, task: Task, suite: Suite | None) -> Dataset:
-    _check_examples(name, user.examples, task)
-    if user.variants:
-        if suite is not None:
-            raise InputError(
-                f"dataset '{name}' brings degraded texts of its own; a suite cannot be used with it"
-            )
-        return Dataset(name, tuple(user.examples), task, None, user.variants, tuple(user.perturbed))
-    return Dataset(name, tuple(user.examples), task, suite or read_suite(task.default_suite))
-
-
-def _benchmark(name: str, data: Path | None, n: int | None, seed: int, suite: Suite | None) -> Dataset:
+def _benchmark(name: str, data: Path | None) -> Dataset:
     base = name.removeprefix("mini/")
-    bundled = base != name
-    file = mini_examples_file(base) if bundled else None
-    card = read_card(base)
-    if suite is not None and suite.task != card.task:
-        raise InputError(
-            f"suite '{suite.suite}' is for task '{suite.task}', dataset '{name}' has '{card.task}'"
-        )
-    if file is not None:
-        eligible = read_examples(file).examples
+    if base != name:
+        file = mini_examples_file(base)
+        card, examples = read_card(base), read_examples(file).examples
     else:
+        card = read_card(base)
         found = read_published(card, data) if data is not None else load_prepared(card)
         if found is None:
-            raise InputError(unprepared([name])[0])
-        eligible = found
-    if n is None and not bundled and len(eligible) < card.n:
+            raise InputError(unprepared(base))
+        examples = found
+    return Dataset(name, tuple(examples), read_task(card.task), read_suite(base), tuple(examples))
+
+
+def _default_n(dataset: Dataset) -> int:
+    """All examples, but of a benchmark dataset as many as its card says, and no fewer."""
+    there = len(dataset.examples)
+    if dataset.name not in DATASETS:
+        return there
+    card: Card = read_card(dataset.name)
+    if there < card.n:
         raise InputError(
-            f"dataset '{name}': {len(eligible)} examples qualify, the benchmark takes {card.n}; "
-            f"allowed: --n {len(eligible)} to do with fewer"
+            f"dataset '{dataset.name}': {there} examples qualify, the benchmark takes {card.n}; "
+            f"allowed: --n {there} to do with fewer"
         )
-    wanted = n if n is not None else len(eligible) if bundled else card.n
-    task = read_task(card.task)
-    examples = select(eligible, wanted, seed=seed, dataset=name)
-    _check_examples(name, examples, task)
-    return Dataset(name, tuple(examples), task, suite or read_suite(base))
+    return card.n
 
 
-def _check_examples(name: str, examples: Sequence[Example], task: Task) -> None:
-    if not examples:
-        raise InputError(f"dataset '{name}' has no examples")
-    seen: set[str] = set()
-    for example in examples:
-        if example.id in seen:
-            raise InputError(f"dataset '{name}': id '{example.id}' stands twice")
-        seen.add(example.id)
-        if not example.output.strip():
-            raise InputError(f"dataset '{name}': example '{example.id}': the output text is empty")
-        for field in task.required_fields:
-            if not example.fields.get(field):
-                raise InputError(
-                    f"dataset '{name}': example '{example.id}': task '{task.task}' needs a field '{field}'"
-                )
+def _with_suite(dataset: Dataset, suite: Suite | None) -> Dataset:
+    if suite is None:
+        return dataset
+    if dataset.suite is None:
+        raise InputError(
+            f"dataset '{dataset.name}' brings degraded texts of its own; no suite can be used with it"
+        )
+    return replace(dataset, suite=suite)

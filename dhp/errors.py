@@ -13,12 +13,6 @@ class InputError(DhpError):
     """Bad input or usage: says what is wrong, where, and what is allowed (exit code 2)."""
 
 
-class StoppedEarly(DhpError):
-    """The run was stopped and can be resumed by the same command (exit code 3)."""
-
-    exit_code = 3
-
-
 class NotApplicable(Exception):
     """Raised by a perturber whose kind of damage is impossible in this text, with the reason."""
 

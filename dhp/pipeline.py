@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dhp import __version__
 from dhp.analysis import Plan, analyze_group, make_plan
 from dhp.content import read_suite
 from dhp.data import Dataset, resolve_datasets
@@ -28,7 +29,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class PerturbedDataset:
-    """A data set with its variants and their texts."""
+    """A dataset with its variants and their texts."""
 
     dataset: Dataset
     variants: tuple[Variant, ...]
@@ -69,7 +70,7 @@ class PerturbedDataset:
 def _perturb_dataset(
     dataset: Dataset, perturbers: Registry[Perturber], own: Sequence[Perturber], seed: int
 ) -> PerturbedDataset:
-    """Make the variants of a data set by rule; pairs that came ready-made are taken as they are.
+    """Make the variants of a dataset by rule; pairs that came ready-made are taken as they are.
 
     `own` perturbers that the suite does not name are added with their own parameters. Variants that need a
     language model are left out and listed.
@@ -82,8 +83,8 @@ def _perturb_dataset(
     variants = tuple(v for v in declared if v.method == "rule")
     if not variants:
         raise InputError(f"suite '{dataset.suite_name}': no variant is made by rule; name at least one")
-    texts = tuple(perturb(dataset.examples, variants, perturbers, dataset=dataset.name, seed=seed))
-    return PerturbedDataset(dataset, variants, tuple(v for v in declared if v.method != "rule"), texts)
+    made = perturb(dataset.examples, variants, perturbers, dataset=dataset.name, seed=seed, pool=dataset.pool)
+    return PerturbedDataset(dataset, variants, tuple(v for v in declared if v.method != "rule"), tuple(made))
 
 
 def perturb_datasets(
@@ -97,7 +98,7 @@ def perturb_datasets(
     suite: str | None = None,
     perturbers: Iterable[Perturber] = (),
 ) -> list[PerturbedDataset]:
-    """Find data sets and degrade their texts.
+    """Find datasets and degrade their texts.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def perturb_datasets(
     n
         Number of examples, chosen by `seed`. Default: the card's (100) or all there are, if fewer.
     suite
-        Name or YAML file; default: the data set's or the task's own.
+        Name or YAML file; default: the dataset's or the task's own.
     perturbers
         Own perturbers, usable in the suite by name; those that it does not name are added to it.
 
@@ -121,7 +122,6 @@ def perturb_datasets(
         For anything wrong with these, in one line.
     """
     own = tuple(perturbers)
-    registry = find_perturbers(own)
     sets = resolve_datasets(
         _listed(dataset),
         data=Path(data) if data is not None else None,
@@ -131,6 +131,7 @@ def perturb_datasets(
         seed=seed,
         suite=read_suite(suite) if suite else None,
     )
+    registry = find_perturbers(own, [d.suite for d in sets if d.suite])
     return [_perturb_dataset(d, registry, own, seed) for d in sets]
 
 
@@ -173,7 +174,7 @@ def run(
     perturbed = perturb_datasets(dataset, seed=seed, **choice)
     plans = [_plan(p, statistics, combination, weights) for p in perturbed]
     if folder:
-        folder.claim(_identity(judges, perturbed, seed))
+        folder.claim(_identity(judges, perturbed, plans, seed))
     judged = [
         _judged(judge, part, plan, seed, progress)
         for part, plan in zip(perturbed, plans, strict=True)
@@ -200,9 +201,12 @@ def _plan(part: PerturbedDataset, statistics: str, combination: str | None, weig
     return make_plan(statistics, combination, weights, task.task, perturbers, task.metric_names)
 
 
-def _identity(judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset], seed: int) -> dict[str, object]:
+def _identity(
+    judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset], plans: Sequence[Plan], seed: int
+) -> dict[str, object]:
     return {
         "seed": seed,
+        "analysis": [plan.label for plan in plans],
         "models": [{"model": j.model, "protocol": j.protocol} for j in judges],
         "datasets": [p.identity for p in perturbed],
     }
@@ -211,7 +215,7 @@ def _identity(judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset], se
 def _judged(
     judge: Judge, part: PerturbedDataset, plan: Plan, seed: int, progress: Progress | None
 ) -> tuple["pd.DataFrame", Result]:
-    """The ratings of one judge on one data set, and what follows from them."""
+    """The ratings of one judge on one dataset, and what follows from them."""
     frame = _rated(judge, part, progress)
     (group,) = groups(frame)
     result = analyze_group(
@@ -244,12 +248,11 @@ def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "
 
 
 def _signature(part: PerturbedDataset, plan_label: str, judge: Judge, seed: int) -> str:
-    from dhp import __version__
-
     identity = part.identity
+    methods = "+".join(sorted({v.method for v in part.variants}))
     return (
         f"dataset:{part.dataset.name}@{identity['data']}|n:{len(part.dataset.examples)}"
-        f"|suite:{part.dataset.suite_name}@{identity['perturbed']}|only:rule|{plan_label}"
+        f"|suite:{part.dataset.suite_name}@{identity['perturbed']}|method:{methods}|{plan_label}"
         f"|protocol:{judge.protocol}|seed:{seed}|dhp:{__version__}"
     )
 

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dhp import __version__
 from dhp.errors import InputError
 from dhp.files import write_whole
 from dhp.records import PerturbedText, Variant
@@ -27,7 +28,7 @@ PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
 
 
 def perturbed_lines(sets: Sequence[PerturbedSet]) -> str:
-    """JSONL, one line per data set, variant and example."""
+    """JSONL, one line per dataset, variant and example."""
     lines = []
     for name, variants, texts in sets:
         known = {v.name: v for v in variants}
@@ -86,7 +87,7 @@ class RunFolder:
 
     def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> None:
         try:
-            there = json.loads(manifest.read_text(encoding="utf-8"))["identity"]
+            there = dict(json.loads(manifest.read_text(encoding="utf-8"))["identity"])
         except (OSError, ValueError, KeyError, TypeError):
             raise InputError(f"--out {self.path}: its {MANIFEST} is broken; choose another folder") from None
         here = json.loads(json.dumps(identity))
@@ -104,7 +105,7 @@ class RunFolder:
 
         from dhp.report import html_report
 
-        self._text(MANIFEST, _json(self._manifest(results)))
+        self._text(MANIFEST, _json(self._manifest()))
         self._text("perturbed.jsonl", perturbed_lines(perturbed))
         write_whole(self.path / "ratings.parquet", lambda p: pd.concat(ratings).to_parquet(p, index=False))
         self._text("report.html", html_report(results))
@@ -113,9 +114,7 @@ class RunFolder:
     def _text(self, name: str, content: str) -> None:
         write_whole(self.path / name, lambda p: p.write_text(content, encoding="utf-8"))
 
-    def _manifest(self, results: Results) -> dict[str, Any]:
-        from dhp import __version__
-
+    def _manifest(self) -> dict[str, Any]:
         return {
             "schema": "dhp.manifest/1",
             "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -123,7 +122,6 @@ class RunFolder:
             "python": platform.python_version(),
             "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
             "identity": dict(self._identity),
-            "signatures": [r.signature for r in results],
         }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from dhp.records import ORIGINAL, Level, Variant
 
@@ -15,6 +15,12 @@ class Spec(BaseModel):
     """Base of all content: unknown keys and wrong types are errors, nothing changes after reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    _origin: str = PrivateAttr("")
+
+    @property
+    def origin(self) -> str:
+        """The file it was read from, for error messages; empty if none."""
+        return self._origin
 
 
 class Scale(Spec):
@@ -109,6 +115,13 @@ class Card(Spec):
     output_language: str = "en"
     paper: Figures
     download: Download | None = None
+    sacrebleu: str | None = None
+    """The language pair under which the sacrebleu package fetches it."""
+
+    @property
+    def fetchable(self) -> bool:
+        """Whether there is a public address."""
+        return self.download is not None or self.sacrebleu is not None
 
 
 class PerturberUse(Spec):

@@ -21,7 +21,7 @@ MARKED = re.compile(
 
 
 def example_output() -> str:
-    """The tables of two of the bundled data sets, as a terminal of 108 columns shows them."""
+    """The tables of two of the bundled datasets, as a terminal of 108 columns shows them."""
     console = Console(file=io.StringIO(), width=108)
     print_results(dhp.run("baseline/surface", ["mini/summeval", "mini/story_cloze"]), console)
     stream = console.file

@@ -110,7 +110,7 @@ def test_top_level_is_as_designed() -> None:
         pytest.skip("not a git checkout")
     top = {line.split("/")[0] for line in tracked.splitlines() if not line.startswith(".")}
     expected = "pyproject.toml README.md LICENSE dhp perturbations expert_weights datasets tests scripts"
-    assert top <= set(expected.split())
+    assert top == set(expected.split())
 
 
 HEAVY = {

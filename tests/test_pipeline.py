@@ -80,7 +80,7 @@ def test_the_surface_judge_beats_the_floor_and_has_its_blind_spot() -> None:
 
 
 @pytest.mark.realdata
-@pytest.mark.skipif(not DATA.is_dir(), reason="the published data sets are not in ../shared/data")
+@pytest.mark.skipif(not DATA.is_dir(), reason="the published datasets are not in ../shared/data")
 @pytest.mark.parametrize(
     ("dataset", "path", "variants"),
     [("summeval", "summeval/summeval.jsonl", 6), ("sumpubmed", "sumpubmed", 6), ("wmt22_zhen", "wmt22", 6)],

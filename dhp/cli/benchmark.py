@@ -50,7 +50,6 @@ def benchmark(
     from rich.console import Console
 
     from dhp.cli.progress import progress_shown
-    from dhp.data import unprepared
     from dhp.perturb import load_perturber
     from dhp.pipeline import run
     from dhp.report import print_results
@@ -74,8 +73,6 @@ def benchmark(
             out=folder,
             progress=show,
         )
-    if "all" in dataset:
-        print("\n".join(f"note: {line}" for line in unprepared()))
     print_results(results, Console())
     files = "results.json, report.html, ratings.parquet, perturbed.jsonl, manifest.json"
     print(f"\nwritten to {folder.path}: {files}")

@@ -1,4 +1,4 @@
-"""`dhp data`: list, check, prepare and show data sets."""
+"""`dhp data`: list, check, prepare and show datasets."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,23 +7,23 @@ import typer
 
 from dhp.cli.options import Count, Seed
 
-data = typer.Typer(help="Data sets: list, check, prepare, show.", no_args_is_help=True, rich_markup_mode=None)
+data = typer.Typer(help="Datasets: list, check, prepare, show.", no_args_is_help=True, rich_markup_mode=None)
 
 DatasetName = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the benchmark.")]
 
 
 @data.command("list")
 def list_() -> None:
-    """The data sets of the benchmark, and which are prepared.
+    """The datasets of the benchmark, and which are prepared.
 
     Example: dhp data list
     """
     from dhp.content import dataset_names, read_card
-    from dhp.loaders import load_prepared
+    from dhp.loaders import is_prepared
 
     for name in dataset_names():
         card = read_card(name)
-        state = "prepared" if load_prepared(card) is not None else "not prepared"
+        state = "prepared" if is_prepared(card) else "not prepared"
         print(f"{name:20} {card.task:20} {state:13} {card.licence}")
     print("mini/NAME            the bundled stand-in of each, ready")
 
@@ -57,7 +57,7 @@ def prepare(
         typer.Option("--from", metavar="PATH", help="File or folder as published; default: download it."),
     ] = None,
 ) -> None:
-    """Bring a published data set into the benchmark's form and keep it in the cache.
+    """Bring a published dataset into the benchmark's form and keep it in the cache.
 
     Example: dhp data prepare summeval --from summeval.jsonl
     """

@@ -1,6 +1,7 @@
-"""The `dhp` command: subcommands, and errors in one line with the exit codes 0, 1, 2 and 3."""
+"""The `dhp` command: subcommands, and errors in one line with an exit code."""
 
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
@@ -47,6 +48,7 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoReturn:
     """Run the command line and exit: 0 done, 2 bad input or usage, 3 stopped early."""
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         code = app(arguments, prog_name=program, standalone_mode=False)
     except DhpError as e:
@@ -65,6 +67,10 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
     if code == _INTERRUPTED:
         _fail("stopped; the same command starts again", 3)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    print(f"dhp: {message}", file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> NoReturn:

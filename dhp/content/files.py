@@ -60,9 +60,11 @@ def load_spec(path: Path, spec: type[S]) -> S:
     if not isinstance(data, dict):
         raise InputError(f"{path}: must be a mapping with keys {', '.join(spec.model_fields)}")
     try:
-        return spec.model_validate(data)
+        read = spec.model_validate(data)
     except ValidationError as e:
         raise InputError(f"{path}: {_describe(e, spec)}") from None
+    read._origin = str(path)
+    return read
 
 
 def _describe(error: ValidationError, spec: type[BaseModel]) -> str:

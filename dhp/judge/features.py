@@ -67,7 +67,7 @@ class Case:
     question: Text
     """Empty where the task has no question."""
     vocabulary: frozenset[str]
-    """Lower-case words of all English sources of the data set."""
+    """Lower-case words of all English sources of the dataset."""
 
 
 def _lift(share: float) -> float:

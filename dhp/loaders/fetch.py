@@ -1,4 +1,4 @@
-"""Published data sets from where their owners keep them."""
+"""Published datasets from where their owners keep them."""
 
 import http.client
 import shutil
@@ -9,11 +9,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dhp.errors import InputError
-from dhp.files import reason, replacing
+from dhp.files import reason, write_whole
 from dhp.loaders.archives import archive_stem, unpack
 from dhp.loaders.download import Progress, download
 from dhp.loaders.extras import require
-from dhp.loaders.wmt import TRANSLATOR, language_pair
+from dhp.loaders.wmt import TRANSLATOR
 from dhp.specs import Card, Download
 
 
@@ -24,11 +24,11 @@ def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
     bytes done, bytes in all or None). Raises `InputError` where the owners give the data out on request
     only, the server fails, or a file is not the one expected; a failed file leaves nothing behind.
     """
-    _make(folder)
-    if card.dataset.startswith("wmt22_"):
-        return _fetch_wmt(card, folder, progress)
-    if card.download is None:
+    if not card.fetchable:
         raise InputError(f"{card.dataset}: nothing to download. {card.access} Then use --from PATH.")
+    _make(folder)
+    if card.download is None:
+        return _fetch_wmt(card, folder, progress)
     try:
         got = [_fetch_file(card.download, name, folder, progress) for name in card.download.files]
     except OSError as e:
@@ -62,7 +62,7 @@ def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:
     require("sacrebleu", "lxml", purpose=f"fetching {card.dataset}")
     from sacrebleu import DATASETS
 
-    pair, again = language_pair(card), "delete its folder wmt22 and try again"
+    pair, again = card.sacrebleu, "delete its folder wmt22 and try again"
     if progress:
         progress("wmt22", 0, None)
     try:
@@ -89,11 +89,7 @@ def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:
 
 
 def _copy(source: Path, target: Path, progress: Progress | None) -> None:
-    try:
-        with replacing(target) as new:
-            shutil.copyfile(source, new)
-            size = new.stat().st_size
-    except OSError as e:
-        raise InputError(f"{target}: cannot be written ({reason(e)})") from None
+    write_whole(target, lambda path: shutil.copyfile(source, path))
+    size = target.stat().st_size
     if progress:
         progress(target.name, size, size)

@@ -13,7 +13,7 @@ HUB_PREFIX = "hf:"
 
 
 def hub_table(name: str) -> Table:
-    """The rows of `ORG/NAME[:SPLIT]`, or of a local folder `./FOLDER[:SPLIT]`; see `read_hub`."""
+    """The rows of `ORG/NAME[:SPLIT]`, or of a local folder `./FOLDER[:SPLIT]`; see `read_examples`."""
     require("datasets", purpose=f"{HUB_PREFIX}{name}")
     place = f"{HUB_PREFIX}{name}"
     address, split = (name, "") if Path(name).exists() else _parted(name)

@@ -1,11 +1,10 @@
-"""Published data sets made ready once, as JSONL in the user's cache."""
+"""Published datasets made ready once, as JSONL in the user's cache."""
 
 import json
 import os
 from pathlib import Path
 
-from dhp.errors import InputError
-from dhp.files import reason, replacing
+from dhp.files import write_whole
 from dhp.loaders.download import Progress
 from dhp.loaders.fetch import fetch
 from dhp.loaders.published import read_published
@@ -38,12 +37,13 @@ def prepare(card: Card, source: Path | None, progress: Progress | None = None) -
     )
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     path = prepared_file(card)
-    try:
-        with replacing(path) as new:
-            new.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as e:
-        raise InputError(f"{path}: cannot be written ({reason(e)})") from None
+    write_whole(path, lambda new: new.write_text(text, encoding="utf-8", newline="\n"))
     return path
+
+
+def is_prepared(card: Card) -> bool:
+    """Whether `prepare` has run."""
+    return prepared_file(card).is_file()
 
 
 def load_prepared(card: Card) -> list[Example] | None:
@@ -52,4 +52,4 @@ def load_prepared(card: Card) -> list[Example] | None:
     A damaged file raises `InputError`.
     """
     path = prepared_file(card)
-    return read_examples(path).examples if path.is_file() else None
+    return read_examples(path).examples if is_prepared(card) else None

@@ -1,4 +1,4 @@
-"""Published data sets, in the form their owners give them, as examples."""
+"""Published datasets, in the form their owners give them, as examples."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -43,6 +43,13 @@ def join_segments(segments: Iterable[Segment], *, spaced: bool) -> Iterator[Exam
                 text = []
 
 
+def long_segments(segments: Iterable[Segment]) -> Iterator[Example]:
+    """The segments whose reference is long enough by itself."""
+    for segment in segments:
+        if segment.source and len(segment.reference) > MIN_CHARACTERS:
+            yield Example(_id([segment]), segment.source, segment.reference)
+
+
 def _run(item: tuple[int, Segment]) -> tuple[str | None, int]:
     position, segment = item
     return segment.document, position if segment.document is None else 0

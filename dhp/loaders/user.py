@@ -8,7 +8,7 @@ from dhp.errors import InputError, near
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.pairs import read_pairs
 from dhp.records import Example, PerturbedText, Variant
-from dhp.tables import Row, Table, as_text, read_table
+from dhp.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table
 
 _PAIR_COLUMNS = ("perturbed", "kind", "level")
 
@@ -26,7 +26,11 @@ class UserData:
 
 
 def read_examples(path: Path, field_map: Mapping[str, str] | None = None) -> UserData:
-    """Examples from a `.jsonl`, `.csv` or `.parquet` file, or from `hf:ORG/NAME[:SPLIT]`.
+    """Examples from a `.jsonl`, `.csv` or `.parquet` file, or from the Hugging Face Hub.
+
+    A dataset of the Hub is given as `hf:ORG/NAME[:SPLIT]`, a local one as `hf:./FOLDER[:SPLIT]`; without a
+    split it must have only one. That needs the library `datasets` (extra `data`); code that comes with a
+    dataset is never run.
 
     `field_map` maps our names to the file's columns, e.g. {"output": "summary"}. Needed are `source` and
     `output`; without `id` the row numbers "1", "2", ... are the ids; every other column of strings or
@@ -41,18 +45,13 @@ def read_examples(path: Path, field_map: Mapping[str, str] | None = None) -> Use
     equals its original.
     """
     name = str(path)
-    if name.startswith(HUB_PREFIX):
-        return read_hub(name, field_map)
-    return from_table(read_table(path), field_map)
+    table = hub_table(name.removeprefix(HUB_PREFIX)) if name.startswith(HUB_PREFIX) else read_table(path)
+    return from_table(table, field_map)
 
 
-def read_hub(name: str, field_map: Mapping[str, str] | None = None) -> UserData:
-    """Examples from a Hugging Face dataset `[hf:]ORG/NAME[:SPLIT]` or `[hf:]./FOLDER[:SPLIT]`.
-
-    Needs the library `datasets` (extra `data`); code that comes with a dataset is never run. Without a
-    split the dataset must have only one. Otherwise as `read_examples`.
-    """
-    return from_table(hub_table(name.removeprefix(HUB_PREFIX)), field_map)
+def is_user_data(name: str) -> bool:
+    """Whether `name` is one that `read_examples` takes: `hf:...`, or a file with a table's suffix."""
+    return name.startswith(HUB_PREFIX) or Path(name).suffix.lower() in TABLE_SUFFIXES
 
 
 def from_table(table: Table, field_map: Mapping[str, str] | None = None) -> UserData:

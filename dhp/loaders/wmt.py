@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dhp.errors import InputError
 from dhp.files import read_lines, reason
-from dhp.loaders.segments import MIN_CHARACTERS, Segment, join_segments
+from dhp.loaders.segments import MIN_CHARACTERS, Segment, join_segments, long_segments
 from dhp.records import Example
 from dhp.specs import Card
 
@@ -15,14 +15,9 @@ TRANSLATOR = "A"
 """Whose reference is taken."""
 
 
-def language_pair(card: Card) -> str:
-    """WMT's name of the pair, such as `de-en`."""
-    return f"{card.source_language}-{card.output_language}"
-
-
 def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     """(place, example) of each text whose reference is long enough, joined from segments if need be."""
-    pair = language_pair(card)
+    pair = f"{card.source_language}-{card.output_language}"
     expected = (
         f"expected: WMT's XML (wmttest2022.{pair}.all.xml), or a folder that holds it or the text files "
         f"*{pair}*src* and *{pair}*ref*{TRANSLATOR}*"
@@ -33,7 +28,11 @@ def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
         raise InputError(f"{path}: wrong kind of file; {expected}")
     xml = path if path.is_file() else _xml_below(path, pair)
     segments = _xml_segments(xml, card.source_language) if xml else _text_segments(path, pair, expected)
-    found = list(join_segments(segments, spaced=card.source_language not in ("zh", "ja")))
+    # Long segments alone where there are enough of them, so that the choice does not hang on whether the
+    # bounds of documents are known.
+    found = list(long_segments(segments))
+    if len(found) < card.n:
+        found = list(join_segments(segments, spaced=card.source_language not in ("zh", "ja")))
     if not found and all(s.document is None for s in segments):
         raise InputError(
             f"{path}: no reference of more than {MIN_CHARACTERS} characters; to join shorter segments the "

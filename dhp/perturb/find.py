@@ -3,7 +3,7 @@
 import importlib
 import importlib.metadata
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from dhp.errors import InputError, near
 from dhp.perturb.api import Perturber
@@ -35,13 +35,25 @@ def builtin_perturbers() -> Registry[Perturber]:
     return Registry("perturber", {p.name: p for p in (*_RULES, *declared)})
 
 
-def find_perturbers(own: Iterable[Perturber] = ()) -> Registry[Perturber]:
-    """Built-in perturbers, those of installed packages (entry points `dhp.perturbers`) and `own`."""
-    installed = {}
+def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ()) -> Registry[Perturber]:
+    """Built-in perturbers, `own`, and those of installed packages (entry points) that `suites` name."""
+    registry = builtin_perturbers().extended(
+        {p.name: p for p in (_checked(p, f"perturber {p!r}") for p in own)}
+    )
+    wanted = {name for suite in suites for name in suite.perturbers} - set(registry)
     for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
-        installed[entry.name] = _checked(entry.load(), f"entry point '{entry.name} = {entry.value}'")
-    registry = builtin_perturbers().extended({p.name: p for p in installed.values()})
-    return registry.extended({p.name: _checked(p, f"perturber {p!r}") for p in own})
+        if entry.name in wanted:
+            place = f"entry point '{entry.name} = {entry.value}'"
+            registry = registry.extended({entry.name: _checked(_imported(entry.load, place), place)})
+    return registry
+
+
+def _imported(load: Callable[[], object], place: str) -> object:
+    """What `load` returns; whatever somebody else's module raises becomes an `InputError`."""
+    try:
+        return load()
+    except Exception as e:
+        raise InputError(f"{place}: cannot be imported ({type(e).__name__}: {e})".splitlines()[0]) from e
 
 
 def load_perturber(reference: str) -> Perturber:
@@ -51,10 +63,7 @@ def load_perturber(reference: str) -> Perturber:
         raise InputError(f"perturber '{reference}': must have the form module:function")
     if "" not in sys.path:
         sys.path.insert(0, "")
-    try:
-        module = importlib.import_module(module_name)
-    except ImportError as e:
-        raise InputError(f"perturber '{reference}': {e}") from None
+    module = _imported(lambda: importlib.import_module(module_name), f"perturber '{reference}'")
     if not hasattr(module, attribute):
         made = [name for name, value in vars(module).items() if isinstance(value, Perturber)]
         raise InputError(
@@ -74,7 +83,7 @@ def _checked(value: object, place: str) -> Perturber:
 def check_suite(suite: Suite, perturbers: Registry[Perturber]) -> None:
     """Raise `InputError` where a suite disagrees with the perturbers it names."""
     for name, use in suite.perturbers.items():
-        place = f"suite '{suite.suite}': perturbers.{name}"
+        place = f"{suite.origin or suite.suite}: perturbers.{name}"
         if name not in perturbers:
             raise InputError(f"{place}: unknown perturber; {near(name, perturbers)}")
         known = perturbers[name]

@@ -51,7 +51,7 @@ def _section(result: Result) -> str:
     rows = "\n".join(_row(row, metrics) for row in result.variants)
     remarks = "\n".join(f'<p class="note">{escape(note)}</p>' for note in notes(result))
     empty = "<td></td>" * (len(metrics) + 1)
-    worst = escape(result.d_min_variant or "")
+    worst, worst_ew = escape(result.d_min_variant or ""), escape(result.d_min_variant_ew or "")
     return f"""<section>
 <h2>{escape(result.dataset)}: {escape(result.model)}</h2>
 <p class="note">protocol {escape(result.protocol)}, n = {result.n}, statistics {escape(result.statistics)},
@@ -64,8 +64,9 @@ weights {escape(result.weights)}</p>
 {rows}
 </tbody>
 <tfoot>
-{_total("D_avg", result.d_avg, result.d_avg_ew, empty)}
-{_total(f"D_min ({worst})", result.d_min, result.d_min_ew, empty)}
+{_total("D_avg", figure(result.d_avg), figure(result.d_avg_ew), empty)}
+{_total(f"D_min ({worst})", figure(result.d_min), "", empty)}
+{_total(f"D_min_EW ({worst_ew})", "", figure(result.d_min_ew), empty)}
 </tfoot>
 </table></div>
 {remarks}
@@ -73,8 +74,8 @@ weights {escape(result.weights)}</p>
 </section>"""
 
 
-def _total(label: str, d: float | None, d_ew: float | None, empty: str) -> str:
-    return f"<tr><td>{label}</td><td></td><td>{figure(d)}</td><td>{figure(d_ew)}</td><td></td>{empty}</tr>"
+def _total(label: str, d: str, d_ew: str, empty: str) -> str:
+    return f"<tr><td>{label}</td><td></td><td>{d}</td><td>{d_ew}</td><td></td>{empty}</tr>"
 
 
 def _row(row: VariantResult, metrics: list[str]) -> str:

@@ -60,12 +60,12 @@ def _table(result: Result, width: int) -> Table:
         level = row.level
     table.add_section()
     lead = [Text("")] if wide else []
-    worst = f"D_min  {result.d_min_variant or ''}".rstrip()
-    table.add_row(
-        *lead, Text("D_avg"), Text(figure(result.d_avg)), Text(figure(result.d_avg_ew)), style="bold"
-    )
-    least = (Text(figure(result.d_min)), Text(figure(result.d_min_ew)), Text(noticed(result.d_min)))
-    table.add_row(*lead, Text(worst), *least, style="bold")
+    for name, d, d_ew in (
+        ("D_avg", result.d_avg, result.d_avg_ew),
+        (f"D_min  {result.d_min_variant or ''}", result.d_min, None),
+        (f"D_min_EW  {result.d_min_variant_ew or ''}", None, result.d_min_ew),
+    ):
+        table.add_row(*lead, Text(name.rstrip()), Text(_total(d)), Text(_total(d_ew)), style="bold")
     return table
 
 
@@ -76,3 +76,7 @@ def _bar(d: float | None) -> str:
     one = round(_BAR_CELLS / _BAR_END)
     cells.insert(one, "│")
     return "".join(cells)
+
+
+def _total(value: float | None) -> str:
+    return "" if value is None else figure(value)

@@ -90,7 +90,7 @@ CASES = [
     ((*MODEL, "--dataset", "all"), "no dataset is prepared yet: dhp data prepare NAME"),
     ((*MODEL, "--dataset", "mini/summeval", "--n", "999"), "999 examples asked for, 24 there"),
     ((*MODEL, "--dataset", "mini/summeval", "--n", "0"), "n is 0; allowed: 1 to 24"),
-    ((*MODEL, "--dataset", "mini/summeval", "--dataset", "mini"), "dataset 'mini/summeval' is given twice"),
+    ((*MODEL, "--dataset", "mini/summeval", "--dataset", "mini"), "two datasets are called 'mini/summeval'"),
     ((*MODEL, "--dataset", "mini/summeval", "--data", "good.jsonl"), "--data needs one --dataset"),
     ((*MODEL, "--dataset", "summeval", "--data", "missing"), "missing: does not exist"),
     ((*MODEL, "--dataset", "mini/summeval", "--task", "translation"), "--task is for data of your own"),

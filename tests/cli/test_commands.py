@@ -122,7 +122,7 @@ def test_prepare_then_run_a_published_dataset(dhp: Run, tmp_path: Path) -> None:
     assert "6 examples qualify, the benchmark takes 100; allowed: --n 6" in fewer.err
     every = dhp("benchmark", "--model", "baseline/surface", "--dataset", "all", "--n", "6", "--out", "all")
     assert every.code == 0
-    assert "note: summeval is not prepared yet: dhp data prepare summeval" in every.out
+    assert "dhp: left out of 'all': summeval is not prepared yet: dhp data prepare summeval" in every.err
     published = ("--dataset", "story_cloze", "--data", "cloze.csv", "--n", "6")
     assert dhp("benchmark", "--model", "baseline/surface", *published).code == 0
     assert "n = 6" in dhp("data", "show", "story_cloze").out

@@ -16,9 +16,9 @@ REAL = ROOT.parent / "shared" / "data"
 
 @pytest.fixture(scope="session")
 def real() -> Path:
-    """The folder of published data sets; without it the test is skipped."""
+    """The folder of published datasets; without it the test is skipped."""
     if not REAL.is_dir():
-        pytest.skip(f"the published data sets are not at {REAL}")
+        pytest.skip(f"the published datasets are not at {REAL}")
     return REAL
 
 

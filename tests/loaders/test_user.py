@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
 from dhp.errors import InputError
-from dhp.loaders import read_examples, read_hub
-from dhp.records import Example, PerturbedText, Variant
+from dhp.loaders import read_examples
+from dhp.records import Audit, Example, PerturbedText, Variant
 
 from .conftest import ROOT, write_csv, write_jsonl, write_parquet
 
@@ -101,7 +102,9 @@ def test_pairs_become_examples_variants_and_texts(tmp_path: Path, form: str) -> 
         Variant("typos", "typos", "character", "given", None),
         Variant("cut", "cut", "given", "given", None),
     )
-    assert data.perturbed == [
+    assert [p.audit is None for p in data.perturbed] == [False, False, False, True]
+    assert data.perturbed[0].audit == Audit(None, None, 2, 0.333333)
+    assert [replace(p, audit=None) for p in data.perturbed] == [
         PerturbedText("a", "typos", "bad"),
         PerturbedText("a", "cut", "cut"),
         PerturbedText("b", "typos", "worse"),
@@ -114,7 +117,7 @@ def test_pairs_without_kinds_and_with_mapped_columns(tmp_path: Path) -> None:
     data = read_examples(path, {"output": "good", "perturbed": "bad"})
     assert data.examples == [Example("1", "S", "O")]
     assert data.variants == (Variant("perturbed", "perturbed", "given", "given", None),)
-    assert data.perturbed == [PerturbedText("1", "perturbed", "P")]
+    assert [(p.example, p.variant, p.text) for p in data.perturbed] == [("1", "perturbed", "P")]
 
 
 def test_kind_and_level_are_fields_where_there_are_no_pairs(tmp_path: Path) -> None:
@@ -143,14 +146,13 @@ HUB = """
 import json, sys
 from pathlib import Path
 from dhp.errors import InputError
-from dhp.loaders import read_examples, read_hub
+from dhp.loaders import read_examples
 for name in sys.argv[1:]:
-    for read in (lambda n: read_examples(Path("hf:" + n), {"output": "summary"}),
-                 lambda n: read_hub(n, {"output": "summary"})):
-        try:
-            print(json.dumps([[e.id, e.source, e.output, dict(e.fields)] for e in read(name).examples]))
-        except InputError as e:
-            print(json.dumps(str(e)))
+    try:
+        data = read_examples(Path("hf:" + name), {"output": "summary"})
+        print(json.dumps([[e.id, e.source, e.output, dict(e.fields)] for e in data.examples]))
+    except InputError as e:
+        print(json.dumps(str(e)))
 """
 
 
@@ -184,8 +186,7 @@ def test_hugging_face_folders(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     printed = [json.loads(line) for line in done.stdout.splitlines()]
-    assert printed[::2] == printed[1::2]
-    one, two, train, wrong, absent, empty, offline, table = printed[::2]
+    one, two, train, wrong, absent, empty, offline, table = printed
     assert one == table == [["a", "S", "O", {"n": "1"}]]
     assert train[0][0] == "t"
     assert "hf:./two: has several splits; allowed: hf:./two:" in two
@@ -204,4 +205,4 @@ def test_hugging_face_without_the_library(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(
         InputError, match=r'hf:org/name needs the package .datasets.*pip install "dhp\[data\]"'
     ):
-        read_hub("hf:org/name")
+        read_examples(Path("hf:org/name"))

@@ -150,6 +150,7 @@ plain = 3
 @pytest.fixture
 def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_perturbers.py").write_text(MODULE)
+    (tmp_path / "broken_perturbers.py").write_text("def f(:")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
     monkeypatch.delitem(sys.modules, "own_perturbers", raising=False)
@@ -167,7 +168,8 @@ def test_found_by_module_and_function() -> None:
         ("own_perturbers", "module:function"),
         ("own_perturbers:shot", "did you mean 'shout'"),
         ("own_perturbers:plain", "is a int, not made by"),
-        ("no_such_module:f", "No module named"),
+        ("no_such_module:f", "cannot be imported .ModuleNotFoundError: No module named"),
+        ("broken_perturbers:f", "cannot be imported .SyntaxError"),
     ],
 )
 def test_a_bad_reference_is_one_line(reference: str, message: str) -> None:
@@ -188,7 +190,12 @@ def test_found_in_an_installed_package(tmp_path: Path, monkeypatch: pytest.Monke
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = shouting:shout\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert find_perturbers()["shout"].level == "word"
+    named = [suite(shout={"level": "word", "method": "rule"})]
+    assert find_perturbers(suites=named)["shout"].level == "word"
+    assert "shout" not in find_perturbers(), "a package that nobody asked for is not imported"
     (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = shouting:plain\n")
     with pytest.raises(InputError, match="entry point 'shout = shouting:plain': is a int"):
-        find_perturbers()
+        find_perturbers(suites=named)
+    (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = no_such_module:shout\n")
+    with pytest.raises(InputError, match="cannot be imported .ModuleNotFoundError"):
+        find_perturbers(suites=named)
