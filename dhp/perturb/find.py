@@ -37,9 +37,8 @@ def builtin_perturbers() -> Registry[Perturber]:
 
 def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ()) -> Registry[Perturber]:
     """Built-in perturbers, `own`, and those of installed packages (entry points) that `suites` name."""
-    registry = builtin_perturbers().extended(
-        {p.name: p for p in (_checked(p, f"perturber {p!r}") for p in own)}
-    )
+    given = [_checked(p, f"perturber {p!r}") for p in own]
+    registry = builtin_perturbers().extended({p.name: p for p in given})
     wanted = {name for suite in suites for name in suite.perturbers} - set(registry)
     for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
         if entry.name in wanted:

@@ -195,3 +195,32 @@ def test_control_c_leaves_no_half_written_file_and_exits_with_three(tmp_path: Pa
     assert err.splitlines()[-1] == "dhp: stopped; the same command starts again"
     assert "Traceback" not in err
     assert list((tmp_path / "r").iterdir()) == []
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError(28, "No space left on device")])
+@pytest.mark.parametrize("where", ["perturbed.jsonl", "ratings.parquet", "report.html", "results.json"])
+def test_stopped_while_writing(
+    dhp: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stop: BaseException | type[BaseException],
+    where: str,
+) -> None:
+    command = (*MODEL, "--dataset", "mini/story_cloze", "--n", "5", "--out", "r")
+    with monkeypatch.context() as patched:
+        replace = os.replace
+
+        def stopping(source: Path, target: Path) -> None:
+            if Path(target).name == where:
+                raise stop
+            replace(source, target)
+
+        patched.setattr(os, "replace", stopping)
+        outcome = dhp(*command)
+    assert outcome.code == (3 if stop is KeyboardInterrupt else 2)
+    assert outcome.err.splitlines()[-1].startswith("dhp: ")
+    left = {p.name for p in (tmp_path / "r").iterdir()}
+    assert where not in left
+    assert left <= {"manifest.json", "perturbed.jsonl", "ratings.parquet", "report.html"}
+    assert dhp(*command).code == 0
+    assert len(list((tmp_path / "r").iterdir())) == 5

@@ -53,6 +53,9 @@ def test_twice_the_same_and_a_different_seed(dhp: Run, tmp_path: Path) -> None:
     ).read_bytes()
     again = dhp("benchmark", "--model", "baseline/surface", *SMALL, "--out", "a")
     assert again.code == 0, "the same run may write to its folder again"
+    otherwise = dhp("benchmark", "--model", "baseline/surface", *SMALL, "--statistics", "paper", "--out", "a")
+    assert otherwise.code == 2
+    assert "a: holds a different run (analysis differ)" in otherwise.err
     different = dhp("benchmark", "--model", "baseline/surface", *SMALL, "--seed", "1", "--out", "a")
     assert different.code == 2
     assert "a: holds a different run (seed differ); choose another folder" in different.err
@@ -188,7 +191,7 @@ def test_narrow_terminal_keeps_every_line_inside(dhp: Run, monkeypatch: pytest.M
     monkeypatch.setenv("COLUMNS", "60")
     done = dhp("benchmark", "--model", "baseline/surface", *SMALL)
     table = [line for line in done.out.splitlines() if re.match(r"(random|wrong|D_|variant)", line)]
-    assert len(table) == 7
+    assert len(table) == 8
     assert max(map(len, table)) <= 60
 
 

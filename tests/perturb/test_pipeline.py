@@ -197,5 +197,5 @@ def test_found_in_an_installed_package(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(InputError, match="entry point 'shout = shouting:plain': is a int"):
         find_perturbers(suites=named)
     (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = no_such_module:shout\n")
-    with pytest.raises(InputError, match="cannot be imported .ModuleNotFoundError"):
+    with pytest.raises(InputError, match=r"cannot be imported \(ModuleNotFoundError"):
         find_perturbers(suites=named)
