@@ -4,6 +4,7 @@ import datetime as dt
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from dhp import __version__
 from dhp.content import read_suite, read_task, read_weights
 from dhp.errors import InputError, near
-from dhp.ratings import Group, groups
+from dhp.ratings import Group, groups, read_ratings
 from dhp.records import Variant
 from dhp.results import Cell, Result, Results, VariantResult, plain_p
 from dhp.seeding import text_hash
@@ -47,7 +48,7 @@ class Plan:
 
 
 def analyze(
-    frame: "pd.DataFrame",
+    frame: "pd.DataFrame | str | Path",
     *,
     suite: str | Suite | None = None,
     weights: str | None = None,
@@ -59,10 +60,10 @@ def analyze(
     Parameters
     ----------
     frame
-        Columns `example, variant, metric, score`, optionally `sample, level, status, model, protocol,
-        dataset`. The undamaged text is the variant `original`. Several rows for one (example, variant,
-        metric) are samples; their mean is compared. A failed rating is a row with an empty score and a
-        `status` that says why.
+        A table, or the file it is in (`.csv`, `.jsonl`, `.parquet`), with columns `example, variant, metric,
+        score`, optionally `sample, level, status, model, protocol, dataset`. The undamaged text is the
+        variant `original`. Several rows for one (example, variant, metric) are samples; their mean is
+        compared. A failed rating is a row with an empty score and a `status` that says why.
     suite
         Name or YAML file of the suite whose variants were rated; gives their levels. Without it levels
         come from the column `level`, or else all variants are one level.
@@ -87,6 +88,8 @@ def analyze(
         original, weights without a row for a perturber; with a suite also a variant that it does not have,
         a metric that its task does not have and a score off that metric's scale.
     """
+    if isinstance(frame, str | Path):
+        frame = read_ratings(Path(frame))
     read = read_suite(suite) if isinstance(suite, str) else suite
     task = read_task(read.task) if read else None
     results = []

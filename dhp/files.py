@@ -87,6 +87,8 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file that becomes `path` when it is complete; `InputError` if it can't."""
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no file and is left alone; allowed: a new file or one to replace")
         with replacing(path) as new:
             write(new)
     except OSError as e:

@@ -76,6 +76,10 @@ def _perturb_dataset(
     language model are left out and listed.
     """
     if dataset.suite is None:
+        if own:
+            raise InputError(
+                f"dataset '{dataset.name}' brings degraded texts of its own; no perturber can be used with it"
+            )
         return PerturbedDataset(dataset, dataset.pair_variants, (), dataset.pairs)
     check_suite(dataset.suite, perturbers)
     added = [p for p in own if p.name not in dataset.suite.perturbers]
@@ -190,6 +194,8 @@ def run(
 def _judges(model: str | Judge | Sequence[str | Judge], seed: int) -> list[Judge]:
     judges = [find_judge(m, seed=seed) if isinstance(m, str) else m for m in _listed(model)]
     names = [judge.model for judge in judges]
+    if not judges:
+        raise InputError("no model is given; name at least one")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise InputError(f"model '{repeated[0]}' is given twice; give each one once")
     return judges
@@ -258,4 +264,5 @@ def _signature(part: PerturbedDataset, plan_label: str, judge: Judge, seed: int)
 
 
 def _listed(value: object) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
+    listed = list(value) if isinstance(value, list | tuple) else [value]
+    return [str(entry) if isinstance(entry, Path) else entry for entry in listed]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
 REQUIRED = ("example", "variant", "metric", "score")
 GROUPING = ("model", "protocol", "dataset")
+OPTIONAL = ("sample", "level", "status", *GROUPING)
 _UNKNOWN = "unknown"
 _PLACE = "dhp.place"
+_LARGEST = 1e306  # beyond it differences overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,12 @@ def _validated(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     for name in REQUIRED:
         if name not in columns:
             raise InputError(f"{place}: column '{name}' is missing; {near(name, columns)}")
+    for name in columns:
+        if columns.count(name) > 1:
+            raise InputError(f"{place}: column '{name}' stands twice")
+        meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
+        if name not in REQUIRED and meant:
+            raise InputError(f"{place}: unknown column '{name}'; {near(name, [*REQUIRED, *OPTIONAL])}")
     if frame.empty:
         raise InputError(f"{place}: the table has no rows")
     table = frame.reset_index(drop=True)
@@ -218,6 +227,8 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
     _check_originals(rows, list(metrics), list(examples), place)
     with np.errstate(invalid="ignore"):
         means = sums / samples
+    if np.abs(means[samples > 0]).max(initial=0) > _LARGEST:
+        raise InputError(f"{place}: a score is larger than {_LARGEST:g}")
     counts = table["status"].value_counts()
     return Group(
         place=place,

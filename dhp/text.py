@@ -55,3 +55,8 @@ def words(text: str) -> list[str]:
     """Tokens of NLTK's word tokeniser that hold a letter or digit; punctuation marks do not count."""
     tokens = (token for sentence in sentences(text) for token in _treebank().tokenize(sentence))
     return [token for token in tokens if any(c.isalnum() for c in token)]
+
+
+def printable(text: str) -> str:
+    """The text with control characters replaced, which could steer a terminal."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)

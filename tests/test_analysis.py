@@ -173,6 +173,12 @@ def test_rows_in_any_order_and_ids_of_any_type() -> None:
             assert by_name[row.variant].metrics[metric].p == pytest.approx(cell.p, rel=1e-12)
 
 
+def test_a_file_serves_as_well_as_a_frame(tmp_path: Path) -> None:
+    frame = table({"v": {"fluency": 0.5}})
+    frame.to_csv(tmp_path / "r.csv", index=False)
+    assert dhp.analyze(tmp_path / "r.csv").variants == dhp.analyze(frame).variants
+
+
 def test_one_outlier_does_not_blur_the_others() -> None:
     frame = table({"v": {"fluency": 1.0}})
     clean = dhp.analyze(frame).variants[0].metrics["fluency"]

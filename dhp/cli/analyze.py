@@ -1,6 +1,5 @@
 """`dhp analyze`: discernment scores from a ratings table alone."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,11 +25,9 @@ def analyze(
     from rich.console import Console
 
     from dhp.analysis import analyze as analyse
-    from dhp.ratings import read_ratings
     from dhp.report import print_results
 
-    frame = read_ratings(Path(file))
-    results = analyse(frame, suite=suite, weights=weights, statistics=statistics, combination=combination)
+    results = analyse(file, suite=suite, weights=weights, statistics=statistics, combination=combination)
     if json:
         from json import dumps
 

@@ -69,7 +69,10 @@ def prepare(
     card = read_card(name)
     with progress_shown("bytes") as show:
         path = prepare_data(card, Path(source) if source is not None else None, show)
-    print(f"{name}: {len(load_prepared(card) or [])} eligible examples in {path}")
+    there = len(load_prepared(card) or [])
+    print(f"{name}: {there} eligible examples in {path}")
+    if there < card.n:
+        print(f"note: the benchmark takes {card.n}; runs with fewer need --n {there} ({card.selection})")
 
 
 @data.command()

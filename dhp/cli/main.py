@@ -13,6 +13,7 @@ from dhp.cli.benchmark import benchmark
 from dhp.cli.data import data
 from dhp.cli.perturb import perturb
 from dhp.errors import DhpError
+from dhp.text import printable
 
 _INTERRUPTED = 130  # what typer returns for Ctrl-C
 
@@ -61,18 +62,17 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
         _fail(message, 2)
     except Abort:
         code = _INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+    except OSError as e:  # a file that no reader or writer of ours expected to fail
+        _fail(f"{e.filename or 'file'}: {e.strerror or e}", 2)
     if code == _INTERRUPTED:
         _fail("stopped; the same command starts again", 3)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:
-    print(f"dhp: {message}", file=sys.stderr)
+    print(f"dhp: {printable(str(message))}", file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print(f"dhp: {' '.join(message.split())}", file=sys.stderr)
+    print(f"dhp: {printable(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(code)

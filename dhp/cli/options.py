@@ -1,11 +1,14 @@
 """Options that several subcommands share."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Annotated
 
 import typer
 
-from dhp.errors import InputError
+from dhp.errors import InputError, near
+
+_OUR_FIELDS = ("id", "source", "output", "question", "wrong_ending", "perturbed", "kind", "level")
 
 Models = Annotated[
     list[str],
@@ -66,12 +69,15 @@ Only = Annotated[
 
 def field_map(pairs: Sequence[str]) -> dict[str, str]:
     """`OURS=THEIRS` pairs as a mapping."""
-    fields = {}
+    fields: dict[str, str] = {}
     for pair in pairs:
         ours, equals, theirs = pair.partition("=")
         if not (ours and equals and theirs):
             raise InputError(f"--field '{pair}': must have the form OURS=THEIRS, e.g. output=summary")
-        fields[ours] = theirs
+        if ours not in _OUR_FIELDS and get_close_matches(ours, _OUR_FIELDS, n=1, cutoff=0.75):
+            raise InputError(f"--field '{pair}': unknown field '{ours}'; {near(ours, _OUR_FIELDS)}")
+        if fields.setdefault(ours, theirs) != theirs:
+            raise InputError(f"--field '{pair}': '{ours}' is mapped twice; map it once")
     return fields
 
 

@@ -48,6 +48,9 @@ def perturb(
     Example: dhp perturb --dataset mini/summeval --show 2
     """
     check_only(only)
+    inputs = [Path(given).resolve() for given in (*dataset, *([data] if data else []))]
+    if out is not None and Path(out).resolve() in inputs:
+        raise InputError(f"--out {out}: is the input; choose another file")
     if out is None and not show:
         raise InputError("say where the texts go: --out FILE.jsonl, or --show K")
     from rich.console import Console
@@ -81,13 +84,14 @@ def perturb(
 
 def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:
     from dhp.report import before_after
+    from dhp.text import printable
 
     texts: dict[str, list[tuple[str, str, str]]] = {}
     for t in part.texts:
         edits = f"{t.audit.made} edits" if t.audit and t.audit.made is not None else ""
         texts.setdefault(t.example, []).append((t.variant, t.text or f"({t.reason})", edits))
     for example in part.dataset.examples[:count]:
-        console.print(f"\n{part.dataset.name} {example.id}", style="bold", markup=False)
-        console.print(f"original: {example.output}", markup=False, highlight=False)
+        console.print(f"\n{printable(f'{part.dataset.name} {example.id}')}", style="bold", markup=False)
+        console.print(f"original: {printable(example.output)}", markup=False, highlight=False)
         for variant, text, edits in texts.get(example.id, []):
             console.print(before_after(variant, example.output, text, edits))

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from dhp.text import printable
+
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -18,13 +20,14 @@ def progress_shown(unit: str) -> Iterator[Callable[[str, int, int | None], None]
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(f"{{task.completed:,.0f}} {unit}"))
+    description = TextColumn("{task.description}", markup=False)
+    columns = (description, BarColumn(), TextColumn(f"{{task.completed:,.0f}} {unit}"))
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         tasks: dict[str, TaskID] = {}
 
         def show(what: str, done: int, total: int | None) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
+                tasks[what] = bar.add_task(printable(what), total=total)
             bar.update(tasks[what], completed=done)
             if done == total:
                 bar.update(tasks[what], visible=False)
@@ -40,6 +43,6 @@ def _plain(unit: str) -> Callable[[str, int, int | None], None]:
         if done != total and time.monotonic() - said < _SECONDS_BETWEEN_LINES:
             return
         said = time.monotonic()
-        print(f"{what}: {done:,}{f' of {total:,}' if total else ''} {unit}", file=sys.stderr)
+        print(f"{printable(what)}: {done:,}{f' of {total:,}' if total else ''} {unit}", file=sys.stderr)
 
     return show

@@ -25,6 +25,10 @@ class RatingCheck:
 
     def __call__(self, rating: Rating) -> Rating:
         """The checked rating."""
+        if not isinstance(rating, Rating):
+            raise InputError(
+                f"judge '{self._model}': yielded a {type(rating).__name__}; must yield dhp.Rating"
+            )
         place = f"judge '{self._model}', example '{rating.example}', variant '{rating.variant}'"
         if rating.metric not in self._scales:
             raise InputError(
@@ -37,6 +41,8 @@ class RatingCheck:
             raise InputError(
                 f"{place}: unknown status '{rating.status}'; {near(rating.status, RATING_STATUSES)}"
             )
+        if rating.raw is not None and not isinstance(rating.raw, str):
+            rating = replace(rating, raw=str(rating.raw))
         if rating.status != "scored":
             return replace(rating, score=None)
         score = rating.score

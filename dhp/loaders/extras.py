@@ -17,5 +17,5 @@ def require(*distributions: str, purpose: str) -> None:
         except PackageNotFoundError:
             raise InputError(
                 f"{purpose} needs the package '{distribution}', which is not installed; "
-                f'pip install "dhp[data]"'
+                f"pip install {' '.join(distributions)}"
             ) from None

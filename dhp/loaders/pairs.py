@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from dhp.edits import audit
+from dhp.errors import InputError
 from dhp.records import ORIGINAL, Example, PerturbedText, Variant
 from dhp.tables import Row
 
@@ -40,6 +41,8 @@ def read_pairs(
         if (example.id, variant.name) in texts:
             raise row.fault(f"id '{example.id}' with kind '{variant.name}' stands twice; allowed: once")
         texts[example.id, variant.name] = _degraded(row, columns["perturbed"], example)
+    if "id" not in columns and len(variants) > 1:
+        raise InputError("pairs of several kinds need a column 'id' that says which rows share an example")
     return list(examples.values()), tuple(variants.values()), _all_pairs(examples, variants, texts)
 
 

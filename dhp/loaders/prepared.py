@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+from dhp.errors import InputError
 from dhp.files import write_whole
 from dhp.loaders.download import Progress
 from dhp.loaders.fetch import fetch
@@ -16,7 +17,12 @@ from dhp.specs import Card
 def cache_folder() -> Path:
     """Where dhp keeps what it can make again: `$XDG_CACHE_HOME/dhp`, else `~/.cache/dhp`."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".cache") / "dhp"
+    if base.is_absolute():
+        return base / "dhp"
+    try:
+        return Path.home() / ".cache" / "dhp"
+    except RuntimeError:
+        raise InputError("there is no home folder for the cache; set XDG_CACHE_HOME to a folder") from None
 
 
 def prepared_file(card: Card) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dhp.errors import InputError, near
-from dhp.records import LEVELS, Variant
+from dhp.records import LEVELS, ORIGINAL, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,8 @@ def perturber(
     place = f"perturber '{name}'"
     if not (name.isascii() and name.isidentifier() and name == name.lower()):
         raise InputError(f"{place}: the name may hold lower-case letters, digits and '_' only")
+    if name == ORIGINAL:
+        raise InputError(f"{place}: '{ORIGINAL}' names the undamaged text; choose another name")
     if level not in LEVELS:
         raise InputError(f"{place}: unknown level '{level}'; {near(level, LEVELS)}")
 

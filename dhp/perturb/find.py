@@ -38,7 +38,9 @@ def builtin_perturbers() -> Registry[Perturber]:
 def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ()) -> Registry[Perturber]:
     """Built-in perturbers, `own`, and those of installed packages (entry points) that `suites` name."""
     given = [_checked(p, f"perturber {p!r}") for p in own]
-    registry = builtin_perturbers().extended({p.name: p for p in given})
+    registry = builtin_perturbers()
+    for perturber in given:
+        registry = registry.extended({perturber.name: perturber})
     wanted = {name for suite in suites for name in suite.perturbers} - set(registry)
     for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
         if entry.name in wanted:
@@ -51,7 +53,7 @@ def _imported(load: Callable[[], object], place: str) -> object:
     """What `load` returns; whatever somebody else's module raises becomes an `InputError`."""
     try:
         return load()
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         raise InputError(f"{place}: cannot be imported ({type(e).__name__}: {e})".splitlines()[0]) from e
 
 

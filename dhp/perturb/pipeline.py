@@ -58,7 +58,7 @@ def _perturbed(
         return PerturbedText(example.id, variant.name, None, reason=str(reason))
     except InputError as e:
         raise InputError(f"{place}: {e}") from None
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         raise InputError(f"{place}: raised {type(e).__name__}: {e}".splitlines()[0]) from e
     edited = result if isinstance(result, Edited) else None
     text = edited.text if edited else result
@@ -68,6 +68,8 @@ def _perturbed(
         raise InputError(
             f"{place}: returned an empty text; raise dhp.NotApplicable where nothing can be done"
         )
+    if not text.isascii() and text.encode(errors="replace").decode() != text:
+        raise InputError(f"{place}: returned half a character; must return Unicode text")
     if text == example.output:
         raise InputError(
             f"{place}: returned the text unchanged; raise dhp.NotApplicable where nothing can be done"

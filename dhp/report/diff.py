@@ -1,9 +1,10 @@
 """Before and after in one coloured line."""
 
-import difflib
 import re
 
 from rich.text import Text
+
+from dhp.text import printable
 
 _REPLACED = 0.6  # share of equal tokens, spaces included, below which marks would only confuse
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
@@ -15,14 +16,16 @@ def before_after(label: str, before: str, after: str, remark: str = "") -> Text:
     Compared token by token; a text that was replaced as a whole shows as it is. Without colour, deletions
     show as [-gone-] and insertions as {+come+}.
     """
-    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    line = Text(f"{label}{f' ({remark})' if remark else ''}: ", style="bold")
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    if matcher.ratio() < _REPLACED:
-        return line.append(after, style="not bold green")
-    for kind, i1, i2, j1, j2 in matcher.get_opcodes():
-        gone, come = "".join(old[i1:i2]), "".join(new[j1:j2])
-        if kind == "equal":
+    from rapidfuzz.distance import Levenshtein
+
+    old, new = (_TOKEN.findall(printable(text)) for text in (before, after))
+    line = Text(f"{printable(label)}{f' ({remark})' if remark else ''}: ", style="bold")
+    if Levenshtein.normalized_similarity(old, new) < _REPLACED:
+        return line.append("".join(new), style="not bold green")
+    for edit in Levenshtein.opcodes(old, new):
+        gone = "".join(old[edit.src_start : edit.src_end])
+        come = "".join(new[edit.dest_start : edit.dest_end])
+        if edit.tag == "equal":
             line.append(gone, style="not bold")
             continue
         if gone:

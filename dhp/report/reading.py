@@ -2,6 +2,8 @@
 
 from dhp.results import Result, VariantResult
 
+_FEWEST = 5  # 2 ** -5 is the first possible p-value below 0.05
+
 
 def figure(value: float | None) -> str:
     """Two decimals, or a dash for undefined."""
@@ -40,6 +42,14 @@ def notes(result: Result) -> list[str]:
             found.append(
                 f"{row.variant}: a metric has no pair left, so D is undefined; averages leave it out"
             )
+    kept = [max((cell.n for cell in row.metrics.values()), default=0) for row in result.variants]
+    if kept and max(kept) < _FEWEST:
+        found.append(f"fewer than {_FEWEST} pairs can never reach D = 1, whatever the judge does")
+    found += [
+        f"no D is defined at level '{level}': D_avg leaves the whole level out"
+        for level in dict.fromkeys(row.level for row in result.variants)
+        if all(row.d is None for row in result.variants if row.level == level)
+    ]
     missing = result.ratings["asked"] - result.ratings["scored"]
     if missing:
         reasons = [f"{k} {v}" for k, v in result.ratings.items() if k not in ("asked", "scored") and v]

@@ -1,81 +1,98 @@
 """One table per result, readable without colour and in narrow terminals."""
 
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from dhp.report.reading import figure, most_hurt, notes, noticed, pairs
-from dhp.results import Result, Results
+from dhp.results import Result, Results, VariantResult
+from dhp.text import printable
 
 _BAR_CELLS = 16
 _BAR_END = 4.0  # D at the right end of a bar
-_WIDE = 96
-_NARROW = 72
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    header: str
+    cell: Callable[[VariantResult], str]
+    justify: Literal["left", "right"] = "left"
+    coloured: bool = False
+
+
+def _bar(row: VariantResult) -> str:
+    """A bar of D with a mark at 1, where noticing begins."""
+    filled = round(min(row.d or 0.0, _BAR_END) / _BAR_END * _BAR_CELLS)
+    cells = ["█"] * filled + [" "] * (_BAR_CELLS - filled)
+    cells.insert(round(_BAR_CELLS / _BAR_END), "│")
+    return "".join(cells)
+
+
+_COLUMNS = (
+    _Column("level", lambda row: row.level),
+    _Column("variant", lambda row: row.variant),
+    _Column("D", lambda row: figure(row.d), "right", coloured=True),
+    _Column("D_EW", lambda row: figure(row.d_ew), "right"),
+    _Column("D ≥ 1", lambda row: noticed(row.d), coloured=True),
+    _Column("0   1           4", _bar, coloured=True),
+    _Column("effect", lambda row: figure(most_hurt(row)[1]), "right"),
+    _Column("most hurt", lambda row: most_hurt(row)[0]),
+    _Column("pairs", pairs, "right"),
+)
+_DROPPED_FIRST = ("0   1           4", "level", "most hurt", "effect")
+"""Columns that a narrow terminal goes without, in this order."""
 
 
 def print_results(results: Results, console: Console) -> None:
     """Print a table for each result, with notes and the signature below."""
     for result in results:
         console.print()
-        console.print(_table(result, console.width))
+        console.print(_fitting_table(result, console))
         for note in notes(result):
-            console.print(f"  note: {escape(note)}", soft_wrap=True, highlight=False)
-        console.print(f"  {escape(result.signature)}", style="dim", soft_wrap=True, highlight=False)
+            console.print(f"  note: {escape(printable(note))}", soft_wrap=True, highlight=False)
+        signature = escape(printable(result.signature))
+        console.print(f"  {signature}", style="dim", soft_wrap=True, highlight=False)
 
 
-def _table(result: Result, width: int) -> Table:
-    wide, narrow = width >= _WIDE, width < _NARROW
-    title = f"{result.dataset}  ·  {result.model}  ·  n = {result.n}"
+def _fitting_table(result: Result, console: Console) -> Table:
+    """The table with as many columns as fit the console."""
+    for count in range(len(_DROPPED_FIRST) + 1):
+        table = _table(result, _DROPPED_FIRST[:count])
+        if Measurement.get(console, console.options.update(width=10_000), table).maximum <= console.width:
+            break
+    return table
+
+
+def _table(result: Result, dropped: Collection[str]) -> Table:
+    title = printable(f"{result.dataset}  ·  {result.model}  ·  n = {result.n}")
     table = Table(
         title=Text(title, style="bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
     )
-    if wide:
-        table.add_column("level")
-    table.add_column("variant", overflow="fold")
-    table.add_column("D", justify="right")
-    table.add_column("D_EW", justify="right")
-    table.add_column("D ≥ 1")
-    if wide:
-        table.add_column("0   1           4")
-    table.add_column("effect", justify="right")
-    if not narrow:
-        table.add_column("most hurt", overflow="fold")
-    table.add_column("pairs", justify="right")
+    columns = [column for column in _COLUMNS if column.header not in dropped]
+    for column in columns:
+        table.add_column(column.header, justify=column.justify, overflow="fold")
     level = None
     for row in result.variants:
-        metric, effect = most_hurt(row)
         style = "" if row.d is None else "green" if row.d >= 1 else "yellow"
-        cells = [
-            Text(row.variant),
-            Text(figure(row.d), style=style),
-            Text(figure(row.d_ew)),
-            Text(noticed(row.d), style=style),
-            *([Text(_bar(row.d), style=style)] if wide else []),
-            Text(figure(effect)),
-            *([] if narrow else [Text(metric)]),
-            Text(pairs(row)),
-        ]
-        table.add_row(*([Text("" if row.level == level else row.level)] if wide else []), *cells)
+        cells = [Text(printable(c.cell(row)), style=style if c.coloured else "") for c in columns]
+        if columns[0].header == "level" and row.level == level:
+            cells[0] = Text("")
         level = row.level
-    table.add_section()
-    lead = [Text("")] if wide else []
+        table.add_row(*cells)
     for name, d, d_ew in (
         ("D_avg", result.d_avg, result.d_avg_ew),
         (f"D_min  {result.d_min_variant or ''}", result.d_min, None),
         (f"D_min_EW  {result.d_min_variant_ew or ''}", None, result.d_min_ew),
     ):
-        table.add_row(*lead, Text(name.rstrip()), Text(_total(d)), Text(_total(d_ew)), style="bold")
+        shown = {"variant": printable(name.rstrip()), "D": _total(d), "D_EW": _total(d_ew)}
+        table.add_row(*(Text(shown.get(c.header, "")) for c in columns), style="bold")
     return table
-
-
-def _bar(d: float | None) -> str:
-    """A bar of D with a mark at 1, where noticing begins."""
-    filled = round(min(d or 0.0, _BAR_END) / _BAR_END * _BAR_CELLS)
-    cells = ["█"] * filled + [" "] * (_BAR_CELLS - filled)
-    one = round(_BAR_CELLS / _BAR_END)
-    cells.insert(one, "│")
-    return "".join(cells)
 
 
 def _total(value: float | None) -> str:

@@ -30,7 +30,16 @@ def ratings(**changes: object) -> str:
     return lines(rows)
 
 
+PAIRS = [
+    {"source": "Ann has cats.", "output": "Cats.", "perturbed": p, "kind": k}
+    for k, p in (("a", "C"), ("b", "D"))
+]
 FILES = {
+    "pairs.jsonl": lines(PAIRS),
+    "pair.jsonl": lines(PAIRS[:1]),
+    "dose.yaml": "suite: s\ntask: summarization\nsource: x\n"
+    "perturbers: {random_typos: {level: character, method: rule, params: {k: -1}}}\n",
+    "r_optional.csv": "example,variant,metric,score,modle\na,original,fluency,3,x\n",
     "good.jsonl": lines(GOOD),
     "empty.jsonl": "",
     "broken.jsonl": lines(GOOD) + '{"id": "9", "source":\n',
@@ -118,6 +127,43 @@ CASES = [
     ((*MODEL, "--dataset", "mini/summeval", "--out", "a_file/below"), "cannot be written"),
     ((*MODEL, "--dataset", "mini/summeval", "--out", "."), "holds other files and no run"),
     ((*MODEL, "--dataset", "mini/summeval", "--seed", "x"), "'--seed': Input should be a valid integer"),
+    (
+        (*MODEL, "--dataset", "mini/summeval", "--suite", "dose.yaml"),
+        "'news-01': parameter k is -1; allowed: a whole",
+    ),
+    (
+        (*MODEL, "--dataset", "good.jsonl", "--task", "summarization", "--field", "outptu=id"),
+        "did you mean 'output'",
+    ),
+    (
+        (
+            *MODEL,
+            "--dataset",
+            "good.jsonl",
+            "--task",
+            "summarization",
+            "--field",
+            "a=id",
+            "--field",
+            "a=source",
+        ),
+        "'a' is mapped twice",
+    ),
+    (
+        (*MODEL, "--dataset", "pairs.jsonl", "--task", "summarization"),
+        "pairs of several kinds need a column 'id'",
+    ),
+    (
+        (*MODEL, "--dataset", "pair.jsonl", "--task", "summarization", "--suite", "summeval"),
+        "no suite can be used",
+    ),
+    (
+        ("perturb", "--dataset", "good.jsonl", "--task", "summarization", "--out", "good.jsonl"),
+        "is the input",
+    ),
+    (("perturb", "--dataset", "mini/summeval", "--out", "."), "is no file and is left alone"),
+    (("analyze", "r_optional.csv"), "r_optional.csv: unknown column 'modle'; did you mean 'model'"),
+    (("analyze", "x" * 300 + ".csv"), "File name too long"),
     ((*MODEL, "--modl", "x"), "No such option: --modl"),
     (("benchmark",), "Missing option '--model'"),
     (("benchmark", "--model", "baseline/surfac"), "did you mean 'baseline/surface'"),
@@ -224,3 +270,18 @@ def test_stopped_while_writing(
     assert left <= {"manifest.json", "perturbed.jsonl", "ratings.parquet", "report.html"}
     assert dhp(*command).code == 0
     assert len(list((tmp_path / "r").iterdir())) == 5
+
+
+def test_control_characters_never_reach_the_terminal(dhp: Run, tmp_path: Path) -> None:
+    for name, score in (("bad.csv", "one"), ("good.csv", "2")):
+        (tmp_path / name).write_text(f"example,variant,metric,score\na,original,m,3\na,v\033[2J,m,{score}\n")
+        outcome = dhp("analyze", name)
+        assert "\033" not in outcome.out + outcome.err
+    assert "v\ufffd[2J" in outcome.out
+
+
+def test_a_folder_is_never_replaced_by_a_file(dhp: Run, tmp_path: Path) -> None:
+    (tmp_path / "thesis" / "chapter").mkdir(parents=True)
+    (tmp_path / "thesis" / "chapter" / "one.txt").write_text("years of work")
+    assert dhp("perturb", "--dataset", "mini/summeval", "--out", "thesis").code == 2
+    assert (tmp_path / "thesis" / "chapter" / "one.txt").read_text() == "years of work"

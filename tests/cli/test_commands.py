@@ -119,7 +119,9 @@ def test_prepare_then_run_a_published_dataset(dhp: Run, tmp_path: Path) -> None:
     before = dhp("benchmark", "--model", "baseline/surface", "--dataset", "story_cloze")
     assert before.code == 2
     assert "story_cloze is not prepared yet: dhp data prepare story_cloze --from FILE" in before.err
-    assert "6 eligible examples" in dhp("data", "prepare", "story_cloze", "--from", "cloze.csv").out
+    prepared = dhp("data", "prepare", "story_cloze", "--from", "cloze.csv")
+    assert "6 eligible examples" in prepared.out
+    assert "note: the benchmark takes 100; runs with fewer need --n 6" in prepared.out
     fewer = dhp("benchmark", "--model", "baseline/surface", "--dataset", "story_cloze")
     assert fewer.code == 2
     assert "6 examples qualify, the benchmark takes 100; allowed: --n 6" in fewer.err
@@ -187,12 +189,30 @@ def test_ready_made_pairs_are_the_variants(dhp: Run, tmp_path: Path) -> None:
     assert re.search(r"noise +\d", done.out)
 
 
-def test_narrow_terminal_keeps_every_line_inside(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
+@pytest.mark.parametrize("width", [50, 60, 80, 100, 140])
+def test_tables_fit_the_terminal(dhp: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
     done = dhp("benchmark", "--model", "baseline/surface", *SMALL)
-    table = [line for line in done.out.splitlines() if re.match(r"(random|wrong|D_|variant)", line)]
+    table = [
+        line
+        for line in done.out.splitlines()
+        if re.match(r"(character|sentence|level)? *(random|wrong|D_|variant)", line)
+    ]
     assert len(table) == 8
-    assert max(map(len, table)) <= 60
+    assert max(map(len, table)) <= width
+    assert any("random_deletions " in line for line in table), "names are not broken"
+
+
+def test_too_few_pairs_and_empty_levels_are_said(dhp: Run, tmp_path: Path) -> None:
+    lines = [
+        {"source": f"Ann met {i} friends in Rome.", "output": f"Anna met {i} friends."} for i in range(3)
+    ]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    done = dhp(
+        "benchmark", "--model", "baseline/surface", "--dataset", "own.jsonl", "--task", "summarization"
+    )
+    assert "fewer than 5 pairs can never reach D = 1" in done.out
+    assert "no D is defined at level 'sentence'" in done.out
 
 
 def test_version(dhp: Run) -> None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import dhp
@@ -72,6 +74,17 @@ def test_a_broken_judge_is_named(change: dict[str, object], message: str) -> Non
     with pytest.raises(InputError, match=message) as caught:
         run(lambda r: replace(r, **change))  # type: ignore[arg-type]
     assert str(caught.value).startswith("judge 'own/twisted', example 'qa-")
+
+
+def test_what_is_no_rating_is_named() -> None:
+    with pytest.raises(InputError, match=r"judge 'own/twisted': yielded a tuple; must yield"):
+        run(lambda r: ("qa-01", 3))  # type: ignore[arg-type, return-value]
+
+
+def test_an_odd_raw_answer_is_kept_as_text(tmp_path: Path) -> None:
+    twisted = Twisted(lambda r: replace(r, raw={"answer": 3}))  # type: ignore[arg-type]
+    dhp.run(twisted, "mini/answer_equivalence", n=2, out=tmp_path / "r")
+    assert "{'answer': 3}" in set(pd.read_parquet(tmp_path / "r" / "ratings.parquet")["raw"])
 
 
 def test_a_judge_can_not_reach_the_original_or_another_copy() -> None:

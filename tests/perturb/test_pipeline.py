@@ -67,6 +67,8 @@ def raises(text: str, rng: random.Random, *, example: dhp.Example) -> str:
         (lambda text, rng, *, example: 7, "returned int; must return the changed text"),
         (lambda text, rng, *, example: text, "returned the text unchanged"),
         (lambda text, rng, *, example: " ", "returned an empty text"),
+        (lambda text, rng, *, example: text + "\ud800", "returned half a character"),
+        (lambda text, rng, *, example: sys.exit(7), "raised SystemExit: 7"),
         (raises, "raised RuntimeError: boom"),
     ],
 )
@@ -93,6 +95,7 @@ def test_own_perturber_in_ten_lines() -> None:
     ("arguments", "message"),
     [
         ({"name": "Bad Name", "level": "word"}, "lower-case letters"),
+        ({"name": "original", "level": "word"}, "names the undamaged text"),
         ({"name": "own", "level": "wrod"}, "did you mean 'word'"),
         (
             {"name": "own", "level": "word", "degrees": {"minor": {"kk": 1}}},
@@ -181,6 +184,9 @@ def test_a_taken_name_is_refused() -> None:
     own = dhp.perturber(name="reordering", level="sentence")(lambda text, rng, *, example: text[::-1])
     with pytest.raises(InputError, match="'reordering' exists already"):
         find_perturbers([own])
+    other = dhp.perturber(name="other", level="sentence")(lambda text, rng, *, example: text[::-1])
+    with pytest.raises(InputError, match="'other' exists already"):
+        find_perturbers([other, other])
 
 
 def test_found_in_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

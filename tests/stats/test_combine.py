@@ -58,6 +58,13 @@ def test_printed_gives_a_score_to_a_judge_that_noticed_nothing() -> None:
     assert discernment(combine(np.zeros(4))) == 0.0
 
 
+@pytest.mark.parametrize("metrics", [1, 2, 3, 4])
+def test_asymptotic_keeps_what_needs_no_correction(metrics: int) -> None:
+    assert combine(np.zeros(metrics), None, "hmp-asymptotic") == 0.0
+    one_counts = [1.0] + [0.0] * (metrics - 1)
+    assert combine(np.full(metrics, -3.0), one_counts, "hmp-asymptotic") == pytest.approx(-3.0)
+
+
 @pytest.mark.parametrize("combination", COMBINATIONS)
 def test_never_underflows(combination: str) -> None:
     combined = combine(np.array([-5000.0, -2.0]), None, combination)  # type: ignore[arg-type]

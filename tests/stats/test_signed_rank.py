@@ -116,8 +116,10 @@ def tied(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, int]:
     sizes = sizes[: next(i for i, total in enumerate(itertools.accumulate(sizes), 1) if total > 200)]
     counts = np.array(sizes)
     ranks = 2 * np.cumsum(counts) - counts + 1
-    share = draw(st.floats(0.3, 1.0))
-    positive = [draw(st.integers(round(share * size * 0.8), size)) for size in sizes]
+    least = draw(st.sampled_from([0.3, 0.6, 0.9, 1.0]))
+    positive = [draw(st.integers(round(least * size), size)) for size in sizes]
+    if draw(st.booleans()):  # close to the maximum, where the tilted distribution is far from normal
+        positive[0] = max(0, positive[0] - draw(st.integers(0, 3)))
     return ranks, counts, int(ranks @ np.array(positive))
 
 
@@ -148,6 +150,27 @@ def test_inversion_on_realistic_scores(kind: str) -> None:
             assert tilted_log_tail(ranks, counts, w) == pytest.approx(
                 exact_log_tail(ranks, counts, w), abs=1e-6
             )
+
+
+@pytest.mark.parametrize("negative", [0, 1, 2, 3, 10])
+@pytest.mark.parametrize("kind", ["distinct", "triples", "pairs first"])
+def test_a_nearly_perfect_judge_on_many_examples(kind: str, negative: int) -> None:
+    size = {
+        "distinct": np.arange(1, 303),
+        "triples": np.repeat(np.arange(1, 102), 3)[:302],
+        "pairs first": np.maximum(np.arange(302), 1),
+    }[kind]
+    d = size * np.where(np.arange(302) < negative, -1, 1)
+    _, group, counts = np.unique(size, return_inverse=True, return_counts=True)
+    ranks = 2 * np.cumsum(counts) - counts + 1
+    w = int(ranks[group][d > 0].sum())
+    # Few patterns reach W+ that high: count those whose negative ranks sum to at most what is missing.
+    missing = int(ranks @ counts) - w
+    patterns = [1] + [0] * missing
+    for rank in ranks[group].tolist():
+        for total in range(missing, rank - 1, -1):
+            patterns[total] += patterns[total - rank]
+    assert signed_rank(d).log_p == pytest.approx(math.log(sum(patterns)) - 302 * math.log(2), abs=1e-9)
 
 
 def test_far_tail_never_underflows() -> None:
