@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rapidfuzz.distance import OSA
 
 import dhp
 from dhp.content import read_suite
@@ -33,6 +34,25 @@ def test_one_example_never_depends_on_order_or_on_others() -> None:
     alone = texts([EXAMPLES[3]], [VARIANTS[2]])
     assert alone.items() <= everything.items()
     assert texts(EXAMPLES, VARIANTS, seed=1) != everything
+
+
+def test_each_example_and_each_perturber_has_a_stream_of_its_own() -> None:
+    twins = [dhp.Example(name, "source", EXAMPLES[0].output) for name in ("one", "two")]
+    made = texts(twins, VARIANTS)
+    assert all(made["one", v.name] != made["two", v.name] for v in VARIANTS if v.level == "character")
+
+
+def test_edits_of_minor_are_the_first_edits_of_major() -> None:
+    made = texts(EXAMPLES, VARIANTS)
+    for example in EXAMPLES:
+        letters = iter(made[example.id, "random_deletions.minor"] or "")
+        assert all(c in letters for c in made[example.id, "random_deletions.major"] or "")
+    (use,) = (v for v in VARIANTS if v.name == "random_typos.minor")
+    one_more = Variant("random_typos.more", use.perturber, use.level, use.method, "more", {"k": 11})
+    both = texts(EXAMPLES, [use, one_more])
+    for example in EXAMPLES:
+        before, after = (both[example.id, name] or "" for name in ("random_typos.minor", "random_typos.more"))
+        assert 1 <= OSA.distance(before, after) <= 2
 
 
 def test_audit_counts_what_was_done() -> None:
