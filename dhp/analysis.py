@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from dhp.stats.combine import Combination
 
 if TYPE_CHECKING:
     import pandas as pd
+
+T = TypeVar("T")
 
 Statistics = Literal["default", "paper"]
 STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
@@ -123,19 +125,9 @@ def make_plan(
     metrics: Sequence[str],
 ) -> Plan:
     """Resolve names to a plan; raises `InputError` for an unknown name or weights that do not fit."""
-    for preset in STATISTICS:
-        if statistics == preset:
-            break
-    else:
-        raise InputError(f"unknown statistics '{statistics}'; {near(statistics, STATISTICS)}")
-    chosen: Combination = "hmp" if preset == "default" else "printed"
-    for known in COMBINATIONS:
-        if combination == known:
-            chosen = known
-            break
-    else:
-        if combination is not None:
-            raise InputError(f"unknown combination '{combination}'; {near(combination, COMBINATIONS)}")
+    preset = _one_of("statistics", statistics, STATISTICS)
+    preset_combination: Combination = "hmp" if preset == "default" else "printed"
+    chosen = _one_of("combination", combination or preset_combination, COMBINATIONS)
     if weights is None:
         design = read_weights("design")
         rows = design.tasks.get(task or "", {})
@@ -148,6 +140,13 @@ def make_plan(
     for perturber in perturbers:
         _weight_row(plan, perturber, metrics)
     return plan
+
+
+def _one_of(kind: str, name: str, allowed: tuple[T, ...]) -> T:
+    for known in allowed:
+        if name == known:
+            return known
+    raise InputError(f"unknown {kind} '{name}'; {near(name, map(str, allowed))}")
 
 
 def _weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[float] | None:

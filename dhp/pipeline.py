@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from dhp import __version__
 from dhp.analysis import Plan, analyze_group, make_plan
@@ -24,7 +24,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being rated, ratings done, ratings in all."""
+"""Called with what is being rated, how many ratings are done, how many there will be."""
+
+
+class Choice(TypedDict, total=False):
+    """Which texts a run is about; the keywords of `perturb_datasets`."""
+
+    data: str | Path | None
+    task: str | None
+    fields: Mapping[str, str] | None
+    n: int | None
+    suite: str | None
+    perturbers: Iterable[Perturber]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +160,7 @@ def run(
     combination: str | None = None,
     out: str | Path | RunFolder | None = None,
     progress: Progress | None = None,
-    **choice: Any,
+    **choice: Unpack[Choice],
 ) -> Results:
     """Degrade, judge and analyse: the benchmark as one call.
 
