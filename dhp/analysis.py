@@ -13,7 +13,7 @@ from dhp import __version__
 from dhp.content import read_suite, read_task, read_weights
 from dhp.errors import InputError, near
 from dhp.ratings import Group, groups, read_ratings
-from dhp.records import Variant
+from dhp.records import ORIGINAL, Variant
 from dhp.results import Cell, Result, Results, VariantResult, plain_p
 from dhp.seeding import text_hash
 from dhp.specs import Suite, Weights
@@ -94,18 +94,23 @@ def analyze(
         frame = read_ratings(Path(frame))
     read = read_suite(suite) if isinstance(suite, str) else suite
     task = read_task(read.task) if read else None
-    results = []
-    for group in groups(frame, {m.name: m.scale for m in task.metrics} if task else None):
-        rated, left_out, levels = _rated_variants(group, read)
-        perturbers = {v.perturber for v in rated}
-        plan = make_plan(
-            statistics, combination, weights, read.task if read else None, perturbers, group.metrics
-        )
-        signature = _signature(group, read, plan)
-        results.append(
-            analyze_group(group, plan, rated, left_out=left_out, levels=levels, signature=signature)
-        )
-    return Results(results)
+    scales = {m.name: m.scale for m in task.metrics} if task else None
+    return Results(
+        [_analyzed(group, read, weights, statistics, combination) for group in groups(frame, scales)]
+    )
+
+
+def _analyzed(
+    group: Group, suite: Suite | None, weights: str | None, statistics: str, combination: str | None
+) -> Result:
+    """The result of one group of a ratings table."""
+    if not group.variants:
+        raise InputError(f"{group.place}: no rows of any variant besides '{ORIGINAL}'")
+    rated, left_out, levels = _rated_variants(group, suite)
+    task = suite.task if suite else None
+    plan = make_plan(statistics, combination, weights, task, {v.perturber for v in rated}, group.metrics)
+    signature = _signature(group, suite, plan)
+    return analyze_group(group, plan, rated, left_out=left_out, levels=levels, signature=signature)
 
 
 def _signature(group: Group, suite: Suite | None, plan: Plan) -> str:
@@ -127,7 +132,7 @@ def make_plan(
     """Resolve names to a plan; raises `InputError` for an unknown name or weights that do not fit."""
     preset = _one_of("statistics", statistics, STATISTICS)
     preset_combination: Combination = "hmp" if preset == "default" else "printed"
-    chosen = _one_of("combination", combination or preset_combination, COMBINATIONS)
+    chosen = _one_of("combination", preset_combination if combination is None else combination, COMBINATIONS)
     if weights is None:
         design = read_weights("design")
         rows = design.tasks.get(task or "", {})

@@ -97,7 +97,7 @@ def resolve_datasets(
     """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`."""
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
         raise InputError(
-            f"--data needs one --dataset that says what it holds; allowed: {', '.join(DATASETS)}"
+            f"--data goes with one --dataset that says what it holds; allowed: {', '.join(DATASETS)}"
         )
     for option, value in (("--task", task), ("--field", fields)):
         if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):

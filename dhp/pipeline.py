@@ -144,7 +144,7 @@ def perturb_datasets(
         fields=fields,
         n=n,
         seed=seed,
-        suite=read_suite(suite) if suite else None,
+        suite=read_suite(suite) if suite is not None else None,
     )
     registry = find_perturbers(own, [d.suite for d in sets if d.suite])
     return [_perturb_dataset(d, registry, own, seed) for d in sets]
@@ -204,6 +204,13 @@ def run(
 
 def _judges(model: str | Judge | Sequence[str | Judge], seed: int) -> list[Judge]:
     judges = [find_judge(m, seed=seed) if isinstance(m, str) else m for m in _listed(model)]
+    for judge in judges:
+        named = all(isinstance(getattr(judge, name, None), str) for name in ("model", "protocol"))
+        if isinstance(judge, type) or not named or not callable(getattr(judge, "rate", None)):
+            raise InputError(
+                f"model {judge!r} is no judge; allowed: provider/name, or an object with texts 'model' and "
+                "'protocol' and a method 'rate'"
+            )
     names = [judge.model for judge in judges]
     if not judges:
         raise InputError("no model is given; name at least one")
@@ -255,7 +262,7 @@ def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "
     total = len(candidates) * len(task.metrics)
     what = f"{judge.model} on {part.dataset.name}"
     ratings: list[Rating] = []
-    for rating in judge.rate(candidates, task):
+    for rating in check.iterable(judge.rate(candidates, task)):
         ratings.append(check(rating))
         if progress and (len(ratings) % 20 == 0 or len(ratings) == total):
             progress(what, len(ratings), total)

@@ -83,7 +83,15 @@ def read_ratings(path: Path) -> "pd.DataFrame":
     """A ratings table from `.csv`, `.jsonl` or `.parquet`; raises `InputError` with file and row."""
     import pandas as pd
 
-    frame = pd.DataFrame([row.values for row in read_table(path).rows], dtype=object)
+    rows = read_table(path).rows
+    for row in rows:
+        for column, value in row.values.items():
+            if isinstance(value, list | dict):
+                kind = type(value).__name__
+                raise row.fault(f"column '{column}' holds a {kind}; allowed: text or a number")
+            if isinstance(value, str):
+                row.encodable(column, value)
+    frame = pd.DataFrame([row.values for row in rows], dtype=object)
     frame.attrs[_PLACE] = str(path)
     return frame
 
@@ -93,6 +101,8 @@ def groups(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> 
 
     With `scales` (metric -> scale) other metrics and scores off the scale are errors too.
     """
+    if not hasattr(frame, "attrs"):
+        raise InputError(f"ratings: a {type(frame).__name__}; allowed: a pandas DataFrame or a file")
     place = str(frame.attrs.get(_PLACE, "ratings"))
     table = _validated(frame, place)
     if scales is not None:
@@ -131,11 +141,13 @@ def _validated(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
         if empty.any():
             raise InputError(f"{place}: row {_row(empty)}: {name} is empty")
         table[name] = table[name].astype(str)
+    if table["score"].dtype.kind not in "iufO":
+        raise InputError(f"{place}: column 'score' is of type {table['score'].dtype}; allowed: numbers")
     blank = _blank(table["score"])
     numbers = pd.to_numeric(table["score"].mask(blank), errors="coerce").astype(float)
     wrong = ~blank & ~np.isfinite(numbers)
     if table["score"].dtype == object:
-        wrong |= table["score"].map(lambda score: isinstance(score, bool)).astype(bool)
+        wrong |= table["score"].map(lambda score: isinstance(score, bool | np.bool_ | complex)).astype(bool)
     if wrong.any():
         value = table["score"].iloc[_row(wrong) - 1]
         raise InputError(f"{place}: row {_row(wrong)}: score {value!r} is not a number")
@@ -175,7 +187,7 @@ def _check_status(table: "pd.DataFrame", blank: "pd.Series[bool]", place: str) -
             )
         table["status"] = "scored"
         return
-    table["status"] = table["status"].mask(_blank(table["status"]) & ~blank, "scored")
+    table["status"] = table["status"].astype(object).mask(_blank(table["status"]) & ~blank, "scored")
     unknown = ~table["status"].isin(RATING_STATUSES)
     if unknown.any():
         value = str(table["status"].iloc[_row(unknown) - 1])
@@ -214,8 +226,6 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
     variants = [v for v in table["variant"].unique() if v != ORIGINAL]
     if len(variants) == table["variant"].nunique():
         raise InputError(f"{place}: no rows of the variant '{ORIGINAL}'; {near(ORIGINAL, variants)}")
-    if not variants:
-        raise InputError(f"{place}: no rows of any variant besides '{ORIGINAL}'")
     variant = table["variant"].map({name: i for i, name in enumerate([ORIGINAL, *variants])}).to_numpy()
     shape = (1 + len(variants), len(metrics), len(examples))
     cell = np.ravel_multi_index((variant, metric, example), shape)

@@ -92,7 +92,7 @@ class RunFolder:
             raise InputError(f"--out {self.path}: its {MANIFEST} is broken; choose another folder") from None
         here = json.loads(json.dumps(identity))
         if there != here:
-            what = next(key for key in here if there.get(key) != here[key])
+            what = next(key for key in {**here, **there} if there.get(key) != here.get(key))
             raise InputError(
                 f"--out {self.path}: holds a different run ({what} differ); choose another folder"
             )

@@ -179,6 +179,12 @@ def test_a_file_serves_as_well_as_a_frame(tmp_path: Path) -> None:
     assert dhp.analyze(tmp_path / "r.csv").variants == dhp.analyze(frame).variants
 
 
+def test_a_status_column_of_categories_serves() -> None:
+    frame = table({"v": {"fluency": 0.5}})
+    status = pd.Categorical([None] * len(frame), categories=["failed"])
+    assert dhp.analyze(frame.assign(status=status)).variants == dhp.analyze(frame).variants
+
+
 def test_one_outlier_does_not_blur_the_others() -> None:
     frame = table({"v": {"fluency": 1.0}})
     clean = dhp.analyze(frame).variants[0].metrics["fluency"]
@@ -248,6 +254,10 @@ BASE = table({"v": {"fluency": 1.0}}, n=5)
             {"suite": "summeval"},
             "row 7: score 99 is off the scale of metric 'fluency'",
         ),
+        (BASE.assign(score=BASE["score"] > 3), {}, "column 'score' is of type bool"),
+        (BASE.assign(score=BASE["score"] + 1j), {}, "column 'score' is of type complex128"),
+        ([1, 2], {}, "a list; allowed: a pandas DataFrame"),
+        (change(BASE, 7, score=np.True_), {}, "row 7: score np.True_ is not a number"),
         (change(BASE, 7, score=True), {}, "row 7: score True is not a number"),
         (BASE[BASE["variant"] == "original"], {}, "no rows of any variant besides 'original'"),
         (BASE, {"suite": "sumeval"}, "unknown suite 'sumeval'; did you mean 'summeval'"),

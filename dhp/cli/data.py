@@ -81,14 +81,17 @@ def show(name: DatasetName, n: Count = None, seed: Seed = 0) -> None:
 
     Example: dhp data show mini/summeval
     """
-    from dhp.content import read_card
+    from dhp.content import dataset_names, read_card
     from dhp.data import resolve_datasets
+    from dhp.errors import InputError
     from dhp.loaders import load_prepared, measure
 
+    if n is None and name in dataset_names() and (there := load_prepared(read_card(name))) is not None:
+        n = min(read_card(name).n, len(there))
+    (chosen, *others) = resolve_datasets([name], n=n, seed=seed)
+    if others or chosen.name.removeprefix("mini/") not in dataset_names():
+        raise InputError(f"dataset '{name}': one dataset of the benchmark is shown, e.g. mini/summeval")
     card = read_card(name.removeprefix("mini/"))
-    if n is None and (eligible := load_prepared(card)) is not None and name == card.dataset:
-        n = min(card.n, len(eligible))
-    (chosen,) = resolve_datasets([name], n=n, seed=seed)
     here, paper = measure(chosen.examples), card.paper
     print(f"{name}: {card.title}, task {card.task}, n = {len(chosen.examples)}")
     print(f"  {'mean per reference text':24} {'here':>8} {'paper':>8}")

@@ -1,5 +1,6 @@
 """The `dhp` command: subcommands, and errors in one line with an exit code."""
 
+import io
 import sys
 import warnings
 from collections.abc import Sequence
@@ -50,6 +51,9 @@ def _root(
 def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoReturn:
     """Run the command line and exit: 0 done, 2 bad input or usage, 3 stopped early."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'
     try:
         code = app(arguments, prog_name=program, standalone_mode=False)
     except DhpError as e:

@@ -48,7 +48,7 @@ def perturb(
     Example: dhp perturb --dataset mini/summeval --show 2
     """
     check_only(only)
-    inputs = [Path(given).resolve() for given in (*dataset, *([data] if data else []))]
+    inputs = [Path(given).resolve() for given in (*dataset, data, suite) if given]
     if out is not None and Path(out).resolve() in inputs:
         raise InputError(f"--out {out}: is the input; choose another file")
     if out is None and not show:

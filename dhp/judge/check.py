@@ -1,8 +1,10 @@
 """Holds what a judge returns against what it was asked."""
 
+import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from numbers import Integral, Real
 
 from dhp.errors import InputError, near
 from dhp.judge.api import Candidate
@@ -21,42 +23,56 @@ class RatingCheck:
     def __init__(self, model: str, candidates: Sequence[Candidate], task: Task) -> None:
         self._model = model
         self._scales = {metric.name: metric.scale for metric in task.metrics}
-        self._open = {(c.example, c.variant, name): True for c in candidates for name in self._scales}
+        self._samples: dict[tuple[str, str, str], set[int]] = {
+            (c.example, c.variant, name): set() for c in candidates for name in self._scales
+        }
 
-    def __call__(self, rating: Rating) -> Rating:
+    def iterable(self, ratings: object) -> Iterator[object]:
+        """What `rate` returned, if it can be gone through."""
+        if not isinstance(ratings, Iterable):
+            raise InputError(f"judge '{self._model}': rate() returned {ratings!r}; must yield dhp.Rating")
+        return iter(ratings)
+
+    def __call__(self, rating: object) -> Rating:
         """The checked rating."""
         if not isinstance(rating, Rating):
-            raise InputError(
-                f"judge '{self._model}': yielded a {type(rating).__name__}; must yield dhp.Rating"
-            )
+            kind = type(rating).__name__
+            raise InputError(f"judge '{self._model}': yielded a {kind}; must yield dhp.Rating")
         place = f"judge '{self._model}', example '{rating.example}', variant '{rating.variant}'"
-        if rating.metric not in self._scales:
-            raise InputError(
-                f"{place}: unknown metric '{rating.metric}'; {near(rating.metric, self._scales)}"
-            )
-        if (key := (rating.example, rating.variant, rating.metric)) not in self._open:
+        key = (str(rating.example), str(rating.variant), str(rating.metric))
+        if key[2] not in self._scales:
+            raise InputError(f"{place}: unknown metric '{key[2]}'; {near(key[2], self._scales)}")
+        if key not in self._samples:
             raise InputError(f"{place}: a rating of a text that was not asked about")
-        self._open[key] = False
+        if isinstance(rating.sample, bool) or not isinstance(rating.sample, Integral):
+            raise InputError(f"{place}: sample {rating.sample!r} is not a whole number")
+        if rating.sample in self._samples[key]:
+            raise InputError(f"{place}, metric '{key[2]}': sample {rating.sample} was given twice")
+        self._samples[key].add(int(rating.sample))
         if rating.status not in RATING_STATUSES:
             raise InputError(
-                f"{place}: unknown status '{rating.status}'; {near(rating.status, RATING_STATUSES)}"
+                f"{place}: unknown status '{rating.status}'; {near(str(rating.status), RATING_STATUSES)}"
             )
-        if rating.raw is not None and not isinstance(rating.raw, str):
-            rating = replace(rating, raw=str(rating.raw))
-        if rating.status != "scored":
-            return replace(rating, score=None)
-        score = rating.score
-        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        raw = None if rating.raw is None else str(rating.raw).encode(errors="replace").decode()
+        plain = Rating(*key, int(rating.sample), None, rating.status, raw)
+        return plain if rating.status != "scored" else self._scored(plain, rating.score, place)
+
+    def _scored(self, rating: Rating, score: object, place: str) -> Rating:
+        number = math.nan
+        if isinstance(score, Real) and not isinstance(score, bool):
+            with contextlib.suppress(OverflowError):
+                number = float(score)
+        if not math.isfinite(number):
             raise InputError(
                 f"{place}: score {score!r} is not a number; without one, set a status that says why"
             )
         scale = self._scales[rating.metric]
-        if not scale.min <= score <= scale.max:
-            return replace(rating, score=None, status="out_of_scale", raw=rating.raw or f"{score:g}")
-        return replace(rating, score=float(score))
+        if not scale.min <= number <= scale.max:
+            return replace(rating, status="out_of_scale", raw=rating.raw or f"{number:g}")
+        return replace(rating, score=number)
 
     def unrated(self) -> Iterator[Rating]:
         """A failed rating for everything that was asked and not answered."""
-        for (example, variant, metric), is_open in self._open.items():
-            if is_open:
-                yield Rating(example, variant, metric, 0, None, "failed", "the judge gave no rating")
+        for key, samples in self._samples.items():
+            if not samples:
+                yield Rating(*key, 0, None, "failed", "the judge gave no rating")

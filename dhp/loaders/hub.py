@@ -1,5 +1,6 @@
 """Hugging Face datasets as tables."""
 
+import logging
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,9 @@ def _load(place: str, address: str) -> dict[str, Any]:
     if local and not folder.is_dir():
         raise InputError(f"{place}: folder {address} does not exist")
     saved = any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    log = logging.getLogger("huggingface_hub")
+    level = log.level
+    log.setLevel(logging.ERROR)  # its notes on every retry would bury the one line that counts
     try:
         loaded = datasets.load_from_disk(address) if saved else datasets.load_dataset(address)
     except (
@@ -53,4 +57,6 @@ def _load(place: str, address: str) -> dict[str, Any]:
         datasets.exceptions.DatasetsError,
     ) as e:
         raise InputError(f"{place}: cannot be loaded ({reason(e)})") from None
+    finally:
+        log.setLevel(level)
     return dict(loaded) if isinstance(loaded, datasets.DatasetDict) else {"all": loaded}

@@ -76,7 +76,7 @@ def load_perturber(reference: str) -> Perturber:
 def _checked(value: object, place: str) -> Perturber:
     if not isinstance(value, Perturber):
         raise InputError(
-            f"{place}: is a {type(value).__name__}, not made by @dhp.perturber(name=..., level=...)"
+            f"{place}: is of type {type(value).__name__}, not made by @dhp.perturber(name=..., level=...)"
         )
     return value
 

@@ -43,7 +43,7 @@ def notes(result: Result) -> list[str]:
                 f"{row.variant}: a metric has no pair left, so D is undefined; averages leave it out"
             )
     kept = [max((cell.n for cell in row.metrics.values()), default=0) for row in result.variants]
-    if kept and max(kept) < _FEWEST:
+    if kept and max(kept) < _FEWEST and result.combination != "printed":
         found.append(f"fewer than {_FEWEST} pairs can never reach D = 1, whatever the judge does")
     found += [
         f"no D is defined at level '{level}': D_avg leaves the whole level out"

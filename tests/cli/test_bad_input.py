@@ -39,6 +39,10 @@ FILES = {
     "pair.jsonl": lines(PAIRS[:1]),
     "dose.yaml": "suite: s\ntask: summarization\nsource: x\n"
     "perturbers: {random_typos: {level: character, method: rule, params: {k: -1}}}\n",
+    "own.yaml": "suite: s\ntask: summarization\nsource: x\n"
+    "perturbers: {reordering: {level: sentence, method: rule, params: {count: all}}}\n",
+    "r_half.jsonl": '{"example": "a", "variant": "\\ud800", "metric": "m", "score": 1}\n',
+    "r_list.jsonl": '{"example": ["a"], "variant": "v", "metric": "m", "score": 1}\n',
     "r_optional.csv": "example,variant,metric,score,modle\na,original,fluency,3,x\n",
     "good.jsonl": lines(GOOD),
     "empty.jsonl": "",
@@ -100,7 +104,7 @@ CASES = [
     ((*MODEL, "--dataset", "mini/summeval", "--n", "999"), "999 examples asked for, 24 there"),
     ((*MODEL, "--dataset", "mini/summeval", "--n", "0"), "n is 0; allowed: 1 to 24"),
     ((*MODEL, "--dataset", "mini/summeval", "--dataset", "mini"), "two datasets are called 'mini/summeval'"),
-    ((*MODEL, "--dataset", "mini/summeval", "--data", "good.jsonl"), "--data needs one --dataset"),
+    ((*MODEL, "--dataset", "mini/summeval", "--data", "good.jsonl"), "--data goes with one --dataset"),
     ((*MODEL, "--dataset", "summeval", "--data", "missing"), "missing: does not exist"),
     ((*MODEL, "--dataset", "mini/summeval", "--task", "translation"), "--task is for data of your own"),
     (
@@ -161,6 +165,10 @@ CASES = [
         ("perturb", "--dataset", "good.jsonl", "--task", "summarization", "--out", "good.jsonl"),
         "is the input",
     ),
+    (("perturb", "--dataset", "mini/summeval", "--suite", "own.yaml", "--out", "own.yaml"), "is the input"),
+    (("analyze", "r_half.jsonl"), "r_half.jsonl: line 1: column 'variant' holds half a character"),
+    (("analyze", "r_list.jsonl"), "r_list.jsonl: line 1: column 'example' holds a list"),
+    (("data", "show", "mini"), "one dataset of the benchmark is shown, e.g. mini/summeval"),
     (("perturb", "--dataset", "mini/summeval", "--out", "."), "is no file and is left alone"),
     (("analyze", "r_optional.csv"), "r_optional.csv: unknown column 'modle'; did you mean 'model'"),
     (("analyze", "x" * 300 + ".csv"), "File name too long"),
@@ -213,6 +221,25 @@ def test_a_broken_manifest_is_not_overwritten(dhp: Run, tmp_path: Path) -> None:
     outcome = dhp(*MODEL, "--dataset", "mini/story_cloze", "--out", "r")
     assert outcome.code == 2
     assert "manifest.json is broken" in outcome.err
+
+
+def test_a_manifest_of_another_version_is_a_different_run(dhp: Run, tmp_path: Path) -> None:
+    command = (*MODEL, "--dataset", "mini/story_cloze", "--n", "5", "--out", "r")
+    assert dhp(*command).code == 0
+    manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
+    manifest["identity"]["novelty"] = 1
+    (tmp_path / "r" / "manifest.json").write_text(json.dumps(manifest))
+    assert "holds a different run (novelty differ)" in dhp(*command).err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_unicode(tmp_path: Path, encoding: str) -> None:
+    command = [sys.executable, "-m", "dhp", *MODEL, "--dataset", "mini/story_cloze", "--n", "5"]
+    variables = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "120"}
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    assert b"random_typos" in done.stdout
 
 
 SLOW = """

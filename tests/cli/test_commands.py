@@ -215,5 +215,30 @@ def test_too_few_pairs_and_empty_levels_are_said(dhp: Run, tmp_path: Path) -> No
     assert "no D is defined at level 'sentence'" in done.out
 
 
+def test_a_dataset_that_no_variant_applies_to_does_not_stop_the_others(dhp: Run, tmp_path: Path) -> None:
+    lines = [
+        {"source": f"Ann met {i} friends in Rome.", "output": f"Anna met {i} friends."} for i in range(6)
+    ]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "s.yaml").write_text(
+        "suite: s\ntask: summarization\nsource: x\n"
+        "perturbers: {reordering: {level: sentence, method: rule, params: {count: all}}}\n"
+    )
+    both = (
+        "--dataset",
+        "own.jsonl",
+        "--dataset",
+        "mini/summeval",
+        "--task",
+        "summarization",
+        "--suite",
+        "s.yaml",
+    )
+    assert dhp("benchmark", "--model", "baseline/surface", *both, "--out", "r").code == 0
+    none, some = json.loads((tmp_path / "r" / "results.json").read_text())
+    assert (none["d_avg"], none["variants"][0]["not_applicable"]) == (None, 6)
+    assert some["d_avg"] > 1
+
+
 def test_version(dhp: Run) -> None:
     assert dhp("--version").out.startswith("dhp 0.")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -63,6 +64,9 @@ def test_a_judge_that_says_nothing_has_no_figures() -> None:
         ({"metric": "quality"}, "unknown metric 'quality'; did you mean 'answer_quality'"),
         ({"example": "qa-99"}, "not asked about"),
         ({"variant": "random_typo.minor"}, "not asked about"),
+        ({"sample": "a"}, "sample 'a' is not a whole number"),
+        ({"score": 10**400}, "is not a number"),
+        ({"score": np.True_}, "is not a number"),
         ({"score": "4"}, "score '4' is not a number"),
         ({"score": True}, "score True is not a number"),
         ({"score": float("nan")}, "score nan is not a number"),
@@ -81,8 +85,34 @@ def test_what_is_no_rating_is_named() -> None:
         run(lambda r: ("qa-01", 3))  # type: ignore[arg-type, return-value]
 
 
+def test_a_sample_given_twice_is_named() -> None:
+    class Twice(Twisted):
+        def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+            return (rating for rating in super().rate(candidates, task) for _ in range(2))
+
+    with pytest.raises(InputError, match="metric 'answer_quality': sample 0 was given twice"):
+        dhp.run(Twice(lambda r: r), "mini/answer_equivalence", n=2)
+
+
+@pytest.mark.parametrize("number", [np.int64(3), np.float32(2.5), 4])
+def test_numbers_of_numpy_are_numbers(number: float) -> None:
+    assert run(lambda r: replace(r, score=number)).ratings["scored"] == 36
+
+
+def test_what_is_no_judge_is_refused() -> None:
+    class Silent(Twisted):
+        def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+            return None  # type: ignore[return-value]
+
+    with pytest.raises(InputError, match=r"rate\(\) returned None"):
+        dhp.run(Silent(lambda r: r), "mini/answer_equivalence", n=2)
+    for thing in (object(), Twisted, 7):
+        with pytest.raises(InputError, match="is no judge"):
+            dhp.run(thing, "mini/answer_equivalence", n=2)  # type: ignore[arg-type]
+
+
 def test_an_odd_raw_answer_is_kept_as_text(tmp_path: Path) -> None:
-    twisted = Twisted(lambda r: replace(r, raw={"answer": 3}))  # type: ignore[arg-type]
+    twisted = Twisted(lambda r: replace(r, raw="\ud800" if r.variant == "original" else {"answer": 3}))  # type: ignore[arg-type]
     dhp.run(twisted, "mini/answer_equivalence", n=2, out=tmp_path / "r")
     assert "{'answer': 3}" in set(pd.read_parquet(tmp_path / "r" / "ratings.parquet")["raw"])
 

@@ -190,7 +190,7 @@ def test_found_by_module_and_function() -> None:
     [
         ("own_perturbers", "module:function"),
         ("own_perturbers:shot", "did you mean 'shout'"),
-        ("own_perturbers:plain", "is a int, not made by"),
+        ("own_perturbers:plain", "is of type int, not made by"),
         ("no_such_module:f", "cannot be imported .ModuleNotFoundError: No module named"),
         ("broken_perturbers:f", "cannot be imported .SyntaxError"),
     ],
@@ -220,7 +220,7 @@ def test_found_in_an_installed_package(tmp_path: Path, monkeypatch: pytest.Monke
     assert find_perturbers(suites=named)["shout"].level == "word"
     assert "shout" not in find_perturbers(), "a package that nobody asked for is not imported"
     (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = shouting:plain\n")
-    with pytest.raises(InputError, match="entry point 'shout = shouting:plain': is a int"):
+    with pytest.raises(InputError, match="entry point 'shout = shouting:plain': is of type int"):
         find_perturbers(suites=named)
     (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = no_such_module:shout\n")
     with pytest.raises(InputError, match=r"cannot be imported \(ModuleNotFoundError"):

@@ -102,6 +102,12 @@ def test_missing_ratings_and_undefined_scores_are_said(results: dhp.Results) -> 
     assert "undefined" in text
 
 
+def test_few_pairs_are_enough_for_the_printed_equation() -> None:
+    few = {c: dhp.run("baseline/surface", "mini/summeval", n=3, combination=c) for c in ("hmp", "printed")}
+    assert "fewer than 5 pairs" in printed(few["hmp"])
+    assert "fewer than 5 pairs" not in printed(few["printed"])
+
+
 def test_before_and_after() -> None:
     line = before_after("typos", "Two cats sat on the mat.", "Two ctas sat on the mat.", "1 edits")
     assert line.plain == "typos (1 edits): Two [-cats-]{+ctas+} sat on the mat."
