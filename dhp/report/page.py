@@ -6,7 +6,8 @@ from dhp.report.reading import figure, notes, noticed, pairs
 from dhp.results import Result, Results, VariantResult
 
 _STYLE = """
-:root { color-scheme: light dark; --line: #8884; --weak: #767676; --yes: #1a7f4b; --no: #b3541e; }
+:root { color-scheme: light dark; --line: #8884; --weak: light-dark(#666, #aaa); }
+:root { --yes: light-dark(#1a7f4b, #63d69c); --no: light-dark(#b3541e, #ffa570); }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 74rem; margin: 2rem auto; padding: 0 1rem; }
 h2 { margin: 2.5rem 0 .2rem; }
 .wide { overflow-x: auto; }
