@@ -16,7 +16,6 @@ from dhp.content import (
 )
 from dhp.errors import InputError, near
 from dhp.loaders import (
-    UserData,
     is_prepared,
     is_user_data,
     load_prepared,
@@ -25,7 +24,7 @@ from dhp.loaders import (
     select,
 )
 from dhp.records import Example, PerturbedText, Variant
-from dhp.specs import Card, Suite, Task
+from dhp.specs import Suite, Task
 from dhp.tables import TABLE_SUFFIXES
 
 
@@ -157,7 +156,7 @@ def _user_data(name: str, fields: Mapping[str, str], task: str | None, suite: Su
             f"dataset '{name}': say what its texts are by --task; allowed: {', '.join(task_names())}"
         )
     known = read_task(task or (suite.task if suite else ""))
-    user: UserData = read_examples(Path(name), fields)
+    user = read_examples(Path(name), fields)
     own = None if user.variants else suite or read_suite(known.default_suite)
     label = name if name.startswith("hf:") else Path(name).name
     examples = tuple(user.examples)
@@ -183,7 +182,7 @@ def _default_n(dataset: Dataset) -> int:
     there = len(dataset.examples)
     if dataset.name not in DATASETS:
         return there
-    card: Card = read_card(dataset.name)
+    card = read_card(dataset.name)
     if there < card.n:
         raise InputError(
             f"dataset '{dataset.name}': {there} examples qualify, the benchmark takes {card.n}; "

@@ -11,7 +11,7 @@ from dhp.analysis import Plan, analyze_group, make_plan
 from dhp.content import read_suite
 from dhp.data import Dataset, resolve_datasets
 from dhp.errors import InputError
-from dhp.judge import Candidate, Judge, RatingCheck, find_judge
+from dhp.judge import Candidate, Judge, checked_ratings, find_judge
 from dhp.perturb import Perturber, check_suite, find_perturbers, perturb
 from dhp.ratings import groups
 from dhp.records import ORIGINAL, PerturbedText, Rating, Variant
@@ -258,15 +258,13 @@ def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "
     import pandas as pd
 
     candidates, task = part.candidates(), part.dataset.task
-    check = RatingCheck(judge.model, candidates, task)
     total = len(candidates) * len(task.metrics)
     what = f"{judge.model} on {part.dataset.name}"
     ratings: list[Rating] = []
-    for rating in check.iterable(judge.rate(candidates, task)):
-        ratings.append(check(rating))
+    for rating in checked_ratings(judge, candidates, task):
+        ratings.append(rating)
         if progress and (len(ratings) % 20 == 0 or len(ratings) == total):
             progress(what, len(ratings), total)
-    ratings += check.unrated()
     frame = pd.DataFrame([asdict(r) for r in ratings])
     return frame.assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name)
 

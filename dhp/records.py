@@ -41,6 +41,23 @@ class Variant:
     degree: str | None
     params: Mapping[str, object] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls, perturber: str, level: str, method: str, degrees: Mapping[str | None, Mapping[str, object]]
+    ) -> "tuple[Variant, ...]":
+        """The variants of a perturber, one a degree; the key None stands for an only degree."""
+        return tuple(
+            cls(
+                perturber if degree is None else f"{perturber}.{degree}",
+                perturber,
+                level,
+                method,
+                degree,
+                params,
+            )
+            for degree, params in degrees.items()
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Audit:

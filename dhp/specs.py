@@ -1,6 +1,6 @@
 """The shapes of content files: what a YAML file may say, strictly."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
@@ -138,14 +138,12 @@ class PerturberUse(Spec):
             raise ValueError("give degrees or params, not both")
         return self
 
-    def variants(self, name: str) -> Iterator[Variant]:
+    def variants(self, name: str) -> tuple[Variant, ...]:
         """The variants this entry stands for."""
-        degrees: Mapping[str | None, dict[str, Any]] = (
-            dict(self.degrees.items()) if self.degrees else {None: self.params or {}}
-        )
-        for degree, params in degrees.items():
-            full = name if degree is None else f"{name}.{degree}"
-            yield Variant(full, name, self.level, self.method, degree, params)
+        degrees: dict[str | None, Mapping[str, object]] = {None: self.params or {}}
+        if self.degrees:
+            degrees = dict(self.degrees.items())
+        return Variant.of(name, self.level, self.method, degrees)
 
 
 class Suite(Spec):

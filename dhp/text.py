@@ -2,6 +2,7 @@
 
 import functools
 import re
+import unicodedata
 from typing import Any
 
 _ABBREVIATIONS = (
@@ -58,5 +59,7 @@ def words(text: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """The text with control characters replaced, which could steer a terminal."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+    """The text on one line, control characters replaced: they could steer a terminal."""
+    return "".join(
+        c if unicodedata.category(c) not in ("Cc", "Cs") else " " if c.isspace() else "\ufffd" for c in text
+    )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dhp.errors import InputError, near
 from dhp.registry import Registry
 from dhp.seeding import key_digest, stream
-from dhp.text import sentence_spans, sentences, words
+from dhp.text import printable, sentence_spans, sentences, words
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,9 @@ def test_registry_names_the_near_thing() -> None:
 def test_near_says_what_is_allowed_when_nothing_is_near() -> None:
     assert near("zzz", ["b", "a"]) == "allowed: a, b"
     assert near("zzz", []) == "allowed: none"
+
+
+def test_only_what_could_steer_a_terminal_is_replaced() -> None:
+    harmless = "10\u00a0km \u3000中文 👩\u200d🔬 na\u0308ive می\u200cخواهم"
+    assert printable(harmless) == harmless
+    assert printable("a\x1b[2Jb\x07\x9b\ud800c\nd\te") == "a\ufffd[2Jb\ufffd\ufffd\ufffdc d e"

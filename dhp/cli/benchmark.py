@@ -20,7 +20,7 @@ from dhp.cli.options import (
     TaskName,
     WeightsName,
     check_only,
-    field_map,
+    choice,
 )
 
 
@@ -50,7 +50,6 @@ def benchmark(
     from rich.console import Console
 
     from dhp.cli.progress import progress_shown
-    from dhp.perturb import load_perturber
     from dhp.pipeline import run
     from dhp.report import print_results
     from dhp.runfolder import RunFolder
@@ -60,18 +59,13 @@ def benchmark(
         results = run(
             model,
             dataset,
-            data=data,
-            task=task,
-            fields=field_map(field),
-            n=n,
             seed=seed,
-            suite=suite,
-            perturbers=[load_perturber(reference) for reference in perturber],
             weights=weights,
             statistics=statistics,
             combination=combination,
             out=folder,
             progress=show,
+            **choice(data, task, field, n, suite, perturber),
         )
     print_results(results, Console())
     files = "results.json, report.html, ratings.parquet, perturbed.jsonl, manifest.json"

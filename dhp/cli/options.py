@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dhp.errors import InputError, near
+
+if TYPE_CHECKING:
+    from dhp.pipeline import Choice
 
 _OUR_FIELDS = ("id", "source", "output", "question", "wrong_ending", "perturbed", "kind", "level")
 
@@ -79,6 +82,27 @@ def field_map(pairs: Sequence[str]) -> dict[str, str]:
         if fields.setdefault(ours, theirs) != theirs:
             raise InputError(f"--field '{pair}': '{ours}' is mapped twice; map it once")
     return fields
+
+
+def choice(
+    data: str | None,
+    task: str | None,
+    field: Sequence[str],
+    n: int | None,
+    suite: str | None,
+    perturber: Sequence[str],
+) -> "Choice":
+    """What the options say of the texts, for `dhp.run` and `dhp.perturb_datasets`."""
+    from dhp.perturb import load_perturber
+
+    return {
+        "data": data,
+        "task": task,
+        "fields": field_map(field),
+        "n": n,
+        "suite": suite,
+        "perturbers": [load_perturber(reference) for reference in perturber],
+    }
 
 
 def check_only(only: str) -> None:

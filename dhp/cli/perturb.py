@@ -16,7 +16,7 @@ from dhp.cli.options import (
     SuiteName,
     TaskName,
     check_only,
-    field_map,
+    choice,
 )
 from dhp.errors import InputError
 
@@ -56,20 +56,10 @@ def perturb(
     from rich.console import Console
 
     from dhp.files import write_whole
-    from dhp.perturb import load_perturber
     from dhp.pipeline import perturb_datasets
     from dhp.runfolder import perturbed_lines
 
-    made = perturb_datasets(
-        dataset,
-        data=data,
-        task=task,
-        fields=field_map(field),
-        n=n,
-        seed=seed,
-        suite=suite,
-        perturbers=[load_perturber(reference) for reference in perturber],
-    )
+    made = perturb_datasets(dataset, seed=seed, **choice(data, task, field, n, suite, perturber))
     if out is not None:
         lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
         write_whole(Path(out), lambda path: path.write_text(lines, encoding="utf-8"))

@@ -7,18 +7,29 @@ from dataclasses import replace
 from numbers import Integral, Real
 
 from dhp.errors import InputError, near
-from dhp.judge.api import Candidate
+from dhp.judge.api import Candidate, Judge
 from dhp.records import RATING_STATUSES, Rating
 from dhp.specs import Task
 
 
-class RatingCheck:
-    """Called with each rating of a judge; returns it, or what it really is.
+def checked_ratings(judge: Judge, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+    """The ratings of a judge, each as what it really is; what was left unrated follows as failed.
 
     A score off its metric's scale becomes `out_of_scale`. A rating of something that was not asked, a
     score that is no finite number, or an unknown status raises `InputError` with judge and place: the
     judge is broken, and its other ratings cannot be trusted either.
     """
+    check = _Check(judge.model, candidates, task)
+    ratings: object = judge.rate(candidates, task)
+    if not isinstance(ratings, Iterable):
+        raise InputError(f"judge '{judge.model}': rate() returned {ratings!r}; must yield dhp.Rating")
+    for rating in ratings:
+        yield check.checked(rating)
+    yield from check.unrated()
+
+
+class _Check:
+    """What was asked of one judge, and what of it was answered."""
 
     def __init__(self, model: str, candidates: Sequence[Candidate], task: Task) -> None:
         self._model = model
@@ -27,14 +38,7 @@ class RatingCheck:
             (c.example, c.variant, name): set() for c in candidates for name in self._scales
         }
 
-    def iterable(self, ratings: object) -> Iterator[object]:
-        """What `rate` returned, if it can be gone through."""
-        if not isinstance(ratings, Iterable):
-            raise InputError(f"judge '{self._model}': rate() returned {ratings!r}; must yield dhp.Rating")
-        return iter(ratings)
-
-    def __call__(self, rating: object) -> Rating:
-        """The checked rating."""
+    def checked(self, rating: object) -> Rating:
         if not isinstance(rating, Rating):
             kind = type(rating).__name__
             raise InputError(f"judge '{self._model}': yielded a {kind}; must yield dhp.Rating")

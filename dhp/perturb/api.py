@@ -52,17 +52,7 @@ class Perturber:
     @property
     def variants(self) -> tuple[Variant, ...]:
         """The variants this perturber makes with its own parameters."""
-        return tuple(
-            Variant(
-                self.name if degree is None else f"{self.name}.{degree}",
-                self.name,
-                self.level,
-                self.method,
-                degree,
-                params,
-            )
-            for degree, params in self.degrees.items()
-        )
+        return Variant.of(self.name, self.level, self.method, self.degrees)
 
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:
