@@ -60,6 +60,5 @@ def words(text: str) -> list[str]:
 
 def printable(text: str) -> str:
     """The text on one line, control characters replaced: they could steer a terminal."""
-    return "".join(
-        c if unicodedata.category(c) not in ("Cc", "Cs") else " " if c.isspace() else "\ufffd" for c in text
-    )
+    shown = (" " if c.isspace() and unicodedata.category(c) == "Cc" else c for c in text)
+    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in shown)
