@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dhp.analysis import analyze
     from dhp.data import Dataset
-    from dhp.errors import DhpError, InputError, NotApplicable
+    from dhp.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.judge import Candidate, Judge
+    from dhp.judges import Asking, protocol
+    from dhp.llm import Limits, Pace, Prices
     from dhp.perturb import Edited, Perturber, perturber
-    from dhp.pipeline import perturb_datasets, run
+    from dhp.perturbed import perturb_datasets
+    from dhp.pipeline import estimate, run
+    from dhp.protocol import Protocol
     from dhp.records import Example, Rating, Variant
     from dhp.results import Result, Results
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Asking",
     "Candidate",
     "Dataset",
     "DhpError",
@@ -27,15 +32,22 @@ __all__ = [
     "Example",
     "InputError",
     "Judge",
+    "Limits",
     "NotApplicable",
+    "Pace",
     "Perturber",
+    "Prices",
+    "Protocol",
     "Rating",
     "Result",
     "Results",
+    "StoppedEarly",
     "Variant",
     "analyze",
+    "estimate",
     "perturb_datasets",
     "perturber",
+    "protocol",
     "run",
 ]
 
@@ -45,13 +57,21 @@ _HOMES = {
     "DhpError": "errors",
     "InputError": "errors",
     "NotApplicable": "errors",
+    "StoppedEarly": "errors",
     "Candidate": "judge",
     "Judge": "judge",
+    "Asking": "judges",
+    "protocol": "judges",
+    "Limits": "llm",
+    "Pace": "llm",
+    "Prices": "llm",
     "Edited": "perturb",
     "Perturber": "perturb",
     "perturber": "perturb",
-    "perturb_datasets": "pipeline",
+    "perturb_datasets": "perturbed",
+    "estimate": "pipeline",
     "run": "pipeline",
+    "Protocol": "protocol",
     "Example": "records",
     "Rating": "records",
     "Variant": "records",

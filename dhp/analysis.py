@@ -2,7 +2,7 @@
 
 import datetime as dt
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
@@ -28,6 +28,8 @@ T = TypeVar("T")
 Statistics = Literal["default", "paper"]
 STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
 _ONE_LEVEL = "all"
+_MANY_MISSING = 0.05
+_NO_USAGE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,7 @@ def analyze_group(
     left_out: Sequence[str] = (),
     levels: str,
     signature: str,
+    usage: Mapping[str, int] = _NO_USAGE,
 ) -> Result:
     """Discernment scores of one (model, protocol, dataset) for `variants`, rated or not.
 
@@ -240,8 +243,20 @@ def analyze_group(
         variants=tuple(rows),
         left_out=tuple(left_out),
         ratings=group.counts,
-        usage={"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0},
+        rules=group.rules,
+        missing_mass=group.missing_mass,
+        usage=dict(usage),
+        warnings=_warnings(group),
     )
+
+
+def _warnings(group: Group) -> tuple[str, ...]:
+    """What makes the figures doubtful."""
+    asked, scored = group.counts["asked"], group.counts["scored"]
+    share = 1 - scored / asked
+    if share <= _MANY_MISSING:
+        return ()
+    return (f"{share:.1%} of the ratings have no score (more than {_MANY_MISSING:.0%})",)
 
 
 def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult:

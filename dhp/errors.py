@@ -13,6 +13,12 @@ class InputError(DhpError):
     """Bad input or usage: says what is wrong, where, and what is allowed (exit code 2)."""
 
 
+class StoppedEarly(DhpError):
+    """Stopped at a limit or because a server gave out; the same command goes on (exit code 3)."""
+
+    exit_code = 3
+
+
 class NotApplicable(Exception):
     """Raised by a perturber whose kind of damage is impossible in this text, with the reason."""
 

@@ -10,6 +10,17 @@ from tempfile import TemporaryDirectory
 from dhp.errors import InputError
 
 
+def cache_folder() -> Path:
+    """Where dhp keeps what it can make again: `$XDG_CACHE_HOME/dhp`, else `~/.cache/dhp`."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if base.is_absolute():
+        return base / "dhp"
+    try:
+        return Path.home() / ".cache" / "dhp"
+    except RuntimeError:
+        raise InputError("there is no home folder for the cache; set XDG_CACHE_HOME to a folder") from None
+
+
 def reason(error: BaseException) -> str:
     """What an exception says, on one line of at most 200 characters; its name where it says nothing."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__

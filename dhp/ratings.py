@@ -47,6 +47,10 @@ class Group:
     """variant -> level, where the table has that column."""
     counts: dict[str, int]
     """Rows asked, and rows by status."""
+    rules: dict[str, int]
+    """Scored rows by the rule that read the score, where the table says it."""
+    missing_mass: float | None
+    """Mean of that column, where there is one."""
 
     @property
     def digest(self) -> str:
@@ -252,7 +256,29 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
         asked=rows > 0,
         levels=_levels(table, place) if "level" in table else None,
         counts={"asked": len(table), **{s: int(counts.get(s, 0)) for s in RATING_STATUSES}},
+        rules=_rules(table),
+        missing_mass=_missing_mass(table, place),
     )
+
+
+def _rules(table: "pd.DataFrame") -> dict[str, int]:
+    if "rule" not in table:
+        return {}
+    rules = table.loc[table["status"] == "scored", "rule"]
+    return {
+        str(rule): int(count) for rule, count in rules[~_blank(rules)].value_counts().sort_index().items()
+    }
+
+
+def _missing_mass(table: "pd.DataFrame", place: str) -> float | None:
+    if "missing_mass" not in table or _blank(table["missing_mass"]).all():
+        return None
+    import pandas as pd
+
+    mass = pd.to_numeric(table["missing_mass"].mask(_blank(table["missing_mass"])), errors="coerce")
+    if not mass.dropna().between(0, 1).all():
+        raise InputError(f"{place}: column 'missing_mass' holds a value outside [0, 1]")
+    return float(mass.mean())
 
 
 def _check_originals(

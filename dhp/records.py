@@ -98,3 +98,7 @@ class Rating:
     status: RatingStatus = "scored"
     raw: str | None = None
     """The judge's own words, where it has any."""
+    rule: str | None = None
+    """How the score was read from the answer, e.g. `labelled`, `fraction` or `prob`; None where none was."""
+    missing_mass: float | None = None
+    """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""

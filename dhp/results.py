@@ -77,7 +77,14 @@ class Result:
     left_out: tuple[str, ...]
     """Variants of the suite that were not rated."""
     ratings: dict[str, int]
+    rules: dict[str, int]
+    """How many scores were read from answers by which rule; empty where nothing was read."""
+    missing_mass: float | None
+    """Mean probability that fell on no score, where scores are weighed by probability."""
     usage: dict[str, int]
+    """Calls and tokens of this run, and calls that another run had paid for."""
+    warnings: tuple[str, ...]
+    """What makes the figures doubtful."""
 
     def to_json(self) -> dict[str, Any]:
         """The object as it stands in `results.json`."""

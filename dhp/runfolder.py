@@ -66,7 +66,7 @@ class RunFolder:
             raise InputError(f"--out {path}: is a file; allowed: a new folder or that of the same run")
 
     def claim(self, identity: Mapping[str, object]) -> None:
-        """Check that the folder can be written and is new, empty or that of the same run."""
+        """Check that the folder is new, empty or that of the same run, and write the manifest."""
         if self._own:
             self.path = self.path / _folder_name(identity)
         manifest = self.path / MANIFEST
@@ -84,6 +84,7 @@ class RunFolder:
         except OSError as e:
             raise InputError(f"--out {self.path}: cannot be written ({e.strerror})") from None
         self._identity = identity
+        self._text(MANIFEST, _json(self._manifest()))
 
     def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> None:
         try:
@@ -100,16 +101,26 @@ class RunFolder:
     def write(
         self, perturbed: Sequence[PerturbedSet], ratings: Sequence["pd.DataFrame"], results: Results
     ) -> None:
-        """Write everything; each file appears whole or not at all, the manifest first, the results last."""
+        """Write everything but the manifest; each file appears whole or not at all, the results last."""
         import pandas as pd
 
         from dhp.report import html_report
 
-        self._text(MANIFEST, _json(self._manifest()))
         self._text("perturbed.jsonl", perturbed_lines(perturbed))
         write_whole(self.path / "ratings.parquet", lambda p: pd.concat(ratings).to_parquet(p, index=False))
         self._text("report.html", html_report(results))
         self._text("results.json", _json(results.to_json()))
+
+    def write_steps(self, model: str, steps: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        """Write the evaluation steps that a model wrote, if it did, as `--steps` takes them."""
+        import yaml
+
+        if not steps:
+            return
+        name = re.sub(r"[^A-Za-z0-9]+", "_", model)
+        self._text(
+            f"steps-{name}.yaml", yaml.safe_dump(steps, allow_unicode=True, sort_keys=False, width=110)
+        )
 
     def _text(self, name: str, content: str) -> None:
         write_whole(self.path / name, lambda p: p.write_text(content, encoding="utf-8"))

@@ -1,7 +1,7 @@
 """The shapes of content files: what a YAML file may say, strictly."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
@@ -9,6 +9,9 @@ from dhp.records import ORIGINAL, Level, Variant
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+"""The languages that judges are asked in."""
 
 
 class Spec(BaseModel):
@@ -40,19 +43,45 @@ class Metric(Spec):
     """A quality criterion."""
 
     name: Name
+    label: str = Field(default_factory=lambda known: str(known.get("name", "")).replace("_", " "))
+    """What it is called when shown to a judge; default: the name with spaces."""
     scale: Scale
     definition: str
     """What the criterion means, for a judge and for a reader."""
     steps: list[str] = Field(min_length=1)
-    """How to judge it, step by step."""
+    """How to judge it, step by step; the last step alone speaks of the scale."""
     question: str
     """The criterion asked as one question."""
+    antonym: str
+    """What the lowest possible score stands for, e.g. incoherence."""
+
+
+class MetricTexts(Spec):
+    """What a judge reads about a metric, in another language; fields as in `Metric`."""
+
+    label: str
+    definition: str
+    steps: list[str] = Field(min_length=1)
+    question: str
+    antonym: str
+
+
+class TaskTexts(Spec):
+    """What a judge reads about a task, in another language; fields as in `Task`."""
+
+    instruction: str
+    source_label: str
+    output_label: str
+    shown_fields: dict[Name, str] = Field(default_factory=dict)
+    metrics: dict[Name, MetricTexts]
 
 
 class Task(Spec):
     """What the writer of the texts had to do, and by which metrics the result is judged."""
 
     task: Name
+    language: Language = "en"
+    """Of the texts that stand here."""
     instruction: str
     """What the writer was asked to do."""
     default_suite: Name
@@ -66,6 +95,8 @@ class Task(Spec):
     required_fields: list[Name] = Field(default_factory=list)
     """Fields without which an example of this task cannot be judged."""
     metrics: list[Metric] = Field(min_length=1)
+    translations: dict[Language, TaskTexts] = Field(default_factory=dict)
+    """The same texts in other languages."""
 
     @model_validator(mode="after")
     def _unique(self) -> "Task":
@@ -74,10 +105,50 @@ class Task(Spec):
             raise ValueError(f"metric names must differ: {', '.join(names)}")
         return self
 
+    @model_validator(mode="after")
+    def _fully_translated(self) -> "Task":
+        for language, texts in self.translations.items():
+            place = f"translations.{language}"
+            if language == self.language:
+                raise ValueError(f"{place}: is the language of the task itself")
+            _same_keys(f"{place}.shown_fields", texts.shown_fields, self.shown_fields)
+            _same_keys(f"{place}.metrics", texts.metrics, self.metric_names)
+        return self
+
     @property
     def metric_names(self) -> tuple[str, ...]:
         """The metrics' names in the order of the file."""
         return tuple(metric.name for metric in self.metrics)
+
+    def in_language(self, language: Language) -> "Task":
+        """The same task with its texts in `language`; those that it has now become a translation.
+
+        Raises `ValueError` where it is not translated into that language.
+        """
+        if language == self.language:
+            return self
+        if language not in self.translations:
+            there = ", ".join([self.language, *self.translations])
+            raise ValueError(f"task '{self.task}': has no texts in '{language}'; allowed: {there}")
+        new = self.translations[language]
+        metrics = [m.model_copy(update=dict(new.metrics[m.name])) for m in self.metrics]
+        others = {k: texts for k, texts in self.translations.items() if k != language}
+        changes = {"language": language, "translations": {self.language: self._texts(), **others}}
+        return self.model_copy(update={**dict(new), **changes, "metrics": metrics})
+
+    def _texts(self) -> TaskTexts:
+        metrics = {
+            m.name: MetricTexts(**{f: getattr(m, f) for f in MetricTexts.model_fields}) for m in self.metrics
+        }
+        own = {f: getattr(self, f) for f in TaskTexts.model_fields if f != "metrics"}
+        return TaskTexts(**own, metrics=metrics)
+
+
+def _same_keys(place: str, given: Iterable[str], wanted: Iterable[str]) -> None:
+    if unlike := sorted(set(given) ^ set(wanted)):
+        raise ValueError(
+            f"{place}: '{unlike[0]}' is unknown or missing; allowed: exactly {', '.join(wanted) or 'none'}"
+        )
 
 
 class Figures(Spec):

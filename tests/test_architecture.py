@@ -9,7 +9,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "dhp"
-VOCABULARY = {"edits", "errors", "files", "records", "registry", "seeding", "specs", "tables", "text"}
+VOCABULARY = {
+    "edits",
+    "errors",
+    "files",
+    "protocol",
+    "records",
+    "registry",
+    "seeding",
+    "specs",
+    "tables",
+    "text",
+}
 # Part of the package -> the parts it may import besides itself.
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
@@ -18,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "tables": {"errors", "files"},
     "records": set(),
     "specs": {"records"},
+    "protocol": {"errors", "specs"},
     "registry": {"errors"},
     "seeding": set(),
     "text": set(),
@@ -25,22 +37,29 @@ ALLOWED: dict[str, set[str]] = {
     "content": VOCABULARY,
     "loaders": VOCABULARY,
     "perturb": VOCABULARY,
-    "judge": VOCABULARY,
+    "llm": VOCABULARY,
+    "judge": VOCABULARY | {"llm"},
     "stats": set(),
     "ratings": VOCABULARY,
     "report": VOCABULARY | {"results"},
     "analysis": VOCABULARY | {"content", "ratings", "results", "stats", "__init__"},
     "data": VOCABULARY | {"content", "loaders"},
     "runfolder": VOCABULARY | {"report", "results", "__init__"},
+    "judges": VOCABULARY | {"content", "judge", "llm"},
+    "perturbed": VOCABULARY | {"content", "data", "judge", "perturb"},
     "pipeline": VOCABULARY
-    | {"analysis", "content", "data", "judge", "perturb", "ratings", "results", "runfolder", "__init__"},
+    | {"analysis", "data", "judge", "judges", "llm", "perturbed", "ratings", "results", "runfolder"}
+    | {"__init__"},
     "cli": VOCABULARY
     | {
         "analysis",
         "content",
         "data",
+        "judges",
+        "llm",
         "loaders",
         "perturb",
+        "perturbed",
         "pipeline",
         "ratings",
         "report",
@@ -49,7 +68,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "benchmark": {"cli"},
     "__main__": {"cli"},
-    "__init__": {"analysis", "data", "errors", "judge", "perturb", "pipeline", "records", "results"},
+    "__init__": {"analysis", "data", "errors", "judge", "judges", "llm"}
+    | {"perturb", "perturbed", "pipeline", "protocol", "records", "results"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -97,7 +117,7 @@ def test_files_and_functions_stay_small(path: Path) -> None:
 
 
 def test_content_folders_hold_no_code() -> None:
-    for folder in ("perturbations", "expert_weights", "datasets"):
+    for folder in ("perturbations", "expert_weights", "datasets", "protocols"):
         assert (ROOT / folder).is_dir()
         assert not list((ROOT / folder).rglob("*.py"))
 
@@ -109,8 +129,8 @@ def test_top_level_is_as_designed() -> None:
     if not tracked:
         pytest.skip("not a git checkout")
     top = {line.split("/")[0] for line in tracked.splitlines() if not line.startswith(".")}
-    expected = "pyproject.toml README.md LICENSE dhp perturbations expert_weights datasets tests scripts"
-    assert top == set(expected.split())
+    expected = "pyproject.toml README.md LICENSE dhp perturbations expert_weights datasets protocols docs"
+    assert top == {*expected.split(), "tests", "scripts"}
 
 
 HEAVY = {

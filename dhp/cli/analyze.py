@@ -4,15 +4,15 @@ from typing import Annotated
 
 import typer
 
-from dhp.cli.options import CombinationName, StatisticsName, SuiteName, WeightsName
+from dhp.cli.grouped import grouped
+from dhp.cli.options import StatisticsOptions, SuiteName
 
 
+@grouped(options=StatisticsOptions)
 def analyze(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Ratings: .csv, .jsonl or .parquet.")],
+    options: StatisticsOptions,
     suite: SuiteName = None,
-    weights: WeightsName = None,
-    statistics: StatisticsName = "default",
-    combination: CombinationName = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results.json object.")] = False,
 ) -> None:
     """Discernment scores from ratings that you have.
@@ -27,7 +27,13 @@ def analyze(
     from dhp.analysis import analyze as analyse
     from dhp.report import print_results
 
-    results = analyse(file, suite=suite, weights=weights, statistics=statistics, combination=combination)
+    results = analyse(
+        file,
+        suite=suite,
+        weights=options.weights,
+        statistics=options.statistics,
+        combination=options.combination,
+    )
     if json:
         from json import dumps
 

@@ -5,39 +5,25 @@ from typing import Annotated
 
 import typer
 
-from dhp.cli.options import (
-    CombinationName,
-    Count,
-    Data,
-    Datasets,
-    Fields,
-    Models,
-    Only,
-    Perturbers,
-    Seed,
-    StatisticsName,
-    SuiteName,
-    TaskName,
-    WeightsName,
-    check_only,
-    choice,
-)
+from dhp.cli.asking import ModelOptions, ProtocolOptions
+from dhp.cli.grouped import grouped
+from dhp.cli.options import ModelNames, StatisticsOptions, TextOptions
 
 
+@grouped(texts=TextOptions, protocols=ProtocolOptions, models=ModelOptions, statistics=StatisticsOptions)
 def benchmark(
-    model: Models,
-    dataset: Datasets = ["mini"],  # noqa: B006  typer reads defaults, never changes them
-    data: Data = None,
-    task: TaskName = None,
-    field: Fields = [],  # noqa: B006
-    suite: SuiteName = None,
-    perturber: Perturbers = [],  # noqa: B006
-    only: Only = "rule",
-    n: Count = None,
-    seed: Seed = 0,
-    weights: WeightsName = None,
-    statistics: StatisticsName = "default",
-    combination: CombinationName = None,
+    model: ModelNames,
+    texts: TextOptions,
+    protocols: ProtocolOptions,
+    models: ModelOptions,
+    statistics: StatisticsOptions,
+    protocol: Annotated[
+        list[str],
+        typer.Option("--protocol", metavar="NAME|FILE.yaml", help="See dhp protocols list; may be repeated."),
+    ] = ["dhp"],  # noqa: B006  typer reads defaults, never changes them
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it would take: calls, tokens, money, time.")
+    ] = False,
     out: Annotated[
         str | None, typer.Option("--out", metavar="DIR", help="Run folder; default: one of its own in runs/.")
     ] = None,
@@ -46,26 +32,36 @@ def benchmark(
 
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
-    check_only(only)
     from rich.console import Console
 
+    from dhp.cli.estimates import print_estimates
     from dhp.cli.progress import progress_shown
-    from dhp.pipeline import run
+    from dhp.pipeline import Way, estimate, run
     from dhp.report import print_results
     from dhp.runfolder import RunFolder
 
+    way: Way = {
+        "protocol": [protocols.changed(name) for name in protocol],
+        "prompt_files": protocols.prompt_file,
+        "metrics": protocols.metric,
+        "asking": models.asking(),
+        "seed": texts.seed,
+    }
+    if dry_run:
+        print_estimates(estimate(model, texts.dataset, **way, **texts.choice()), Console())
+        return
     folder = RunFolder(Path(out)) if out is not None else RunFolder(Path("runs"), own=True)
     with progress_shown("ratings") as show:
         results = run(
             model,
-            dataset,
-            seed=seed,
-            weights=weights,
-            statistics=statistics,
-            combination=combination,
+            texts.dataset,
+            weights=statistics.weights,
+            statistics=statistics.statistics,
+            combination=statistics.combination,
             out=folder,
             progress=show,
-            **choice(data, task, field, n, suite, perturber),
+            **way,
+            **texts.choice(),
         )
     print_results(results, Console())
     files = "results.json, report.html, ratings.parquet, perturbed.jsonl, manifest.json"

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from typing import Annotated, NoReturn
@@ -13,10 +14,14 @@ from dhp.cli.analyze import analyze
 from dhp.cli.benchmark import benchmark
 from dhp.cli.data import data
 from dhp.cli.perturb import perturb
+from dhp.cli.protocols import protocols
 from dhp.errors import DhpError
+from dhp.files import reason
 from dhp.text import printable
 
 _INTERRUPTED = 130  # what typer returns for Ctrl-C
+_FAULT_OF_OURS = 70
+_DEBUG = "--debug"
 
 app = typer.Typer(
     help="Can this judge tell good text from the same text made worse?",
@@ -29,6 +34,7 @@ app.command()(benchmark)
 app.command()(perturb)
 app.command()(analyze)
 app.add_typer(data, name="data")
+app.add_typer(protocols, name="protocols")
 
 
 def _version(wanted: bool) -> None:
@@ -44,20 +50,41 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    debug: Annotated[
+        bool, typer.Option(_DEBUG, help="Show where an error comes from; goes anywhere.")
+    ] = False,
 ) -> None:
     """Options before any subcommand."""
 
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoReturn:
-    """Run the command line and exit: 0 done, 2 bad input or usage, 3 stopped early."""
+    """Run the command line and exit: 0 done, 2 bad input or usage, 3 stopped early, 70 a fault of ours.
+
+    Errors are one line; `--debug`, anywhere, shows where they come from as well.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = _DEBUG in given
+    try:
+        _run([argument for argument in given if argument != _DEBUG], program)
+    except Exception as e:  # noqa: BLE001  the last place where it can be said in one line
+        if debug:
+            traceback.print_exc()
+        match e:
+            case DhpError():
+                _fail(str(e), e.exit_code)
+            case OSError():  # a file that no reader or writer of ours expected to fail
+                _fail(f"{e.filename or 'file'}: {e.strerror or e}", 2)
+        hint = "" if debug else f"; run it again with {_DEBUG} to see where"
+        _fail(f"internal error, {type(e).__name__}: {reason(e)}{hint}", _FAULT_OF_OURS)
+
+
+def _run(arguments: Sequence[str], program: str) -> NoReturn:
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'
     try:
         code = app(arguments, prog_name=program, standalone_mode=False)
-    except DhpError as e:
-        _fail(str(e), e.exit_code)
     except TyperException as e:
         message = e.format_message()
         if "\n" in message:  # the help page, shown when no command is given
@@ -66,10 +93,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
         _fail(message, 2)
     except Abort:
         code = _INTERRUPTED
-    except OSError as e:  # a file that no reader or writer of ours expected to fail
-        _fail(f"{e.filename or 'file'}: {e.strerror or e}", 2)
     if code == _INTERRUPTED:
-        _fail("stopped; the same command starts again", 3)
+        _fail("stopped; the same command goes on from here", 3)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -5,37 +5,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dhp.cli.options import (
-    Count,
-    Data,
-    Datasets,
-    Fields,
-    Only,
-    Perturbers,
-    Seed,
-    SuiteName,
-    TaskName,
-    check_only,
-    choice,
-)
+from dhp.cli.grouped import grouped
+from dhp.cli.options import TextOptions
 from dhp.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dhp.pipeline import PerturbedDataset
+    from dhp.perturbed import PerturbedDataset
 
 
+@grouped(texts=TextOptions)
 def perturb(
-    dataset: Datasets = ["mini"],  # noqa: B006  typer reads defaults, never changes them
-    data: Data = None,
-    task: TaskName = None,
-    field: Fields = [],  # noqa: B006
-    suite: SuiteName = None,
-    perturber: Perturbers = [],  # noqa: B006
-    only: Only = "rule",
-    n: Count = None,
-    seed: Seed = 0,
+    texts: TextOptions,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FILE.jsonl", help="Write the degraded texts here.")
     ] = None,
@@ -47,8 +29,9 @@ def perturb(
 
     Example: dhp perturb --dataset mini/summeval --show 2
     """
-    check_only(only)
-    inputs = [Path(given).resolve() for given in (*dataset, data, suite) if given]
+    choice = texts.choice()
+    given = (*texts.dataset, texts.data, texts.suite)
+    inputs = [Path(each).resolve() for each in given if each]
     if out is not None and Path(out).resolve() in inputs:
         raise InputError(f"--out {out}: is the input; choose another file")
     if out is None and not show:
@@ -56,10 +39,10 @@ def perturb(
     from rich.console import Console
 
     from dhp.files import write_whole
-    from dhp.pipeline import perturb_datasets
+    from dhp.perturbed import perturb_datasets
     from dhp.runfolder import perturbed_lines
 
-    made = perturb_datasets(dataset, seed=seed, **choice(data, task, field, n, suite, perturber))
+    made = perturb_datasets(texts.dataset, seed=texts.seed, **choice)
     if out is not None:
         lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
         write_whole(Path(out), lambda path: path.write_text(lines, encoding="utf-8"))

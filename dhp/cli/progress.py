@@ -2,17 +2,25 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from dhp.text import printable
 
 _SECONDS_BETWEEN_LINES = 5.0
 
 
+class Show(Protocol):
+    """Shows how far something is."""
+
+    def __call__(self, what: str, done: int, total: int | None, cost: str = "") -> None:
+        """`what` is at `done` of `total`, and has cost so much."""
+
+
 @contextmanager
-def progress_shown(unit: str) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Yields `show(what, done, total)`, which writes to standard error."""
+def progress_shown(unit: str) -> Iterator[Show]:
+    """Yields what shows progress on standard error."""
     if not sys.stderr.isatty():
         yield _plain(unit)
         return
@@ -20,29 +28,57 @@ def progress_shown(unit: str) -> Iterator[Callable[[str, int, int | None], None]
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    description = TextColumn("{task.description}", markup=False)
-    columns = (description, BarColumn(), TextColumn(f"{{task.completed:,.0f}} {unit}"))
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn(f"{{task.completed:,.0f}} {unit}"),
+        TextColumn("{task.fields[rate]}", markup=False),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[cost]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
         tasks: dict[str, TaskID] = {}
+        rates: dict[str, _Rate] = {}
 
-        def show(what: str, done: int, total: int | None) -> None:
+        def show(what: str, done: int, total: int | None, cost: str = "") -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(printable(what), total=total)
-            bar.update(tasks[what], completed=done)
+                tasks[what] = bar.add_task(printable(what), total=total, rate="", cost="")
+                rates[what] = _Rate(done)
+            rate = rates[what].per_second(done)
+            bar.update(tasks[what], completed=done, rate=f"{rate:,.0f}/s" if rate else "", cost=cost)
             if done == total:
                 bar.update(tasks[what], visible=False)
 
         yield show
 
 
-def _plain(unit: str) -> Callable[[str, int, int | None], None]:
-    said = time.monotonic()
+class _Rate:
+    """How fast something went since the start."""
 
-    def show(what: str, done: int, total: int | None) -> None:
+    def __init__(self, done: int) -> None:
+        self._began = time.monotonic()
+        self._first = done
+
+    def per_second(self, done: int) -> float:
+        seconds = time.monotonic() - self._began
+        return (done - self._first) / seconds if seconds > 0 else 0.0
+
+
+def _plain(unit: str) -> Show:
+    said = time.monotonic()
+    rates: dict[str, _Rate] = {}
+
+    def show(what: str, done: int, total: int | None, cost: str = "") -> None:
         nonlocal said
+        rate = rates.setdefault(what, _Rate(done))
         if done != total and time.monotonic() - said < _SECONDS_BETWEEN_LINES:
             return
         said = time.monotonic()
-        print(f"{printable(what)}: {done:,}{f' of {total:,}' if total else ''} {unit}", file=sys.stderr)
+        parts = [f"{done:,}{f' of {total:,}' if total else ''} {unit}"]
+        if (speed := rate.per_second(done)) and total and done < total:
+            left = round((total - done) / speed)
+            parts.append(f"{speed:,.0f}/s, {left // 60}:{left % 60:02} left")
+        parts += [cost] if cost else []
+        print(f"{printable(what)}: {', '.join(parts)}", file=sys.stderr)
 
     return show

@@ -1,4 +1,4 @@
-"""Finds and strictly reads the content folders: `datasets/`, `perturbations/`, `expert_weights/`."""
+"""Finds and strictly reads the content folders: `datasets/`, `perturbations/`, `protocols/`, ..."""
 
 from dhp.content.catalog import (
     DATASETS,
@@ -14,6 +14,14 @@ from dhp.content.catalog import (
     weights_names,
 )
 from dhp.content.files import content_folder, load_spec
+from dhp.content.protocols import (
+    override,
+    protocol_names,
+    read_persona,
+    read_protocol,
+    read_steps,
+    read_wording,
+)
 
 __all__ = [
     "DATASETS",
@@ -22,10 +30,16 @@ __all__ = [
     "dataset_names",
     "load_spec",
     "mini_examples_file",
+    "override",
+    "protocol_names",
     "read_card",
+    "read_persona",
+    "read_protocol",
+    "read_steps",
     "read_suite",
     "read_task",
     "read_weights",
+    "read_wording",
     "suite_names",
     "task_names",
     "weights_names",

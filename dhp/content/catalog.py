@@ -11,48 +11,51 @@ DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22
 """The six datasets of the DHP benchmark, in the paper's order."""
 
 
-def _names(folder: Path) -> list[str]:
+def names_in(folder: Path) -> list[str]:
+    """The names of the YAML files in a folder."""
     return sorted(path.stem for path in folder.glob("*.yaml"))
 
 
-def _named_file(kind: str, folder: Path, name: str) -> Path:
-    if name not in (names := _names(folder)):
+def named_file(kind: str, folder: Path, name: str) -> Path:
+    """The file of that name in a folder; raises `InputError` with the near name."""
+    if name not in (names := names_in(folder)):
         raise InputError(f"unknown {kind} '{name}'; {near(name, names)}")
     return folder / f"{name}.yaml"
 
 
-def _name_or_file(kind: str, folder: Path, given: str) -> Path:
+def name_or_file(kind: str, folder: Path, given: str) -> Path:
+    """The file that is given, or the one of that name in a folder."""
     path = Path(given)
     if path.suffix in (".yaml", ".yml"):
         if not path.is_file():
             raise InputError(f"{kind} file {path}: does not exist")
         return path
-    return _named_file(kind, folder, given)
+    return named_file(kind, folder, given)
 
 
 def dataset_names() -> list[str]:
     """The datasets that have a card."""
-    return _names(content_folder("datasets") / "cards")
+    return names_in(content_folder("datasets") / "cards")
 
 
 def task_names() -> list[str]:
     """The tasks that are defined."""
-    return _names(content_folder("datasets") / "tasks")
+    return names_in(content_folder("datasets") / "tasks")
 
 
 def suite_names() -> list[str]:
     """The suites that ship with the package."""
-    return _names(content_folder("perturbations"))
+    return names_in(content_folder("perturbations"))
 
 
 def weights_names() -> list[str]:
     """The expert weights that ship with the package."""
-    return _names(content_folder("expert_weights"))
+    return names_in(content_folder("expert_weights"))
 
 
 def read_card(dataset: str) -> Card:
     """The card of a dataset; its task must exist."""
-    path = _named_file("dataset", content_folder("datasets") / "cards", dataset)
+    path = named_file("dataset", content_folder("datasets") / "cards", dataset)
     card = load_spec(path, Card)
     if card.task not in (tasks := task_names()):
         raise InputError(f"{path}: task: unknown task '{card.task}'; {near(card.task, tasks)}")
@@ -61,12 +64,12 @@ def read_card(dataset: str) -> Card:
 
 def read_task(task: str) -> Task:
     """A task with its metrics."""
-    return load_spec(_named_file("task", content_folder("datasets") / "tasks", task), Task)
+    return load_spec(named_file("task", content_folder("datasets") / "tasks", task), Task)
 
 
 def read_suite(given: str) -> Suite:
     """A suite by the name of its dataset or by file (`.yaml`); its task must exist."""
-    path = _name_or_file("suite", content_folder("perturbations"), given)
+    path = name_or_file("suite", content_folder("perturbations"), given)
     suite = load_spec(path, Suite)
     if suite.task not in (tasks := task_names()):
         raise InputError(f"{path}: task: unknown task '{suite.task}'; {near(suite.task, tasks)}")
@@ -75,7 +78,7 @@ def read_suite(given: str) -> Suite:
 
 def read_weights(given: str) -> Weights:
     """Weights by name or by file (`.yaml`); tasks and metrics they name must exist, rows must be full."""
-    path = _name_or_file("weights", content_folder("expert_weights"), given)
+    path = name_or_file("weights", content_folder("expert_weights"), given)
     weights = load_spec(path, Weights)
     for task_name, rows in weights.tasks.items():
         if task_name not in (tasks := task_names()):
@@ -104,6 +107,8 @@ def mini_examples_file(dataset: str) -> Path:
 
 def check() -> Iterator[str]:
     """Read all content strictly; yields one line a file, raises `InputError` at the first fault."""
+    from dhp.content.protocols import check_protocols  # which builds on this module
+
     for task in task_names():
         yield f"task {task}: {len(read_task(task).metrics)} metrics"
     for dataset in dataset_names():
@@ -117,3 +122,4 @@ def check() -> Iterator[str]:
     for name in weights_names():
         weights = read_weights(name)
         yield f"weights {name}: {sum(map(len, weights.tasks.values()))} rows"
+    yield from check_protocols()

@@ -62,12 +62,12 @@ def load_spec(path: Path, spec: type[S]) -> S:
     try:
         read = spec.model_validate(data)
     except ValidationError as e:
-        raise InputError(f"{path}: {_describe(e, spec)}") from None
+        raise InputError(f"{path}: {describe(e, spec)}") from None
     read._origin = str(path)
     return read
 
 
-def _describe(error: ValidationError, spec: type[BaseModel]) -> str:
+def describe(error: ValidationError, spec: type[BaseModel]) -> str:
     # An unknown key is usually a typing error for a missing one, so it is the better thing to name first.
     first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
     *parents, last = first["loc"] or ("",)

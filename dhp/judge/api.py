@@ -20,6 +20,8 @@ class Candidate:
     source: str
     fields: Mapping[str, str] = field(default_factory=dict)
     """The further fields that the task shows, such as `question`."""
+    reference: str | None = None
+    """A reference text other than the one under judgement, where the protocol shows one."""
 
 
 class Judge(Protocol):

@@ -58,7 +58,7 @@ class _Check:
                 f"{place}: unknown status '{rating.status}'; {near(str(rating.status), RATING_STATUSES)}"
             )
         raw = None if rating.raw is None else str(rating.raw).encode(errors="replace").decode()
-        plain = Rating(*key, int(rating.sample), None, rating.status, raw)
+        plain = Rating(*key, int(rating.sample), None, rating.status, raw, rating.rule, rating.missing_mass)
         return plain if rating.status != "scored" else self._scored(plain, rating.score, place)
 
     def _scored(self, rating: Rating, score: object, place: str) -> Rating:

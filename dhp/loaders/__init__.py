@@ -3,14 +3,13 @@
 from dhp.loaders.choose import measure, select
 from dhp.loaders.download import Progress
 from dhp.loaders.fetch import fetch
-from dhp.loaders.prepared import cache_folder, is_prepared, load_prepared, prepare
+from dhp.loaders.prepared import is_prepared, load_prepared, prepare
 from dhp.loaders.published import read_published
 from dhp.loaders.user import UserData, is_user_data, read_examples
 
 __all__ = [
     "Progress",
     "UserData",
-    "cache_folder",
     "fetch",
     "is_prepared",
     "is_user_data",

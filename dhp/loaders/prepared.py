@@ -1,28 +1,15 @@
 """Published datasets made ready once, as JSONL in the user's cache."""
 
 import json
-import os
 from pathlib import Path
 
-from dhp.errors import InputError
-from dhp.files import write_whole
+from dhp.files import cache_folder, write_whole
 from dhp.loaders.download import Progress
 from dhp.loaders.fetch import fetch
 from dhp.loaders.published import read_published
 from dhp.loaders.user import read_examples
 from dhp.records import Example
 from dhp.specs import Card
-
-
-def cache_folder() -> Path:
-    """Where dhp keeps what it can make again: `$XDG_CACHE_HOME/dhp`, else `~/.cache/dhp`."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if base.is_absolute():
-        return base / "dhp"
-    try:
-        return Path.home() / ".cache" / "dhp"
-    except RuntimeError:
-        raise InputError("there is no home folder for the cache; set XDG_CACHE_HOME to a folder") from None
 
 
 def prepared_file(card: Card) -> Path:

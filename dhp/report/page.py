@@ -16,6 +16,7 @@ th, td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid var(
 th, td { white-space: nowrap; }
 th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
 tfoot td { font-weight: 600; }
+.warning { color: light-dark(#b3261e, #ff8a80); font-weight: 600; }
 .noticed { color: var(--yes); } .missed { color: var(--no); font-weight: 600; }
 .note, .signature { color: var(--weak); font-size: .85rem; margin: .3rem 0; overflow-wrap: anywhere; }
 """
@@ -50,7 +51,8 @@ def _section(result: Result) -> str:
     metrics = list(next(iter(result.variants)).metrics) if result.variants else []
     head = "".join(f'<th scope="col">{escape(m)}</th>' for m in metrics)
     rows = "\n".join(_row(row, metrics) for row in result.variants)
-    remarks = "\n".join(f'<p class="note">{escape(note)}</p>' for note in notes(result))
+    remarks = "\n".join(f'<p class="warning">{escape(warning)}</p>' for warning in result.warnings)
+    remarks += "\n".join(f'<p class="note">{escape(note)}</p>' for note in notes(result))
     empty = "<td></td>" * (len(metrics) + 1)
     worst, worst_ew = escape(result.d_min_variant or ""), escape(result.d_min_variant_ew or "")
     return f"""<section>

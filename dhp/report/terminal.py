@@ -54,6 +54,8 @@ def print_results(results: Results, console: Console) -> None:
     for result in results:
         console.print()
         console.print(_fitting_table(result, console))
+        for warning in result.warnings:
+            console.print(f"  warning: {escape(printable(warning))}", style="bold red", soft_wrap=True)
         for note in notes(result):
             console.print(f"  note: {escape(printable(note))}", soft_wrap=True, highlight=False)
         signature = escape(printable(result.signature))
@@ -70,7 +72,10 @@ def _fitting_table(result: Result, console: Console) -> Table:
 
 
 def _table(result: Result, dropped: Collection[str]) -> Table:
-    title = printable(f"{result.dataset}  ·  {result.model}  ·  n = {result.n}")
+    judge = (
+        result.model if result.protocol in ("none", "unknown") else f"{result.model}  ·  {result.protocol}"
+    )
+    title = printable(f"{result.dataset}  ·  {judge}  ·  n = {result.n}")
     table = Table(
         title=Text(title, style="bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
     )

@@ -18,7 +18,7 @@ from dhp.errors import InputError
 from dhp.perturb import check_suite, find_perturbers
 from dhp.specs import Card, Suite, Task, Weights
 
-METRIC = "{name: m, scale: {min: 1, max: 5}, definition: d, steps: [s], question: q}"
+METRIC = "{name: m, scale: {min: 1, max: 5}, definition: d, steps: [s], question: q, antonym: a}"
 LABELS = "default_suite: summeval\nsource_label: s\noutput_label: o"
 TASK = f"task: t\ninstruction: i\n{LABELS}\nmetrics: [{METRIC}]\n"
 USE = "{level: character, method: rule, params: {k: 1}}"

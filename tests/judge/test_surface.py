@@ -16,7 +16,9 @@ from dhp.specs import Metric, Scale, Task
 
 def task(*metrics: str, low: float = 1, high: float = 5) -> Task:
     made = [
-        Metric(name=name, scale=Scale(min=low, max=high), definition="d", steps=["s"], question="q")
+        Metric(
+            name=name, scale=Scale(min=low, max=high), definition="d", steps=["s"], question="q", antonym="a"
+        )
         for name in metrics
     ]
     return Task.model_construct(task="any", instruction="i", source_label="S", output_label="O", metrics=made)

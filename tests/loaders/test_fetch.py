@@ -15,7 +15,8 @@ import pytest
 
 from dhp.content import read_card
 from dhp.errors import InputError
-from dhp.loaders import cache_folder, fetch, load_prepared, prepare
+from dhp.files import cache_folder
+from dhp.loaders import fetch, load_prepared, prepare
 from dhp.specs import Card, Download
 
 from .conftest import ROOT, Server, wmt_xml, write_csv, write_jsonl

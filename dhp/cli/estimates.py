@@ -1,0 +1,64 @@
+"""What a run would take, as a table."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dhp.text import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dhp.llm import Bill, Estimate
+
+_WAYS = (
+    ("n samples in one call", "joint"),
+    ("one call a sample", "single"),
+    ("by probability, one call", "by_probability"),
+)
+
+
+def print_estimates(estimates: Sequence["Estimate"], console: "Console") -> None:
+    """One block a judge, over all its datasets."""
+    if not estimates:
+        console.print("no language model is asked: 0 calls")
+        return
+    for judge in dict.fromkeys((e.model, e.protocol) for e in estimates):
+        _print_judge(judge, [e for e in estimates if (e.model, e.protocol) == judge], console)
+
+
+def _print_judge(judge: tuple[str, str], parts: Sequence["Estimate"], console: "Console") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
+    title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
+    console.print(Text(printable(title), style="bold"))
+    console.print(f"{samples:,} ratings, {stored:,} of them stored already; to ask:", highlight=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("way")
+    for heading in ("calls", "prompt tokens", "answer tokens, at most", "cost, at most", "time"):
+        table.add_column(heading, justify="right")
+    for way, name in _WAYS:
+        table.add_row(way, *_cells([getattr(e, name) for e in parts]))
+    console.print(table)
+    counted = "counted by the model's tokenizer" if parts[0].exact else "estimates: a quarter of the bytes"
+    console.print(
+        f"tokens are {counted}; a provider's prices for cached prompts may be lower", highlight=False
+    )
+
+
+def _cells(bills: Sequence["Bill"]) -> list[str]:
+    cost = sum(b.cost or 0.0 for b in bills) if bills[0].cost is not None else None
+    return [
+        f"{sum(b.calls for b in bills):,}",
+        f"{sum(b.prompt_tokens for b in bills):,.0f}",
+        f"{sum(b.completion_tokens for b in bills):,.0f}",
+        "–" if cost is None else f"{cost:,.2f}",
+        _duration(sum(b.seconds for b in bills)),
+    ]
+
+
+def _duration(seconds: float) -> str:
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{left:02}"

@@ -1,0 +1,69 @@
+"""`dhp protocols`: the ways of asking a judge."""
+
+from typing import Annotated
+
+import typer
+
+from dhp.cli.asking import ProtocolOptions
+from dhp.cli.grouped import grouped
+
+protocols = typer.Typer(
+    help="Ways of asking a judge: list, show.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@protocols.command("list")
+def list_() -> None:
+    """The protocols that ship with the package.
+
+    Example: dhp protocols list
+    """
+    from dhp.content import protocol_names, read_protocol
+
+    for name in protocol_names():
+        print(f"{name:15} {' '.join(read_protocol(name).description.split())}")
+
+
+@protocols.command()
+@grouped(changes=ProtocolOptions)
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME|FILE.yaml", help="A protocol.")],
+    changes: ProtocolOptions,
+    dataset: Annotated[
+        str, typer.Option("--dataset", metavar="NAME|FILE", help="Whose texts.")
+    ] = "mini/summeval",
+    example: Annotated[
+        str | None, typer.Option("--example", metavar="ID", help="Which example; default: the first.")
+    ] = None,
+    variant: Annotated[
+        str, typer.Option("--variant", metavar="NAME", help="original, or e.g. random_typos.minor.")
+    ] = "original",
+) -> None:
+    """The settings of a protocol and the exact prompt for one text, metric by metric.
+
+    Example: dhp protocols show dhp --dataset mini/summeval --metric fluency
+    """
+    from dhp.errors import InputError, near
+    from dhp.judges import questions
+    from dhp.perturbed import narrowed, perturb_datasets
+    from dhp.text import printable
+
+    chosen = changes.changed(name)
+    (part, *others) = perturb_datasets(dataset)
+    if others:
+        raise InputError(f"--dataset {dataset}: is several datasets; name one, e.g. mini/summeval")
+    part = narrowed(part, changes.metric)
+    candidates = part.candidates()
+    example = candidates[0].example if example is None else example
+    here = [c for c in candidates if c.example == example]
+    if not here:
+        raise InputError(f"--example '{example}': unknown; {near(example, {c.example for c in candidates})}")
+    texts = [c for c in here if c.variant == variant]
+    if not texts:
+        raise InputError(f"--variant '{variant}': unknown; {near(variant, [c.variant for c in here])}")
+    for key, value in chosen.model_dump(exclude={"parts"}).items():
+        print(f"# {key}: {value}")
+    asked = questions(chosen, prompt_files=changes.prompt_file)
+    for request in asked.requests(texts, part.dataset.task):
+        print(f"\n# ---- {request.place}, samples {', '.join(map(str, request.samples))}")
+        print("\n".join(printable(line) for line in request.prompt.splitlines()))

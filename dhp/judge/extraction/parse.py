@@ -1,0 +1,50 @@
+"""A rating read from an answer's words."""
+
+import re
+
+from dhp.judge.extraction.clean import clean, without_reasoning
+from dhp.judge.extraction.letters import letter_places, letter_value
+from dhp.judge.extraction.mentions import without_mentions
+from dhp.judge.extraction.numbers import value_on, with_tokens
+from dhp.judge.extraction.records import UNPARSED, Extracted, chosen
+from dhp.judge.extraction.rules import rating_places
+from dhp.protocol import AnswerForm
+from dhp.specs import Scale
+
+_REFUSAL = re.compile(
+    r"\bI(?:'m| am) (?:sorry|unable|not able|afraid)|\bI apologi[sz]e"
+    r"|\bas an? (?:AI|(?:large )?language model)\b"
+    r"|\bI (?:can ?not|can't|won't|will not|am not going to|must decline|decline|refuse)\b"
+    r"|\b(?:unable|not able|(?:not |im)possible) to (?:rate|score|evaluate|assess|judge|provide|give)\b"
+    r"|\bcan ?not (?:be )?(?:rated?|scored?|evaluated?|assess(?:ed)?|judged?|provided?|given?)\b"
+    r"|抱歉|对不起|无法|不能(?:评|给|提供|打)|拒绝",
+    re.I,
+)
+_OTHER_SCALE = re.compile(r"\bscale (?:of|from) ⟦\?⟧", re.I)
+
+
+def parse(text: str, scale: Scale, form: AnswerForm) -> Extracted:
+    """The rating in an answer; of several equally explicit ones the first, in `analyze-rate` the last.
+
+    `form` is how the answer was asked for (never `mix`), `scale` the answer's own; for `letters` its lowest
+    point is A. Never raises, and never turns a failure into a score.
+    """
+    words = without_reasoning(text)
+    if words is None:
+        return UNPARSED
+    words = clean(words)
+    if form == "letters":
+        place = chosen(letter_places(words, scale), form)
+        value = None if place is None else letter_value(place.value, scale)
+    else:
+        words = without_mentions(with_tokens(words), scale)
+        place = chosen(rating_places(words, scale, form), form)
+        value = None if place is None else value_on(place.value, scale.max)
+    if place is None:
+        return Extracted("refused", None, None) if _REFUSAL.search(words) else UNPARSED
+    if value is None:
+        return UNPARSED
+    foreign = place.tier > 0 and "/" not in place.value and _OTHER_SCALE.search(words)
+    if foreign or not scale.min <= value <= scale.max:
+        return Extracted("out_of_scale", None, place.rule)
+    return Extracted("scored", value, place.rule)

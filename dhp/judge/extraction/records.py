@@ -1,0 +1,44 @@
+"""What an answer was read as."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dhp.protocol import AnswerForm
+from dhp.records import RatingStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What one answer of a judge says."""
+
+    status: RatingStatus
+    """`scored`, `unparsed`, `refused` or `out_of_scale`."""
+    score: float | None
+    """On the answer's own scale; None unless scored."""
+    rule: str | None
+    """The rule that found the rating; None where none did."""
+    missing_mass: float | None = None
+    """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
+
+
+UNPARSED = Extracted("unparsed", None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A place in an answer that reads like a rating."""
+
+    tier: int
+    """0 is the most explicit kind; a place counts only where there is none of a lower tier."""
+    start: int
+    """Where in the text."""
+    value: str
+    rule: str
+
+
+def chosen(found: Iterable[Found], form: AnswerForm) -> Found | None:
+    """The most explicit place: the last of its tier where the rating follows the analysis, else the first."""
+    places = list(found)
+    tier = min((place.tier for place in places), default=0)
+    first_or_last = max if form == "analyze-rate" else min
+    return first_or_last((p for p in places if p.tier == tier), key=lambda p: p.start, default=None)

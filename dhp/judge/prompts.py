@@ -1,0 +1,217 @@
+"""Prompts made of a protocol, its wording and a task. Texts are fenced, never altered and never expanded."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dhp.errors import InputError
+from dhp.judge.api import Candidate
+from dhp.judge.extraction.clean import without_reasoning
+from dhp.protocol import PARTS, SLOT, AnswerForm, Part, Protocol, Wording, slot_fault
+from dhp.specs import Metric, Scale, Task
+
+_SCALES: Mapping[str, Scale] = {
+    "da": Scale(min=0, max=100),
+    "stars": Scale(min=1, max=5),
+    "letters": Scale(min=1, max=5),
+}
+_PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
+_HIDDEN = r"[\s\u200b-\u200d\u2060\ufeff]*"
+_HAN = "一二三四五六七八九十"
+_ITEM = re.compile(
+    rf"([ \t]*)[*#_]{{0,6}}[ \t]*[(（]?(?:step[ \t]*|第)?(?:\d{{1,2}}|[{_HAN}]{{1,3}})步?"
+    r"[ \t]*[.):：、）](?!\d)[*_ \t]*(\S.*)",
+    re.I,
+)
+
+
+def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
+    """The scale that an answer of this form is on; `scale` is the metric's. Letters count from A = 1."""
+    return _SCALES.get(form, scale)
+
+
+def read_auto_steps(text: str) -> list[str]:
+    """The steps of the numbered list in an answer, without their numbers; empty where there is none.
+
+    A step goes on over the lines below it, up to a blank one.
+    """
+    steps: list[str] = []
+    margin, inside = "", False
+    for line in (without_reasoning(text) or "").splitlines():
+        item = _ITEM.fullmatch(line.rstrip())
+        if item and (not steps or len(item[1]) <= len(margin)):
+            margin, inside = item[1], True
+            steps.append(item[2])
+        elif inside and line.strip():
+            steps[-1] += f" {line.strip()}"
+        else:
+            inside = False
+    return [plain for step in steps if (plain := step.replace("**", "").strip())]
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """A prompt with everything filled in that is the same for all texts under one metric and form."""
+
+    head: str
+    sample: tuple[tuple[str, ...], ...]
+    """Its paragraphs as `_pieces`."""
+    answer: str
+
+
+class Prompts:
+    """Writes the prompts of a protocol.
+
+    Up to the text under judgement they are the same for all variants of one example under one metric, so that
+    caches of prompt prefixes hold.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        wording: Wording,
+        task: Task,
+        *,
+        persona: str = "",
+        steps: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """`task` is in the protocol's language; `steps` (metric -> steps) replace the written ones.
+
+        Raises `InputError` for an unknown slot in the persona, or where a metric has no steps.
+        """
+        if fault := slot_fault("persona", persona):
+            raise InputError(f"persona: {fault}")
+        self._steps = {m.name: m.steps for m in task.metrics} if steps is None else steps
+        if lacking := [m for m in task.metric_names if not self._steps.get(m)]:
+            raise InputError(
+                f"no evaluation steps for metric '{lacking[0]}'; allowed: a list for each metric"
+            )
+        self._protocol = protocol
+        self._wording = wording
+        self._task = task
+        self._persona = persona
+        self._metrics = {metric.name: metric for metric in task.metrics}
+        self._templates: dict[tuple[str, AnswerForm], _Template] = {}
+        english = task.in_language("en") if "en" in task.translations else task
+        self._source_tag = _tag(english.source_label, "source")
+        self._output_tag = _tag(english.output_label, "output")
+        self._field_tags = {name: _tag(label, name) for name, label in english.shown_fields.items()}
+        self._reference = _pieces(wording.reference, self._known(task.metrics[0], "score-only"))
+
+    def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
+        """The whole prompt; `form` is never `mix`.
+
+        Raises `InputError` where the protocol shows a reference and the candidate has none.
+        """
+        template = self._templates.get((metric, form))
+        if template is None:
+            template = self._templates[metric, form] = self._template(self._metrics[metric], form)
+        texts = {
+            "source": _fenced(candidate.source, self._source_tag),
+            "fields": self._fields(candidate),
+            "reference": self._shown_reference(candidate),
+            "output": _fenced(candidate.text, self._output_tag),
+        }
+        sample = [_joined(pieces, texts) for pieces in template.sample]
+        return _parts([template.head, *sample, template.answer])
+
+    def auto_steps(self, metric: str) -> str:
+        """Asks for evaluation steps of a metric; shows no text, persona or scale."""
+        return _static(self._wording.auto_steps, self._known(self._metrics[metric], "score-only"))
+
+    def _template(self, metric: Metric, form: AnswerForm) -> _Template:
+        known = self._known(metric, form)
+        wording = self._wording
+        shown: dict[Part, str] = {
+            "persona": self._persona,
+            "task": wording.task,
+            "criterion": wording.criterion[form],
+            "steps": wording.steps,
+            "sample": wording.sample,
+            "answer": wording.answers[form],
+        }
+        shown |= self._protocol.parts
+        if self._protocol.steps == "none":
+            shown["steps"] = ""
+        head = [_static(shown[part], known) for part in PARTS[:4]]
+        sample = _PARAGRAPHS.split(shown["sample"].strip())
+        return _Template(
+            _parts(head), tuple(_pieces(text, known) for text in sample), _static(shown["answer"], known)
+        )
+
+    def _known(self, metric: Metric, form: AnswerForm) -> dict[str, str]:
+        """The slots that are the same for all texts."""
+        scale = answer_scale(form, metric.scale)
+        low, high = ("A", "E") if form == "letters" else (f"{scale.min:g}", f"{scale.max:g}")
+        steps = enumerate(self._steps[metric.name], start=1)
+        return {
+            "instruction": self._task.instruction,
+            "source_label": self._task.source_label,
+            "output_label": self._task.output_label,
+            "metric": metric.label,
+            "definition": metric.definition,
+            "question": metric.question,
+            "antonym": metric.antonym,
+            "low": low,
+            "high": high,
+            "steps": "\n".join(f"{number}. {step}" for number, step in steps),
+        }
+
+    def _fields(self, candidate: Candidate) -> str:
+        """The further fields that the candidate has, each under its label."""
+        labels = self._task.shown_fields.items()
+        given = [(label, name) for name, label in labels if name in candidate.fields]
+        return _parts([f"{label}\n{_fenced(candidate.fields[n], self._field_tags[n])}" for label, n in given])
+
+    def _shown_reference(self, candidate: Candidate) -> str:
+        if not self._protocol.reference:
+            return ""
+        if candidate.reference is None:
+            raise InputError(
+                f"example '{candidate.example}': has no reference text, which the protocol shows; allowed: "
+                "reference false, or a reference for each example"
+            )
+        return _joined(self._reference, {"reference": _fenced(candidate.reference, "reference")})
+
+
+def _pieces(text: str, known: Mapping[str, str]) -> tuple[str, ...]:
+    """Text and the names of slots not known yet, in turn; what is filled in is not looked at again."""
+    pieces = [""]
+    for place, piece in enumerate(SLOT.split(text)):
+        if place % 2 == 0:
+            pieces[-1] += piece
+        elif piece in known:
+            pieces[-1] += known[piece]
+        else:
+            pieces += [piece, ""]
+    return tuple(pieces)
+
+
+def _joined(pieces: tuple[str, ...], texts: Mapping[str, str]) -> str:
+    return "".join(texts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
+
+
+def _static(text: str, known: Mapping[str, str]) -> str:
+    (filled,) = _pieces(text.strip(), known)
+    return filled
+
+
+def _parts(texts: Sequence[str]) -> str:
+    """The texts that are not empty, separated by blank lines."""
+    return "\n\n".join(filter(None, texts))
+
+
+def _tag(label: str, otherwise: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or otherwise
+
+
+def _fenced(text: str, tag: str) -> str:
+    """The text as it is, between tags that it does not hold in any case, width or spacing."""
+    name, number = tag, 1
+    if any(opening in text for opening in "<＜﹤"):
+        seen = unicodedata.normalize("NFKC", text)
+        while re.search(rf"<{_HIDDEN}/?{_HIDDEN}{re.escape(name)}", seen, re.I):
+            number += 1
+            name = f"{tag}-{number}"
+    return f"<{name}>\n{text}\n</{name}>"

@@ -1,0 +1,140 @@
+"""What a protocol asks about texts: the requests, in order."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol as Interface
+
+from dhp.errors import InputError, near
+from dhp.judge.api import Candidate
+from dhp.judge.extraction import score_tokens
+from dhp.judge.prompt_files import FilePrompts
+from dhp.judge.prompts import Prompts, answer_scale
+from dhp.llm import Params, Request
+from dhp.protocol import AnswerForm, Protocol, Wording
+from dhp.seeding import text_hash
+from dhp.specs import Metric, Task
+
+_TOP_LOGPROBS = 20
+_STEPS_TOKENS = 1024
+
+TaskSteps = Mapping[str, Sequence[str]]
+"""Metric -> evaluation steps."""
+
+
+class PromptWriter(Interface):
+    """What turns a candidate into a prompt."""
+
+    def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
+        """The whole prompt."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request is about; its tag."""
+
+    candidate: Candidate
+    metric: Metric
+    form: AnswerForm
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """A protocol with all the texts that it needs."""
+
+    protocol: Protocol
+    wording: Wording
+    """In the protocol's language."""
+    persona: str = ""
+    """Put before the task."""
+    steps: Mapping[str, TaskSteps] | None = None
+    """Task -> steps that replace the written ones."""
+    prompt_files: Mapping[str, str] | None = None
+    """Metric -> published prompt that is used as it is, instead of one made of the wording."""
+    seed: int = 0
+    """Of sampling; none is sent where the temperature is 0."""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Everything that decides how a model is asked."""
+        return {
+            "settings": self.protocol.model_dump(),
+            "wording": text_hash(self.wording.model_dump_json()),
+            "persona": self.persona,
+            "steps": self.steps,
+            "prompt_files": self.prompt_files,
+        }
+
+    @property
+    def label(self) -> str:
+        """The protocol's name with a hash of its settings."""
+        return f"{self.protocol.protocol}@{text_hash(json.dumps(self.settings, sort_keys=True))}"
+
+    def requests(
+        self, candidates: Sequence[Candidate], task: Task, auto_steps: TaskSteps | None = None
+    ) -> Iterator[Request]:
+        """What is to be asked, in an order in which neighbours share as much of their prompts as possible.
+
+        `auto_steps` are those that the model wrote; without them the written ones stand in for them.
+        """
+        task = task.in_language(self.protocol.language)
+        writer = self._writer(task, auto_steps)
+        for _, group in groupby(candidates, key=lambda c: c.example):
+            variants = list(group)
+            for metric in task.metrics:
+                for form, samples in self._forms():
+                    params = self._params(metric, form)
+                    for candidate in variants:
+                        place = f"example '{candidate.example}', variant '{candidate.variant}'"
+                        yield Request(
+                            prompt=writer.prompt(candidate, metric.name, form),
+                            params=params,
+                            samples=samples,
+                            place=f"{place}, metric '{metric.name}'",
+                            group=f"{candidate.example}\n{metric.name}\n{form}",
+                            tag=Asked(candidate, metric, form),
+                        )
+
+    def steps_requests(self, task: Task) -> list[Request]:
+        """Asks for the evaluation steps of each metric (Auto-CoT, Liu et al. 2023); the tag is its name."""
+        task = task.in_language(self.protocol.language)
+        prompts = Prompts(self.protocol, self.wording, task, persona=self.persona)
+        params = Params(0.0, None, max(_STEPS_TOKENS, self.protocol.max_tokens))
+        return [
+            Request(prompts.auto_steps(name), params, (0,), f"evaluation steps of '{name}'", tag=name)
+            for name in task.metric_names
+        ]
+
+    def _forms(self) -> list[tuple[AnswerForm, tuple[int, ...]]]:
+        """The answer forms with the samples that are asked for in each."""
+        samples = tuple(range(self.protocol.samples))
+        if self.protocol.answer == "mix":
+            return [("rate-explain", samples[::2]), ("analyze-rate", samples[1::2])]
+        return [(self.protocol.answer, samples)]
+
+    def _params(self, metric: Metric, form: AnswerForm) -> Params:
+        protocol = self.protocol
+        top_logprobs, wanted = 0, tuple[str, ...]()
+        if protocol.extraction != "parse":
+            top_logprobs = _TOP_LOGPROBS
+            wanted = tuple(score_tokens(answer_scale(form, metric.scale), form))
+        seed = None if protocol.temperature == 0 else self.seed
+        return Params(protocol.temperature, protocol.top_p, protocol.max_tokens, seed, top_logprobs, wanted)
+
+    def _writer(self, task: Task, auto_steps: TaskSteps | None) -> PromptWriter:
+        if self.prompt_files is not None:
+            if lacking := [m for m in task.metric_names if m not in self.prompt_files]:
+                there = " ".join(f"--metric {m}" for m in self.prompt_files)
+                raise InputError(
+                    f"no prompt file for the metric '{lacking[0]}'; add one, or take only {there}"
+                )
+            return FilePrompts(self.prompt_files, task)
+        steps = auto_steps
+        if self.steps is not None:
+            if task.task not in self.steps:
+                place = self.protocol.steps
+                raise InputError(f"{place}: no steps for task '{task.task}'; {near(task.task, self.steps)}")
+            steps = self.steps[task.task]
+        return Prompts(self.protocol, self.wording, task, persona=self.persona, steps=steps)

@@ -1,0 +1,189 @@
+"""One model, asked through the store: what judges and perturbers hold."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from dhp.llm.engine import Session
+from dhp.llm.records import Answer, Failure, Reply, Request
+from dhp.llm.store import Store, Stored, keys, row
+from dhp.llm.usage import Budget, Limits, Prices, Usage
+from dhp.llm.workers import Client, Done, Engine, Job, Pace
+
+
+class LocalModel(Protocol):
+    """A model in this process."""
+
+    model: str
+    endpoint: str
+
+    def count_tokens(self, prompt: str) -> int:
+        """Tokens of a prompt as it is sent."""
+        ...
+
+    def check(self, request: Request) -> None:
+        """Raises `InputError` where a request does not fit the model."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
+        """Replies for each request's samples; those of one group come one after another."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a model may be asked: how fast, at what price, up to which limits, and where replies are kept."""
+
+    store: Store | None = None
+    """None keeps nothing."""
+    refresh: bool = False
+    """Ask again what is stored, and replace it."""
+    pace: Pace = field(default_factory=Pace)
+    prices: Prices = field(default_factory=Prices)
+    limits: Limits = field(default_factory=Limits)
+
+
+class Asker:
+    """Asks one model many things; what is stored is not asked again.
+
+    Parameters
+    ----------
+    model
+        Behind a server or in this process.
+    terms
+        How it may be asked.
+    run
+        Name of the run: replies that it paid for count as its own after a restart, too.
+    """
+
+    def __init__(self, model: Client | LocalModel, terms: Terms, *, run: str = "") -> None:
+        self.model = model
+        self.terms = terms
+        self.run = run
+        self.usage = Usage()
+        self._budget = Budget(terms.limits, terms.prices)
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
+        """The answers, in any order, each as soon as it is there and stored.
+
+        Raises
+        ------
+        InputError
+            If asking is pointless: key, model or parameter refused, no server, a prompt too long.
+        StoppedEarly
+            At a limit, or when the server gives out; what came before is stored.
+        """
+        if isinstance(self.model, Client):
+            return self._ask_server(self.model, requests)
+        return self._ask_local(self.model, requests)
+
+    @property
+    def spent(self) -> str:
+        """Calls, tokens, money and trouble so far, in a few words."""
+        usage = self.usage
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        cost = self.terms.prices.cost(usage.prompt_tokens, usage.completion_tokens)
+        parts = [f"{usage.calls:,} calls", f"{tokens:,} tokens"]
+        parts += [f"cost {cost:,.4g}"] if cost is not None else []
+        parts += [f"{usage.retries:,} retries"] if usage.retries else []
+        parts += [f"{usage.failed:,} failed"] if usage.failed else []
+        return ", ".join(parts)
+
+    def missing(self, request: Request) -> int:
+        """How many samples of a request are not stored."""
+        wanted = keys(self.model.model, self.model.endpoint, request)
+        return len(wanted) - len(self._stored(wanted))
+
+    def _stored(self, wanted: Mapping[int, bytes]) -> dict[int, Stored]:
+        if self.terms.store is None or self.terms.refresh:
+            return {}
+        return self.terms.store.find(wanted)
+
+    def _job(self, request: Request) -> Job:
+        """A request with what is stored of it."""
+        missing = keys(self.model.model, self.model.endpoint, request)
+        found: dict[int, Reply] = {}
+        for sample, stored in self._stored(missing).items():
+            found[sample] = stored.reply
+            del missing[sample]
+            self.usage.add(stored.reply, own=stored.run == self.run)
+        return Job(request, found, missing, estimated_tokens(request.prompt))
+
+    def _answer(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> Answer:
+        for outcome in outcomes.values():
+            if isinstance(outcome, Reply):
+                self.usage.add(outcome, own=True)
+            else:
+                self.usage.failed += 1
+        return Answer(job.request, {**job.found, **outcomes})
+
+    def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
+        terms = self.terms
+        engine = Engine(client, terms.store, terms.pace, self._budget, self.run, terms.refresh)
+
+        def answered(done: Done) -> Answer:
+            self.usage.retries = before + engine.retries
+            while client.notes:
+                warnings.warn(f"{client.model}: {client.notes.pop(0)}", stacklevel=2)
+            return self._answer(done.job, done.outcomes)
+
+        before = self.usage.retries
+        with ExitStack() as stack:
+            session: Session | None = None  # a finished run opens no connection
+            for request in requests:
+                job = self._job(request)
+                if not job.keys:
+                    yield self._answer(job, {})
+                    continue
+                session = session or stack.enter_context(Session(engine))
+                session.submit(job)
+                while session.full:
+                    yield answered(session.wait())
+                for done in session.ready():
+                    yield answered(done)
+            while session and session.pending:
+                yield answered(session.wait())
+
+    def _ask_local(self, model: LocalModel, requests: Iterable[Request]) -> Iterator[Answer]:
+        jobs: dict[Request, tuple[Job, tuple[float, float]]] = {}
+        stored: list[Answer] = []
+
+        def missing() -> Iterator[Request]:
+            for request in requests:
+                job = self._job(request)
+                if not job.keys:
+                    stored.append(self._answer(job, {}))
+                    continue
+                model.check(request)
+                most = request.params.max_tokens * len(job.keys)
+                left = replace(request, samples=tuple(job.keys))
+                jobs[left] = job, self._budget.reserve(job.prompt_tokens, most)
+                yield left
+
+        for request, outcomes in model.answer(missing()):
+            job, reserved = jobs.pop(request)
+            self._budget.settle(reserved, [o for o in outcomes.values() if isinstance(o, Reply)])
+            self._keep(job, outcomes)
+            yield self._answer(job, outcomes)
+            yield from stored
+            stored.clear()
+        yield from stored
+
+    def _keep(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> None:
+        if self.terms.store is None:
+            return
+        model = self.model
+        self.terms.store.add(
+            [
+                row(job.keys[sample], model.model, model.endpoint, sample, reply, self.run)
+                for sample, reply in outcomes.items()
+                if isinstance(reply, Reply)
+            ],
+            replace=self.terms.refresh,
+        )
+
+
+def estimated_tokens(text: str) -> float:
+    """About how many tokens a text has: a quarter of its bytes."""
+    return len(text.encode(errors="replace")) / 4

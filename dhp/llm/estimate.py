@@ -1,0 +1,101 @@
+"""What asking would take, before anything is asked."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from dhp.llm.asker import Asker, estimated_tokens
+from dhp.llm.records import Request
+from dhp.llm.workers import Client
+
+_SECONDS_A_CALL = 1.0
+"""Assumed where no rate is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """One way of asking."""
+
+    calls: int
+    prompt_tokens: float
+    completion_tokens: float
+    """At most."""
+    cost: float | None
+    """At most; None without prices."""
+    seconds: float
+    """At the given rate, else with all places busy and one second a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What one judge on one dataset would take."""
+
+    model: str
+    protocol: str
+    dataset: str
+    samples: int
+    """Answers wanted."""
+    stored: int
+    """Of them there already."""
+    exact: bool
+    """Whether tokens were counted by the model's tokenizer."""
+    joint: Bill
+    """All samples of a prompt in one call."""
+    single: Bill
+    """One call a sample."""
+    by_probability: Bill
+    """One call a prompt, for the probabilities of its first answer token."""
+
+
+def estimate_requests(asker: Asker, protocol: str, dataset: str, requests: Iterable[Request]) -> Estimate:
+    """Count what is not stored yet."""
+    count, exact = _counter(asker)
+    samples = stored = prompts = missing = 0
+    tokens = tokens_single = most = 0.0
+    for request in requests:
+        left = asker.missing(request)
+        samples += len(request.samples)
+        stored += len(request.samples) - left
+        if not left:
+            continue
+        length = count(request.prompt)
+        prompts += 1
+        missing += left
+        tokens += length
+        tokens_single += length * left
+        most += request.params.max_tokens * left
+    return Estimate(
+        asker.model.model,
+        protocol,
+        dataset,
+        samples,
+        stored,
+        exact,
+        _bill(asker, prompts, tokens, most),
+        _bill(asker, missing, tokens_single, most),
+        _bill(asker, prompts, tokens, prompts),
+    )
+
+
+def _bill(asker: Asker, calls: int, prompt_tokens: float, completion_tokens: float) -> Bill:
+    pace = asker.terms.pace
+    minutes = [calls * _SECONDS_A_CALL / pace.concurrency / 60]
+    if pace.calls_per_minute:
+        minutes.append(calls / pace.calls_per_minute)
+    if pace.tokens_per_minute:
+        minutes.append((prompt_tokens + completion_tokens) / pace.tokens_per_minute)
+    cost = asker.terms.prices.cost(prompt_tokens, completion_tokens)
+    return Bill(calls, prompt_tokens, completion_tokens, cost, max(minutes) * 60)
+
+
+def _counter(asker: Asker) -> tuple[Callable[[str], float], bool]:
+    """A function that counts tokens, and whether it is the model's own."""
+    model = asker.model
+    if not isinstance(model, Client):
+        return model.count_tokens, True
+    try:
+        import tiktoken
+
+        encoding = tiktoken.encoding_for_model(model.model.partition("/")[2])
+    except Exception:  # noqa: BLE001  not installed, an unknown model, or no way to its vocabulary
+        return estimated_tokens, False
+    return lambda prompt: len(encoding.encode_ordinary(prompt)), True

@@ -1,0 +1,237 @@
+"""A model in this process that answers requests."""
+
+import functools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dhp.errors import InputError
+from dhp.llm.hf.compute import Generated, begin, generate, next_logprobs, only_of_one_length
+from dhp.llm.hf.decoding import decide
+from dhp.llm.hf.loading import load_config, load_network, load_tokenizer
+from dhp.llm.hf.plan import Row, Share, shares, windows
+from dhp.llm.hf.source import check_device, find
+from dhp.llm.hf.vocabulary import Vocabulary
+from dhp.llm.records import Position, Reply, Request
+from dhp.seeding import stream
+
+if TYPE_CHECKING:
+    from transformers import Cache, PreTrainedConfig, PreTrainedModel
+
+_Result = TypeVar("_Result")
+_LOOK_AHEAD = 64
+_BATCH = {"cpu": 4, "cuda": 32}
+
+
+class HfModel:
+    """A causal language model run by transformers; loaded when first needed.
+
+    Parameters
+    ----------
+    name
+        A folder, or the name of a hub repository. Code in it is never run.
+    device
+        `auto` (a GPU where there is one), `cpu`, `cuda` or `cuda:N`.
+    dtype
+        `auto` (as the checkpoint says), `float32`, `float16` or `bfloat16`.
+    batch_size
+        Most sequences computed at once; halved where memory runs out. None chooses by device.
+
+    Raises
+    ------
+    InputError
+        If the model, the device or the dtype does not exist, or torch or transformers are not installed;
+        later, if the model cannot be loaded.
+    """
+
+    def __init__(
+        self, name: str, *, device: str = "auto", dtype: str = "auto", batch_size: int | None = None
+    ) -> None:
+        self._source = find(name, dtype)
+        self.model = self._source.model
+        check_device(self.model, device)
+        if batch_size is not None and batch_size < 1:
+            raise InputError(f"model '{self.model}': batch size is {batch_size}; must be at least 1")
+        self.endpoint = f"transformers dtype={self._source.dtype} {self._source.identity}"
+        self._device = device
+        self._batch_size = batch_size
+
+    @functools.cached_property
+    def _config(self) -> "PreTrainedConfig":
+        return load_config(self._source)
+
+    @functools.cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.model, load_tokenizer(self._source))
+
+    @functools.cached_property
+    def _network(self) -> "PreTrainedModel":
+        return load_network(self._source, self._device)
+
+    def count_tokens(self, prompt: str) -> int:
+        """Tokens of a prompt as it is sent, those of the chat template included."""
+        return len(self._vocabulary.encode(prompt))
+
+    def check(self, request: Request) -> None:
+        """Raise `InputError` if prompt and answer do not fit into the model's context."""
+        tokens = self.count_tokens(request.prompt)
+        answer = 0 if request.params.wanted else request.params.max_tokens
+        limit = getattr(self._config.get_text_config(), "max_position_embeddings", None)
+        if not tokens:
+            raise InputError(f"{request.place}: the prompt has no tokens for model '{self.model}'")
+        if limit is not None and tokens + answer > limit:
+            raise InputError(
+                f"{request.place}: a prompt of {tokens} tokens and an answer of up to {answer} do not fit "
+                f"into the {limit} tokens of model '{self.model}'"
+            )
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, dict[int, Reply]]]:
+        """Answer requests, each as a whole; only some batches of them are read ahead.
+
+        Consecutive requests of one group that begin with the same tokens have these computed once. A reply
+        depends on prompt, parameters and sample alone, up to rounding in the forward pass.
+
+        Yields
+        ------
+        (request, replies by sample)
+            In no particular order.
+        """
+        for window in windows(requests, max(_LOOK_AHEAD, 2 * (self._batch_size or 0))):
+            if window[0][0].params.wanted:
+                yield from self._weigh(window)
+            else:
+                yield from self._continue(window)
+
+    def _weigh(self, window: list[list[Request]]) -> Iterator[tuple[Request, dict[int, Reply]]]:
+        """Answers that are probabilities of wanted tokens."""
+        requests = [request for family in window for request in family]
+        tokens = self._vocabulary.wanted(requests[0].params.wanted)
+        texts = [self._vocabulary.token(token) for token in tokens]
+
+        def compute(rows: Sequence[Row], cache: "Cache | None") -> list[list[float]]:
+            done = 0 if cache is None else cache.get_seq_length()
+            logprobs = next_logprobs(self._network, [row.tokens[done:] for row in rows], cache)
+            for row, nothing in zip(rows, logprobs.isnan().any(-1).tolist(), strict=True):
+                if nothing:
+                    raise InputError(
+                        f"{requests[row.index].place}: model '{self.model}' overflows in "
+                        f"{self._source.dtype}; choose float32 or bfloat16"
+                    )
+            found: list[list[float]] = logprobs[:, tokens].tolist()
+            return found
+
+        for share in shares(self._rows(window, one=True)):
+            for row, logprobs in self._computed(share, compute, padded=False):
+                request = requests[row.index]
+                position = Position(None, _ranked(texts, logprobs))
+                first = Reply("", "stop", len(row.tokens), 0, 1, (position,))
+                yield request, _same(request, first)
+
+    def _continue(self, window: list[list[Request]]) -> Iterator[tuple[Request, dict[int, Reply]]]:
+        """Answers that are generated."""
+        requests = [request for family in window for request in family]
+        own = self._network.generation_config
+        decoding = decide(requests[0].params, own)
+        end = self._end()
+
+        def compute(rows: Sequence[Row], cache: "Cache | None") -> list[Generated]:
+            streams = [
+                stream("hf", requests[row.index].prompt, requests[row.index].params.seed, row.sample)
+                for row in rows
+            ]
+            return generate(self._network, [row.tokens for row in rows], decoding, streams, end, cache)
+
+        done: dict[int, dict[int, Generated]] = defaultdict(dict)
+        for share in shares(self._rows(window, one=not decoding.sampled)):
+            for row, generated in self._computed(share, compute, padded=True):
+                done[row.index][row.sample] = generated
+                request = requests[row.index]
+                if len(done[row.index]) == (len(request.samples) if decoding.sampled else 1):
+                    yield request, self._replies(request, len(row.tokens), done.pop(row.index))
+
+    def _rows(self, window: list[list[Request]], *, one: bool) -> Iterator[list[Row]]:
+        """The rows of each family; one for each request, where all its samples are the same."""
+        index = 0
+        for family in window:
+            rows = []
+            for request in family:
+                tokens = self._vocabulary.encode(request.prompt)
+                rows += [Row(index, s, tokens) for s in (request.samples[:1] if one else request.samples)]
+                index += 1
+            yield rows
+
+    def _computed(
+        self, share: Share, compute: "Callable[[Sequence[Row], Cache | None], list[_Result]]", *, padded: bool
+    ) -> Iterator[tuple[Row, _Result]]:
+        """Rows with their results, batch by batch; batches are halved where memory runs out."""
+        import torch
+
+        cache = None
+        if share.shared:
+            cache = begin(self._network, share.rows[0].tokens[: share.shared], padded=padded)
+        rows = share.rows
+        of_one_length = only_of_one_length(self._network, padded=padded)
+        while rows:
+            size = self._size()
+            batch = rows[:size]
+            if of_one_length:
+                batch = [row for row in batch if len(row.tokens) == len(rows[0].tokens)]
+            try:
+                results = compute(batch, cache)
+            except torch.OutOfMemoryError:
+                if len(batch) == 1:
+                    raise InputError(
+                        f"model '{self.model}': out of memory at a prompt of {len(rows[0].tokens)} tokens"
+                    ) from None
+                self._batch_size = len(batch) // 2
+                torch.cuda.empty_cache()
+                continue
+            yield from zip(batch, results, strict=True)
+            rows = rows[len(batch) :]
+
+    def _size(self) -> int:
+        if self._batch_size is None:
+            self._batch_size = _BATCH[self._network.device.type]
+        return self._batch_size
+
+    def _end(self) -> set[int]:
+        """Tokens that end an answer: those of the generation configuration and the tokenizer's own."""
+        own: Any = self._network.generation_config.eos_token_id
+        found = {own} if isinstance(own, int) else set(own or ())
+        return found if self._vocabulary.end is None else found | {self._vocabulary.end}
+
+    def _replies(
+        self, request: Request, prompt_tokens: int, generated: dict[int, Generated]
+    ) -> dict[int, Reply]:
+        replies: dict[int, Reply] = {}
+        total = sum(len(g.tokens) for g in generated.values())
+        for sample, g in generated.items():
+            positions = None
+            if request.params.top_logprobs:
+                positions = tuple(self._position(*at) for at in zip(g.tokens, g.alternatives, strict=True))
+            text, finish = self._vocabulary.text(g.tokens), "stop" if g.ended else "length"
+            replies[sample] = Reply(text, finish, 0, 0, 0, positions)
+        first = request.samples[0]
+        replies[first] = replace(
+            replies[first], prompt_tokens=prompt_tokens, completion_tokens=total, calls=1
+        )
+        return replies if len(replies) == len(request.samples) else _same(request, replies[first])
+
+    def _position(self, chosen: int, alternatives: list[tuple[int, float]]) -> Position:
+        tokens, logprobs = zip(*alternatives, strict=True)
+        text = self._vocabulary.token
+        return Position(text(chosen), _ranked([text(t) for t in tokens], logprobs))
+
+
+def _ranked(texts: Sequence[str], logprobs: Sequence[float]) -> tuple[tuple[str, float], ...]:
+    """Tokens that are possible at all, the most probable first."""
+    pairs = [(text, p) for text, p in zip(texts, logprobs, strict=True) if p > -math.inf]
+    return tuple(sorted(pairs, key=lambda pair: -pair[1]))
+
+
+def _same(request: Request, first: Reply) -> dict[int, Reply]:
+    """One reply for all samples, counted once."""
+    again = replace(first, prompt_tokens=0, completion_tokens=0, calls=0)
+    return {s: first if i == 0 else again for i, s in enumerate(request.samples)}

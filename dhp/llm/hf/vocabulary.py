@@ -1,0 +1,67 @@
+"""Between text and tokens."""
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dhp.errors import InputError
+from dhp.llm.records import normal
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+class Vocabulary:
+    """What a tokenizer makes of prompts, and the text of its tokens."""
+
+    def __init__(self, model: str, tokenizer: "PreTrainedTokenizerBase") -> None:
+        self._model = model
+        self._tokenizer = tokenizer
+        self.end: int | None = tokenizer.eos_token_id
+        """The token that ends an answer."""
+
+    def encode(self, prompt: str) -> list[int]:
+        """The prompt as the model gets it: as one message of a user where there is a chat template.
+
+        Control tokens written out in the prompt stay plain text.
+        """
+        from jinja2 import TemplateError
+
+        prompt = prompt.encode(errors="replace").decode()
+        ids: Any
+        if self._tokenizer.chat_template is None:
+            ids = self._tokenizer(prompt, split_special_tokens=True, verbose=False)["input_ids"]
+        else:
+            message = [{"role": "user", "content": prompt}]
+            try:
+                ids = self._tokenizer.apply_chat_template(
+                    message,
+                    add_generation_prompt=True,
+                    sanitize_control_tokens=True,
+                    return_dict=False,
+                    tokenizer_kwargs={"verbose": False},
+                )
+            except (TemplateError, NotImplementedError) as e:
+                raise InputError(
+                    f"model '{self._model}': its chat template cannot be used: {' '.join(str(e).split())}"
+                ) from None
+        return list(ids)
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """Text of an answer, without special tokens."""
+        text: Any = self._tokenizer.decode(list(tokens), skip_special_tokens=True)
+        return str(text)
+
+    def token(self, token: int) -> str:
+        """Text of one token, special or not."""
+        return str(self._tokenizer.decode([token]))
+
+    @functools.cached_property
+    def _normal(self) -> list[str]:
+        texts: Any = self._tokenizer.decode([[i] for i in range(len(self._tokenizer))])
+        return [normal(text) for text in texts]
+
+    def wanted(self, wanted: Sequence[str]) -> list[int]:
+        """Tokens whose text, as `normal` leaves it, is among `wanted`."""
+        texts = set(wanted)
+        return [i for i, text in enumerate(self._normal) if text in texts]

@@ -1,0 +1,91 @@
+"""What is asked of a language model and what comes back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """How an answer is to be generated; part of the key under which it is stored."""
+
+    temperature: float | None
+    """None leaves it to the model."""
+    top_p: float | None
+    """None leaves it to the model."""
+    max_tokens: int
+    """Most tokens of one answer."""
+    seed: int | None = None
+    """Of sample 0; sample i gets seed + i where samples are asked one by one."""
+    top_logprobs: int = 0
+    """How many alternatives of each generated token to return with their log-probabilities; 0 for none."""
+    wanted: tuple[str, ...] = ()
+    """Tokens, as `normal` leaves them, whose probabilities matter. A model in process returns exactly these
+    for the first token of its answer and generates nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One prompt and the samples wanted of its answer."""
+
+    prompt: str
+    params: Params
+    samples: tuple[int, ...]
+    """Numbers of the samples; each is answered and stored on its own."""
+    place: str
+    """What it is about, for messages, e.g. `example 'a', variant 'original', metric 'fluency'`."""
+    group: str = ""
+    """Requests of one group share a long beginning and follow one another."""
+    tag: object = None
+    """For whoever asks; nobody else looks at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Log-probabilities at one place of an answer."""
+
+    chosen: str | None
+    """The token that was generated; None where nothing was."""
+    alternatives: tuple[tuple[str, float], ...]
+    """Tokens with their natural log-probabilities; the same text may stand more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One sample of an answer."""
+
+    text: str
+    finish: str
+    """Why it ended: `stop`, `length`, `content_filter`, `tool_calls` or what else the server says."""
+    prompt_tokens: int
+    """Of the whole call, on the first reply of each call; 0 on the others."""
+    completion_tokens: int
+    """Of the whole call, on the first reply of each call; 0 on the others."""
+    calls: int
+    """1 on the first reply of each call, 0 on the others, so that sums count calls."""
+    positions: tuple[Position, ...] | None = None
+    """Log-probabilities, where they were asked for and given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no reply."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for a request: one outcome for each of its samples."""
+
+    request: Request
+    outcomes: Mapping[int, Reply | Failure]
+
+
+def normal(token: str) -> str:
+    """A token without what does not change its meaning as a score: spaces, marks, case, width.
+
+    `" 4"`, `"4"`, `"**4"`, `"４"` and `"Ġ4"` are all `"4"`.
+    """
+    import unicodedata
+
+    return unicodedata.normalize("NFKC", token).strip(" \t\r\n\u2581\u0120\u010a*_#`\"'()[]:.,;").casefold()

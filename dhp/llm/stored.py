@@ -1,0 +1,59 @@
+"""A model of which only stored replies are to be had."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from dhp.errors import InputError, near
+from dhp.llm.records import Failure, Reply, Request
+from dhp.llm.store import Store
+
+
+class StoredModel:
+    """Answers from a store of an earlier run alone.
+
+    Parameters
+    ----------
+    store
+        The store.
+    model
+        Whose replies, e.g. `openai/gpt-4o-mini`; may be left out where the store knows one model only.
+
+    Raises
+    ------
+    InputError
+        If the store has no replies, or of several models, or not of this one.
+    """
+
+    def __init__(self, store: Store, model: str | None = None) -> None:
+        there = store.models()
+        names = [f"{name} at {endpoint}" if name == model else name for name, endpoint in there]
+        if not there:
+            raise InputError(f"{store.path}: holds no replies")
+        fitting = [pair for pair in there if model in (None, pair[0], f"{pair[0]} at {pair[1]}")]
+        if model is not None and not fitting:
+            raise InputError(f"{store.path}: no replies of '{model}'; {near(model, names)}")
+        if len(fitting) > 1:
+            raise InputError(
+                f"{store.path}: several models; choose one by ?model=: {', '.join(sorted(names))}"
+            )
+        self.model, self.endpoint = fitting[0]
+
+    def count_tokens(self, prompt: str) -> int:
+        """None are ever sent."""
+        return 0
+
+    def check(self, request: Request) -> None:
+        """Everything fits."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
+        """What was not found in the store stays without a reply."""
+        missing = Failure("not in the recording")
+        for request in requests:
+            yield request, dict.fromkeys(request.samples, missing)
+
+
+def open_store(path: Path) -> Store:
+    """An existing store; raises `InputError` where there is none."""
+    if not path.is_file():
+        raise InputError(f"{path}: does not exist")
+    return Store(path)

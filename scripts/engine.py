@@ -1,0 +1,177 @@
+"""What asking costs us, against a local stub server: time, memory, and what survives faults and kills.
+
+    python scripts/engine.py [overhead|memory|store|faults|kills ...]
+
+Each part prints its figures beside what must hold. Timings are noisy; shares are of what the server's latency
+and the number of calls in flight allow.
+"""
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from dhp.cli.progress import progress_shown
+from dhp.judge import Candidate, LlmJudge, checked_ratings
+from dhp.judges import protocol, questions
+from dhp.llm import Asker, Pace, Params, Reply, Request, Store, Terms
+from dhp.llm.http import OpenAIClient
+from dhp.llm.store import keys, row
+from dhp.perturbed import perturb_datasets
+from dhp.specs import Task
+from tests.llm.stub import stats, stub_server
+
+SOURCE = "A sentence of an article that goes on for a while and says little. " * 45
+RUNS = ((64, 0.0, 12_000, None), (64, 0.2, 8_000, 0.95), (256, 0.2, 28_000, 0.88))
+"""Calls in flight, latency in seconds, calls, share of the ideal rate that must be reached."""
+FAULTS = "429=0.10,500=0.05,drop=0.02,hang=0.02,garbage=0.01"
+
+
+def texts(count: int) -> tuple[list[Candidate], Task]:
+    """Candidates for at least `count` ratings under four metrics, about 3,600 characters a prompt."""
+    task = perturb_datasets("mini/summeval", n=1)[0].dataset.task
+    return [Candidate(f"e{i}", "original", f"Summary number {i}.", SOURCE) for i in range(count // 4)], task
+
+
+def judge(url: str, folder: Path, concurrency: int, timeout: float = 60.0) -> LlmJudge:
+    """The default protocol with one sample, so that each rating is a call."""
+    terms = Terms(Store(folder / "replies.sqlite"), pace=Pace(concurrency))
+    asker = Asker(OpenAIClient("stub", url, timeout=timeout), terms, run="measured")
+    return LlmJudge(asker, questions(protocol("dhp", samples=1)))
+
+
+def rated(asked: LlmJudge, candidates: Sequence[Candidate], task: Task) -> tuple[int, float, float]:
+    """Ratings, seconds, seconds of processor time; with parsing, store and progress."""
+    count = 0
+    began, used = time.perf_counter(), time.process_time()
+    with progress_shown("ratings") as show:
+        for _ in checked_ratings(asked, candidates, task):
+            count += 1
+            if count % 20 == 0:
+                show("stub", count, 4 * len(candidates), asked.asker.spent)
+    return count, time.perf_counter() - began, time.process_time() - used
+
+
+def overhead() -> None:
+    """Processor time a call and share of the ideal rate."""
+    for concurrency, latency, calls, bar in RUNS:
+        with stub_server("--latency", latency) as url, tempfile.TemporaryDirectory() as folder:
+            count, seconds, used = rated(judge(url, Path(folder), concurrency), *texts(calls))
+        rate = count / seconds
+        reached = f"{rate:,.0f} calls/s (>= 2,000)"
+        if bar:
+            reached = f"{rate:,.0f} calls/s, {rate * latency / concurrency:.1%} of the ideal (>= {bar:.0%})"
+        spent = f"{used / count * 1e3:.3f} ms CPU a call (<= 0.4)"
+        print(f"{concurrency} in flight, {latency * 1000:.0f} ms: {reached}, {spent}")
+
+
+def memory() -> None:
+    """Growth of resident memory over 100,000 ratings."""
+    candidates, task = texts(100_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with stub_server() as url, tempfile.TemporaryDirectory() as folder:
+        count, seconds, _ = rated(judge(url, Path(folder), 64), candidates, task)
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    print(f"{count:,} ratings in {seconds:.0f} s: {grown:.0f} MB beyond import and texts (< 120)")
+
+
+def store() -> None:
+    """Processor time a stored row, in groups of 32."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept, rows = Store(Path(folder) / "replies.sqlite"), []
+        for number in range(64_000):
+            key = keys("m", "e", Request(f"prompt {number}", Params(0.0, None, 16), (0,), ""))[0]
+            rows.append(
+                row(
+                    key,
+                    "openai/gpt-4o-mini",
+                    "https://api.openai.com/v1",
+                    0,
+                    Reply("4", "stop", 900, 1, 1),
+                    "run",
+                )
+            )
+        used = time.process_time()
+        for first in range(0, len(rows), 32):
+            kept.add(rows[first : first + 32])
+        used = time.process_time() - used
+    print(f"store: {used / len(rows) * 1e6:.1f} microseconds CPU a row (<= 15)")
+
+
+def faults() -> None:
+    """Every rating answered or failed with its reason, none twice, none lost."""
+    with (
+        stub_server("--faults", FAULTS, "--retry-after", "0.05") as url,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        asked = judge(url, Path(folder), 64, timeout=0.5)
+        candidates, task = texts(8_000)
+        ratings = list(checked_ratings(asked, candidates, task))
+        counted = stats(url)
+    places = {(r.example, r.metric) for r in ratings}
+    failed = [r.raw for r in ratings if r.status == "failed"]
+    twice = sum(count - 1 for count in counted["paid"].values())
+    print(
+        f"faults: {len(ratings):,} ratings of {len(places):,} places, {len(failed)} failed ({set(failed)}), "
+        f"{asked.asker.usage.retries:,} retries, {twice} paid twice (0); server: {counted['statuses']}"
+    )
+
+
+def kills(times: int = 20, concurrency: int = 16) -> None:
+    """A run killed again and again against one that is not."""
+    with stub_server("--latency", "0.03") as url, tempfile.TemporaryDirectory() as folder:
+        base = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--base-url", url]
+        base += ["--dataset", "mini/summeval", "--samples", "2", "--concurrency", str(concurrency)]
+        whole, broken = Path(folder) / "whole", Path(folder) / "broken"
+        subprocess.run(
+            [*base, "--out", whole, "--cache", whole.parent / "a"], check=True, capture_output=True
+        )
+        paid = sum(stats(url)["paid"].values())
+        command = [*base, "--out", broken, "--cache", broken.parent / "b"]
+        killed = 0
+        while killed < times:
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(random.uniform(1.2, 2.2))
+            if process.poll() is not None:
+                break
+            process.kill()
+            process.wait()
+            killed += 1
+        subprocess.run(command, check=True, capture_output=True)
+        again = sum(stats(url)["paid"].values()) - 2 * paid
+        same = [f"{name} {'equal' if _equal(whole / name, broken / name) else 'DIFFERENT'}" for name in FILES]
+    print(f"killed {killed} times: {', '.join(same)}; {again} replies paid again (<= {killed * concurrency})")
+
+
+FILES = ("results.json", "ratings.parquet", "perturbed.jsonl", "manifest.json", "report.html")
+
+
+def _equal(one: Path, other: Path) -> bool:
+    """Byte for byte, timestamps apart."""
+    if one.suffix != ".json":
+        return one.read_bytes() == other.read_bytes()
+    read = [json.loads(path.read_text()) for path in (one, other)]
+    return _without_times(read[0]) == _without_times(read[1])
+
+
+def _without_times(value: object) -> object:
+    if isinstance(value, dict):
+        return {k: _without_times(v) for k, v in value.items() if k != "created"}
+    return [_without_times(v) for v in value] if isinstance(value, list) else value
+
+
+PARTS = {"overhead": overhead, "memory": memory, "store": store, "faults": faults, "kills": kills}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or PARTS:
+        if name == "memory" and len(sys.argv) != 2:  # in a process of its own
+            subprocess.run([sys.executable, __file__, "memory"], check=True)
+        else:
+            PARTS[name]()

@@ -1,0 +1,118 @@
+"""Measure how much of what judges really answered can be read.
+
+python scripts/extraction.py DATA_FOLDER [--sample N | --unparsed]
+
+DATA_FOLDER holds `judge_responses/` (DAMO-NLP-SG/LLM_summeval) and `topical_chat/chatgpt_responses/`
+(d223302/A-Closer-Look-To-LLM-Evaluation).
+"""
+
+import argparse
+import gzip
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from dhp.judge.extraction import Extracted, parse
+from dhp.protocol import AnswerForm
+from dhp.seeding import stream
+from dhp.specs import Scale
+
+FIVE, THREE = Scale(min=1.0, max=5.0), Scale(min=1.0, max=3.0)
+SUMMEVAL: dict[str, AnswerForm] = {"rts": "analyze-rate", "stareval": "stars", "mcq": "letters"}
+TOPICAL_CHAT: dict[str, AnswerForm] = {
+    "geval": "score-only",
+    "geval_no_auto_cot": "score-only",
+    "llm_eval_no_cot": "free-text",
+    "rate_explain": "rate-explain",
+    "analyze_rate": "analyze-rate",
+}
+
+Protocol = tuple[str, AnswerForm, Scale]
+Readings = dict[str, Counter[tuple[str, Extracted]]]
+"""Protocol -> each distinct answer as it was read, with how often it stands there."""
+
+NUMBER = re.compile(r"\b(?:[1-5]|[A-E]|one|two|three|four|five)\b")
+"""An answer without any of these holds no rating."""
+
+
+def answers(folder: Path) -> Iterator[tuple[Protocol, str]]:
+    """Every answer with its protocol."""
+    for file in sorted((folder / "judge_responses").glob("*.jsonl.gz")):
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            for row in map(json.loads, lines):
+                yield (row["protocol"], SUMMEVAL[row["protocol"]], FIVE), row["response"]
+    for name, form in TOPICAL_CHAT.items():
+        for aspect in ("coh", "nat"):
+            file = folder / "topical_chat" / "chatgpt_responses" / f"gpt3.5_{aspect}_{name}.json.gz"
+            for item in json.loads(gzip.decompress(file.read_bytes())):
+                for response in item["all_responses"]:
+                    yield (f"{name} ({aspect})", form, THREE), response
+
+
+def read(folder: Path) -> Readings:
+    """Every answer, read."""
+    found: Readings = defaultdict(Counter)
+    for (name, form, scale), text in answers(folder):
+        found[name][text, parse(text, scale, form)] += 1
+    return found
+
+
+def shares(found: Readings) -> Iterator[tuple[str, Counter[str], float]]:
+    """Protocol, answers by status, and the share scored of the answers that may hold a rating."""
+    for name, counts in found.items():
+        by_status: Counter[str] = Counter()
+        rated = 0
+        for (text, extracted), count in counts.items():
+            by_status[extracted.status] += count
+            rated += count * (extracted.status == "scored" or NUMBER.search(text) is not None)
+        yield name, by_status, by_status["scored"] / rated
+
+
+def print_table(found: Readings) -> None:
+    """One row a protocol, in Markdown."""
+    print(
+        "| protocol | answers | scored | unparsed | refused | out of scale | share of those with a number |"
+    )
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for name, by_status, share in shares(found):
+        figures = [by_status[status] for status in ("scored", "unparsed", "refused", "out_of_scale")]
+        print(f"| {name} | {' | '.join(f'{n:,}' for n in (by_status.total(), *figures))} | {share:.2%} |")
+
+
+def print_sample(found: Readings, n: int) -> None:
+    """`n` answers, as many of each protocol, with what was read: to be checked by eye."""
+    for i, (name, counts) in enumerate(found.items()):
+        share = n // len(found) + (i < n % len(found))
+        pool = sorted(counts.elements(), key=lambda each: each[0])
+        for text, extracted in stream("extraction", "sample", name).sample(pool, share):
+            print(f"{name}\t{extracted.status}\t{extracted.score}\t{extracted.rule}\t{text!r}")
+
+
+def print_failures(found: Readings) -> None:
+    """Every distinct answer without a score."""
+    for name, counts in found.items():
+        for (text, extracted), count in counts.most_common():
+            if extracted.status != "scored":
+                print(f"{name}\t{extracted.status}\t{count}\t{text!r}")
+
+
+def main() -> None:
+    """Print the table, the sample or the failures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sample", type=int, metavar="N", help="print N answers as they were read")
+    parser.add_argument("--unparsed", action="store_true", help="print the answers without a score")
+    options = parser.parse_args()
+    found = read(options.folder)
+    if options.sample:
+        print_sample(found, options.sample)
+    elif options.unparsed:
+        print_failures(found)
+    else:
+        print_table(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Scores weighed by token probabilities."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dhp.errors import InputError
+from dhp.judge.extraction import Extracted, expected_score, score_tokens
+from dhp.llm.records import Position, normal
+from dhp.protocol import AnswerForm
+from dhp.specs import Scale
+
+FIVE = Scale(min=1.0, max=5.0)
+
+
+def place(chosen: str | None, **shares: float) -> Position:
+    """A position with the given probabilities; `_` in a name stands for a space."""
+    pairs = [(token.replace("_", " "), math.log(share)) for token, share in shares.items()]
+    return Position(chosen, tuple(pairs))
+
+
+def word(chosen: str) -> Position:
+    return Position(chosen, ((chosen, 0.0),))
+
+
+def likely(chosen: str, four: float = 0.5, three: float = 0.5) -> Position:
+    return Position(chosen, (("4", math.log(four)), ("3", math.log(three))))
+
+
+def test_the_mean_is_renormalised_and_the_rest_reported() -> None:
+    alternatives = {
+        " 4": 0.3,
+        "4": 0.1,
+        "３": 0.2,
+        "four": 0.1,
+        "四": 0.05,
+        "4.0": 0.05,
+        "The": 0.1,
+        "6": 0.1,
+    }
+    position = Position(" 4", tuple((token, math.log(p)) for token, p in alternatives.items()))
+    extracted = expected_score([position], FIVE, "score-only")
+    assert extracted.score == pytest.approx((0.6 * 4 + 0.2 * 3) / 0.8)
+    assert extracted.missing_mass == pytest.approx(0.2)
+    assert (extracted.status, extracted.rule) == ("scored", "prob")
+
+
+def test_one_text_may_stand_twice() -> None:
+    position = Position(None, (("4", math.log(0.25)), ("4", math.log(0.25)), ("2", math.log(0.5))))
+    extracted = expected_score([position], FIVE, "score-only")
+    assert extracted.score == pytest.approx(3)
+    assert extracted.missing_mass == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "form", "at"),
+    [
+        (["4"], "score-only", 0),
+        (["Rating", ":", " ", "4", "\n", "It", " has", " ", "4", " parts"], "rate-explain", 3),
+        (["1", ".", " Coherence", ":", " ", "4"], "score-only", 5),
+        (["Rating", " (", "1", "-", "5", "):", " ", "5", "."], "score-only", 7),
+        (["From", " ", "1", " to", " ", "5", ",", " I", " give", " a", " ", "1", "."], "free-text", 11),
+        (["It", " names", " ", "4", " people", ".", "\n", "Rating", ":", " ", "4"], "analyze-rate", 10),
+        (["ĠRating", ":", "Ġ", "4", "Ċ", "2", "Ġerrors"], "rate-explain", 3),
+        (["Four", " stars", "."], "stars", 0),
+        (["4", "/", "5"], "score-only", 0),
+        (["5", "/", "5"], "score-only", 0),
+        (["4", "<|im_end|>"], "score-only", 0),
+    ],
+)  # fmt: skip
+def test_the_place_is_where_the_score_is_said(tokens: list[str], form: AnswerForm, at: int) -> None:
+    positions = [likely(token) if i == at else word(token) for i, token in enumerate(tokens)]
+    assert expected_score(positions, FIVE, form).score == pytest.approx(3.5)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "status"),
+    [
+        ([], "unparsed"),
+        (["Good"], "unparsed"),
+        (["There", " are", " ", "2", " errors"], "unparsed"),
+        (["1", "-", "5"], "unparsed"),
+        (["3", ".", "5"], "unparsed"),
+        (["I", " cannot", " rate", " it"], "refused"),
+        (["9"], "out_of_scale"),
+    ],
+)
+def test_no_place_is_no_score(tokens: list[str], status: str) -> None:
+    assert expected_score([word(token) for token in tokens], FIVE, "score-only") == Extracted(
+        status,  # type: ignore[arg-type]
+        None,
+        "bare" if status == "out_of_scale" else None,
+    )
+
+
+def test_no_mass_on_the_scale_is_no_score() -> None:
+    assert expected_score([place(None, The=0.9)], FIVE, "score-only").status == "unparsed"
+    position = Position(None, (("4", -math.inf), ("3", math.nan)))
+    assert expected_score([position], FIVE, "score-only").status == "unparsed"
+
+
+def test_letters_are_not_articles() -> None:
+    extracted = expected_score([place(None, D=0.2, _B=0.2, a=0.6)], FIVE, "letters")
+    assert extracted.score == pytest.approx(3)
+    assert extracted.missing_mass == pytest.approx(0.6)
+    assert expected_score([place("D", D=0.5, C=0.5)], FIVE, "letters").score == pytest.approx(3.5)
+
+
+def test_tokens_are_normal_and_on_the_scale() -> None:
+    tokens = score_tokens(FIVE, "score-only")
+    assert all(normal(token) == token for token in tokens)
+    assert {tokens[t] for t in ("4", "4.0", "four", "四")} == {4.0}
+    assert set(tokens.values()) == {1.0, 2.0, 3.0, 4.0, 5.0}
+    assert score_tokens(FIVE, "letters") == {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0, "e": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "form"),
+    [
+        (0.0, 100.0, "da"),
+        (1.0, 10.0, "score-only"),
+        (0.0, 0.5, "score-only"),
+        (-1.0, 1.0, "stars"),
+        (1.0, 30.0, "letters"),
+    ],
+)
+def test_a_scale_of_more_than_one_token_is_an_error(low: float, high: float, form: AnswerForm) -> None:
+    with pytest.raises(InputError, match="allowed: extraction 'parse'") as error:
+        expected_score([word("1")], Scale(min=low, max=high), form)
+    assert "\n" not in str(error.value)
+
+
+LOGPROBS = st.floats(max_value=0.01) | st.just(math.nan)
+TOKENS = st.sampled_from(
+    ["1", " 2", "3", "4.0", "five", "四", "A", "b", "The", " ", "-", "/", ":", "Rating", ""]
+)
+POSITIONS = st.lists(
+    st.builds(Position, st.none() | TOKENS, st.lists(st.tuples(TOKENS, LOGPROBS), max_size=5).map(tuple)),
+    max_size=6,
+)
+
+
+@given(POSITIONS, st.sampled_from(["score-only", "analyze-rate", "stars", "letters"]))
+def test_any_positions_give_a_score_on_the_scale_or_none(positions: list[Position], form: AnswerForm) -> None:
+    extracted = expected_score(positions, FIVE, form)
+    assert (
+        (extracted.status == "scored")
+        == (extracted.score is not None)
+        == (extracted.missing_mass is not None)
+    )
+    if extracted.score is not None and extracted.missing_mass is not None:
+        assert 1 <= extracted.score <= 5
+        assert 0 <= extracted.missing_mass <= 1

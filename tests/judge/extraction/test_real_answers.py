@@ -1,0 +1,21 @@
+"""What judges really answered."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.realdata
+
+ROOT = Path(__file__).resolve().parents[3]
+REAL = ROOT.parent / "shared" / "data"
+
+
+def test_ratings_are_read() -> None:
+    if not REAL.is_dir():
+        pytest.skip(f"the published answers are not at {REAL}")
+    script = runpy.run_path(str(ROOT / "scripts" / "extraction.py"))
+    found = script["read"](REAL)
+    assert sum(counts.total() for counts in found.values()) == 86_240
+    for name, _, share in script["shares"](found):
+        assert share >= 0.995, name

@@ -1,0 +1,52 @@
+"""Short ways to ask in tests."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dhp.llm import Asker, Failure, Limits, Pace, Params, Prices, Reply, Request, Store, Terms
+from dhp.llm.http import OpenAIClient
+
+QUICK = Params(temperature=0.0, top_p=None, max_tokens=16)
+
+
+def requests(count: int, samples: int = 1, params: Params = QUICK) -> Iterator[Request]:
+    """Distinct requests, tagged with their number."""
+    for number in range(count):
+        yield Request(f"Rate text {number}.", params, tuple(range(samples)), f"text {number}", tag=number)
+
+
+def asker(
+    url: str,
+    store: Path | None = None,
+    *,
+    concurrency: int = 8,
+    retries: int = 8,
+    timeout: float = 10.0,
+    limits: Limits = Limits(),
+    refresh: bool = False,
+    run: str = "run",
+) -> Asker:
+    """An asker of the model `stub` at `url`."""
+    terms = Terms(
+        Store(store) if store else None,
+        refresh=refresh,
+        pace=Pace(concurrency, retries=retries),
+        prices=Prices(1.0, 2.0),
+        limits=limits,
+    )
+    return Asker(OpenAIClient("stub", url, timeout=timeout), terms, run=run)
+
+
+def answered(asker: Asker, wanted: Sequence[Request]) -> dict[int, list[str]]:
+    """Tag -> texts by sample, `!reason` where there is none; each request must be answered once."""
+    found: dict[int, list[str]] = {}
+    for answer in asker.ask(wanted):
+        assert isinstance(answer.request.tag, int)
+        assert answer.request.tag not in found
+        assert set(answer.outcomes) == set(answer.request.samples)
+        found[answer.request.tag] = [_text(answer.outcomes[s]) for s in answer.request.samples]
+    return found
+
+
+def _text(outcome: Reply | Failure) -> str:
+    return outcome.text if isinstance(outcome, Reply) else f"!{outcome.reason}"

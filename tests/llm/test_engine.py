@@ -1,0 +1,154 @@
+"""Many calls at once: nothing lost, nothing twice, nothing paid twice."""
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from dhp.errors import InputError, StoppedEarly
+from dhp.llm import Asker, Limits, Request, Terms
+from dhp.llm.stored import StoredModel, open_store
+from tests.llm.asking import QUICK, answered, asker, requests
+from tests.llm.stub import kill, reset, stats, stub_server
+
+FAULTS = "429=0.10,500=0.05,drop=0.02,hang=0.02,garbage=0.01"
+
+
+def test_every_request_is_answered_once_in_spite_of_faults(tmp_path: Path) -> None:
+    wanted = list(requests(600))
+    with stub_server() as url:
+        truth = answered(asker(url), wanted)
+    with stub_server("--faults", FAULTS, "--retry-after", "0.01") as url:
+        asked = asker(url, tmp_path / "s.sqlite", concurrency=32, timeout=0.3)
+        assert answered(asked, wanted) == truth
+        counted = stats(url)
+        assert counted["statuses"]["429"] > 0
+        assert set(counted["paid"].values()) == {1}
+        assert len(counted["paid"]) == 600
+    assert asked.usage.retries >= 0.15 * 600
+    assert asked.usage.calls == 600
+
+
+def test_a_call_that_never_succeeds_is_given_up_with_its_reason_and_the_rest_goes_on() -> None:
+    with stub_server("--faults", "500=0.5") as url:
+        asked = asker(url, retries=1)
+        found = answered(asked, list(requests(200)))
+    failed = [texts for texts in found.values() if texts[0].startswith("!")]
+    assert len(found) == 200
+    assert 20 < len(failed) < 90  # a quarter fails twice
+    assert asked.usage.failed == len(failed)
+    assert "HTTP 500" in failed[0][0]
+
+
+def test_what_is_stored_is_not_asked_again(tmp_path: Path) -> None:
+    path, wanted = tmp_path / "s.sqlite", list(requests(50, samples=3))
+    with stub_server() as url:
+        first = asker(url, path, run="one")
+        found = answered(first, wanted)
+        assert stats(url)["calls"] == 50
+        reset(url)
+        again, other = asker(url, path, run="one"), asker(url, path, run="two")
+        assert answered(again, wanted) == answered(other, wanted) == found
+        assert stats(url)["calls"] == 0
+        assert again.usage == first.usage
+        assert (other.usage.calls, other.usage.cached_calls, other.usage.prompt_tokens) == (0, 50, 0)
+        assert answered(asker(url, path, refresh=True), wanted) == found
+        assert stats(url)["calls"] == 50
+    recorded = open_store(path)
+    replay = Asker(StoredModel(recorded), Terms(recorded))
+    assert answered(replay, wanted) == found
+    (missing,) = answered(replay, [Request("another", QUICK, (0,), "", tag=0)]).values()
+    assert missing == ["!not in the recording"]
+
+
+def test_missing_samples_are_topped_up(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with stub_server() as url:
+        answered(asker(url, path), list(requests(5, samples=2)))
+        asked = asker(url, path)
+        assert asked.missing(next(requests(1, samples=5))) == 3
+        assert all(len(t) == 5 for t in answered(asked, list(requests(5, samples=5))).values())
+        assert stats(url)["bodies"][-1]["n"] == 3
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [(Limits(calls=7), 7), (Limits(tokens=60), 14), (Limits(cost=0.00006), 14)],
+)
+def test_a_limit_stops_in_time_and_the_same_call_goes_on(limits: Limits, most: int, tmp_path: Path) -> None:
+    path, wanted = tmp_path / "s.sqlite", list(requests(30))
+    with stub_server("--latency", 0.01) as url:
+        asked = asker(url, path, limits=limits)
+        with pytest.raises(StoppedEarly, match="the same command goes on from here"):
+            answered(asked, wanted)
+        paid = stats(url)["calls"]
+        assert 0 < paid <= most
+        tokens = asked.usage.prompt_tokens + asked.usage.completion_tokens
+        assert limits.tokens is None or tokens <= limits.tokens
+        assert (
+            limits.cost is None
+            or (asked.usage.prompt_tokens + 2 * asked.usage.completion_tokens) / 1e6 <= limits.cost
+        )
+        reset(url)
+        assert len(answered(asker(url, path), wanted)) == 30
+        assert stats(url)["calls"] == 30 - paid
+
+
+def test_calls_in_flight_at_a_limit_are_waited_for_and_stored(tmp_path: Path) -> None:
+    with stub_server("--latency", 0.2) as url:
+        with pytest.raises(StoppedEarly):
+            answered(asker(url, tmp_path / "s.sqlite", limits=Limits(calls=6)), list(requests(30)))
+        reset(url)
+        answered(asker(url, tmp_path / "s.sqlite"), list(requests(30)))
+        assert stats(url)["calls"] == 24
+
+
+def test_a_server_that_dies_stops_the_run_and_another_goes_on(tmp_path: Path) -> None:
+    path, wanted = tmp_path / "s.sqlite", list(requests(2000))
+    with stub_server("--latency", 0.005) as url:
+        port = url.split(":")[2].split("/")[0]
+        dying = asker(url, path, retries=0)
+        answers = dying.ask(wanted)
+        list(islice(answers, 100))
+        kill(url)
+        with pytest.raises(StoppedEarly, match="no call succeeds any more"):
+            list(answers)
+    assert dying.usage.calls >= 100
+    with stub_server("--port", port) as url:
+        assert len(answered(asker(url, path), wanted)) == 2000
+        assert stats(url)["calls"] <= 2000 - dying.usage.calls
+
+
+def test_a_busy_server_is_given_fewer_calls_at_once() -> None:
+    with stub_server("--latency", 0.02, "--busy-above", 4, "--retry-after", "0.01") as url:
+        asked = asker(url, concurrency=64)
+        found = answered(asked, list(requests(400)))
+        refused = stats(url)["statuses"]["429"]
+    assert not any(t[0].startswith("!") for t in found.values())
+    assert refused < 400, "without adapting, each round of 64 would have 60 refused"
+
+
+def test_nothing_is_sent_for_a_run_that_needs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with stub_server() as url:
+        found = answered(asker(url, path), list(requests(5)))
+    assert answered(asker(url, path), list(requests(5))) == found  # the server is gone
+
+
+def test_stopping_in_the_middle_leaves_no_thread_behind(tmp_path: Path) -> None:
+    import threading
+
+    with stub_server("--latency", 0.05) as url:
+        answers = asker(url).ask(requests(1000))
+        next(answers)
+        answers.close()
+        assert not [t for t in threading.enumerate() if t.name == "dhp-engine"]
+
+
+def test_an_error_while_prompts_are_made_reaches_the_caller() -> None:
+    def broken():
+        yield from requests(3)
+        raise InputError("example 'a' lacks its reference")
+
+    with stub_server() as url, pytest.raises(InputError, match="lacks its reference"):
+        answered(asker(url), broken())

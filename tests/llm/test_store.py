@@ -1,0 +1,144 @@
+"""Replies that are stored once and never lost."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dhp.errors import InputError
+from dhp.llm import Params, Position, Reply, Request, Store
+from dhp.llm.store import keys, row
+
+ASKED = Request("prompt", Params(0.0, None, 16), (0, 1), "here")
+REPLY = Reply("4", "stop", 10, 1, 1)
+
+
+def put(store: Store, request: Request, reply: Reply, run: str = "run") -> None:
+    store.add([row(key, "m", "e", sample, reply, run) for sample, key in keys("m", "e", request).items()])
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+positions = st.builds(
+    Position,
+    st.none() | texts,
+    st.lists(st.tuples(texts, st.floats(max_value=0, allow_nan=False, allow_infinity=False))).map(tuple),
+)
+
+
+@given(
+    st.builds(
+        Reply,
+        texts,
+        texts,
+        st.integers(0, 9),
+        st.integers(0, 9),
+        st.just(1),
+        st.none() | st.lists(positions).map(tuple),
+    )
+)
+def test_what_is_put_in_comes_out(reply: Reply) -> None:
+    store = Store(Path(":memory:"))
+    put(store, ASKED, reply)
+    found = store.find(keys("m", "e", ASKED))
+    assert {sample: stored.reply for sample, stored in found.items()} == {0: reply, 1: reply}
+    assert found[0].run == "run"
+    store.close()
+
+
+def test_text_that_is_no_unicode_is_kept_readable(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.sqlite")
+    put(store, ASKED, replace(REPLY, text="4 \ud800"))
+    assert store.find(keys("m", "e", ASKED))[0].reply.text == "4 ?"
+
+
+def test_the_key_holds_all_that_decides_the_answer() -> None:
+    params = ASKED.params
+    others = [
+        ("other", "e", ASKED),
+        ("m", "other", ASKED),
+        ("me", "", ASKED),
+        ("m", "e", replace(ASKED, prompt="prompt ")),
+        ("m", "e", replace(ASKED, params=replace(params, temperature=1.0))),
+        ("m", "e", replace(ASKED, params=replace(params, temperature=None))),
+        ("m", "e", replace(ASKED, params=replace(params, top_p=1.0))),
+        ("m", "e", replace(ASKED, params=replace(params, max_tokens=17))),
+        ("m", "e", replace(ASKED, params=replace(params, seed=0))),
+        ("m", "e", replace(ASKED, params=replace(params, top_logprobs=5))),
+        ("m", "e", replace(ASKED, params=replace(params, wanted=("4",)))),
+    ]
+    found = [keys(*each)[0] for each in [("m", "e", ASKED), *others]]
+    assert len(set(found)) == len(found)
+    assert len(set(keys("m", "e", replace(ASKED, samples=tuple(range(300)))).values())) == 300
+    elsewhere = replace(ASKED, place="there", group="g", tag=7, samples=(1,))
+    assert keys("m", "e", elsewhere)[1] == keys("m", "e", ASKED)[1]
+
+
+def test_the_first_reply_stays_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.sqlite")
+    put(store, ASKED, REPLY)
+    put(store, ASKED, replace(REPLY, text="5"))
+    assert store.find(keys("m", "e", ASKED))[0].reply.text == "4"
+    key = keys("m", "e", ASKED)[0]
+    store.add([row(key, "m", "e", 0, replace(REPLY, text="5"), "run")], replace=True)
+    assert store.find(keys("m", "e", ASKED))[0].reply.text == "5"
+    assert store.models() == [("m", "e")]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from dhp.llm import Params, Reply, Request, Store
+from dhp.llm.store import keys, row
+
+store, name = Store(Path(sys.argv[1])), sys.argv[2]
+for number in range(int(sys.argv[3])):
+    request = Request(f"{name} {number}", Params(0.0, None, 16), (0,), "")
+    store.add([row(keys("m", "e", request)[0], "m", "e", 0, Reply("4", "stop", 1, 1, 1), name)])
+    print(number, flush=True)
+"""
+
+
+def there(store: Store, name: str, count: int) -> int:
+    asked = (Request(f"{name} {n}", Params(0.0, None, 16), (0,), "") for n in range(count))
+    return sum(bool(store.find(keys("m", "e", request))) for request in asked)
+
+
+def test_two_processes_write_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    command = [sys.executable, "-c", WRITER, str(path)]
+    writers = [subprocess.Popen([*command, name, "400"], stdout=subprocess.DEVNULL) for name in "ab"]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert there(Store(path), "a", 400) == there(Store(path), "b", 400) == 400
+
+
+def test_a_kill_loses_no_acknowledged_row(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), "a", "1000000"], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        for line in writer.stdout:
+            if int(line) == 500:
+                os.kill(writer.pid, signal.SIGKILL)
+        acknowledged = int(line) + 1
+    assert acknowledged > 500
+    assert there(Store(path), "a", acknowledged) == acknowledged
+
+
+def test_what_cannot_be_a_store_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("this is no database, whatever its name says" * 100)
+    with pytest.raises(InputError, match="text: file is not a database; choose another folder by --cache"):
+        Store(tmp_path / "text")
+    with pytest.raises(InputError, match="--cache"):
+        Store(tmp_path / "text" / "below" / "s.sqlite")
+    store = Store(tmp_path / "s.sqlite")
+    store._connection().execute("PRAGMA user_version=99")
+    store.close()
+    with pytest.raises(InputError, match="another version of dhp"):
+        Store(tmp_path / "s.sqlite")
