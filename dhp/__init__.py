@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dhp.perturb import Edited, Perturber, perturber
     from dhp.perturbed import perturb_datasets
     from dhp.pipeline import estimate, run
-    from dhp.protocol import Protocol
+    from dhp.protocols import Protocol
     from dhp.records import Example, Rating, Variant
     from dhp.results import Result, Results
 
@@ -71,7 +71,7 @@ _HOMES = {
     "perturb_datasets": "perturbed",
     "estimate": "pipeline",
     "run": "pipeline",
-    "Protocol": "protocol",
+    "Protocol": "protocols",
     "Example": "records",
     "Rating": "records",
     "Variant": "records",

@@ -8,11 +8,11 @@ from dhp.content import override, read_persona, read_protocol, read_steps, read_
 from dhp.errors import InputError
 from dhp.files import cache_folder
 from dhp.judge import Judge, LlmJudge, Questions, find_judge, read_prompt_files
-from dhp.llm import Asker, Client, Limits, LocalModel, Pace, Prices, Store, Terms
+from dhp.llm import Asker, Budget, Client, Limits, LocalModel, Pace, Prices, Store, Terms
 from dhp.llm.find import PROVIDERS, open_model
 from dhp.llm.store import FILE
 from dhp.llm.stored import StoredModel, open_store
-from dhp.protocol import Protocol
+from dhp.protocols import Protocol
 
 _REPLAY = "replay/"
 
@@ -42,9 +42,9 @@ class Asking:
     """For models in this process: rows computed together; default: as fits the device."""
 
     def terms(self) -> Terms:
-        """With the store opened."""
+        """With the store opened and nothing spent."""
         store = Store(Path(self.cache or cache_folder()) / FILE) if self.store else None
-        return Terms(store, self.refresh, self.pace, self.prices, self.limits)
+        return Terms(store, self.refresh, self.pace, Budget(self.limits, self.prices))
 
     def open(self, model: str) -> Client | LocalModel:
         """The model called `provider/name`."""
@@ -71,6 +71,7 @@ def make_judges(
     model: str,
     protocols: Sequence[Protocol],
     asking: Asking,
+    terms: Terms,
     *,
     prompt_files: Sequence[str] = (),
     seed: int = 0,
@@ -79,7 +80,7 @@ def make_judges(
     if not model.startswith((*(f"{p}/" for p in PROVIDERS), _REPLAY)) or _is_recording(model):
         return [find_judge(model, seed=seed)]
     asked = [questions(each, prompt_files=prompt_files, seed=seed) for each in protocols]
-    return [LlmJudge(_asker(model, asking), each) for each in asked]
+    return [LlmJudge(_asker(model, asking, terms), each) for each in asked]
 
 
 def questions(protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int = 0) -> Questions:
@@ -105,9 +106,9 @@ def _is_recording(model: str) -> bool:
     return model.startswith(_REPLAY) and Path(path).suffix != ".sqlite"
 
 
-def _asker(model: str, asking: Asking) -> Asker:
+def _asker(model: str, asking: Asking, terms: Terms) -> Asker:
     if not model.startswith(_REPLAY):
-        return Asker(asking.open(model), asking.terms())
+        return Asker(asking.open(model), terms)
     path, _, query = model.removeprefix(_REPLAY).partition("?")
     chosen = query.removeprefix("model=") if query else None
     if query and not query.startswith("model="):

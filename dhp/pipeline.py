@@ -14,7 +14,7 @@ from dhp.judge import Judge, LlmJudge, checked_ratings
 from dhp.judges import Asking, make_judges, protocol
 from dhp.llm import Estimate, Usage, estimate_requests
 from dhp.perturbed import Choice, PerturbedDataset, listed, narrowed, perturb_datasets
-from dhp.protocol import Protocol
+from dhp.protocols import Protocol
 from dhp.ratings import groups
 from dhp.records import Rating
 from dhp.results import Result, Results
@@ -158,10 +158,11 @@ def find_judges(
 ) -> list[Judge]:
     """The judges: each language model under each protocol, other judges once; raises `InputError`."""
     ways = [protocol(p) if isinstance(p, str) else p for p in listed(protocols)]
+    terms = asking.terms()
     judges: list[Judge] = []
     for given in listed(model):
         if isinstance(given, str):
-            judges += make_judges(given, ways, asking, prompt_files=prompt_files, seed=seed)
+            judges += make_judges(given, ways, asking, terms, prompt_files=prompt_files, seed=seed)
             continue
         named = all(isinstance(getattr(given, name, None), str) for name in ("model", "protocol"))
         if isinstance(given, type) or not named or not callable(getattr(given, "rate", None)):

@@ -63,7 +63,10 @@ def overhead() -> None:
     """Processor time a call and share of the ideal rate."""
     for concurrency, latency, calls, bar in RUNS:
         with stub_server("--latency", latency) as url, tempfile.TemporaryDirectory() as folder:
-            count, seconds, used = rated(judge(url, Path(folder), concurrency), *texts(calls))
+            candidates, task = texts(calls)
+            asked = judge(url, Path(folder), concurrency)
+            rated(asked, candidates[:16], task)  # imports
+            count, seconds, used = rated(asked, candidates[16:], task)
         rate = count / seconds
         reached = f"{rate:,.0f} calls/s (>= 2,000)"
         if bar:

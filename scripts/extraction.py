@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dhp.judge.extraction import Extracted, parse
-from dhp.protocol import AnswerForm
+from dhp.protocols import AnswerForm
 from dhp.seeding import stream
 from dhp.specs import Scale
 

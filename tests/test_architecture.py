@@ -13,7 +13,7 @@ VOCABULARY = {
     "edits",
     "errors",
     "files",
-    "protocol",
+    "protocols",
     "records",
     "registry",
     "seeding",
@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "tables": {"errors", "files"},
     "records": set(),
     "specs": {"records"},
-    "protocol": {"errors", "specs"},
+    "protocols": {"errors", "specs"},
     "registry": {"errors"},
     "seeding": set(),
     "text": set(),
@@ -69,7 +69,7 @@ ALLOWED: dict[str, set[str]] = {
     "benchmark": {"cli"},
     "__main__": {"cli"},
     "__init__": {"analysis", "data", "errors", "judge", "judges", "llm"}
-    | {"perturb", "perturbed", "pipeline", "protocol", "records", "results"},
+    | {"perturb", "perturbed", "pipeline", "protocols", "records", "results"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -9,7 +9,7 @@ from dhp.errors import InputError
 
 if TYPE_CHECKING:
     from dhp.judges import Asking
-    from dhp.protocol import Protocol
+    from dhp.protocols import Protocol
 
 _DEFAULT = "default"
 

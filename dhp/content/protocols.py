@@ -9,7 +9,7 @@ from dhp.content.catalog import name_or_file, named_file, names_in, read_task, t
 from dhp.content.files import content_folder, describe, load_spec, load_yaml
 from dhp.errors import InputError, near
 from dhp.files import read_text
-from dhp.protocol import LANGUAGES, Language, Protocol, Wording, slot_fault
+from dhp.protocols import LANGUAGES, Language, Protocol, Wording, slot_fault
 from dhp.text import printable
 
 
@@ -88,13 +88,10 @@ def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> 
     for name, given in data.items():
         if name not in metrics:
             raise InputError(f"{place}: unknown metric '{name}'; {near(str(name), metrics)}")
-        if (
-            not isinstance(given, list)
-            or not given
-            or not all(isinstance(s, str) and s.strip() for s in given)
-        ):
+        listed = given if isinstance(given, list) else []
+        if not listed or not all(isinstance(step, str) and step.strip() for step in listed):
             raise InputError(f"{place}: {name}: must be a list of steps, each a text")
-        steps[str(name)] = given
+        steps[str(name)] = listed
     return steps
 
 

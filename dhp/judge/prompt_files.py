@@ -7,7 +7,7 @@ from pathlib import Path
 from dhp.errors import InputError, near
 from dhp.files import inner_files, read_text
 from dhp.judge.api import Candidate
-from dhp.protocol import SLOT, AnswerForm
+from dhp.protocols import SLOT, AnswerForm
 from dhp.specs import Task
 
 _SLOTS: Mapping[str, str] = {

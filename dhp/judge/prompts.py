@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dhp.errors import InputError
 from dhp.judge.api import Candidate
 from dhp.judge.extraction.clean import without_reasoning
-from dhp.protocol import PARTS, SLOT, AnswerForm, Part, Protocol, Wording, slot_fault
+from dhp.protocols import PARTS, SLOT, AnswerForm, Part, Protocol, Wording, slot_fault
 from dhp.specs import Metric, Scale, Task
 
 _SCALES: Mapping[str, Scale] = {

@@ -12,7 +12,7 @@ from dhp.judge.extraction import score_tokens
 from dhp.judge.prompt_files import FilePrompts
 from dhp.judge.prompts import Prompts, answer_scale
 from dhp.llm import Params, Request
-from dhp.protocol import AnswerForm, Protocol, Wording
+from dhp.protocols import AnswerForm, Protocol, Wording
 from dhp.seeding import text_hash
 from dhp.specs import Metric, Task
 

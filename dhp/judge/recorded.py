@@ -16,7 +16,7 @@ from dhp.judge.extraction import parse
 from dhp.judge.names import split_settings
 from dhp.judge.prompts import answer_scale
 from dhp.judge.scales import onto
-from dhp.protocol import ANSWER_FORMS, AnswerForm
+from dhp.protocols import ANSWER_FORMS, AnswerForm
 from dhp.records import ORIGINAL, Rating
 from dhp.seeding import text_hash
 from dhp.specs import Metric, Task

@@ -1,16 +1,16 @@
 """One model, asked through the store: what judges and perturbers hold."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from dhp.llm.engine import Session
+from dhp.llm.engine import Client, Done, Engine, Job, Pace
 from dhp.llm.records import Answer, Failure, Reply, Request
+from dhp.llm.session import Session
 from dhp.llm.store import Store, Stored, keys, row
-from dhp.llm.usage import Budget, Limits, Prices, Usage
-from dhp.llm.workers import Client, Done, Engine, Job, Pace
+from dhp.llm.usage import Budget, Usage
 
 
 class LocalModel(Protocol):
@@ -40,8 +40,8 @@ class Terms:
     refresh: bool = False
     """Ask again what is stored, and replace it."""
     pace: Pace = field(default_factory=Pace)
-    prices: Prices = field(default_factory=Prices)
-    limits: Limits = field(default_factory=Limits)
+    budget: Budget = field(default_factory=Budget)
+    """Shared by all that is asked on these terms."""
 
 
 class Asker:
@@ -62,7 +62,10 @@ class Asker:
         self.terms = terms
         self.run = run
         self.usage = Usage()
-        self._budget = Budget(terms.limits, terms.prices)
+        self.tick: Callable[[], None] = lambda: None
+        """Called now and then while nothing comes."""
+        self._counted: set[bytes] = set()
+        self._engine: Engine | None = None
 
     def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """The answers, in any order, each as soon as it is there and stored.
@@ -83,7 +86,7 @@ class Asker:
         """Calls, tokens, money and trouble so far, in a few words."""
         usage = self.usage
         tokens = usage.prompt_tokens + usage.completion_tokens
-        cost = self.terms.prices.cost(usage.prompt_tokens, usage.completion_tokens)
+        cost = self.terms.budget.prices.cost(usage.prompt_tokens, usage.completion_tokens)
         parts = [f"{usage.calls:,} calls", f"{tokens:,} tokens"]
         parts += [f"cost {cost:,.4g}"] if cost is not None else []
         parts += [f"{usage.retries:,} retries"] if usage.retries else []
@@ -106,47 +109,64 @@ class Asker:
         found: dict[int, Reply] = {}
         for sample, stored in self._stored(missing).items():
             found[sample] = stored.reply
-            del missing[sample]
-            self.usage.add(stored.reply, own=stored.run == self.run)
+            self._count(missing.pop(sample), stored.reply, own=stored.run == self.run)
         return Job(request, found, missing, estimated_tokens(request.prompt))
 
+    def _count(self, key: bytes, reply: Reply, *, own: bool) -> None:
+        if key not in self._counted:
+            self._counted.add(key)
+            self.usage.add(reply, own=own)
+
     def _answer(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> Answer:
-        for outcome in outcomes.values():
+        for sample, outcome in outcomes.items():
             if isinstance(outcome, Reply):
-                self.usage.add(outcome, own=True)
+                self._count(job.keys[sample], outcome, own=True)
             else:
                 self.usage.failed += 1
         return Answer(job.request, {**job.found, **outcomes})
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
-        terms = self.terms
-        engine = Engine(client, terms.store, terms.pace, self._budget, self.run, terms.refresh)
+        engine = self._made_engine(client)
+        twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
 
-        def answered(done: Done) -> Answer:
-            self.usage.retries = before + engine.retries
+        def answers(done: Done) -> list[Answer]:
+            self.usage.retries = engine.retries
             while client.notes:
                 warnings.warn(f"{client.model}: {client.notes.pop(0)}", stacklevel=2)
-            return self._answer(done.job, done.outcomes)
+            same = [done.job, *twins.pop(tuple(done.job.keys.values()))]
+            return [self._answer(job, done.outcomes) for job in same]
 
-        before = self.usage.retries
         with ExitStack() as stack:
             session: Session | None = None  # a finished run opens no connection
             for request in requests:
                 job = self._job(request)
+                engine.proven |= bool(job.found)
                 if not job.keys:
                     yield self._answer(job, {})
                     continue
-                session = session or stack.enter_context(Session(engine))
+                if (asked := tuple(job.keys.values())) in twins:
+                    twins[asked].append(job)
+                    continue
+                twins[asked] = []
+                session = session or stack.enter_context(Session(engine, self.tick))
                 session.submit(job)
                 while session.full:
-                    yield answered(session.wait())
+                    yield from answers(session.wait())
                 for done in session.ready():
-                    yield answered(done)
+                    yield from answers(done)
             while session and session.pending:
-                yield answered(session.wait())
+                yield from answers(session.wait())
+
+    def _made_engine(self, client: Client) -> Engine:
+        """One for all that is asked: what it learns of the server holds on."""
+        terms = self.terms
+        if self._engine is None:
+            self._engine = Engine(client, terms.store, terms.pace, terms.budget, self.run, terms.refresh)
+        self._engine.run = self.run
+        return self._engine
 
     def _ask_local(self, model: LocalModel, requests: Iterable[Request]) -> Iterator[Answer]:
-        jobs: dict[Request, tuple[Job, tuple[float, float]]] = {}
+        jobs: dict[int, tuple[Request, Job, tuple[float, float]]] = {}
         stored: list[Answer] = []
 
         def missing() -> Iterator[Request]:
@@ -158,12 +178,12 @@ class Asker:
                 model.check(request)
                 most = request.params.max_tokens * len(job.keys)
                 left = replace(request, samples=tuple(job.keys))
-                jobs[left] = job, self._budget.reserve(job.prompt_tokens, most)
+                jobs[id(left)] = left, job, self.terms.budget.reserve(job.prompt_tokens, most)
                 yield left
 
         for request, outcomes in model.answer(missing()):
-            job, reserved = jobs.pop(request)
-            self._budget.settle(reserved, [o for o in outcomes.values() if isinstance(o, Reply)])
+            _, job, reserved = jobs.pop(id(request))
+            self.terms.budget.settle(reserved, [o for o in outcomes.values() if isinstance(o, Reply)])
             self._keep(job, outcomes)
             yield self._answer(job, outcomes)
             yield from stored

@@ -1,108 +1,83 @@
-"""Asks a server many things at once, from ordinary code: an event loop in a thread of its own."""
+"""What calls are made with, and the pieces of work they are made of."""
 
-import asyncio
-import contextlib
-import queue
-import threading
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
-from dhp.llm.workers import Done, Engine, Job, Workers
-
-_WAITING_PER_PLACE = 2
-"""Jobs that wait for each place in flight, so that none falls idle."""
+from dhp.llm.records import Failure, Reply, Request
+from dhp.llm.store import Store
+from dhp.llm.usage import Budget
 
 
-class Session:
-    """A pool of workers at work; use it as a context manager.
+@runtime_checkable
+class Client(Protocol):
+    """One model behind a server."""
 
-    Jobs go in by `submit`, what came of them comes out by `wait` and `ready`, in any order. The first error
-    that makes going on pointless is raised there, after what came before it.
-    """
+    model: str
+    endpoint: str
+    timeout: float
+    """Seconds that a call may take."""
+    many: bool
+    """Whether one call may ask for several samples."""
+    notes: list[str]
+    """What had to be asked otherwise than planned; whoever shows a note takes it out."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._results: queue.SimpleQueue[Done | BaseException] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="dhp-engine", daemon=True)
-        self._opened = threading.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._handed: list[Job] = []  # gathered: each waking of the loop has its price
-        self.pending = 0
-        """Jobs of which nothing came yet."""
+    async def open(self) -> None:
+        """Open connections, in the loop that will make the calls."""
 
-    def __enter__(self) -> "Session":
-        self._thread.start()
-        self._opened.wait()
-        return self
+    async def close(self) -> None:
+        """Close them."""
 
-    def __exit__(self, *error: object) -> None:
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended by itself
-                self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+    async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
+        """One call; see `OpenAIClient.complete`."""
+        ...
 
-    @property
-    def full(self) -> bool:
-        """Whether enough jobs wait for now."""
-        return self.pending >= self._engine.pace.concurrency * (1 + _WAITING_PER_PLACE)
 
-    def submit(self, job: Job) -> None:
-        """Hand a job over."""
-        self.pending += 1
-        self._handed.append(job)
-        if len(self._handed) >= self._engine.pace.concurrency / 4:
-            self._hand_over()
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How hard a server may be worked."""
 
-    def ready(self) -> Iterator[Done]:
-        """What is there already."""
-        while not self._results.empty():
-            yield self.wait()
+    concurrency: int = 64
+    """Most calls in flight."""
+    calls_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    retries: int = 8
+    """Tries after the first, for errors that may pass."""
 
-    def wait(self) -> Done:
-        """The next that comes."""
-        if self._handed:
-            self._hand_over()
-        result = self._results.get()
-        if isinstance(result, BaseException):
-            raise result
-        self.pending -= 1
-        return result
 
-    def _hand_over(self) -> None:
-        jobs, self._handed = self._handed, []
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended: `wait` says why
-                self._loop.call_soon_threadsafe(self._take, jobs)
+@dataclass(slots=True)
+class Engine:
+    """What calls are made with."""
 
-    def _take(self, jobs: list[Job]) -> None:
-        for job in jobs:
-            self._jobs.put_nowait(job)
+    client: Client
+    store: Store | None
+    """None keeps nothing."""
+    pace: Pace
+    budget: Budget
+    run: str
+    """Written beside each stored reply."""
+    refresh: bool = False
+    """Whether stored replies are replaced."""
+    retries: int = field(default=0, init=False)
+    """Tries after the first, so far."""
+    proven: bool = field(default=False, init=False)
+    """Whether the server has answered anything, now or in an earlier run."""
 
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._main())
-        except BaseException as e:  # noqa: BLE001  raised again where `wait` is called
-            self._results.put(e)
-        finally:
-            self._opened.set()
 
-    async def _main(self) -> None:
-        self._jobs: asyncio.Queue[Job] = asyncio.Queue()
-        self._stop = asyncio.Event()
-        engine = self._engine
-        await engine.client.open()
-        workers = Workers(engine, self._jobs, self._results.put)
-        tasks = [asyncio.create_task(workers.work()) for _ in range(engine.pace.concurrency)]
-        stopping = asyncio.create_task(self._stop.wait())
-        self._loop = asyncio.get_running_loop()
-        self._opened.set()
-        try:
-            ended, _ = await asyncio.wait([*tasks, stopping], return_when=asyncio.FIRST_COMPLETED)
-            for task in ended - {stopping}:
-                if not task.cancelled():
-                    await workers.finish()
-                    task.result()
-        finally:
-            for task in (*tasks, stopping):
-                task.cancel()
-            await asyncio.gather(*tasks, stopping, return_exceptions=True)
-            await engine.client.close()
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request, what of it is stored, and the keys of what is not."""
+
+    request: Request
+    found: Mapping[int, Reply]
+    keys: Mapping[int, bytes]
+    prompt_tokens: float
+    """Estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a job."""
+
+    job: Job
+    outcomes: Mapping[int, Reply | Failure]

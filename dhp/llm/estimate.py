@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dhp.llm.asker import Asker, estimated_tokens
+from dhp.llm.engine import Client
 from dhp.llm.records import Request
-from dhp.llm.workers import Client
 
 _SECONDS_A_CALL = 1.0
 """Assumed where no rate is given."""
@@ -83,7 +83,7 @@ def _bill(asker: Asker, calls: int, prompt_tokens: float, completion_tokens: flo
         minutes.append(calls / pace.calls_per_minute)
     if pace.tokens_per_minute:
         minutes.append((prompt_tokens + completion_tokens) / pace.tokens_per_minute)
-    cost = asker.terms.prices.cost(prompt_tokens, completion_tokens)
+    cost = asker.terms.budget.prices.cost(prompt_tokens, completion_tokens)
     return Bill(calls, prompt_tokens, completion_tokens, cost, max(minutes) * 60)
 
 

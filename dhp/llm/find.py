@@ -2,7 +2,7 @@
 
 from dhp.errors import InputError, near
 from dhp.llm.asker import LocalModel
-from dhp.llm.workers import Client
+from dhp.llm.engine import Client
 
 PROVIDERS = ("openai", "hf")
 

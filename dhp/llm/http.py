@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from dhp.errors import DhpError, InputError, StoppedEarly
+from dhp.errors import InputError, StoppedEarly
 from dhp.llm.pace import retry_after
 from dhp.llm.records import Reply, Request
-from dhp.llm.responses import Problem, Unreadable, read_problem, read_replies
+from dhp.llm.responses import Problem, Unreadable, problem_inside, read_problem, read_replies
 
 if TYPE_CHECKING:
     import aiohttp
@@ -21,6 +21,13 @@ OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 _LOGPROBS = (20, 5, 0)
 """Alternatives a token that servers are asked for, until one of these is not refused."""
+_CONNECT_SECONDS = 15.0
+_ADVICE = {
+    "temperature": "--temperature default leaves it to the model",
+    "top_p": "--top-p default leaves it to the model",
+    "max_tokens": "--answer-tokens sets another number",
+    "max_completion_tokens": "--answer-tokens sets another number",
+}
 
 
 class Retry(Exception):
@@ -57,45 +64,46 @@ class OpenAIClient:
     Raises
     ------
     InputError
-        If the address is none, or OpenAI's own is meant and there is no key in `OPENAI_API_KEY`.
+        If the address is none.
     """
 
     def __init__(self, name: str, base_url: str | None = None, *, timeout: float = 120.0) -> None:
         self.model = f"openai/{name}"
         self._name = name
         self._url = (base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL).rstrip("/")
-        parts = urlsplit(self._url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise InputError(
-                f"base URL '{parts._replace(netloc=parts.hostname or '', query='').geturl()}': "
-                "must have the form http://HOST:PORT/v1, without name, key or query"
-            )
+        _check_address(self._url)
         self.endpoint = self._url
         self._key = os.environ.get(KEY_VARIABLE, "").strip()
-        if not self._key and self._url == OPENAI_URL:
-            raise InputError(
-                f"{self.model}: there is no key in {KEY_VARIABLE}; set it, or name a server by --base-url"
-            )
-        self._timeout = timeout
+        self.timeout = timeout
         self._session: aiohttp.ClientSession | None = None
         self.many = True
         """Whether the server gives several samples in one call."""
         self._tokens = "max_tokens"
         self._seed = True
-        self._most_logprobs = _LOGPROBS[0]
+        self._logprobs = _LOGPROBS[0]
+        self._answered = False
         self.notes: list[str] = []
         """What had to be asked otherwise than planned."""
 
     async def open(self) -> None:
-        """Open the connections; must be called in the loop that will make the calls."""
+        """Open the connections; must be called in the loop that will make the calls.
+
+        Raises `InputError` if OpenAI's own server is meant and there is no key in `OPENAI_API_KEY`.
+        """
         import aiohttp
 
+        if not self._key and self._url == OPENAI_URL:
+            raise InputError(
+                f"{self.model}: there is no key in {KEY_VARIABLE}; set it, or name a server by --base-url"
+            )
+        if not self._key.isprintable():
+            raise InputError(f"{KEY_VARIABLE} holds a line break or another control character")
         headers = {"Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
-            timeout=aiohttp.ClientTimeout(total=self._timeout),
+            timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=_CONNECT_SECONDS),
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=_proxy(self._url),
@@ -114,21 +122,21 @@ class OpenAIClient:
         Retry, Rejected
             See there.
         InputError
-            If no call to this server can succeed: key, model or parameter refused, prompt too long.
+            If going on is pointless: key, model or parameter refused, prompt too long.
         StoppedEarly
             If the account is empty.
         """
         while True:
             body = self.body(request, samples)
             status, headers, answer = await self._post(body)
-            if status == 200:
+            problem = read_problem(status, answer) if status != 200 else problem_inside(answer)
+            if problem is None:
                 return self._read(answer, len(samples))
-            problem = read_problem(status, answer)
-            self._learn(problem)
+            self._learn(problem, body)
             if "n" in body and not self.many:
                 return []
             if self.body(request, samples) == body:
-                raise self._error(problem, request, headers)
+                raise self._error(problem, request, body, headers)
 
     def body(self, request: Request, samples: tuple[int, ...]) -> dict[str, Any]:
         """The call's JSON."""
@@ -146,7 +154,7 @@ class OpenAIClient:
             body["seed"] = params.seed + samples[0]
         if len(samples) > 1:
             body["n"] = len(samples)
-        if logprobs := min(params.top_logprobs, self._most_logprobs):
+        if logprobs := min(params.top_logprobs, self._logprobs):
             body["logprobs"] = True
             body["top_logprobs"] = logprobs
         return body
@@ -158,11 +166,12 @@ class OpenAIClient:
         data = json.dumps(body, ensure_ascii=False).encode(errors="replace")
         try:
             async with self._session.post(f"{self._url}/chat/completions", data=data) as response:
-                return response.status, response.headers, await response.read()
-        except aiohttp.ClientConnectorError as e:
+                answer = await response.read()
+                return response.status, response.headers, self._hidden_in(answer)
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as e:
             raise Unreachable(f"no server answers at {self._url} ({self._hidden(_why(e))})") from None
         except TimeoutError:
-            raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
+            raise Retry(f"no answer within {self.timeout:g} seconds", overload=True) from None
         except (aiohttp.ClientError, OSError) as e:
             raise Retry(f"the connection broke ({self._hidden(_why(e))})") from None
 
@@ -170,16 +179,17 @@ class OpenAIClient:
         try:
             replies = read_replies(body)[:samples]
         except Unreadable as e:
-            raise Retry(self._hidden(str(e))) from None
+            raise Retry(str(e)) from None
+        self._answered = True
         if len(replies) < samples and self.many:
             self.many = False
             self.notes.append("the server ignores n: samples are asked one by one")
         return replies
 
-    def _learn(self, problem: Problem) -> None:
+    def _learn(self, problem: Problem, body: dict[str, Any]) -> None:
         """Ask the same in another way from now on, where a refused parameter leaves one."""
-        match problem.parameter:
-            case "max_tokens" if self._tokens == "max_tokens":
+        match problem.parameter(body):
+            case "max_tokens" if not problem.too_many and not problem.too_long:
                 self._tokens = "max_completion_tokens"
             case "n" if self.many:
                 self.many = False
@@ -187,47 +197,60 @@ class OpenAIClient:
             case "seed" if self._seed:
                 self._seed = False
                 self.notes.append("the server refuses seed: sampling cannot be repeated there")
-            case "top_logprobs" | "logprobs" if self._most_logprobs:
-                fewer = _LOGPROBS[_LOGPROBS.index(self._most_logprobs) + 1]
-                self._most_logprobs = fewer if problem.parameter == "top_logprobs" else 0
-                self.notes.append(f"the server gives at most {self._most_logprobs} log-probabilities a token")
+            case "top_logprobs" | "logprobs" if body["top_logprobs"] == self._logprobs:
+                fewer = problem.too_many or problem.named == "top_logprobs"
+                self._logprobs = _LOGPROBS[_LOGPROBS.index(self._logprobs) + 1] if fewer else 0
+                self.notes.append(f"the server gives at most {self._logprobs} log-probabilities a token")
 
-    def _error(self, problem: Problem, request: Request, headers: Any) -> Exception:
-        said = self._hidden(problem.reason)
+    def _error(self, problem: Problem, request: Request, body: dict[str, Any], headers: Any) -> Exception:
+        said = problem.reason
         if problem.out_of_money:
             return StoppedEarly(f"{self.model}: {said}; fill the account and run the same command again")
-        if problem.transient:
-            after = retry_after(headers.get("Retry-After"))
-            return Retry(said, after=after, overload=problem.status in (429, 503))
-        if problem.status in (401, 403):
-            return InputError(
-                f"{self.model}: {self._url} refuses the key in {KEY_VARIABLE} (HTTP {problem.status})"
-            )
-        if problem.status == 404:
-            return InputError(
-                f"{self.model}: {self._url} does not know the model '{self._name}', "
-                f"or is no OpenAI-compatible server ({said})"
-            )
         if problem.too_long:
             return InputError(
                 f"{request.place}: the prompt is too long for {self.model} ({said}); nothing was cut off; "
                 "choose a model with a longer context or leave the example out"
             )
-        if problem.parameter:
-            return self._refused(problem.parameter, said)
-        return Rejected(said if not problem.filtered else f"content filter: {said}")
-
-    def _refused(self, parameter: str, said: str) -> DhpError:
-        advice = {
-            "temperature": "--temperature default leaves it to the model",
-            "top_p": "--top-p default leaves it to the model",
-            "max_tokens": "--answer-tokens sets another number",
-            "max_completion_tokens": "--answer-tokens sets another number",
-        }.get(parameter, "another server may take it")
-        return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({said})")
+        if problem.transient:
+            after = retry_after(headers.get("Retry-After"))
+            return Retry(said, after=after, overload=problem.overload)
+        if problem.moderated:
+            return Rejected(f"content filter: {said}")
+        if problem.wrong_key:
+            key = f"the key in {KEY_VARIABLE}" if self._key else f"calls without a key; set {KEY_VARIABLE}"
+            return InputError(f"{self.model}: {self._url} refuses {key} (HTTP {problem.status})")
+        if problem.no_model:
+            return InputError(
+                f"{self.model}: {self._url} does not know the model '{self._name}', "
+                f"or is no OpenAI-compatible server ({said})"
+            )
+        parameter = problem.parameter(body)
+        if parameter and not self._answered:
+            advice = _ADVICE.get(parameter, "another server may take it")
+            return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({said})")
+        if problem.status == 403:
+            return InputError(f"{self.model}: {self._url} forbids it ({said})")
+        return Rejected(said)
 
     def _hidden(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
+
+    def _hidden_in(self, body: bytes) -> bytes:
+        return body.replace(self._key.encode(), b"***") if self._key else body
+
+
+def _check_address(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        fits = fits and not (parts.username or parts.query)
+    except ValueError:
+        parts, fits = urlsplit(""), False
+    if not fits:
+        shown = parts._replace(netloc=parts.hostname or "", query="").geturl()
+        raise InputError(
+            f"base URL '{shown}': must have the form http://HOST:PORT/v1, without name, key or query"
+        )
 
 
 def _proxy(url: str) -> str | None:

@@ -84,10 +84,10 @@ class RateLimit:
 
 
 def backoff(attempt: int, after: float | None) -> float:
-    """Seconds before the next try: what the server asks for, else exponential with full jitter."""
-    if after is not None:
-        return min(after, _LONGEST_ASKED) * (1 + 0.1 * _jitter.random())
-    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * _jitter.random()
+    """Seconds before the next try: exponential with full jitter, and no less than the server asks for."""
+    own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * _jitter.random()
+    asked = min(after or 0.0, _LONGEST_ASKED) * (1 + 0.1 * _jitter.random())
+    return max(own, asked)
 
 
 _jitter = random.Random()  # its numbers never reach a result

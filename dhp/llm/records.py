@@ -1,7 +1,7 @@
 """What is asked of a language model and what comes back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Request:
     """What it is about, for messages, e.g. `example 'a', variant 'original', metric 'fluency'`."""
     group: str = ""
     """Requests of one group share a long beginning and follow one another."""
-    tag: object = None
+    tag: object = field(default=None, compare=False)
     """For whoever asks; nobody else looks at it."""
 
 
@@ -43,8 +43,9 @@ class Request:
 class Position:
     """Log-probabilities at one place of an answer."""
 
-    chosen: str | None
-    """The token that was generated; None where nothing was."""
+    chosen: str
+    """The token that was generated, or would have been: the most likely one where only probabilities were
+    wanted."""
     alternatives: tuple[tuple[str, float], ...]
     """Tokens with their natural log-probabilities; the same text may stand more than once."""
 

@@ -9,16 +9,22 @@ from typing import Any
 from dhp.llm.records import Position, Reply
 
 _LONGEST_REASON = 200
+_MOST_TOKENS = 10**12  # more is a fault of the server's
 _REFUSED = re.compile(
-    r"unsupported|not supported|not support|does not support|unrecognized|unknown|unexpected|not permitted|"
-    r"extra (?:inputs|fields)|invalid|must be|not available|not allowed|only the default",
+    r"unsupported|not support|does not support|unrecognized|unknown|unexpected|not permitted|extra inputs|"
+    r"invalid|must be|not available|not allowed|only the default|not enabled",
     re.I,
 )
+_TOO_MANY = re.compile(r"greater than|at most|less than or equal|<=|maximum|max allowed", re.I)
 _TOO_LONG = re.compile(
-    r"context[ _](?:length|window|size)|maximum context|too many tokens|prompt is too long|"
-    r"exceeds? the (?:model|maximum|available)|input is too long|longer than the (?:model|maximum)",
+    r"context[ _](?:length|window|size)|maximum context|too many tokens|prompt is too long|input is too long|"
+    r"exceeds? the (?:model|maximum|available)|longer than the (?:model|maximum)|max_new_tokens. must be",
     re.I,
 )
+_MODERATED = re.compile(r"moderation|content.?(?:filter|policy|management)|flagged|safety", re.I)
+_BAD_KEY = re.compile(r"api.?key|authenticat|unauthori[sz]ed", re.I)
+_NO_MODEL = re.compile(r"model.{0,80}(?:not exist|not found|unknown)|no such model", re.I | re.S)
+_NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 _PARAMETERS = (
     "max_completion_tokens",
     "max_tokens",
@@ -42,25 +48,35 @@ class Problem:
     status: int
     message: str
     code: str
-    parameter: str | None
-    """The request's parameter that it refuses."""
+    named: str
+    """The parameter that it says is at fault, where it says so."""
 
     @property
     def too_long(self) -> bool:
         """Whether the prompt does not fit the model."""
-        return self.status in (400, 413, 422) and (
-            self.code == "context_length_exceeded" or bool(_TOO_LONG.search(self.message))
+        return self.code in ("context_length_exceeded", "exceed_context_size_error") or bool(
+            self.status >= 400 and self.status != 429 and _TOO_LONG.search(self.message)
         )
 
     @property
     def out_of_money(self) -> bool:
         """Whether waiting is in vain until the account is filled."""
-        return self.code in ("insufficient_quota", "billing_hard_limit_reached") or self.status == 402
+        return self.code in _NO_MONEY or self.status == 402
 
     @property
-    def filtered(self) -> bool:
-        """Whether a content filter stopped the prompt."""
-        return self.status == 400 and self.code in ("content_filter", "content_policy_violation")
+    def moderated(self) -> bool:
+        """Whether the content of this one prompt is refused."""
+        return self.status in (400, 403) and bool(_MODERATED.search(f"{self.code} {self.message}"))
+
+    @property
+    def wrong_key(self) -> bool:
+        """Whether no call with this key will be answered."""
+        return self.status == 401 or (self.status == 400 and bool(_BAD_KEY.search(self.message)))
+
+    @property
+    def no_model(self) -> bool:
+        """Whether the server does not know the model, or the address."""
+        return self.status == 404 or (self.status == 400 and bool(_NO_MODEL.search(self.message)))
 
     @property
     def transient(self) -> bool:
@@ -68,9 +84,32 @@ class Problem:
         return self.status in (408, 409, 425, 429) or self.status >= 500
 
     @property
+    def overload(self) -> bool:
+        """Whether fewer calls at once, or patience, would help."""
+        return self.status in (408, 429, 503, 529)
+
+    @property
+    def too_many(self) -> bool:
+        """Whether less of the parameter would be taken."""
+        return bool(_TOO_MANY.search(self.message))
+
+    @property
     def reason(self) -> str:
         """In one short line."""
-        return f"HTTP {self.status}: {self.message}" if self.message else f"HTTP {self.status}"
+        return f"HTTP {self.status}: {shortened(self.message)}" if self.message else f"HTTP {self.status}"
+
+    def parameter(self, body: Mapping[str, object]) -> str | None:
+        """The parameter of the request `body` that the server refuses."""
+        if self.status not in (400, 403, 422):
+            return None
+        if self.named in body and self.named in _PARAMETERS:
+            return self.named
+        if not _REFUSED.search(self.message) and not self.too_many:
+            return None
+        for parameter in _PARAMETERS:
+            if parameter in body and re.search(rf"(?<![\w-]){parameter}(?![\w-])", self.message):
+                return parameter
+        return None
 
 
 def read_problem(status: int, body: bytes) -> Problem:
@@ -83,25 +122,28 @@ def read_problem(status: int, body: bytes) -> Problem:
         data = data[0]
     error = data.get("error", data) if isinstance(data, dict) else data
     if not isinstance(error, dict):
-        return Problem(status, shortened(error if isinstance(error, str) else _plain(body)), "", None)
+        return Problem(status, error if isinstance(error, str) else _plain(body), "", "")
     message = error.get("message") or error.get("detail") or error.get("msg") or ""
     message = message if isinstance(message, str) else json.dumps(message)
-    code = str(error.get("code") or error.get("type") or "")
-    named = error.get("param")
-    return Problem(status, shortened(message), code, _parameter(status, str(named or ""), message))
+    if isinstance(metadata := error.get("metadata"), dict) and metadata.get("raw"):
+        message = f"{message} ({metadata['raw']})"
+    return Problem(
+        status, message, str(error.get("code") or error.get("type") or ""), str(error.get("param") or "")
+    )
 
 
-def _parameter(status: int, named: str, message: str) -> str | None:
-    if status not in (400, 422):
+def problem_inside(body: bytes) -> Problem | None:
+    """The error that some servers send with status 200 instead of choices; None where there is none."""
+    if b'"error"' not in body:
         return None
-    if named in _PARAMETERS:
-        return named
-    if not _REFUSED.search(message):
+    try:
+        data = json.loads(body)
+    except ValueError:
         return None
-    for parameter in _PARAMETERS:
-        if re.search(rf"(?<![\w-])['\"`]?{parameter}['\"`]?(?![\w-])", message):
-            return parameter
-    return None
+    if not isinstance(data, dict) or data.get("choices") or not data.get("error"):
+        return None
+    code = data["error"].get("code") if isinstance(data["error"], dict) else None
+    return read_problem(code if isinstance(code, int) and 400 <= code < 600 else 500, body)
 
 
 def shortened(text: str) -> str:
@@ -132,23 +174,27 @@ def read_replies(body: bytes) -> list[Reply]:
         raise Unreadable(f"the server did not answer in JSON but with: {shortened(_plain(body))}") from None
     choices = data.get("choices") if isinstance(data, dict) else None
     if not isinstance(choices, list) or not choices:
-        message = data.get("error") if isinstance(data, dict) else None
-        raise Unreadable(f"the answer holds no choices{f': {shortened(str(message))}' if message else ''}")
+        raise Unreadable("the answer holds no choices")
     usage = data.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     try:
         replies = [_reply(choice) for choice in sorted(choices, key=lambda c: int(c.get("index") or 0))]
         first = replies[0]
-        tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
-    except (AttributeError, TypeError, ValueError, KeyError) as e:
+        tokens = [
+            min(max(int(usage.get(name) or 0), 0), _MOST_TOKENS)
+            for name in ("prompt_tokens", "completion_tokens")
+        ]
+    except (AttributeError, TypeError, ValueError, KeyError, OverflowError) as e:
         raise Unreadable(f"the answer's choices have an unknown form ({e})") from None
-    replies[0] = Reply(first.text, first.finish, *tokens, 1, first.positions)
+    replies[0] = Reply(first.text, first.finish, tokens[0], tokens[1], 1, first.positions)
     return replies
 
 
 def _reply(choice: Mapping[str, Any]) -> Reply:
     message = choice["message"]
     finish = str(choice.get("finish_reason") or "stop")
+    if choice.get("error") or finish in ("error", "abort"):
+        raise Unreadable(f"the answer was broken off: {shortened(str(choice.get('error') or finish))}")
     if message.get("tool_calls") and not message.get("content"):
         finish = "tool_calls"
     text = message.get("content") or message.get("refusal") or ""

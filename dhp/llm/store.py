@@ -6,11 +6,13 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from dhp.errors import InputError
+from dhp.files import reason
 from dhp.llm.records import Params, Position, Reply, Request
 
 FILE = "replies.sqlite"
@@ -50,79 +52,113 @@ class Store:
     Parameters
     ----------
     path
-        The SQLite file; made if it is not there, with its folder.
+        The SQLite file; made on first use if it is not there, with its folder.
 
     Raises
     ------
     InputError
-        If the file cannot be opened or is something else.
+        On use, if the file cannot be opened or written, or is something else.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self._read_only = read_only
         self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection()
-        except (OSError, sqlite3.Error) as e:
-            self.close()
-            reason = e.strerror if isinstance(e, OSError) else str(e)
-            raise InputError(f"store {path}: {reason}; choose another folder by --cache") from None
 
     def _connection(self) -> sqlite3.Connection:
+        """This thread's own."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = sqlite3.connect(
-                self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
-            self._connections.append(connection)
-            self._local.connection = connection
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, _SCHEMA):
-                raise sqlite3.DatabaseError(f"was written by another version of dhp (schema {version})")
+            connection = self._local.connection = self._read() if self._read_only else self._open()
+        return connection
+
+    def _connect(self, query: str) -> sqlite3.Connection:
+        address = f"{self.path.absolute().as_uri()}?{query}"
+        return sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+
+    def _read(self) -> sqlite3.Connection:
+        connection = self._connect("mode=ro")
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master")
+        except sqlite3.OperationalError:  # in a folder that cannot be written
+            connection = self._connect("mode=ro&immutable=1")
+        return connection
+
+    def _open(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = self._connect("mode=rwc")
+        end = time.monotonic() + _BUSY_SECONDS
+        while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+            except sqlite3.OperationalError as e:  # waits for no lock by itself
+                if "locked" not in str(e) or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+        connection.execute("PRAGMA synchronous=NORMAL")
+        if (version := _version(connection)) == 0:
+            connection.execute("BEGIN IMMEDIATE")
             connection.execute(_TABLE)
             connection.execute(f"PRAGMA user_version={_SCHEMA}")
+            connection.execute("COMMIT")
+        elif version != _SCHEMA:
+            raise sqlite3.DatabaseError(f"was written by another version of dhp (schema {version})")
         return connection
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """Whatever goes wrong with the file, in one line."""
+        try:
+            yield
+        except (OSError, sqlite3.Error) as e:
+            said = f"store {self.path}: {reason(e)}"
+            raise InputError(f"{said}; choose another folder by --cache") from None
 
     def find(self, keys: Mapping[int, bytes]) -> dict[int, Stored]:
         """The stored ones among the samples of a request, by sample."""
         found = {}
-        connection = self._connection()
-        for sample, key in keys.items():
-            row = connection.execute(f"SELECT {_COLUMNS} FROM replies WHERE key = ?", (key,)).fetchone()
-            if row is not None:
-                found[sample] = _stored(row)
+        with self._faults():
+            connection = self._connection()
+            for sample, key in keys.items():
+                row = connection.execute(f"SELECT {_COLUMNS} FROM replies WHERE key = ?", (key,)).fetchone()
+                if row is not None:
+                    found[sample] = _stored(row)
         return found
 
     def add(self, rows: Iterable[tuple[object, ...]], *, replace: bool = False) -> None:
         """Write rows (see `row`) in one transaction; when it returns, no kill of the process loses them."""
         verb = "REPLACE" if replace else "IGNORE"
-        connection = self._connection()
-        try:
+        with self._faults():
+            connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
-            connection.executemany(
-                f"INSERT OR {verb} INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
-            )
-            connection.execute("COMMIT")
-        except sqlite3.Error as e:
-            if connection.in_transaction:
+            try:
+                connection.executemany(
+                    f"INSERT OR {verb} INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+                )
+                connection.execute("COMMIT")
+            except BaseException:
                 connection.execute("ROLLBACK")
-            raise InputError(f"store {self.path}: {e}; free the disk or choose another --cache") from None
+                raise
 
     def models(self) -> list[tuple[str, str]]:
         """The (model, endpoint) pairs that have replies here."""
-        rows = self._connection().execute("SELECT DISTINCT model, endpoint FROM replies ORDER BY 1, 2")
-        return [(str(model), str(endpoint)) for model, endpoint in rows]
+        with self._faults():
+            connection = self._connection()
+            if _version(connection) != _SCHEMA:
+                return []
+            rows = connection.execute("SELECT DISTINCT model, endpoint FROM replies ORDER BY 1, 2")
+            return [(str(model), str(endpoint)) for model, endpoint in rows]
 
-    def close(self) -> None:
-        """Close all connections."""
-        for connection in self._connections:
+    def release(self) -> None:
+        """Close this thread's connection."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
             connection.close()
-        self._connections.clear()
-        self._local = threading.local()
+            self._local.connection = None
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def keys(model: str, endpoint: str, request: Request) -> dict[int, bytes]:
@@ -146,14 +182,14 @@ def row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: s
     """One reply as a row of the table."""
     positions = None
     if reply.positions is not None:
-        positions = json.dumps([[p.chosen, p.alternatives] for p in reply.positions], ensure_ascii=False)
+        positions = json.dumps([[p.chosen, p.alternatives] for p in reply.positions])
     return (
         key,
         model,
         endpoint,
         sample,
-        reply.text.encode(errors="replace").decode(),
-        reply.finish,
+        _encodable(reply.text),
+        _encodable(reply.finish),
         reply.prompt_tokens,
         reply.completion_tokens,
         reply.calls,
@@ -161,6 +197,10 @@ def row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: s
         run,
         time.time(),
     )
+
+
+def _encodable(text: str) -> str:
+    return text.encode(errors="replace").decode()
 
 
 def _stored(columns: tuple[str, str, int, int, int, str | None, str]) -> Stored:

@@ -56,4 +56,4 @@ def open_store(path: Path) -> Store:
     """An existing store; raises `InputError` where there is none."""
     if not path.is_file():
         raise InputError(f"{path}: does not exist")
-    return Store(path)
+    return Store(path, read_only=True)

@@ -70,9 +70,9 @@ class Limits:
 class Budget:
     """Holds a run within its limits. What is in flight counts with its estimate."""
 
-    def __init__(self, limits: Limits, prices: Prices) -> None:
-        self._limits = limits
-        self._prices = prices
+    def __init__(self, limits: Limits | None = None, prices: Prices | None = None) -> None:
+        self.prices = prices or Prices()
+        self._limits = limits or Limits()
         self._calls = 0
         self._prompt = self._completion = 0.0
         self._done = 0
@@ -90,7 +90,7 @@ class Budget:
         amount = prompt_tokens, min(mean, most_completion_tokens)
         prompt = self._prompt + self._reserved_prompt + amount[0]
         completion = self._completion + self._reserved_completion + amount[1]
-        limits, cost = self._limits, self._prices.cost(prompt, completion)
+        limits, cost = self._limits, self.prices.cost(prompt, completion)
         for name, used, most in (
             ("--max-calls", self._calls + 1, limits.calls),
             ("--max-tokens", prompt + completion, limits.tokens),
@@ -109,5 +109,6 @@ class Budget:
         self._reserved_completion -= reserved[1]
         if replies:
             self._done += 1
-            self._prompt += sum(r.prompt_tokens for r in replies)
-            self._completion += sum(r.completion_tokens for r in replies)
+            # A server that does not say what it used is taken to have used the estimate.
+            self._prompt += sum(r.prompt_tokens for r in replies) or reserved[0]
+            self._completion += sum(r.completion_tokens for r in replies) or reserved[1]

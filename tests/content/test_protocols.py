@@ -20,7 +20,7 @@ from dhp.content import (
     read_wording,
 )
 from dhp.errors import InputError
-from dhp.protocol import ANSWER_FORMS, LANGUAGES, Protocol, Wording
+from dhp.protocols import ANSWER_FORMS, LANGUAGES, Protocol, Wording
 from dhp.specs import Task
 
 PRESETS = "analyze-rate da dhp free-text g-eval-prob g-eval-sample letters mix rate-explain stars".split()

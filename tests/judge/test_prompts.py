@@ -20,7 +20,7 @@ from dhp.content import (
 from dhp.errors import InputError
 from dhp.judge import Candidate
 from dhp.judge.prompts import Prompts, answer_scale, read_auto_steps
-from dhp.protocol import LANGUAGES, AnswerForm, Language
+from dhp.protocols import LANGUAGES, AnswerForm, Language
 from dhp.specs import Scale, Task
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, reference="参照")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dhp.llm import Asker, Failure, Limits, Pace, Params, Prices, Reply, Request, Store, Terms
+from dhp.llm import Asker, Budget, Failure, Limits, Pace, Params, Prices, Reply, Request, Store, Terms
 from dhp.llm.http import OpenAIClient
 
 QUICK = Params(temperature=0.0, top_p=None, max_tokens=16)
@@ -31,8 +31,7 @@ def asker(
         Store(store) if store else None,
         refresh=refresh,
         pace=Pace(concurrency, retries=retries),
-        prices=Prices(1.0, 2.0),
-        limits=limits,
+        budget=Budget(limits, Prices(1.0, 2.0)),
     )
     return Asker(OpenAIClient("stub", url, timeout=timeout), terms, run=run)
 

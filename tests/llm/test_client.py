@@ -7,12 +7,13 @@ import openai
 import pytest
 
 from dhp.errors import InputError
-from dhp.llm import Params, Request
+from dhp.llm import Asker, Params, Request, Terms
 from dhp.llm.http import OpenAIClient
-from dhp.llm.responses import Unreadable, read_problem, read_replies
+from dhp.llm.responses import Unreadable, problem_inside, read_problem, read_replies
 from tests.llm.asking import QUICK, answered, asker, requests
 from tests.llm.stub import stats, stub_server
 
+SENT = {"max_tokens": 5, "logprobs": True, "top_logprobs": 20, "n": 5, "seed": 3, "temperature": 0.7}
 SAMPLED = Params(temperature=0.7, top_p=0.9, max_tokens=5, seed=3, top_logprobs=20)
 
 
@@ -164,13 +165,25 @@ def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch: pytest.MonkeyP
 def test_without_a_key_openai_itself_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    asked = Asker(OpenAIClient("gpt-4o-mini"), Terms())
     with pytest.raises(InputError, match="no key in OPENAI_API_KEY"):
-        OpenAIClient("gpt-4o-mini")
+        answered(asked, list(requests(3)))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-one\nsk-two")
+    with pytest.raises(InputError, match="OPENAI_API_KEY holds a line break"):
+        answered(Asker(OpenAIClient("gpt-4o-mini"), Terms()), list(requests(3)))
 
 
 @pytest.mark.parametrize(
     "url",
-    ["localhost:8000", "ftp://host/v1", "http://", "http://me:secret@host/v1", "http://h/v1?key=secret"],
+    [
+        "localhost:8000",
+        "ftp://host/v1",
+        "http://",
+        "http://[::1",
+        "http://h:99999/v1",
+        "http://me:secret@host/v1",
+        "http://h/v1?key=secret",
+    ],
 )
 def test_an_address_must_be_one(url: str) -> None:
     with pytest.raises(InputError, match="must have the form http://HOST:PORT/v1") as error:
@@ -196,12 +209,69 @@ def test_nobody_at_the_address() -> None:
         ("n must be 1 when using greedy sampling, got 5.", None, "n"),
         ("Extra inputs are not permitted: seed", None, "seed"),
         ("The text holds the word temperature.", None, None),
+        ("Requested sample logprobs of 20, which is greater than max allowed: 5", None, "logprobs"),
         ("Invalid value in messages", "messages", None),
     ],
 )
 def test_which_parameter_a_server_refuses(message: str, param: str | None, parameter: str | None) -> None:
     body = json.dumps({"error": {"message": message, "param": param, "type": "invalid_request_error"}})
-    assert read_problem(400, body.encode()).parameter == parameter
+    assert read_problem(400, body.encode()).parameter(SENT) == parameter
+    assert read_problem(400, body.encode()).parameter({"model": "stub"}) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        (400, {"message": "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"}, "too_long"),
+        (
+            400,
+            {
+                "message": "the request exceeds the available context size",
+                "type": "exceed_context_size_error",
+            },
+            "too_long",
+        ),
+        (500, {"message": "the request exceeds the available context size. try increasing it"}, "too_long"),
+        (429, {"message": "You exceeded your current quota", "code": "insufficient_quota"}, "out_of_money"),
+        (429, {"message": "Your account is not active", "code": "billing_not_active"}, "out_of_money"),
+        (402, {"message": "Insufficient Balance"}, "out_of_money"),
+        (403, {"message": "Your input was flagged", "code": 403}, "moderated"),
+        (
+            400,
+            {
+                "message": "The response was filtered due to the content management policy",
+                "code": "content_filter",
+            },
+            "moderated",
+        ),
+        (
+            400,
+            {"message": "API key not valid. Please pass a valid API key.", "status": "INVALID_ARGUMENT"},
+            "wrong_key",
+        ),
+        (400, {"message": "Model Not Exist"}, "no_model"),
+        (404, {"message": "The model `x` does not exist"}, "no_model"),
+        (503, {"message": "Loading model"}, "overload"),
+        (529, {"message": "Overloaded"}, "overload"),
+        (500, {"message": "oops"}, "transient"),
+    ],
+)
+def test_what_kind_of_problem_a_server_has(status: int, error: dict[str, object], kind: str) -> None:
+    problem = read_problem(status, json.dumps({"error": error}).encode())
+    assert getattr(problem, kind)
+    for other in {"too_long", "out_of_money", "moderated", "wrong_key", "no_model"} - {kind}:
+        assert not getattr(problem, other), other
+
+
+def test_an_error_inside_a_good_status_is_one() -> None:
+    problem = problem_inside(b'{"error": {"message": "Insufficient credits", "code": 402}}')
+    assert problem is not None
+    assert problem.out_of_money
+    assert problem_inside(b'{"choices": [{"message": {"content": "4"}}], "error": null}') is None
+    assert problem_inside(b'{"choices": []}') is None
+    broken = {"choices": [{"message": {"content": ""}, "finish_reason": "error", "error": {"code": 502}}]}
+    with pytest.raises(Unreadable, match="broken off"):
+        read_replies(json.dumps(broken).encode())
 
 
 def test_errors_of_many_shapes_are_read() -> None:

@@ -1,12 +1,14 @@
 """Many calls at once: nothing lost, nothing twice, nothing paid twice."""
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from dhp.errors import InputError, StoppedEarly
-from dhp.llm import Asker, Limits, Request, Terms
+from dhp.llm import Asker, Budget, Limits, Pace, Position, Reply, Request, Store, Terms
+from dhp.llm.http import OpenAIClient, Rejected, Retry
 from dhp.llm.stored import StoredModel, open_store
 from tests.llm.asking import QUICK, answered, asker, requests
 from tests.llm.stub import kill, reset, stats, stub_server
@@ -126,6 +128,87 @@ def test_a_busy_server_is_given_fewer_calls_at_once() -> None:
         refused = stats(url)["statuses"]["429"]
     assert not any(t[0].startswith("!") for t in found.values())
     assert refused < 400, "without adapting, each round of 64 would have 60 refused"
+
+
+def test_prompts_that_a_filter_rejects_fail_alone_and_end_no_run(tmp_path: Path) -> None:
+    """Also when a run is repeated in which nothing but the rejected ones is left to ask."""
+    wanted, path = list(requests(60)), tmp_path / "s.sqlite"
+
+    class Filtering(OpenAIClient):
+        async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
+            if isinstance(request.tag, int) and request.tag >= 10:
+                raise Rejected("content filter: HTTP 400")
+            return await super().complete(request, samples)
+
+    with stub_server() as url:
+        for _ in range(2):
+            asked = Asker(Filtering("stub", url), Terms(Store(path), pace=Pace(8)))
+            found = answered(asked, wanted)
+            assert [
+                t for t, texts in sorted(found.items()) if texts[0].startswith("!content filter")
+            ] == list(range(10, 60))
+
+
+def test_patience_with_a_server_that_is_not_ready_yet() -> None:
+    calls = []
+
+    class Loading(OpenAIClient):
+        async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
+            calls.append(request)
+            if len(calls) < 6:
+                raise Retry("HTTP 503: Loading model", after=0.01, overload=True)
+            return await super().complete(request, samples)
+
+    with stub_server() as url:
+        assert len(answered(Asker(Loading("stub", url), Terms()), list(requests(2)))) == 2
+
+
+def test_a_limit_holds_where_the_server_does_not_say_what_it_used() -> None:
+    class Silent(OpenAIClient):
+        async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
+            replies = await super().complete(request, samples)
+            return [replace(r, prompt_tokens=0, completion_tokens=0) for r in replies]
+
+    with stub_server() as url:
+        asked = Asker(Silent("stub", url), Terms(budget=Budget(Limits(tokens=500))))
+        with pytest.raises(StoppedEarly, match="--max-tokens 500"):
+            answered(asked, list(requests(2000)))
+        assert stats(url)["calls"] < 60
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply("4", "st\ud800op", 1, 1, 1),
+        Reply("4", "stop", 1, 1, 1, (Position("\udfff", (("\ud800", -0.1),)),)),
+        Reply("4", "stop", 2**70, 1, 1),
+    ],
+)
+def test_a_reply_that_is_hard_to_store_hangs_nothing(reply: Reply, tmp_path: Path) -> None:
+    class Odd(OpenAIClient):
+        async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
+            return [reply]
+
+    asked = Asker(Odd("stub", "http://127.0.0.1:9/v1"), Terms(Store(tmp_path / "s.sqlite")))
+    if reply.prompt_tokens > 2**63:
+        with pytest.raises(OverflowError):
+            answered(asked, list(requests(3)))
+    else:
+        assert len(answered(asked, list(requests(3)))) == 3
+
+
+def test_the_same_prompt_is_paid_once(tmp_path: Path) -> None:
+    twins = [
+        replace(request, tag=10 * i + request.tag) for i in range(5) for request in requests(10, samples=2)
+    ]
+    with stub_server("--latency", 0.02) as url:
+        asked = asker(url, tmp_path / "s.sqlite")
+        found = answered(asked, twins)
+        assert stats(url)["calls"] == 10
+        again = asker(url, tmp_path / "s.sqlite")
+        assert answered(again, twins) == found
+        assert again.usage == asked.usage
+    assert asked.usage.calls == 10
 
 
 def test_nothing_is_sent_for_a_run_that_needs_nothing(tmp_path: Path) -> None:

@@ -392,12 +392,13 @@ def test_where_memory_runs_out_batches_get_smaller(tiny_model: Path, monkeypatch
         answers(model, requests)
 
 
-def test_numbers_that_overflow_are_no_reply(tiny_model: Path) -> None:
+@pytest.mark.parametrize("params", [WEIGH, GREEDY, Params(1.0, None, 4)])
+def test_numbers_that_overflow_are_no_reply(tiny_model: Path, params: Params) -> None:
     model = HfModel(str(tiny_model))
     with torch.no_grad():
         model._network.lm_head.weight[3] = math.nan
     with pytest.raises(InputError, match=f"prompt '{TEXTS[0][:10]}'.*overflows in float32"):
-        answers(model, [ask(TEXTS[0], WEIGH)])
+        answers(model, [ask(TEXTS[0], params)])
 
 
 # Finding and loading

@@ -87,4 +87,4 @@ def test_retry_after_as_seconds_or_as_a_date() -> None:
 @pytest.mark.parametrize("attempt", [1, 3, 20])
 def test_backoff_grows_to_a_bound_and_obeys_the_server(attempt: int) -> None:
     assert 0 <= backoff(attempt, None) <= min(60, 0.5 * 2**attempt)
-    assert 7 <= backoff(attempt, 7.0) <= 7.7
+    assert 7 <= backoff(attempt, 7.0) <= max(7.7, min(60, 0.5 * 2**attempt))

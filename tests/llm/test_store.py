@@ -1,11 +1,14 @@
 """Replies that are stored once and never lost."""
 
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from hypothesis import given
@@ -24,10 +27,13 @@ def put(store: Store, request: Request, reply: Reply, run: str = "run") -> None:
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
+tokens = st.text(st.characters())
 positions = st.builds(
     Position,
-    st.none() | texts,
-    st.lists(st.tuples(texts, st.floats(max_value=0, allow_nan=False, allow_infinity=False))).map(tuple),
+    tokens,
+    st.lists(
+        st.tuples(tokens, st.floats(max_value=0, allow_nan=False, allow_infinity=False)), max_size=3
+    ).map(tuple),
 )
 
 
@@ -43,12 +49,13 @@ positions = st.builds(
     )
 )
 def test_what_is_put_in_comes_out(reply: Reply) -> None:
-    store = Store(Path(":memory:"))
+    store = Store(Path(mkdtemp()) / "s.sqlite")
     put(store, ASKED, reply)
     found = store.find(keys("m", "e", ASKED))
     assert {sample: stored.reply for sample, stored in found.items()} == {0: reply, 1: reply}
     assert found[0].run == "run"
-    store.close()
+    store.release()
+    shutil.rmtree(store.path.parent)
 
 
 def test_text_that_is_no_unicode_is_kept_readable(tmp_path: Path) -> None:
@@ -131,14 +138,40 @@ def test_a_kill_loses_no_acknowledged_row(tmp_path: Path) -> None:
     assert there(Store(path), "a", acknowledged) == acknowledged
 
 
+def test_many_processes_open_a_new_store_at_once(tmp_path: Path) -> None:
+    for attempt in range(5):
+        command = [sys.executable, "-c", WRITER, str(tmp_path / f"{attempt}.sqlite"), "a", "3"]
+        writers = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(4)]
+        assert [writer.wait() for writer in writers] == [0] * 4
+
+
+def test_a_store_that_is_only_read_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    store = Store(path)
+    put(store, ASKED, REPLY)
+    store.release()
+    before = path.read_bytes()
+    reading = Store(path, read_only=True)
+    assert reading.find(keys("m", "e", ASKED))[0].reply == REPLY
+    with pytest.raises(InputError, match="readonly"):
+        put(reading, ASKED, REPLY)
+    assert path.read_bytes() == before
+    other = sqlite3.connect(tmp_path / "other.sqlite")
+    other.execute("CREATE TABLE mine (x)")
+    other.close()
+    before = (tmp_path / "other.sqlite").read_bytes()
+    assert Store(tmp_path / "other.sqlite", read_only=True).models() == []
+    assert (tmp_path / "other.sqlite").read_bytes() == before
+
+
 def test_what_cannot_be_a_store_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("this is no database, whatever its name says" * 100)
     with pytest.raises(InputError, match="text: file is not a database; choose another folder by --cache"):
-        Store(tmp_path / "text")
+        Store(tmp_path / "text").models()
     with pytest.raises(InputError, match="--cache"):
-        Store(tmp_path / "text" / "below" / "s.sqlite")
+        Store(tmp_path / "text" / "below" / "s.sqlite").models()
     store = Store(tmp_path / "s.sqlite")
     store._connection().execute("PRAGMA user_version=99")
-    store.close()
+    store.release()
     with pytest.raises(InputError, match="another version of dhp"):
-        Store(tmp_path / "s.sqlite")
+        put(Store(tmp_path / "s.sqlite"), ASKED, REPLY)

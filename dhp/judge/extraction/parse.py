@@ -1,5 +1,6 @@
 """A rating read from an answer's words."""
 
+import functools
 import re
 
 from dhp.judge.extraction.clean import clean, without_reasoning
@@ -8,7 +9,7 @@ from dhp.judge.extraction.mentions import without_mentions
 from dhp.judge.extraction.numbers import value_on, with_tokens
 from dhp.judge.extraction.records import UNPARSED, Extracted, chosen
 from dhp.judge.extraction.rules import rating_places
-from dhp.protocol import AnswerForm
+from dhp.protocols import AnswerForm
 from dhp.specs import Scale
 
 _REFUSAL = re.compile(
@@ -23,6 +24,7 @@ _REFUSAL = re.compile(
 _OTHER_SCALE = re.compile(r"\bscale (?:of|from) ⟦\?⟧", re.I)
 
 
+@functools.lru_cache(maxsize=512)  # bare scores come again and again
 def parse(text: str, scale: Scale, form: AnswerForm) -> Extracted:
     """The rating in an answer; of several equally explicit ones the first, in `analyze-rate` the last.
 

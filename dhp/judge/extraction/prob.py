@@ -10,7 +10,7 @@ from dhp.judge.extraction.numbers import HAN, WORDS
 from dhp.judge.extraction.parse import parse
 from dhp.judge.extraction.records import UNPARSED, Extracted
 from dhp.llm.records import Position, normal
-from dhp.protocol import AnswerForm
+from dhp.protocols import AnswerForm
 from dhp.specs import Scale
 
 _BYTES = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
@@ -40,18 +40,16 @@ def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
 def expected_score(positions: Sequence[Position], scale: Scale, form: AnswerForm) -> Extracted:
     """The mean of the scores, weighed by their probabilities at the place where the answer gives its score.
 
-    That place is where the generated token is the score that `parse` reads from the whole answer, or the
-    first place where nothing was generated. Probabilities are renormalised over the scale. Raises
+    That place is where the generated token is the score that `parse` reads from the whole answer: a model
+    that would say something else has not been asked in vain, but gave no score. Probabilities are renormalised over the scale. Raises
     `InputError` as `score_tokens` does.
     """
     tokens = score_tokens(scale, form)
-    place = next((p for p in positions if p.chosen is None), None)
-    if place is None:
-        pieces = [(p.chosen or "").translate(_BYTES) for p in positions]
-        read = parse("".join(pieces), scale, form)
-        if read.score is None:
-            return read
-        place = _place(positions, pieces, scale, form, read.score)
+    pieces = [p.chosen.translate(_BYTES) for p in positions]
+    read = parse("".join(pieces), scale, form)
+    if read.score is None:
+        return read
+    place = _place(positions, pieces, scale, form, read.score)
     masses: dict[float, float] = dict.fromkeys(tokens.values(), 0.0)
     for token, logprob in place.alternatives if place is not None else ():
         score = tokens.get(normal(token))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dhp.protocol import AnswerForm
+from dhp.protocols import AnswerForm
 from dhp.records import RatingStatus
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dhp.judge.extraction.numbers import TOKEN, value_on
 from dhp.judge.extraction.records import Found
-from dhp.protocol import AnswerForm
+from dhp.protocols import AnswerForm
 from dhp.specs import Scale
 
 _LABEL = (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from dhp.llm.hf.decoding import Decoding, Recorder, drawing
+from dhp.llm.hf.decoding import Decoding, Overflow, Recorder, drawing
 from dhp.llm.hf.quiet import quiet
 
 if TYPE_CHECKING:
@@ -81,6 +81,9 @@ def next_logprobs(
         logits = model(input_ids=ids, use_cache=bool(past), **past, **_only(model, keep)).logits
         places = [keep.index(i) for i in last] if logits.shape[1] == len(keep) else last
         logprobs: Tensor = logits[list(range(len(rows))), places].float().log_softmax(-1).cpu()
+    broken = logprobs.isnan().any(-1)
+    if broken.any():
+        raise Overflow(int(broken.nonzero()[0]))
     return logprobs
 
 

@@ -79,14 +79,24 @@ class _Draw:
         return torch.full_like(scores, -torch.inf).scatter_(1, tokens, 0.0)
 
 
+class Overflow(Exception):
+    """Scores of a row are not numbers; its argument is the number of the row."""
+
+
 class Recorder:
-    """A step that changes nothing and keeps the most probable tokens."""
+    """A step that changes nothing and keeps the most probable tokens.
+
+    Raises `Overflow` where scores are not numbers.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept: list[tuple[list[list[int]], list[list[float]]]] = []
 
     def __call__(self, ids: "Tensor", scores: "Tensor") -> "Tensor":
+        broken = scores.isnan().any(-1)
+        if broken.any():
+            raise Overflow(int(broken.nonzero()[0]))
         if self._most:
             logprobs, tokens = scores.float().log_softmax(-1).topk(self._most)
             self._kept.append((tokens.tolist(), logprobs.tolist()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dhp.errors import InputError
 from dhp.llm.hf.compute import Generated, begin, generate, next_logprobs, only_of_one_length
-from dhp.llm.hf.decoding import decide
+from dhp.llm.hf.decoding import Overflow, decide
 from dhp.llm.hf.loading import load_config, load_network, load_tokenizer
 from dhp.llm.hf.plan import Row, Share, shares, windows
 from dhp.llm.hf.source import check_device, find
@@ -110,23 +110,17 @@ class HfModel:
         tokens = self._vocabulary.wanted(requests[0].params.wanted)
         texts = [self._vocabulary.token(token) for token in tokens]
 
-        def compute(rows: Sequence[Row], cache: "Cache | None") -> list[list[float]]:
+        def compute(rows: Sequence[Row], cache: "Cache | None") -> list[tuple[int, list[float]]]:
             done = 0 if cache is None else cache.get_seq_length()
             logprobs = next_logprobs(self._network, [row.tokens[done:] for row in rows], cache)
-            for row, nothing in zip(rows, logprobs.isnan().any(-1).tolist(), strict=True):
-                if nothing:
-                    raise InputError(
-                        f"{requests[row.index].place}: model '{self.model}' overflows in "
-                        f"{self._source.dtype}; choose float32 or bfloat16"
-                    )
-            found: list[list[float]] = logprobs[:, tokens].tolist()
-            return found
+            return list(zip(logprobs.argmax(-1).tolist(), logprobs[:, tokens].tolist(), strict=True))
 
         for share in shares(self._rows(window, one=True)):
-            for row, logprobs in self._computed(share, compute, padded=False):
+            for row, (likeliest, logprobs) in self._computed(requests, share, compute, padded=False):
                 request = requests[row.index]
-                position = Position(None, _ranked(texts, logprobs))
-                first = Reply("", "stop", len(row.tokens), 0, 1, (position,))
+                chosen = self._vocabulary.token(likeliest)
+                position = Position(chosen, _ranked(texts, logprobs))
+                first = Reply(chosen, "stop", len(row.tokens), 0, 1, (position,))
                 yield request, _same(request, first)
 
     def _continue(self, window: list[list[Request]]) -> Iterator[tuple[Request, dict[int, Reply]]]:
@@ -145,7 +139,7 @@ class HfModel:
 
         done: dict[int, dict[int, Generated]] = defaultdict(dict)
         for share in shares(self._rows(window, one=not decoding.sampled)):
-            for row, generated in self._computed(share, compute, padded=True):
+            for row, generated in self._computed(requests, share, compute, padded=True):
                 done[row.index][row.sample] = generated
                 request = requests[row.index]
                 if len(done[row.index]) == (len(request.samples) if decoding.sampled else 1):
@@ -163,7 +157,12 @@ class HfModel:
             yield rows
 
     def _computed(
-        self, share: Share, compute: "Callable[[Sequence[Row], Cache | None], list[_Result]]", *, padded: bool
+        self,
+        requests: Sequence[Request],
+        share: Share,
+        compute: "Callable[[Sequence[Row], Cache | None], list[_Result]]",
+        *,
+        padded: bool,
     ) -> Iterator[tuple[Row, _Result]]:
         """Rows with their results, batch by batch; batches are halved where memory runs out."""
         import torch
@@ -180,6 +179,11 @@ class HfModel:
                 batch = [row for row in batch if len(row.tokens) == len(rows[0].tokens)]
             try:
                 results = compute(batch, cache)
+            except Overflow as e:
+                raise InputError(
+                    f"{requests[batch[e.args[0]].index].place}: model '{self.model}' overflows in "
+                    f"{self._source.dtype}; choose float32 or bfloat16"
+                ) from None
             except torch.OutOfMemoryError:
                 if len(batch) == 1:
                     raise InputError(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.judge.extraction import Extracted, parse
-from dhp.protocol import AnswerForm
+from dhp.protocols import AnswerForm
 from dhp.records import RatingStatus
 from dhp.specs import Scale
 

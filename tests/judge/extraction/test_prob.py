@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from dhp.errors import InputError
 from dhp.judge.extraction import Extracted, expected_score, score_tokens
 from dhp.llm.records import Position, normal
-from dhp.protocol import AnswerForm
+from dhp.protocols import AnswerForm
 from dhp.specs import Scale
 
 FIVE = Scale(min=1.0, max=5.0)
 
 
-def place(chosen: str | None, **shares: float) -> Position:
+def place(chosen: str, **shares: float) -> Position:
     """A position with the given probabilities; `_` in a name stands for a space."""
     pairs = [(token.replace("_", " "), math.log(share)) for token, share in shares.items()]
     return Position(chosen, tuple(pairs))
@@ -48,7 +48,7 @@ def test_the_mean_is_renormalised_and_the_rest_reported() -> None:
 
 
 def test_one_text_may_stand_twice() -> None:
-    position = Position(None, (("4", math.log(0.25)), ("4", math.log(0.25)), ("2", math.log(0.5))))
+    position = Position("4", (("4", math.log(0.25)), ("4", math.log(0.25)), ("2", math.log(0.5))))
     extracted = expected_score([position], FIVE, "score-only")
     assert extracted.score == pytest.approx(3)
     assert extracted.missing_mass == pytest.approx(0)
@@ -96,13 +96,13 @@ def test_no_place_is_no_score(tokens: list[str], status: str) -> None:
 
 
 def test_no_mass_on_the_scale_is_no_score() -> None:
-    assert expected_score([place(None, The=0.9)], FIVE, "score-only").status == "unparsed"
-    position = Position(None, (("4", -math.inf), ("3", math.nan)))
+    assert expected_score([place("The", The=0.9)], FIVE, "score-only").status == "unparsed"
+    position = Position("4", (("4", -math.inf), ("3", math.nan)))
     assert expected_score([position], FIVE, "score-only").status == "unparsed"
 
 
 def test_letters_are_not_articles() -> None:
-    extracted = expected_score([place(None, D=0.2, _B=0.2, a=0.6)], FIVE, "letters")
+    extracted = expected_score([place("D", D=0.2, _B=0.2, a=0.6)], FIVE, "letters")
     assert extracted.score == pytest.approx(3)
     assert extracted.missing_mass == pytest.approx(0.6)
     assert expected_score([place("D", D=0.5, C=0.5)], FIVE, "letters").score == pytest.approx(3.5)
@@ -137,7 +137,7 @@ TOKENS = st.sampled_from(
     ["1", " 2", "3", "4.0", "five", "四", "A", "b", "The", " ", "-", "/", ":", "Rating", ""]
 )
 POSITIONS = st.lists(
-    st.builds(Position, st.none() | TOKENS, st.lists(st.tuples(TOKENS, LOGPROBS), max_size=5).map(tuple)),
+    st.builds(Position, TOKENS, st.lists(st.tuples(TOKENS, LOGPROBS), max_size=5).map(tuple)),
     max_size=6,
 )
 

@@ -1,0 +1,177 @@
+"""The benchmark itself on real models: in process, behind a real server, and from recorded replies."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.errors import InputError
+from dhp.llm.store import FILE
+from tests.llm.hf_server import Served
+from tests.llm.stub import stats, stub_server
+
+SMALL = {"dataset": "mini/answer_equivalence", "n": 4}
+
+
+def asking(folder: Path, **more: object) -> dhp.Asking:
+    return dhp.Asking(cache=folder / "cache", **more)
+
+
+@pytest.mark.parametrize("name", ["dhp", "g-eval-prob", "mix"])
+def test_a_model_in_process_is_judged(name: str, tiny_model: Path, tmp_path: Path) -> None:
+    way = dhp.protocol(name) if name != "mix" else dhp.protocol(name, max_tokens=12, samples=2)
+    results = dhp.run(
+        f"hf/{tiny_model}", protocol=way, asking=asking(tmp_path), out=tmp_path / "out", **SMALL
+    )
+    again = dhp.run(f"hf/{tiny_model}", protocol=way, asking=asking(tmp_path), out=tmp_path / "out", **SMALL)
+    assert results.ratings["asked"] == 4 * 6 * way.samples
+    assert results.ratings["failed"] == 0
+    assert results.usage == again.usage
+    assert results.usage["calls"] > 0
+    assert results.to_frame().equals(again.to_frame())
+    assert (results.missing_mass is not None) == (name == "g-eval-prob")
+    replayed = dhp.run(f"replay/{tmp_path / 'cache' / FILE}", protocol=way, **SMALL)
+    assert replayed.to_frame().equals(results.to_frame())
+
+
+def test_a_real_server_is_judged(
+    transformers_server: Served, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = [sys.executable, "-m", "dhp.benchmark", "--model", f"openai/{transformers_server.model}"]
+    command += [
+        "--base-url",
+        transformers_server.base_url,
+        "--dataset",
+        "mini/answer_equivalence",
+        "--n",
+        "3",
+    ]
+    command += ["--cache", tmp_path / "cache", "--out", tmp_path / "out", "--concurrency", "4"]
+    sampled = ["--temperature", "0.9", "--samples", "2", "--answer-tokens", "6", "--top-p", "0.95"]
+    done = subprocess.run([*command, *sampled], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "the server ignores n: samples are asked one by one" in done.stderr
+    (result,) = [json.loads((tmp_path / "out" / "results.json").read_text())]
+    ratings = pd.read_parquet(tmp_path / "out" / "ratings.parquet")
+    assert result["usage"]["calls"] == result["ratings"]["asked"] == len(ratings) == 36
+    assert result["usage"]["completion_tokens"] <= 36 * 6
+    assert ratings["raw"].nunique() > 1
+    done = subprocess.run(
+        [*command[:-4], "--extraction", "prob", "--samples", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2
+    assert "gives no log-probabilities; allowed: --extraction parse, or prob-or-parse" in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2
+
+
+def test_a_server_and_this_process_agree_on_greedy_answers(
+    transformers_server: Served, tiny_model: Path, tmp_path: Path
+) -> None:
+    way = dhp.protocol("dhp", samples=1, max_tokens=8)
+    here = dhp.run(
+        f"hf/{tiny_model}",
+        protocol=way,
+        asking=asking(tmp_path, dtype="float32"),
+        out=tmp_path / "here",
+        **SMALL,
+    )
+    there = dhp.run(
+        f"openai/{transformers_server.model}",
+        protocol=way,
+        asking=asking(tmp_path, base_url=transformers_server.base_url),
+        out=tmp_path / "there",
+        **SMALL,
+    )
+    frames = [pd.read_parquet(tmp_path / name / "ratings.parquet") for name in ("here", "there")]
+    assert frames[0]["raw"].tolist() == frames[1]["raw"].tolist()
+    assert here.ratings == there.ratings
+    assert here.usage["prompt_tokens"] == there.usage["prompt_tokens"]
+
+
+def test_too_long_a_text_is_named_before_anything_is_cut(tiny_model: Path, tmp_path: Path) -> None:
+    rows = [{"id": "long", "source": "word " * 5000, "output": "A short text. It says little."}]
+    (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match=r"example 'long', variant 'original', metric 'coherence'.*tokens"):
+        dhp.run(f"hf/{tiny_model}", tmp_path / "long.jsonl", task="summarization", asking=asking(tmp_path))
+
+
+def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one(tmp_path: Path) -> None:
+    concurrency, samples, kills = 8, 2, 3
+    with stub_server("--latency", "0.15") as url:
+        command = [
+            sys.executable,
+            "-m",
+            "dhp.benchmark",
+            "--model",
+            "openai/stub",
+            "--base-url",
+            url,
+            "--n",
+            "12",
+        ]
+        command += [
+            "--dataset",
+            "mini/summeval",
+            "--samples",
+            str(samples),
+            "--concurrency",
+            str(concurrency),
+        ]
+        whole = [*command, "--out", tmp_path / "whole", "--cache", tmp_path / "a"]
+        subprocess.run(whole, check=True, capture_output=True)
+        paid = sum(stats(url)["paid"].values())
+        broken = [*command, "--out", tmp_path / "broken", "--cache", tmp_path / "b"]
+        drawn = random.Random(0)
+        for _ in range(kills):
+            process = subprocess.Popen(broken, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            before = sum(stats(url)["paid"].values())
+            end = time.monotonic() + 60
+            while sum(stats(url)["paid"].values()) < before + 5 and time.monotonic() < end:
+                time.sleep(0.02)
+            time.sleep(drawn.random() * 0.3)
+            assert process.poll() is None, "the run must not have ended yet"
+            process.kill()
+            process.wait()
+        subprocess.run(broken, check=True, capture_output=True)
+        again = sum(stats(url)["paid"].values()) - 2 * paid
+    assert 0 < again <= kills * concurrency
+    for name in ("ratings.parquet", "perturbed.jsonl", "report.html"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes()
+    results = [json.loads((tmp_path / run / "results.json").read_text()) for run in ("whole", "broken")]
+    assert len({r.pop("created") for r in results}) <= 2
+    assert results[0] == results[1]
+
+
+VLLM = os.environ.get("DHP_VLLM_URL"), os.environ.get("DHP_VLLM_MODEL")
+
+
+@pytest.mark.skipif(
+    not all(VLLM), reason="needs a vLLM server at DHP_VLLM_URL that serves the folder DHP_VLLM_MODEL"
+)
+def test_a_vllm_server_gives_the_expected_scores_of_this_process(tmp_path: Path) -> None:
+    url, folder = VLLM
+    way = dhp.protocol("g-eval-prob", max_tokens=1)
+    dhp.run(
+        f"hf/{folder}", protocol=way, asking=asking(tmp_path, dtype="float32"), out=tmp_path / "here", **SMALL
+    )
+    dhp.run(
+        "openai/tiny", protocol=way, asking=asking(tmp_path, base_url=url), out=tmp_path / "there", **SMALL
+    )
+    frames = [pd.read_parquet(tmp_path / name / "ratings.parquet") for name in ("here", "there")]
+    assert frames[0]["status"].tolist() == frames[1]["status"].tolist()
+    assert frames[0]["score"].notna().mean() > 0.5
+    assert (frames[0]["score"] - frames[1]["score"]).abs().max() < 1e-3
+    sampled = dhp.protocol("dhp", samples=3, temperature=1.0)
+    results = dhp.run("openai/tiny", protocol=sampled, asking=asking(tmp_path, base_url=url), **SMALL)
+    assert results.ratings["asked"] == 3 * results.usage["calls"]
