@@ -80,7 +80,8 @@ def make_judges(
     if not model.startswith((*(f"{p}/" for p in PROVIDERS), _REPLAY)) or _is_recording(model):
         return [find_judge(model, seed=seed)]
     asked = [questions(each, prompt_files=prompt_files, seed=seed) for each in protocols]
-    return [LlmJudge(_asker(model, asking, terms), each) for each in asked]
+    asker = _asker(model, asking, terms)
+    return [LlmJudge(asker, each) for each in asked]
 
 
 def questions(protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int = 0) -> Questions:

@@ -1,6 +1,7 @@
 """The whole chain, examples to results: the only module that knows all stages."""
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -23,6 +24,8 @@ from dhp.seeding import text_hash
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_SECONDS_BETWEEN_SHOWS = 0.2
 
 Progress = Callable[[str, int, int, str], None]
 """Called with what is being rated, how many ratings are done of how many, and what it has cost."""
@@ -117,7 +120,7 @@ def _carry_out(
         sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
         folder.write(sets, [frame for frame, _ in judged], results)
         for judge in asked:
-            folder.write_steps(judge.model, judge.auto_steps)
+            folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
     return results
 
 
@@ -227,11 +230,19 @@ def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "
     total = len(candidates) * len(task.metrics) * getattr(judge, "samples", 1)
     what = f"{judge.model} on {part.dataset.name}"
     ratings: list[Rating] = []
+
+    def show() -> None:
+        if progress:
+            progress(what, len(ratings), total, judge.asker.spent if isinstance(judge, LlmJudge) else "")
+
+    if isinstance(judge, LlmJudge):
+        judge.asker.tick = show
+    shown = time.monotonic()
     for rating in checked_ratings(judge, candidates, task):
         ratings.append(rating)
-        if progress and (len(ratings) % 20 == 0 or len(ratings) == total):
-            cost = judge.asker.spent if isinstance(judge, LlmJudge) else ""
-            progress(what, len(ratings), total, cost)
+        if len(ratings) == total or time.monotonic() - shown > _SECONDS_BETWEEN_SHOWS:
+            shown = time.monotonic()
+            show()
     texts = {(c.example, c.variant): place for place, c in enumerate(candidates)}
     ratings.sort(key=lambda r: (texts[r.example, r.variant], task.metric_names.index(r.metric), r.sample))
     columns = {f.name: [getattr(r, f.name) for r in ratings] for f in fields(Rating)}

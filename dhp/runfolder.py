@@ -111,13 +111,13 @@ class RunFolder:
         self._text("report.html", html_report(results))
         self._text("results.json", _json(results.to_json()))
 
-    def write_steps(self, model: str, steps: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+    def write_steps(self, judge: str, steps: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         """Write the evaluation steps that a model wrote, if it did, as `--steps` takes them."""
         import yaml
 
         if not steps:
             return
-        name = re.sub(r"[^A-Za-z0-9]+", "_", model)
+        name = re.sub(r"[^A-Za-z0-9]+", "_", judge).strip("_")
         self._text(
             f"steps-{name}.yaml", yaml.safe_dump(steps, allow_unicode=True, sort_keys=False, width=110)
         )

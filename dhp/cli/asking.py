@@ -1,5 +1,6 @@
 """Options on how language models are asked."""
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,7 +84,8 @@ class ProtocolOptions:
             "extraction": self.extraction,
             "language": self.language,
         }
-        given = {k: None if v == _DEFAULT else v for k, v in changes.items() if v is not None}
+        given: dict[str, object] = {k: v for k, v in changes.items() if v is not None}
+        given |= {k: None for k in ("temperature", "top_p") if changes[k] == _DEFAULT}
         return protocol(name, **given)
 
 
@@ -151,10 +153,17 @@ class ModelOptions:
         from dhp.judges import Asking
         from dhp.llm import Limits, Pace, Prices
 
-        if self.max_cost is not None and self.price_in is None and self.price_out is None:
+        if self.max_cost is not None and (self.price_in is None or self.price_out is None):
             raise InputError("--max-cost: needs --price-in and --price-out, per million tokens")
         if self.no_cache and (self.cache is not None or self.refresh):
             raise InputError("--no-cache: contradicts --cache and --refresh; give one or the other")
+        limited = {self.max_calls, self.max_tokens, self.max_cost} != {None}
+        if limited and (self.no_cache or self.refresh):
+            option = "--no-cache" if self.no_cache else "--refresh"
+            raise InputError(f"{option}: a run that stops at a limit could not go on; leave out one of them")
+        for name in ("rpm", "tpm", "timeout", "price_in", "price_out", "max_cost"):
+            if not math.isfinite(getattr(self, name) or 0):
+                raise InputError(f"--{name.replace('_', '-')}: must be a finite number")
         return Asking(
             base_url=self.base_url,
             timeout=self.timeout,

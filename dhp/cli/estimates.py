@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from dhp.llm import Bill, Estimate
 
 _WAYS = (
-    ("n samples in one call", "joint"),
+    ("samples together", "joint"),
     ("one call a sample", "single"),
-    ("by probability, one call", "by_probability"),
+    ("by probability", "by_probability"),
 )
 
 
@@ -33,18 +33,18 @@ def _print_judge(judge: tuple[str, str], parts: Sequence["Estimate"], console: "
     samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
     title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
     console.print(Text(printable(title), style="bold"))
-    console.print(f"{samples:,} ratings, {stored:,} of them stored already; to ask:", highlight=False)
+    console.print(
+        f"{samples:,} ratings, {stored:,} of them stored or the same as another; to ask:", highlight=False
+    )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("way")
-    for heading in ("calls", "prompt tokens", "answer tokens, at most", "cost, at most", "time"):
-        table.add_column(heading, justify="right")
+    table.add_column("way", no_wrap=True)
+    for heading in ("calls", "tokens in", "out, at most", "cost, at most", "time"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for way, name in _WAYS:
         table.add_row(way, *_cells([getattr(e, name) for e in parts]))
     console.print(table)
-    counted = "counted by the model's tokenizer" if parts[0].exact else "estimates: a quarter of the bytes"
-    console.print(
-        f"tokens are {counted}; a provider's prices for cached prompts may be lower", highlight=False
-    )
+    if not parts[0].exact:
+        console.print("tokens are estimates: a quarter of the bytes", highlight=False)
 
 
 def _cells(bills: Sequence["Bill"]) -> list[str]:

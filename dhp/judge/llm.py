@@ -64,6 +64,8 @@ class LlmJudge:
         place = f"{self.model}: {answer.request.place}"
         if isinstance(outcome, Failure):
             raise InputError(f"{place}: {outcome.reason}; allowed: --steps written or a file")
+        if outcome.finish == "length":
+            raise InputError(f"{place}: the answer was cut off; --answer-tokens allows a longer one")
         if not (steps := read_auto_steps(outcome.text)):
             raise InputError(f"{place}: the answer is no list of steps; allowed: --steps written or a file")
         return steps
@@ -93,9 +95,12 @@ class LlmJudge:
             return Extracted("refused", None, None)
         if extraction != "parse" and reply.positions:
             return expected_score(reply.positions, scale, asked.form)
-        if extraction == "prob":
+        if reply.finish == "length" and asked.form == "analyze-rate":
+            return Extracted("unparsed", None, None)  # the rating would have come last
+        read = parse(reply.text, scale, asked.form)
+        if extraction == "prob" and read.score is not None:
             raise InputError(
                 f"{self.model}: {self.asker.model.endpoint} gives no log-probabilities; allowed: "
                 "--extraction parse, or prob-or-parse to read the text where there are none"
             )
-        return parse(reply.text, scale, asked.form)
+        return read

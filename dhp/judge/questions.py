@@ -101,7 +101,8 @@ class Questions:
         """Asks for the evaluation steps of each metric (Auto-CoT, Liu et al. 2023); the tag is its name."""
         task = task.in_language(self.protocol.language)
         prompts = Prompts(self.protocol, self.wording, task, persona=self.persona)
-        params = Params(0.0, None, max(_STEPS_TOKENS, self.protocol.max_tokens))
+        temperature = None if self.protocol.temperature is None else 0.0
+        params = Params(temperature, None, max(_STEPS_TOKENS, self.protocol.max_tokens))
         return [
             Request(prompts.auto_steps(name), params, (0,), f"evaluation steps of '{name}'", tag=name)
             for name in task.metric_names

@@ -93,10 +93,11 @@ class Asker:
         parts += [f"{usage.failed:,} failed"] if usage.failed else []
         return ", ".join(parts)
 
-    def missing(self, request: Request) -> int:
-        """How many samples of a request are not stored."""
+    def missing(self, request: Request) -> list[bytes]:
+        """The keys of the samples of a request that are not stored."""
         wanted = keys(self.model.model, self.model.endpoint, request)
-        return len(wanted) - len(self._stored(wanted))
+        stored = self._stored(wanted)
+        return [key for sample, key in wanted.items() if sample not in stored]
 
     def _stored(self, wanted: Mapping[int, bytes]) -> dict[int, Stored]:
         if self.terms.store is None or self.terms.refresh:

@@ -35,7 +35,7 @@ class Estimate:
     samples: int
     """Answers wanted."""
     stored: int
-    """Of them there already."""
+    """Of them stored already, or the same as another."""
     exact: bool
     """Whether tokens were counted by the model's tokenizer."""
     joint: Bill
@@ -51,8 +51,11 @@ def estimate_requests(asker: Asker, protocol: str, dataset: str, requests: Itera
     count, exact = _counter(asker)
     samples = stored = prompts = missing = 0
     tokens = tokens_single = most = 0.0
+    seen: set[bytes] = set()  # the same prompt is asked once
     for request in requests:
-        left = asker.missing(request)
+        missing_keys = set(asker.missing(request)) - seen
+        seen |= missing_keys
+        left = len(missing_keys)
         samples += len(request.samples)
         stored += len(request.samples) - left
         if not left:

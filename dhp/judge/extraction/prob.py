@@ -40,9 +40,9 @@ def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
 def expected_score(positions: Sequence[Position], scale: Scale, form: AnswerForm) -> Extracted:
     """The mean of the scores, weighed by their probabilities at the place where the answer gives its score.
 
-    That place is where the generated token is the score that `parse` reads from the whole answer: a model
-    that would say something else has not been asked in vain, but gave no score. Probabilities are renormalised over the scale. Raises
-    `InputError` as `score_tokens` does.
+    That place is where the generated token is the score that `parse` reads from the whole answer; a model
+    that says something else gave no score, however small numbers were likely. Probabilities are renormalised
+    over the scale. Raises `InputError` as `score_tokens` does.
     """
     tokens = score_tokens(scale, form)
     pieces = [p.chosen.translate(_BYTES) for p in positions]

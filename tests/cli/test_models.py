@@ -1,0 +1,257 @@
+"""Language models from the command line: one line for what cannot be done, and what a run says of itself."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.llm.stub import stats, stub_server
+
+from .conftest import Run
+
+SMALL = ("--dataset", "mini/answer_equivalence", "--n", "3", "--out", "run")
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with stub_server() as address:
+        yield address
+
+
+def benchmark(url: str, *more: str) -> tuple[str, ...]:
+    return ("benchmark", "--model", "openai/stub", "--base-url", url, *SMALL, *more)
+
+
+FILES = {
+    "slot.yaml": "protocol: mine\ndescription: d\nparts: {answer: 'Rate {{metirc}}'}\n",
+    "da.yaml": "protocol: mine\ndescription: d\nanswer: da\nsteps: written\n",
+    "extra.yaml": "protocol: mine\ndescription: d\ntemprature: 1\n",
+    "steps.yaml": "fluencey: [Look.]\n",
+    "persona.txt": "You are {{nobody}}.",
+    "answer_quality.txt": "Judge {{Answer}} by {{Documant}}",
+    "quality.txt": "Judge {{Answer}}",
+    "answers.jsonl": '{"example": "a", "variant": "original"}\n',
+}
+FAULTS = [
+    (("--protocol", "dph"), "unknown protocol 'dph'; did you mean 'dhp'?"),
+    (("--protocol", "missing.yaml"), "protocol file missing.yaml: does not exist"),
+    (
+        ("--protocol", "slot.yaml"),
+        "parts.answer: unknown slot '{{metirc}}'; did you mean 'metric'?",
+    ),
+    (("--protocol", "da.yaml"), "da.yaml: answer 'da'"),
+    (("--protocol", "extra.yaml"), "extra.yaml: temprature: unknown key; did you mean 'temperature'?"),
+    (("--answer", "da"), "protocol 'dhp': answer 'da'"),
+    (("--answer", "essay"), "protocol 'dhp': answer:"),
+    (("--steps", "missing.yaml"), "missing.yaml: does not exist"),
+    (("--steps", "steps.yaml"), "steps.yaml: unknown metric 'fluencey'; did you mean 'fluency'?"),
+    (("--persona", "anotator"), "unknown persona 'anotator'; did you mean 'annotator'?"),
+    (("--persona", "persona.txt"), "persona.txt: unknown slot"),
+    (("--samples", "0"), "samples"),
+    (("--temperature", "-1"), "temperature"),
+    (("--temperature", "hot"), "--temperature 'hot': must be a number or 'default'"),
+    (("--top-p", "2"), "top_p"),
+    (("--answer-tokens", "0"), "max_tokens"),
+    (("--extraction", "prob", "--samples", "5"), "samples"),
+    (("--extraction", "guess"), "extraction"),
+    (("--language", "xx"), "language"),
+    (("--reference",), "example '"),
+    (("--metric", "fluency"), "task 'question_answering' has no metric 'fluency'"),
+    (("--prompt-file", "missing.txt"), "missing.txt"),
+    (("--prompt-file", "answer_quality.txt"), "Documant"),
+    (("--prompt-file", "quality.txt"), "quality.txt"),
+    (("--concurrency", "0"), "concurrency"),
+    (("--rpm", "inf"), "--rpm: must be a finite number"),
+    (("--max-cost", "1"), "--max-cost: needs --price-in and --price-out"),
+    (("--no-cache", "--cache", "x"), "--no-cache: contradicts"),
+    (("--refresh", "--max-calls", "3"), "--refresh: a run that stops at a limit could not go on"),
+    (("--cache", "quality.txt"), "choose another folder by --cache"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), FAULTS, ids=[" ".join(f[0]) for f in FAULTS])
+def test_one_line_and_no_call(dhp: Run, url: str, options: tuple[str, ...], said: str) -> None:
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    before = stats(url)["calls"]
+    done = dhp(*benchmark(url, *options))
+    assert done.code == 2, done.err
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    assert stats(url)["calls"] == before
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("opnai/gpt", "did you mean 'openai'?"),
+        ("openai/", "its name is missing; must have the form openai/NAME"),
+        ("hf/no/such/folder/here", "no/such/folder/here"),
+        ("mock/perfect", "unknown"),
+        ("mock/ideal?nose=1", "did you mean 'noise'?"),
+        ("replay/missing.sqlite", "missing.sqlite: does not exist"),
+        ("replay/answers.jsonl", "answers.jsonl"),
+        ("gpt-4o", "must have the form provider/name"),
+    ],
+)
+def test_a_model_that_is_none(dhp: Run, model: str, said: str) -> None:
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    if model.startswith("hf/"):
+        pytest.importorskip("transformers")
+    done = dhp("benchmark", "--model", model, *SMALL)
+    assert done.code == 2, done.err
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--mode", "wrong-key"), "refuses the key in OPENAI_API_KEY (HTTP 401)"),
+        (("--mode", "no-model"), "does not know the model 'stub'"),
+        (("--mode", "html"), "did not answer in JSON but with: a web page"),
+        (("--mode", "context-too-long"), "example 'qa-"),
+        (("--refuse", "temperature"), "refuses the parameter 'temperature': --temperature default"),
+    ],
+)
+def test_a_server_that_cannot_serve(
+    dhp: Run, options: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123456789")
+    with stub_server(*options) as url:
+        done = dhp(*benchmark(url))
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    written = "".join(p.read_text() for p in Path("run").iterdir())
+    assert "secret" not in done.err + done.out + written
+
+
+def test_tool_calls_are_failed_ratings_and_the_run_says_so(dhp: Run) -> None:
+    with stub_server("--mode", "tool-call") as url:
+        done = dhp(*benchmark(url))
+    assert done.code == 0
+    assert "warning: 100.0% of the ratings have no score (more than 5%)" in done.out
+    result = json.loads(Path("run/results.json").read_text())
+    assert result["ratings"]["failed"] == result["ratings"]["asked"] > 0
+    assert result["warnings"] == ["100.0% of the ratings have no score (more than 5%)"]
+    assert set(pd.read_parquet("run/ratings.parquet")["raw"]) == {"the model answered with a tool call"}
+
+
+def test_missing_probabilities_are_met_only_where_allowed(dhp: Run) -> None:
+    with stub_server("--no-logprobs") as url:
+        done = dhp(*benchmark(url, "--protocol", "g-eval-prob"))
+        assert done.code == 2
+        assert "gives no log-probabilities; allowed: --extraction parse, or prob-or-parse" in done.err
+        allowed = ("--protocol", "g-eval-prob", "--extraction", "prob-or-parse", "--out", "other")
+        assert dhp(*benchmark(url, *allowed)).code == 0
+    assert set(pd.read_parquet("other/ratings.parquet")["rule"]) == {"bare"}
+
+
+def test_a_dry_run_asks_nothing_and_foretells_what_a_run_takes(
+    dhp: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prices = ("--price-in", "1", "--price-out", "2")
+    with stub_server() as url:
+        foretold = dhp(*benchmark(url, "--dry-run", *prices))
+        assert foretold.code == 0
+        assert stats(url)["calls"] == 0
+        assert not Path("run").exists()
+        assert dhp(*benchmark(url)).code == 0
+        calls = stats(url)["calls"]
+        assert "90 of them stored" in dhp(*benchmark(url, "--dry-run")).out
+    cells = next(line.split() for line in foretold.out.splitlines() if line.startswith("samples together"))
+    assert int(cells[2]) == calls == 18
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    without = dhp("benchmark", "--model", "openai/gpt-4o-mini", *SMALL, "--dry-run")
+    assert without.code == 0, "a dry run needs no key"
+    assert "no language model is asked" in dhp("benchmark", "--model", "mock/ideal", *SMALL, "--dry-run").out
+
+
+def test_a_limit_ends_with_three_and_the_same_command_goes_on(dhp: Run) -> None:
+    with stub_server() as url:
+        done = dhp(*benchmark(url, "--max-calls", "5"))
+        assert done.code == 3
+        assert (
+            done.err.splitlines()[-1] == "dhp: stopped at --max-calls 5; the same command goes on from here"
+        )
+        assert [p.name for p in Path("run").iterdir()] == ["manifest.json"]
+        assert dhp(*benchmark(url)).code == 0
+        assert stats(url)["calls"] == 18
+        assert json.loads(Path("run/results.json").read_text())["usage"]["calls"] == 18
+
+
+def test_control_c_stops_at_once_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    with stub_server("--latency", "0.5") as url:
+        command = [sys.executable, "-m", "dhp.benchmark", *benchmark(url, "--concurrency", "4")[1:]]
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        end = time.monotonic() + 60
+        while stats(url)["calls"] < 6 and time.monotonic() < end:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+        assert process.returncode == 3
+        assert said.splitlines()[-1] == "dhp: stopped; the same command goes on from here"
+        assert "Traceback" not in said
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0
+        assert stats(url)["calls"] <= 18 + 4
+
+
+def test_the_manifest_says_how_the_model_was_asked(dhp: Run, url: str) -> None:
+    assert dhp(*benchmark(url, "--persona", "annotator", "--language", "zh")).code == 0
+    (model,) = json.loads(Path("run/manifest.json").read_text())["identity"]["models"]
+    assert model["model"] == "openai/stub"
+    assert model["endpoint"] == url
+    assert model["settings"]["language"] == "zh"
+    assert model["persona"]
+    other = dhp(*benchmark(url, "--persona", "hhh"))
+    assert other.code == 2
+    assert "holds a different run" in other.err
+
+
+def test_several_protocols_stand_side_by_side(dhp: Run, url: str) -> None:
+    done = dhp(*benchmark(url, "--protocol", "dhp", "--protocol", "stars"))
+    assert done.code == 0
+    results = json.loads(Path("run/results.json").read_text())
+    assert [r["protocol"].split("@")[0] for r in results] == ["dhp", "stars"]
+    assert len({r["signature"] for r in results}) == 2
+
+
+def test_protocols_are_listed_and_shown_with_their_exact_prompts(dhp: Run) -> None:
+    listed = dhp("protocols", "list")
+    assert listed.code == 0
+    names = [line.split()[0] for line in listed.out.splitlines()]
+    wanted = "dhp g-eval-prob g-eval-sample rate-explain analyze-rate free-text da stars letters mix"
+    assert set(wanted.split()) <= set(names)
+    shown = dhp("protocols", "show", "dhp", "--metric", "fluency", "--variant", "random_typos.minor")
+    assert shown.code == 0
+    assert shown.out.count("# ----") == 1
+    assert "variant 'random_typos.minor', metric 'fluency'" in shown.out
+    assert "</summary>" in shown.out
+    for wrong in (("--example", "news-99"), ("--variant", "random_typo.minor"), ("--dataset", "mini")):
+        done = dhp("protocols", "show", "dhp", *wrong)
+        assert done.code == 2
+        assert len(done.err.strip().splitlines()) == 1
+    assert dhp("protocols", "show", "dph").code == 2
+
+
+def test_a_fault_of_ours_is_one_line_unless_debugged(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dhp.perturbed.perturb_datasets", lambda *a, **k: 1 / 0)
+    done = dhp("protocols", "show", "dhp")
+    assert done.code == 70
+    assert (
+        done.err
+        == "dhp: internal error, ZeroDivisionError: division by zero; run it again with --debug to see where\n"
+    )
+    assert "Traceback" in dhp("protocols", "show", "dhp", "--debug").err
