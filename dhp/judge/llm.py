@@ -42,6 +42,7 @@ class LlmJudge:
             At a limit; see `Asker.ask`.
         """
         steps = self._auto_steps(task) if self.questions.protocol.steps == "auto" else None
+        self.asker.check(self.questions.requests(candidates, task, steps))
         for answer in self.asker.ask(self.questions.requests(candidates, task, steps)):
             yield from self._ratings(answer)
 

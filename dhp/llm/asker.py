@@ -81,6 +81,14 @@ class Asker:
             return self._ask_server(self.model, requests)
         return self._ask_local(self.model, requests)
 
+    def check(self, requests: Iterable[Request]) -> None:
+        """Raises `InputError` where the longest request does not fit a model in this process.
+
+        Of a model behind a server that is known only when it is asked.
+        """
+        if not isinstance(self.model, Client):
+            self.model.check(max(requests, key=lambda request: len(request.prompt)))
+
     @property
     def spent(self) -> str:
         """Calls, tokens, money and trouble so far, in a few words."""

@@ -14,7 +14,6 @@ from dhp.judge.prompt_files import FilePrompts
 
 METRICS = ["accuracy", "answer_quality", "coherence", "consistency", "fluency", "relevance"]
 CANDIDATE = Candidate("e1", "original", "OUT", "SRC", {"question": "WHY"}, reference="REF")
-REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "prompt_files" / "geval_summeval"
 
 
 def write(folder: Path, name: str, text: str = "Rate {{Summary}}:") -> str:
@@ -164,14 +163,13 @@ def test_texts_go_in_raw_and_are_not_filled_again(source: str, output: str, more
 
 
 @pytest.mark.realdata
-def test_the_published_files_work_as_they_are() -> None:
-    if not REAL.is_dir():
-        pytest.skip(f"the published prompt files are not at {REAL}")
-    files = read_prompt_files([str(REAL)], METRICS)
+def test_the_published_files_work_as_they_are(real: Path) -> None:
+    folder = real / "prompt_files" / "geval_summeval"
+    files = read_prompt_files([str(folder)], METRICS)
     assert list(files) == ["coherence", "consistency"]
     task = read_task("summarization")
     for metric, name in (("coherence", "coh"), ("consistency", "con")):
-        published = (REAL / f"{name}_detailed.txt").read_text(encoding="utf-8")
+        published = (folder / f"{name}_detailed.txt").read_text(encoding="utf-8")
         prompt = FilePrompts(files, task).prompt(CANDIDATE, metric, "score-only")
         assert prompt == published.replace("{{Document}}", "SRC").replace("{{Summary}}", "OUT")
         assert "SRC" in prompt

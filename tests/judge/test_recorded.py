@@ -21,8 +21,6 @@ from dhp.judge.scales import onto
 from dhp.records import Rating
 from dhp.specs import Scale, Task
 
-REAL = Path(__file__).resolve().parents[3] / "shared" / "data"
-
 
 def task(low: float = 1, high: float = 5, name: str = "fluency") -> Task:
     known = read_task("summarization")
@@ -241,13 +239,6 @@ def test_no_file_or_form_is_an_error(tmp_path: Path) -> None:
         find_judge("replay/")
     with pytest.raises(InputError, match=r"say form=FORM; allowed: analyze-rate"):
         find_judge(f"replay/{path}")
-
-
-@pytest.fixture
-def real() -> Path:
-    if not REAL.is_dir():
-        pytest.skip(f"the published datasets are not at {REAL}")
-    return REAL
 
 
 @pytest.mark.realdata

@@ -11,15 +11,6 @@ from threading import Thread
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-REAL = ROOT.parent / "shared" / "data"
-
-
-@pytest.fixture(scope="session")
-def real() -> Path:
-    """The folder of published datasets; without it the test is skipped."""
-    if not REAL.is_dir():
-        pytest.skip(f"the published datasets are not at {REAL}")
-    return REAL
 
 
 @dataclass

@@ -8,14 +8,11 @@ import pytest
 pytestmark = pytest.mark.realdata
 
 ROOT = Path(__file__).resolve().parents[3]
-REAL = ROOT.parent / "shared" / "data"
 
 
-def test_ratings_are_read() -> None:
-    if not REAL.is_dir():
-        pytest.skip(f"the published answers are not at {REAL}")
+def test_ratings_are_read(real: Path) -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "extraction.py"))
-    found = script["read"](REAL)
+    found = script["read"](real)
     assert sum(counts.total() for counts in found.values()) == 86_240
     for name, _, share in script["shares"](found):
         assert share >= 0.995, name
