@@ -104,7 +104,7 @@ def test_a_server_and_this_process_agree_on_greedy_answers(
 def test_too_long_a_text_is_named_before_anything_is_cut(tiny_model: Path, tmp_path: Path) -> None:
     rows = [{"id": "long", "source": "word " * 5000, "output": "A short text. It says little."}]
     (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    with pytest.raises(InputError, match=r"example 'long', variant 'original', metric 'coherence'.*tokens"):
+    with pytest.raises(InputError, match=r"example 'long', variant '.*', metric 'coherence': a prompt of \d+ tokens"):
         dhp.run(f"hf/{tiny_model}", tmp_path / "long.jsonl", task="summarization", asking=asking(tmp_path))
 
 
@@ -147,7 +147,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one(tmp_path: 
             process.wait()
         subprocess.run(broken, check=True, capture_output=True)
         again = sum(stats(url)["paid"].values()) - 2 * paid
-    assert 0 < again <= kills * concurrency
+    assert again <= kills * concurrency
     for name in ("ratings.parquet", "perturbed.jsonl", "report.html"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes()
     results = [json.loads((tmp_path / run / "results.json").read_text()) for run in ("whole", "broken")]
@@ -169,13 +169,13 @@ def test_published_prompt_files_on_published_texts(real: Path, tmp_path: Path) -
             metrics=["coherence", "consistency"],
             asking=asking(tmp_path, base_url=url),
         )
-        prompt = stats(url)["bodies"][-1]["messages"][0]["content"]
+        prompts = [body["messages"][0]["content"] for body in stats(url)["bodies"]]
     assert results.ratings["asked"] == results.ratings["scored"] == 20 * 7 * 2 * 2
     assert results.weights == "uniform"
-    published = (files / "con_detailed.txt").read_text()
-    assert prompt.startswith(published.partition("{{Document}}")[0])
-    assert prompt.endswith("- Consistency:")
-    assert "{{" not in prompt
+    for prompt in prompts:
+        name = "con_detailed.txt" if prompt.endswith("- Consistency:") else "coh_detailed.txt"
+        assert prompt.startswith((files / name).read_text().partition("{{Document}}")[0])
+        assert "{{" not in prompt
 
 
 VLLM = os.environ.get("DHP_VLLM_URL"), os.environ.get("DHP_VLLM_MODEL")
