@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.content import read_suite
+from dhp.content import protocol_names, read_suite, read_task
+from dhp.judges import questions
 from dhp.perturb import check_suite, find_perturbers
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +33,8 @@ def test_the_perturber_and_the_suite_of_ones_own(tmp_path: Path) -> None:
     own = names["drop_articles"]
     assert isinstance(own, dhp.Perturber)
     file = tmp_path / "my.yaml"
-    file.write_text(blocks("yaml")[0])
+    (suite,) = [block for block in blocks("yaml") if "perturbers:" in block]
+    file.write_text(suite)
     check_suite(read_suite(str(file)), find_perturbers([own]))
     result = dhp.run("baseline/surface", "mini/summeval", suite=str(file), perturbers=[own])
     assert [v.variant for v in result.variants] == [
@@ -40,6 +42,26 @@ def test_the_perturber_and_the_suite_of_ones_own(tmp_path: Path) -> None:
         "drop_articles.major",
         "reordering.major",
     ]
+
+
+def test_the_protocol_of_ones_own(tmp_path: Path) -> None:
+    (protocol,) = [block for block in blocks("yaml") if block.startswith("protocol:")]
+    (tmp_path / "mine.yaml").write_text(protocol)
+    asked = questions(dhp.protocol(str(tmp_path / "mine.yaml")))
+    (first, *_) = asked.requests([dhp.Candidate("e", "original", "A.", "B.")], read_task("summarization"))
+    assert first.prompt.endswith("只填一个 1 到 5 之间的数字。连贯性：")
+
+
+def test_the_protocols_are_those_that_there_are() -> None:
+    section = README.partition("### How a judge is asked")[2].partition("Each setting can be changed")[0]
+    rows = [line.split("|") for line in section.splitlines() if line.startswith("| `")]
+    shown = {name: row for row in rows for name in re.findall(r"`([a-z-]+)`", row[1])}
+    assert set(shown) == set(protocol_names())
+    for name, row in shown.items():
+        protocol = dhp.protocol(name)
+        assert row[3].strip() == protocol.steps
+        assert int(row[4].split(",")[0]) == protocol.samples
+        assert row[5].strip() in ("", f"{protocol.temperature:g}")
 
 
 def test_the_table_is_what_the_program_prints() -> None:
@@ -50,9 +72,9 @@ def test_the_table_is_what_the_program_prints() -> None:
 
 def test_every_option_named_exists() -> None:
     shown = ""
-    for command in ("benchmark", "perturb", "analyze", "data prepare", "data show"):
+    for command in ("", "benchmark", "perturb", "analyze", "data prepare", "data show", "protocols show"):
         arguments = [sys.executable, "-m", "dhp", *command.split(), "--help"]
         shown += subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
-    named = set(re.findall(r"(?<![\w-])--[a-z]+", README))
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     assert named
-    assert named <= set(re.findall(r"--[a-z]+", shown))
+    assert named <= set(re.findall(r"--[a-z][a-z-]+", shown))

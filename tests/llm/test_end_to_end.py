@@ -104,7 +104,9 @@ def test_a_server_and_this_process_agree_on_greedy_answers(
 def test_too_long_a_text_is_named_before_anything_is_cut(tiny_model: Path, tmp_path: Path) -> None:
     rows = [{"id": "long", "source": "word " * 5000, "output": "A short text. It says little."}]
     (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    with pytest.raises(InputError, match=r"example 'long', variant '.*', metric 'coherence': a prompt of \d+ tokens"):
+    with pytest.raises(
+        InputError, match=r"example 'long', variant '.*', metric 'coherence': a prompt of \d+ tokens"
+    ):
         dhp.run(f"hf/{tiny_model}", tmp_path / "long.jsonl", task="summarization", asking=asking(tmp_path))
 
 

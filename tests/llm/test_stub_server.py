@@ -56,7 +56,7 @@ def test_log_probabilities_are_a_distribution_around_the_answer() -> None:
         assert content[-1].token in top
         assert len(top) == 20
         assert 0.9 < sum(top.values()) <= 1
-        assert {token.strip() for token in top} > set("12345")
+        assert len({token.strip() for token in top} & set("12345")) >= 3
         cut = ask(url, max_tokens=3).choices[0]
         assert cut.finish_reason == "length"
         assert choice.message.content.startswith(cut.message.content)
