@@ -485,7 +485,7 @@ def test_without_torch_it_says_what_to_install(tiny_model: Path, monkeypatch: py
 
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == "torch" else find(n))
-    with pytest.raises(InputError, match=r"torch is not installed; pip install 'dhp\[hf\]'"):
+    with pytest.raises(InputError, match=r"torch is not installed; pip install torch transformers"):
         HfModel(str(tiny_model))
 
 

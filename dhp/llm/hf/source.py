@@ -46,7 +46,7 @@ def find(name: str, dtype: str) -> Source:
     model = f"hf/{name}"
     for package in ("torch", "transformers"):
         if importlib.util.find_spec(package) is None:
-            raise InputError(f"model '{model}': {package} is not installed; pip install 'dhp[hf]'")
+            raise InputError(f"model '{model}': {package} is not installed; pip install torch transformers")
     if dtype not in DTYPES:
         raise InputError(f"model '{model}': unknown dtype '{dtype}'; {near(dtype, DTYPES)}")
     folder = Path(name).expanduser()
