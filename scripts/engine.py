@@ -129,7 +129,7 @@ def faults() -> None:
 
 def kills(times: int = 20, concurrency: int = 16) -> None:
     """A run killed again and again against one that is not."""
-    with stub_server("--latency", "0.03") as url, tempfile.TemporaryDirectory() as folder:
+    with stub_server("--latency", "0.4") as url, tempfile.TemporaryDirectory() as folder:
         base = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--base-url", url]
         base += ["--dataset", "mini/summeval", "--samples", "2", "--concurrency", str(concurrency)]
         whole, broken = Path(folder) / "whole", Path(folder) / "broken"

@@ -55,7 +55,7 @@ def notes(result: Result) -> list[str]:
         reasons = [f"{k} {v}" for k, v in result.ratings.items() if k not in ("asked", "scored") and v]
         found.append(f"{missing} of {result.ratings['asked']} ratings have no score ({', '.join(reasons)})")
     if result.missing_mass is not None:
-        found.append(f"scores by probability, of which {result.missing_mass:.1%} fell on no score, on average")
+        found.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")
         if parsed := sum(count for rule, count in result.rules.items() if rule != "prob"):
             found.append(f"{parsed} scores were read from the text, as no probabilities came with them")
     if result.weights == "uniform":
