@@ -243,6 +243,7 @@ def analyze_group(
         variants=tuple(rows),
         left_out=tuple(left_out),
         ratings=group.counts,
+        failures=group.failures,
         rules=group.rules,
         missing_mass=group.missing_mass,
         usage=dict(usage),

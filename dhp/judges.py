@@ -15,6 +15,8 @@ from dhp.llm.stored import StoredModel, open_store
 from dhp.protocols import Protocol
 
 _REPLAY = "replay/"
+_FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate")
+"""Answers on the metric's own scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,11 @@ def make_judges(
 def questions(protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int = 0) -> Questions:
     """A protocol with the texts that it names; raises `InputError` for one that cannot be had."""
     wording = read_wording(protocol.language)
+    if prompt_files and (protocol.answer not in _FILE_FORMS or protocol.steps == "auto"):
+        raise InputError(
+            f"prompt files say themselves how to answer and by which steps; with them allowed: --answer "
+            f"{', '.join(_FILE_FORMS)}, and --steps written or none"
+        )
     steps = None
     if protocol.steps not in ("none", "written", "auto"):
         steps = read_steps(Path(protocol.steps))

@@ -161,6 +161,8 @@ def find_judges(
 ) -> list[Judge]:
     """The judges: each language model under each protocol, other judges once; raises `InputError`."""
     ways = [protocol(p) if isinstance(p, str) else p for p in listed(protocols)]
+    if not isinstance(asking, Asking):
+        raise InputError(f"asking: is a {type(asking).__name__}; must be a dhp.Asking")
     terms = asking.terms()
     judges: list[Judge] = []
     for given in listed(model):
@@ -230,13 +232,16 @@ def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "
     total = len(candidates) * len(task.metrics) * getattr(judge, "samples", 1)
     what = f"{judge.model} on {part.dataset.name}"
     ratings: list[Rating] = []
+    asker = judge.asker if isinstance(judge, LlmJudge) else None
+    before = replace(asker.asked) if asker else Usage()
 
     def show() -> None:
         if progress:
-            progress(what, len(ratings), total, judge.asker.spent if isinstance(judge, LlmJudge) else "")
+            progress(what, len(ratings), total, asker.spent(before) if asker else "")
 
-    if isinstance(judge, LlmJudge):
-        judge.asker.tick = show
+    if asker:
+        what = f"{judge.model} ({judge.protocol.partition('@')[0]}) on {part.dataset.name}"
+        asker.tick = show
     shown = time.monotonic()
     for rating in checked_ratings(judge, candidates, task):
         ratings.append(rating)

@@ -42,6 +42,8 @@ def slot_fault(part: str, text: str) -> str | None:
     """What is wrong with the slots in the text of this part of a prompt; None if nothing is."""
     own = _OWN_SLOTS.get(part, [])
     found = SLOT.findall(text)
+    if "{{" in SLOT.sub("", text):
+        return "a slot is not closed; must have the form {{name}}"
     for name in found:
         if name not in (allowed := [*_SLOTS, *own]):
             return f"unknown slot '{{{{{name}}}}}'; {near(name, allowed)}"

@@ -23,6 +23,7 @@ GROUPING = ("model", "protocol", "dataset")
 OPTIONAL = ("sample", "level", "status", *GROUPING)
 _UNKNOWN = "unknown"
 _PLACE = "dhp.place"
+_REASONS_KEPT = 5
 _LARGEST = 1e306  # beyond it differences overflow
 
 
@@ -47,6 +48,8 @@ class Group:
     """variant -> level, where the table has that column."""
     counts: dict[str, int]
     """Rows asked, and rows by status."""
+    failures: dict[str, int]
+    """The most frequent reasons of failed rows, where the table holds them."""
     rules: dict[str, int]
     """Scored rows by the rule that read the score, where the table says it."""
     missing_mass: float | None
@@ -256,9 +259,18 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
         asked=rows > 0,
         levels=_levels(table, place) if "level" in table else None,
         counts={"asked": len(table), **{s: int(counts.get(s, 0)) for s in RATING_STATUSES}},
+        failures=_failures(table),
         rules=_rules(table),
         missing_mass=_missing_mass(table, place),
     )
+
+
+def _failures(table: "pd.DataFrame") -> dict[str, int]:
+    if "raw" not in table:
+        return {}
+    reasons = table.loc[table["status"] == "failed", "raw"]
+    counts = reasons[~_blank(reasons)].astype(str).value_counts()
+    return {str(reason): int(count) for reason, count in counts.head(_REASONS_KEPT).items()}
 
 
 def _rules(table: "pd.DataFrame") -> dict[str, int]:

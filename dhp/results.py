@@ -77,6 +77,8 @@ class Result:
     left_out: tuple[str, ...]
     """Variants of the suite that were not rated."""
     ratings: dict[str, int]
+    failures: dict[str, int]
+    """The most frequent reasons of failed ratings, with their counts."""
     rules: dict[str, int]
     """How many scores were read from answers by which rule; empty where nothing was read."""
     missing_mass: float | None
@@ -136,7 +138,7 @@ class Results(Sequence[Result]):
         return iter(self._results)
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{r.model} on {r.dataset}: d_avg={_short(r.d_avg)}" for r in self)
+        inside = ", ".join(f"{r.model} ({r.protocol}) on {r.dataset}: d_avg={_short(r.d_avg)}" for r in self)
         return f"Results({inside})"
 
     def __getattr__(self, name: str) -> Any:

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dhp.cli.progress import progress_shown
 from dhp.judge import Candidate, LlmJudge, checked_ratings
 from dhp.judges import protocol, questions
-from dhp.llm import Asker, Pace, Params, Reply, Request, Store, Terms
+from dhp.llm import Asker, Pace, Params, Reply, Request, Store, Terms, Usage
 from dhp.llm.http import OpenAIClient
 from dhp.llm.store import keys, row
 from dhp.perturbed import perturb_datasets
@@ -55,7 +55,7 @@ def rated(asked: LlmJudge, candidates: Sequence[Candidate], task: Task) -> tuple
         for _ in checked_ratings(asked, candidates, task):
             count += 1
             if count % 20 == 0:
-                show("stub", count, 4 * len(candidates), asked.asker.spent)
+                show("stub", count, 4 * len(candidates), asked.asker.spent(Usage()))
     return count, time.perf_counter() - began, time.process_time() - used
 
 
@@ -123,7 +123,7 @@ def faults() -> None:
     twice = sum(count - 1 for count in counted["paid"].values())
     print(
         f"faults: {len(ratings):,} ratings of {len(places):,} places, {len(failed)} failed ({set(failed)}), "
-        f"{asked.asker.usage.retries:,} retries, {twice} paid twice (0); server: {counted['statuses']}"
+        f"{asked.asker.asked.retries:,} retries, {twice} paid twice (0); server: {counted['statuses']}"
     )
 
 

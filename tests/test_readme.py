@@ -11,6 +11,7 @@ import dhp
 from dhp.content import protocol_names, read_suite, read_task
 from dhp.judges import questions
 from dhp.perturb import check_suite, find_perturbers
+from tests.llm.stub import stub_server
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -24,6 +25,18 @@ def test_the_judge_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = [block for block in blocks("python") if "def rate" in block]
     exec(code, {})
     assert float(capsys.readouterr().out) > 0
+
+
+def test_a_language_model_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (code,) = [block for block in blocks("python") if "dhp.Asking" in block]
+    names: dict[str, object] = {}
+    with stub_server() as url:
+        exec(code.replace("http://localhost:8000/v1", url), names)
+    results = names["results"]
+    assert isinstance(results, dhp.Results)
+    assert [r.protocol.partition("@")[0] for r in results] == ["dhp", "analyze-rate"]
+    assert (tmp_path / "run" / "results.json").exists()
 
 
 def test_the_perturber_and_the_suite_of_ones_own(tmp_path: Path) -> None:

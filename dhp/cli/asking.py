@@ -153,8 +153,6 @@ class ModelOptions:
         from dhp.judges import Asking
         from dhp.llm import Limits, Pace, Prices
 
-        if self.max_cost is not None and (self.price_in is None or self.price_out is None):
-            raise InputError("--max-cost: needs --price-in and --price-out, per million tokens")
         if self.no_cache and (self.cache is not None or self.refresh):
             raise InputError("--no-cache: contradicts --cache and --refresh; give one or the other")
         limited = {self.max_calls, self.max_tokens, self.max_cost} != {None}

@@ -64,5 +64,5 @@ def benchmark(
             **texts.choice(),
         )
     print_results(results, Console())
-    files = "results.json, report.html, ratings.parquet, perturbed.jsonl, manifest.json"
-    print(f"\nwritten to {folder.path}: {files}")
+    files = sorted(path.name for path in folder.path.iterdir() if not path.name.startswith("."))
+    print(f"\nwritten to {folder.path}: {', '.join(files)}")

@@ -37,12 +37,16 @@ def _print_judge(judge: tuple[str, str], parts: Sequence["Estimate"], console: "
         f"{samples:,} ratings, {stored:,} of them stored or the same as another; to ask:", highlight=False
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("way", no_wrap=True)
+    table.add_column("way")
     for heading in ("calls", "tokens in", "out, at most", "cost, at most", "time"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
+    several = samples > sum(e.prompts for e in parts)
     for way, name in _WAYS:
-        table.add_row(way, *_cells([getattr(e, name) for e in parts]))
+        if several or name != "single":
+            shown = way if several or name != "joint" else "one call a rating"
+            table.add_row(shown, *_cells([getattr(e, name) for e in parts]))
     console.print(table)
+    console.print(f"time: {parts[0].assumed}", highlight=False)
     if not parts[0].exact:
         console.print("tokens are estimates: a quarter of the bytes", highlight=False)
 

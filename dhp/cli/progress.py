@@ -30,10 +30,9 @@ def progress_shown(unit: str) -> Iterator[Show]:
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn(f"{{task.completed:,.0f}} {unit}"),
-        TextColumn("{task.fields[rate]}", markup=False),
-        TimeRemainingColumn(),
+        BarColumn(bar_width=12),
+        TextColumn(f"{{task.fields[done]}} {unit}", markup=False),
+        TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[cost]}", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as bar:
@@ -42,10 +41,12 @@ def progress_shown(unit: str) -> Iterator[Show]:
 
         def show(what: str, done: int, total: int | None, cost: str = "") -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(printable(what), total=total, rate="", cost="")
+                tasks[what] = bar.add_task(printable(what), total=total, done="", cost="")
                 rates[what] = _Rate(done)
             rate = rates[what].per_second(done)
-            bar.update(tasks[what], completed=done, rate=f"{rate:,.0f}/s" if rate else "", cost=cost)
+            shown = f"{done:,}/{total:,}" if total else f"{done:,}"
+            speed = f", {rate:,.0f}/s" if rate else ""
+            bar.update(tasks[what], completed=done, done=shown, cost=f"{speed} {cost}".strip(" ,"))
             if done == total:
                 bar.update(tasks[what], visible=False)
 

@@ -6,6 +6,7 @@ import typer
 
 from dhp.cli.asking import ProtocolOptions
 from dhp.cli.grouped import grouped
+from dhp.cli.options import TextOptions
 
 protocols = typer.Typer(
     help="Ways of asking a judge: list, show.", no_args_is_help=True, rich_markup_mode=None
@@ -25,13 +26,11 @@ def list_() -> None:
 
 
 @protocols.command()
-@grouped(changes=ProtocolOptions)
+@grouped(changes=ProtocolOptions, texts=TextOptions)
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE.yaml", help="A protocol.")],
     changes: ProtocolOptions,
-    dataset: Annotated[
-        str, typer.Option("--dataset", metavar="NAME|FILE", help="Whose texts.")
-    ] = "mini/summeval",
+    texts: TextOptions,
     example: Annotated[
         str | None, typer.Option("--example", metavar="ID", help="Which example; default: the first.")
     ] = None,
@@ -39,7 +38,9 @@ def show(
         str, typer.Option("--variant", metavar="NAME", help="original, or e.g. random_typos.minor.")
     ] = "original",
 ) -> None:
-    """The settings of a protocol and the exact prompt for one text, metric by metric.
+    """The settings of a protocol and the exact prompts for one text, metric by metric.
+
+    Of several datasets the first is shown; default: news summaries.
 
     Example: dhp protocols show dhp --dataset mini/summeval --metric fluency
     """
@@ -49,21 +50,23 @@ def show(
     from dhp.text import printable
 
     chosen = changes.changed(name)
-    (part, *others) = perturb_datasets(dataset)
-    if others:
-        raise InputError(f"--dataset {dataset}: is several datasets; name one, e.g. mini/summeval")
+    part, *_ = perturb_datasets(texts.dataset, seed=texts.seed, **texts.choice())
     part = narrowed(part, changes.metric)
     candidates = part.candidates()
     example = candidates[0].example if example is None else example
     here = [c for c in candidates if c.example == example]
     if not here:
         raise InputError(f"--example '{example}': unknown; {near(example, {c.example for c in candidates})}")
-    texts = [c for c in here if c.variant == variant]
-    if not texts:
+    shown = [c for c in here if c.variant == variant]
+    if not shown:
         raise InputError(f"--variant '{variant}': unknown; {near(variant, [c.variant for c in here])}")
     for key, value in chosen.model_dump(exclude={"parts"}).items():
         print(f"# {key}: {value}")
     asked = questions(chosen, prompt_files=changes.prompt_file)
-    for request in asked.requests(texts, part.dataset.task):
+    requests = list(asked.requests(shown, part.dataset.task))
+    if chosen.steps == "auto":
+        requests = [*asked.steps_requests(part.dataset.task), *requests]
+        print("# the written steps stand below where those will stand that the model writes")
+    for request in requests:
         print(f"\n# ---- {request.place}, samples {', '.join(map(str, request.samples))}")
         print("\n".join(printable(line) for line in request.prompt.splitlines()))

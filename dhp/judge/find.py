@@ -32,7 +32,11 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     """
     provider, slash, _ = model.partition("/")
     if not slash:
-        raise InputError(f"model '{model}': must have the form provider/name; {near(model, _BASELINES)}")
+        providers = ", ".join(sorted([*_FINDERS, *PROVIDERS]))
+        raise InputError(
+            f"model '{model}': must have the form provider/name, e.g. openai/gpt-4o-mini; "
+            f"providers: {providers}"
+        )
     if provider not in _FINDERS:
         known = near(provider, [*_FINDERS, *PROVIDERS])
         raise InputError(f"model '{model}': unknown provider '{provider}'; {known}")

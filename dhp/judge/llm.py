@@ -1,6 +1,7 @@
 """A language model as a judge: asked by a protocol, its answers read by it."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dhp.errors import InputError
 from dhp.judge.api import Candidate
@@ -68,7 +69,9 @@ class LlmJudge:
         if outcome.finish == "length":
             raise InputError(f"{place}: the answer was cut off; --answer-tokens allows a longer one")
         if not (steps := read_auto_steps(outcome.text)):
-            raise InputError(f"{place}: the answer is no list of steps; allowed: --steps written or a file")
+            raise InputError(
+                f"{place}: the answer is no list of steps; --refresh asks again, --steps takes a file"
+            )
         return steps
 
     def _ratings(self, answer: Answer) -> Iterator[Rating]:
@@ -104,4 +107,6 @@ class LlmJudge:
                 f"{self.model}: {self.asker.model.endpoint} gives no log-probabilities; allowed: "
                 "--extraction parse, or prob-or-parse to read the text where there are none"
             )
-        return read
+        return (
+            read if extraction == "parse" or read.rule is None else replace(read, rule=f"parse:{read.rule}")
+        )

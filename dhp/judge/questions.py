@@ -59,8 +59,11 @@ class Questions:
     @property
     def settings(self) -> dict[str, object]:
         """Everything that decides how a model is asked."""
+        settings = self.protocol.model_dump(exclude={"description", "persona"})
+        if self.steps is not None:
+            settings["steps"] = "file"  # its contents count, not its path
         return {
-            "settings": self.protocol.model_dump(),
+            "settings": settings,
             "wording": text_hash(self.wording.model_dump_json()),
             "persona": self.persona,
             "steps": self.steps,

@@ -256,7 +256,8 @@ class RecordedJudge:
         plain = name.partition("@")[0].replace("_", "-")
         if plain not in _FORMS:
             raise InputError(
-                f"model '{self.model}': the form of answers in '{name}' is unknown; say form=FORM; "
+                f"model '{self.model}': the form of answers in '{name}' is unknown; say how "
+                f"they were asked for, as in replay/FILE?form=score-only; "
                 f"{near(name, ANSWER_FORMS)}"
             )
         return _FORMS[plain]

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from dhp.llm.engine import Client, Done, Engine, Job, Pace
 from dhp.llm.records import Answer, Failure, Reply, Request
+from dhp.llm.responses import shortened
 from dhp.llm.session import Session
 from dhp.llm.store import Store, Stored, keys, row
 from dhp.llm.usage import Budget, Usage
@@ -62,6 +63,9 @@ class Asker:
         self.terms = terms
         self.run = run
         self.usage = Usage()
+        """What the run has paid, also before a restart."""
+        self.asked = Usage()
+        """What was asked in this process."""
         self.tick: Callable[[], None] = lambda: None
         """Called now and then while nothing comes."""
         self._counted: set[bytes] = set()
@@ -89,15 +93,15 @@ class Asker:
         if not isinstance(self.model, Client):
             self.model.check(max(requests, key=lambda request: len(request.prompt)))
 
-    @property
-    def spent(self) -> str:
-        """Calls, tokens, money and trouble so far, in a few words."""
-        usage = self.usage
+    def spent(self, before: Usage) -> str:
+        """Calls, tokens, money and trouble in this process since `before`, in a few words."""
+        usage = self.asked.since(before)
         tokens = usage.prompt_tokens + usage.completion_tokens
         cost = self.terms.budget.prices.cost(usage.prompt_tokens, usage.completion_tokens)
         parts = [f"{usage.calls:,} calls", f"{tokens:,} tokens"]
         parts += [f"cost {cost:,.4g}"] if cost is not None else []
-        parts += [f"{usage.retries:,} retries"] if usage.retries else []
+        if self._engine and (retries := self._engine.retries - before.retries):
+            parts.append(f"{retries:,} retries ({shortened(self._engine.trouble, 40)})")
         parts += [f"{usage.failed:,} failed"] if usage.failed else []
         return ", ".join(parts)
 
@@ -121,17 +125,21 @@ class Asker:
             self._count(missing.pop(sample), stored.reply, own=stored.run == self.run)
         return Job(request, found, missing, estimated_tokens(request.prompt))
 
-    def _count(self, key: bytes, reply: Reply, *, own: bool) -> None:
-        if key not in self._counted:
-            self._counted.add(key)
-            self.usage.add(reply, own=own)
+    def _count(self, key: bytes, reply: Reply, *, own: bool) -> bool:
+        """Count a reply, unless it was counted; says whether it was not."""
+        if key in self._counted:
+            return False
+        self._counted.add(key)
+        self.usage.add(reply, own=own)
+        return True
 
     def _answer(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> Answer:
         for sample, outcome in outcomes.items():
             if isinstance(outcome, Reply):
-                self._count(job.keys[sample], outcome, own=True)
+                if self._count(job.keys[sample], outcome, own=True):
+                    self.asked.add(outcome, own=True)
             else:
-                self.usage.failed += 1
+                self.asked.failed += 1
         return Answer(job.request, {**job.found, **outcomes})
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
@@ -139,7 +147,7 @@ class Asker:
         twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
 
         def answers(done: Done) -> list[Answer]:
-            self.usage.retries = engine.retries
+            self.asked.retries = engine.retries
             while client.notes:
                 warnings.warn(f"{client.model}: {client.notes.pop(0)}", stacklevel=2)
             same = [done.job, *twins.pop(tuple(done.job.keys.values()))]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from dhp.errors import InputError
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.store import Store
 from dhp.llm.usage import Budget
@@ -44,6 +45,12 @@ class Pace:
     retries: int = 8
     """Tries after the first, for errors that may pass."""
 
+    def __post_init__(self) -> None:
+        if self.concurrency < 1 or self.retries < 0:
+            raise InputError("pace: concurrency must be 1 or more, retries 0 or more")
+        if any(rate is not None and rate <= 0 for rate in (self.calls_per_minute, self.tokens_per_minute)):
+            raise InputError("pace: calls and tokens per minute must be more than 0")
+
 
 @dataclass(slots=True)
 class Engine:
@@ -60,6 +67,8 @@ class Engine:
     """Whether stored replies are replaced."""
     retries: int = field(default=0, init=False)
     """Tries after the first, so far."""
+    trouble: str = field(default="", init=False)
+    """Why the latest call was tried again."""
     proven: bool = field(default=False, init=False)
     """Whether the server has answered anything, now or in an earlier run."""
 

@@ -34,8 +34,12 @@ class Estimate:
     dataset: str
     samples: int
     """Answers wanted."""
+    prompts: int
+    """Requests for them."""
     stored: int
     """Of them stored already, or the same as another."""
+    assumed: str
+    """What the time is reckoned with."""
     exact: bool
     """Whether tokens were counted by the model's tokenizer."""
     joint: Bill
@@ -49,13 +53,14 @@ class Estimate:
 def estimate_requests(asker: Asker, protocol: str, dataset: str, requests: Iterable[Request]) -> Estimate:
     """Count what is not stored yet."""
     count, exact = _counter(asker)
-    samples = stored = prompts = missing = 0
+    wanted = samples = stored = prompts = missing = 0
     tokens = tokens_single = most = 0.0
     seen: set[bytes] = set()  # the same prompt is asked once
     for request in requests:
         missing_keys = set(asker.missing(request)) - seen
         seen |= missing_keys
         left = len(missing_keys)
+        wanted += 1
         samples += len(request.samples)
         stored += len(request.samples) - left
         if not left:
@@ -71,7 +76,9 @@ def estimate_requests(asker: Asker, protocol: str, dataset: str, requests: Itera
         protocol,
         dataset,
         samples,
+        wanted,
         stored,
+        _assumed(asker),
         exact,
         _bill(asker, prompts, tokens, most),
         _bill(asker, missing, tokens_single, most),
@@ -88,6 +95,14 @@ def _bill(asker: Asker, calls: int, prompt_tokens: float, completion_tokens: flo
         minutes.append((prompt_tokens + completion_tokens) / pace.tokens_per_minute)
     cost = asker.terms.budget.prices.cost(prompt_tokens, completion_tokens)
     return Bill(calls, prompt_tokens, completion_tokens, cost, max(minutes) * 60)
+
+
+def _assumed(asker: Asker) -> str:
+    pace = asker.terms.pace
+    parts = [f"{pace.concurrency} calls in flight, {_SECONDS_A_CALL:g} s each"]
+    parts += [f"{pace.calls_per_minute:g} calls a minute"] if pace.calls_per_minute else []
+    parts += [f"{pace.tokens_per_minute:g} tokens a minute"] if pace.tokens_per_minute else []
+    return ", ".join(parts)
 
 
 def _counter(asker: Asker) -> tuple[Callable[[str], float], bool]:

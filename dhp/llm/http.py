@@ -49,6 +49,10 @@ class Unreachable(Retry):
     """No server answers at the address."""
 
 
+class Garbled(Retry):
+    """What answers does not speak the protocol."""
+
+
 class OpenAIClient:
     """One model behind one address.
 
@@ -179,7 +183,7 @@ class OpenAIClient:
         try:
             replies = read_replies(body)[:samples]
         except Unreadable as e:
-            raise Retry(str(e)) from None
+            raise Garbled(str(e)) from None
         self._answered = True
         if len(replies) < samples and self.many:
             self.many = False
@@ -247,7 +251,7 @@ def _check_address(url: str) -> None:
     except ValueError:
         parts, fits = urlsplit(""), False
     if not fits:
-        shown = parts._replace(netloc=parts.hostname or "", query="").geturl()
+        shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
         raise InputError(
             f"base URL '{shown}': must have the form http://HOST:PORT/v1, without name, key or query"
         )

@@ -146,10 +146,10 @@ def problem_inside(body: bytes) -> Problem | None:
     return read_problem(code if isinstance(code, int) and 400 <= code < 600 else 500, body)
 
 
-def shortened(text: str) -> str:
-    """One line of at most 200 characters."""
+def shortened(text: str, most: int = _LONGEST_REASON) -> str:
+    """One line of at most so many characters."""
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 1] + "…"
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def _plain(body: bytes) -> str:

@@ -111,8 +111,10 @@ class Store:
         try:
             yield
         except (OSError, sqlite3.Error) as e:
-            said = f"store {self.path}: {reason(e)}"
-            raise InputError(f"{said}; choose another folder by --cache") from None
+            advice = (
+                "must be replies.sqlite of a run" if self._read_only else "choose another folder by --cache"
+            )
+            raise InputError(f"store {self.path}: {reason(e)}; {advice}") from None
 
     def find(self, keys: Mapping[int, bytes]) -> dict[int, Stored]:
         """The stored ones among the samples of a request, by sample."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from dhp.errors import StoppedEarly
+from dhp.errors import InputError, StoppedEarly
 from dhp.llm.records import Reply
 
 _PER = 1_000_000
@@ -66,6 +66,10 @@ class Limits:
     """Of prompts and completions together."""
     cost: float | None = None
 
+    def __post_init__(self) -> None:
+        if any(limit is not None and limit < 0 for limit in (self.calls, self.tokens, self.cost)):
+            raise InputError("limits: must be 0 or more")
+
 
 class Budget:
     """Holds a run within its limits. What is in flight counts with its estimate."""
@@ -73,6 +77,8 @@ class Budget:
     def __init__(self, limits: Limits | None = None, prices: Prices | None = None) -> None:
         self.prices = prices or Prices()
         self._limits = limits or Limits()
+        if self._limits.cost is not None and None in (self.prices.prompt, self.prices.completion):
+            raise InputError("--max-cost: needs --price-in and --price-out, per million tokens")
         self._calls = 0
         self._prompt = self._completion = 0.0
         self._done = 0

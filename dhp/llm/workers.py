@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dhp.errors import DhpError, InputError, StoppedEarly
 from dhp.llm.engine import Done, Engine, Job
-from dhp.llm.http import Rejected, Retry, Unreachable
+from dhp.llm.http import Garbled, Rejected, Retry, Unreachable
 from dhp.llm.pace import AdaptiveLimit, RateLimit, backoff
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import row
@@ -81,12 +81,20 @@ class Workers:
                 return [self._rejected(str(e))] * len(wanted)
             except Retry as e:
                 hopeless = isinstance(e, Unreachable) or (tries >= _TRIES_UNPROVEN and not e.overload)
-                if not engine.proven and hopeless:
-                    raise InputError(f"{engine.client.model}: {e}") from None
-                if tries > engine.pace.retries:
+                last = tries > engine.pace.retries
+                if not engine.proven and (hopeless or last):
+                    raise self._never_answered(e) from None
+                if last:
                     return [self._given_up(str(e))] * len(wanted)
                 engine.retries += 1
+                engine.trouble = str(e)
                 await asyncio.sleep(backoff(tries, e.after))
+
+    def _never_answered(self, error: Retry) -> DhpError:
+        model = self._engine.client.model
+        if isinstance(error, Unreachable | Garbled):
+            return InputError(f"{model}: {error}")
+        return StoppedEarly(f"{model}: no call succeeds ({error}); the same command tries again")
 
     def _rejected(self, reason: str) -> Failure:
         """A fault of the request's own, unless no other is answered either."""

@@ -54,10 +54,11 @@ def notes(result: Result) -> list[str]:
     if missing:
         reasons = [f"{k} {v}" for k, v in result.ratings.items() if k not in ("asked", "scored") and v]
         found.append(f"{missing} of {result.ratings['asked']} ratings have no score ({', '.join(reasons)})")
+    found += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
     if result.missing_mass is not None:
         found.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")
-        if parsed := sum(count for rule, count in result.rules.items() if rule != "prob"):
-            found.append(f"{parsed} scores were read from the text, as no probabilities came with them")
+    if parsed := sum(count for rule, count in result.rules.items() if rule.startswith("parse:")):
+        found.append(f"{parsed} scores were read from the text, as no probabilities came with them")
     if result.weights == "uniform":
         found.append("weights uniform: D_EW equals D")
     if result.levels == "none":

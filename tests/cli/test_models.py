@@ -152,7 +152,7 @@ def test_missing_probabilities_are_met_only_where_allowed(dhp: Run) -> None:
         assert "gives no log-probabilities; allowed: --extraction parse, or prob-or-parse" in done.err
         allowed = ("--protocol", "g-eval-prob", "--extraction", "prob-or-parse", "--out", "other")
         assert dhp(*benchmark(url, *allowed)).code == 0
-    assert set(pd.read_parquet("other/ratings.parquet")["rule"]) == {"bare"}
+    assert set(pd.read_parquet("other/ratings.parquet")["rule"]) == {"parse:bare"}
 
 
 def test_a_dry_run_asks_nothing_and_foretells_what_a_run_takes(
@@ -239,7 +239,7 @@ def test_protocols_are_listed_and_shown_with_their_exact_prompts(dhp: Run) -> No
     assert shown.out.count("# ----") == 1
     assert "variant 'random_typos.minor', metric 'fluency'" in shown.out
     assert "</summary>" in shown.out
-    for wrong in (("--example", "news-99"), ("--variant", "random_typo.minor"), ("--dataset", "mini")):
+    for wrong in (("--example", "news-99"), ("--variant", "random_typo.minor"), ("--dataset", "mini/x")):
         done = dhp("protocols", "show", "dhp", *wrong)
         assert done.code == 2
         assert len(done.err.strip().splitlines()) == 1

@@ -155,7 +155,7 @@ def test_without_probabilities_nothing_is_read_in_their_place_unless_allowed() -
     ):
         rated("4", protocol("g-eval-prob"))
     ratings, _ = rated("4", protocol("g-eval-prob", extraction="prob-or-parse"))
-    assert {(r.score, r.rule, r.missing_mass) for r in ratings} == {(4.0, "bare", None)}
+    assert {(r.score, r.rule, r.missing_mass) for r in ratings} == {(4.0, "parse:bare", None)}
     with_none = Reply("Sure!", "stop", 1, 1, 1, (Position("Sure", (("Sure", -0.1), ("Well", -3.0))),))
     ratings, _ = rated(with_none, protocol("g-eval-prob"))
     assert {r.status for r in ratings} == {"unparsed"}
@@ -216,6 +216,11 @@ def test_whatever_decides_how_it_is_asked_changes_the_label(tmp_path: Path) -> N
     (tmp_path / "persona.txt").write_text("You are mild.")
     assert questions(protocol("dhp", persona=str(tmp_path / "persona.txt"))).label not in labels
     assert questions(protocol("dhp")).label == labels[0]
+    (tmp_path / "copy.yaml").write_text((tmp_path / "steps.yaml").read_text())
+    same = {
+        questions(protocol("dhp", steps=str(tmp_path / name))).label for name in ("steps.yaml", "copy.yaml")
+    }
+    assert len(same) == 1, "what a file says counts, not where it lies"
 
 
 def test_published_prompts_are_used_as_they_are(tmp_path: Path) -> None:
@@ -233,3 +238,6 @@ def test_published_prompts_are_used_as_they_are(tmp_path: Path) -> None:
     said = "no prompt file for the metric 'consistency'; add one, or take only --metric coherence --metric"
     with pytest.raises(InputError, match=said):
         list(asked.requests(TEXTS, TASK))
+    for change in ({"answer": "da", "steps": "none"}, {"steps": "auto"}):
+        with pytest.raises(InputError, match="prompt files say themselves how to answer"):
+            questions(protocol("dhp", **change), prompt_files=[str(tmp_path)])

@@ -213,7 +213,7 @@ def test_several_protocols_or_models_must_be_chosen_from(tmp_path: Path) -> None
         "?model=m1": "several protocols are recorded; say protocol=NAME; allowed: geval, mcq",
         "?model=m1&protocol=gevl": "no protocol 'gevl' is recorded; did you mean 'geval'",
         "?model=m1&protokol=geval": "unknown setting 'protokol'; did you mean 'protocol'",
-        "?model=m1&protocol=geval&form=star": "say form=FORM; did you mean 'stars'",
+        "?model=m1&protocol=geval&form=star": "score-only; did you mean 'stars'",
     }.items():
         with pytest.raises(InputError, match=message):
             find_judge(f"replay/{path}{settings}")
@@ -237,7 +237,7 @@ def test_no_file_or_form_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", row("4"))
     with pytest.raises(InputError, match="must have the form replay/FILE"):
         find_judge("replay/")
-    with pytest.raises(InputError, match=r"say form=FORM; allowed: analyze-rate"):
+    with pytest.raises(InputError, match=r"score-only; allowed: analyze-rate"):
         find_judge(f"replay/{path}")
 
 

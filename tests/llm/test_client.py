@@ -6,7 +6,7 @@ from typing import Any
 import openai
 import pytest
 
-from dhp.errors import InputError
+from dhp.errors import InputError, StoppedEarly
 from dhp.llm import Asker, Params, Request, Terms
 from dhp.llm.http import OpenAIClient
 from dhp.llm.responses import Unreadable, problem_inside, read_problem, read_replies
@@ -126,7 +126,6 @@ def test_samples_asked_one_by_one_have_seeds_of_their_own() -> None:
         ("no-model", "does not know the model 'stub'"),
         ("html", "did not answer in JSON but with: a web page"),
         ("empty-choices", "holds no choices"),
-        ("server-error", "HTTP 500"),
         ("context-too-long", "text 0: the prompt is too long for openai/stub"),
     ],
 )
@@ -141,6 +140,16 @@ def test_a_server_that_can_answer_nothing_is_named_in_one_line(
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert "secret" not in str(error.value)
+
+
+def test_a_server_that_only_fails_ends_the_run_whatever_the_number_of_retries() -> None:
+    for retries in (0, 1, 8):
+        with stub_server("--mode", "server-error") as url:
+            with pytest.raises(
+                StoppedEarly, match=r"no call succeeds \(HTTP 500.*the same command tries again"
+            ):
+                answered(asker(url, retries=retries), list(requests(100)))
+            assert stats(url)["calls"] <= 3
 
 
 def test_a_tool_call_and_a_content_filter_are_replies_of_their_own_kind() -> None:

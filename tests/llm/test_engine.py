@@ -27,7 +27,7 @@ def test_every_request_is_answered_once_in_spite_of_faults(tmp_path: Path) -> No
         assert counted["statuses"]["429"] > 0
         assert set(counted["paid"].values()) == {1}
         assert len(counted["paid"]) == 600
-    assert asked.usage.retries >= 0.15 * 600
+    assert asked.asked.retries >= 0.15 * 600
     assert asked.usage.calls == 600
 
 
@@ -38,7 +38,7 @@ def test_a_call_that_never_succeeds_is_given_up_with_its_reason_and_the_rest_goe
     failed = [texts for texts in found.values() if texts[0].startswith("!")]
     assert len(found) == 200
     assert 20 < len(failed) < 90  # a quarter fails twice
-    assert asked.usage.failed == len(failed)
+    assert asked.asked.failed == len(failed)
     assert "HTTP 500" in failed[0][0]
 
 
