@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from dhp.llm import Bill, Estimate
 
 _WAYS = (
-    ("samples together", "joint"),
-    ("one call a sample", "single"),
+    ("together", "joint"),
+    ("one by one", "single"),
     ("by probability", "by_probability"),
 )
 
@@ -36,14 +36,14 @@ def _print_judge(judge: tuple[str, str], parts: Sequence["Estimate"], console: "
     console.print(
         f"{samples:,} ratings, {stored:,} of them stored or the same as another; to ask:", highlight=False
     )
+    several = samples > sum(e.prompts for e in parts)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("way")
+    table.add_column("samples" if several else "", no_wrap=True)
     for heading in ("calls", "tokens in", "out, at most", "cost, at most", "time"):
         table.add_column(heading, justify="right")
-    several = samples > sum(e.prompts for e in parts)
     for way, name in _WAYS:
         if several or name != "single":
-            shown = way if several or name != "joint" else "one call a rating"
+            shown = way if several or name != "joint" else "as asked"
             table.add_row(shown, *_cells([getattr(e, name) for e in parts]))
     console.print(table)
     console.print(f"time: {parts[0].assumed}", highlight=False)
@@ -55,11 +55,15 @@ def _cells(bills: Sequence["Bill"]) -> list[str]:
     cost = sum(b.cost or 0.0 for b in bills) if bills[0].cost is not None else None
     return [
         f"{sum(b.calls for b in bills):,}",
-        f"{sum(b.prompt_tokens for b in bills):,.0f}",
-        f"{sum(b.completion_tokens for b in bills):,.0f}",
+        _short(sum(b.prompt_tokens for b in bills)),
+        _short(sum(b.completion_tokens for b in bills)),
         "–" if cost is None else f"{cost:,.2f}",
         _duration(sum(b.seconds for b in bills)),
     ]
+
+
+def _short(count: float) -> str:
+    return f"{count / 1e6:,.2f}M" if count >= 1e6 else f"{count:,.0f}"
 
 
 def _duration(seconds: float) -> str:

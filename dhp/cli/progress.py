@@ -9,6 +9,7 @@ from typing import Protocol
 from dhp.text import printable
 
 _SECONDS_BETWEEN_LINES = 5.0
+_NARROW = 110
 
 
 class Show(Protocol):
@@ -26,16 +27,18 @@ def progress_shown(unit: str) -> Iterator[Show]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.table import Column
 
     console = Console(stderr=True)
+    narrow = console.width < _NARROW
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=12),
-        TextColumn(f"{{task.fields[done]}} {unit}", markup=False),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.fields[cost]}", markup=False),
+        TextColumn(f"{{task.fields[done]}} {unit}", markup=False, table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
+        *([] if narrow else [BarColumn(bar_width=12)]),
+        TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+        TextColumn("{task.fields[cost]}", markup=False, table_column=Column(ratio=2, no_wrap=True)),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, expand=True) as bar:
         tasks: dict[str, TaskID] = {}
         rates: dict[str, _Rate] = {}
 

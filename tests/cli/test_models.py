@@ -167,8 +167,8 @@ def test_a_dry_run_asks_nothing_and_foretells_what_a_run_takes(
         assert dhp(*benchmark(url)).code == 0
         calls = stats(url)["calls"]
         assert "90 of them stored" in dhp(*benchmark(url, "--dry-run")).out
-    cells = next(line.split() for line in foretold.out.splitlines() if line.startswith("samples together"))
-    assert int(cells[2]) == calls == 18
+    cells = next(line.split() for line in foretold.out.splitlines() if line.startswith("together"))
+    assert int(cells[1]) == calls == 18
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     without = dhp("benchmark", "--model", "openai/gpt-4o-mini", *SMALL, "--dry-run")
