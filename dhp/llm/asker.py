@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from dhp.llm.engine import Client, Done, Engine, Job, Pace
+from dhp.llm.engine_thread import EngineThread
 from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.responses import shortened
-from dhp.llm.session import Session
 from dhp.llm.store import Store, Stored, keys, row
 from dhp.llm.usage import Budget, Usage
 
@@ -154,7 +154,7 @@ class Asker:
             return [self._answer(job, done.outcomes) for job in same]
 
         with ExitStack() as stack:
-            session: Session | None = None  # a finished run opens no connection
+            thread: EngineThread | None = None  # a finished run opens no connection
             for request in requests:
                 job = self._job(request)
                 engine.proven |= bool(job.found)
@@ -165,14 +165,14 @@ class Asker:
                     twins[asked].append(job)
                     continue
                 twins[asked] = []
-                session = session or stack.enter_context(Session(engine, self.tick))
-                session.submit(job)
-                while session.full:
-                    yield from answers(session.wait())
-                for done in session.ready():
+                thread = thread or stack.enter_context(EngineThread(engine, self.tick))
+                thread.submit(job)
+                while thread.full:
+                    yield from answers(thread.wait())
+                for done in thread.ready():
                     yield from answers(done)
-            while session and session.pending:
-                yield from answers(session.wait())
+            while thread and thread.pending:
+                yield from answers(thread.wait())
 
     def _made_engine(self, client: Client) -> Engine:
         """One for all that is asked: what it learns of the server holds on."""

@@ -14,7 +14,7 @@ _WAITING_PER_PLACE = 2
 """Jobs that wait for each place in flight, so that none falls idle."""
 
 
-class Session:
+class EngineThread:
     """A pool of workers at work; use it as a context manager.
 
     Jobs go in by `submit`, what came of them comes out by `wait` and `ready`, in any order. The first error
@@ -32,7 +32,7 @@ class Session:
         self.pending = 0
         """Jobs of which nothing came yet."""
 
-    def __enter__(self) -> "Session":
+    def __enter__(self) -> "EngineThread":
         self._thread.start()
         self._opened.wait()
         return self
