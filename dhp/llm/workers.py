@@ -80,15 +80,19 @@ class Workers:
             except Rejected as e:
                 return [self._rejected(str(e))] * len(wanted)
             except Retry as e:
-                hopeless = isinstance(e, Unreachable) or (tries >= _TRIES_UNPROVEN and not e.overload)
                 last = tries > engine.pace.retries
-                if not engine.proven and (hopeless or last):
+                if not engine.proven and self._hopeless(e, tries, last):
                     raise self._never_answered(e) from None
-                if last:
+                if engine.proven and last:
                     return [self._given_up(str(e))] * len(wanted)
                 engine.retries += 1
                 engine.trouble = str(e)
                 await asyncio.sleep(backoff(tries, e.after))
+
+    def _hopeless(self, error: Retry, tries: int, last: bool) -> bool:
+        """Whether the first of all calls has failed for good."""
+        enough = tries >= _TRIES_UNPROVEN and (last or not error.overload)
+        return isinstance(error, Unreachable) or enough
 
     def _never_answered(self, error: Retry) -> DhpError:
         model = self._engine.client.model

@@ -32,14 +32,19 @@ def test_every_request_is_answered_once_in_spite_of_faults(tmp_path: Path) -> No
 
 
 def test_a_call_that_never_succeeds_is_given_up_with_its_reason_and_the_rest_goes_on() -> None:
-    with stub_server("--faults", "500=0.5") as url:
-        asked = asker(url, retries=1)
+    class Broken(OpenAIClient):
+        async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
+            if isinstance(request.tag, int) and request.tag % 4 == 1:
+                raise Retry("HTTP 500: broken")
+            return await super().complete(request, samples)
+
+    with stub_server() as url:
+        asked = Asker(Broken("stub", url), Terms(pace=Pace(64, retries=1)))
         found = answered(asked, list(requests(200)))
-    failed = [texts for texts in found.values() if texts[0].startswith("!")]
+    failed = [tag for tag, texts in sorted(found.items()) if texts == ["!HTTP 500: broken"]]
+    assert failed == list(range(1, 200, 4))
     assert len(found) == 200
-    assert 20 < len(failed) < 90  # a quarter fails twice
-    assert asked.asked.failed == len(failed)
-    assert "HTTP 500" in failed[0][0]
+    assert (asked.asked.failed, asked.asked.retries) == (50, 50)
 
 
 def test_what_is_stored_is_not_asked_again(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_cancelled_waiter_leaves_its_turn_to_the_next() -> None:
         await asyncio.sleep(0)
         limit.end(held, good=True)
         first.cancel()
-        await asyncio.wait_for(second, 1)
+        assert await asyncio.wait_for(second, 1) == held
 
     asyncio.run(story())
 
