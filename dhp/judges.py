@@ -44,7 +44,7 @@ class Asking:
     """For models in this process: rows computed together; default: as fits the device."""
 
     def terms(self) -> Terms:
-        """With the store opened and nothing spent."""
+        """With nothing spent; the store is opened when it is first used."""
         store = Store(Path(self.cache or cache_folder()) / FILE) if self.store else None
         return Terms(store, self.refresh, self.pace, Budget(self.limits, self.prices))
 

@@ -107,6 +107,6 @@ class LlmJudge:
                 f"{self.model}: {self.asker.model.endpoint} gives no log-probabilities; allowed: "
                 "--extraction parse, or prob-or-parse to read the text where there are none"
             )
-        return (
-            read if extraction == "parse" or read.rule is None else replace(read, rule=f"parse:{read.rule}")
-        )
+        if extraction == "prob-or-parse" and read.rule is not None:
+            read = replace(read, rule=f"parse:{read.rule}")  # not the way that was asked for
+        return read

@@ -283,6 +283,35 @@ def test_an_error_inside_a_good_status_is_one() -> None:
         read_replies(json.dumps(broken).encode())
 
 
+@pytest.mark.parametrize(
+    ("option", "error"),
+    [
+        (("--mode", "wrong-key"), openai.AuthenticationError),
+        (("--mode", "no-model"), openai.NotFoundError),
+        (("--mode", "context-too-long"), openai.BadRequestError),
+        (("--refuse", "temperature"), openai.BadRequestError),
+        (("--faults", "429=1"), openai.RateLimitError),
+        (("--mode", "server-error"), openai.InternalServerError),
+    ],
+)
+def test_the_official_client_understands_the_same_errors(
+    option: tuple[str, str], error: type[openai.APIStatusError]
+) -> None:
+    with (
+        stub_server(*option) as url,
+        openai.OpenAI(base_url=url, api_key="none", max_retries=0) as client,
+        pytest.raises(error) as raised,
+    ):
+        client.chat.completions.create(
+            model="stub", messages=[{"role": "user", "content": "Rate."}], temperature=0
+        )
+    theirs = raised.value
+    ours = read_problem(theirs.status_code, theirs.response.content)
+    assert theirs.body["message"] == ours.message  # type: ignore[index]
+    assert (theirs.code or theirs.type) == ours.code
+    assert (theirs.param or "") == ours.named
+
+
 def test_errors_of_many_shapes_are_read() -> None:
     shapes = [
         b'{"error": {"message": "bad\\nthing", "code": "c"}}',

@@ -77,6 +77,42 @@ def test_a_real_server_is_judged(
     assert len(done.stderr.strip().splitlines()) <= 2
 
 
+def test_a_real_server_heeds_the_seed_of_the_run(transformers_server: Served, tmp_path: Path) -> None:
+    """One call at a time: its seed holds for the whole process."""
+
+    rows = [
+        {
+            "id": str(i),
+            "source": f"Ann has {i} cats.",
+            "question": "How many?",
+            "output": f"She has {i} cats.",
+        }
+        for i in range(4)
+    ]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+    def said(seed: int, folder: str) -> list[str]:
+        dhp.run(
+            f"openai/{transformers_server.model}",
+            tmp_path / "mine.jsonl",
+            task="question_answering",
+            protocol=dhp.protocol("dhp", temperature=1.0, samples=2, max_tokens=8),
+            asking=asking(
+                tmp_path / folder, base_url=transformers_server.base_url, pace=dhp.Pace(concurrency=1)
+            ),
+            out=tmp_path / folder / "out",
+            seed=seed,
+        )
+        ratings = pd.read_parquet(tmp_path / folder / "out" / "ratings.parquet")
+        originals = ratings[ratings["variant"] == "original"].sort_values(["example", "sample"])
+        return list(originals["raw"])
+
+    with pytest.warns(UserWarning, match="ignores n"):
+        first, again, other = said(0, "a"), said(0, "b"), said(1, "c")
+    assert first == again
+    assert first != other
+
+
 def test_a_server_and_this_process_agree_on_greedy_answers(
     transformers_server: Served, tiny_model: Path, tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """Many calls at once: nothing lost, nothing twice, nothing paid twice."""
 
+import time
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -214,6 +215,18 @@ def test_the_same_prompt_is_paid_once(tmp_path: Path) -> None:
         assert answered(again, twins) == found
         assert again.usage == asked.usage
     assert asked.usage.calls == 10
+
+
+def test_a_rate_limit_holds_for_the_whole_run() -> None:
+    with stub_server() as url:
+        asked = Asker(OpenAIClient("stub", url), Terms(pace=Pace(16, calls_per_minute=1200)))
+        began = time.monotonic()
+        assert len(answered(asked, list(requests(21)))) == 21
+        assert time.monotonic() - began >= 1  # 20 gaps of 50 ms
+        tokens = Asker(OpenAIClient("stub", url), Terms(pace=Pace(16, tokens_per_minute=60 * 200)))
+        began = time.monotonic()
+        assert len(answered(tokens, list(requests(11)))) == 11
+        assert time.monotonic() - began >= 10 * 16 / 200  # each call may bring 16 tokens at least
 
 
 def test_nothing_is_sent_for_a_run_that_needs_nothing(tmp_path: Path) -> None:
