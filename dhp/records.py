@@ -8,6 +8,15 @@ ORIGINAL = "original"
 
 Level = Literal["character", "word", "sentence"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+"""Where a text gets worse."""
+
+Probe = Literal["control", "attack"]
+PROBES: tuple[Probe, ...] = get_args(Probe)
+"""In the place of a level, for changes that make no text worse: a control must not lower a score, an attack
+must not raise one."""
+
+STAND_IN = "_rule"
+"""What the name of a perturber by language model is followed by in the name of its stand-in by rule."""
 
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
 RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
@@ -35,7 +44,7 @@ class Variant:
     """`<perturber>.<degree>`, or `<perturber>` where there is one degree."""
     perturber: str
     level: str
-    """`character`, `word` or `sentence`; ready-made pairs may bring others."""
+    """One of `LEVELS`, or of `PROBES`; ready-made pairs may bring others."""
     method: str
     """`rule`, `llm` or `given` (a text that came with the data)."""
     degree: str | None
@@ -83,6 +92,8 @@ class PerturbedText:
     reason: str | None = None
     """Why the variant is not applicable to this example; None where there is a text."""
     audit: Audit | None = None
+    rejected: tuple[str, ...] = ()
+    """Why earlier answers of the language model that made it did not count, in the order of asking."""
 
 
 @dataclass(frozen=True, slots=True)

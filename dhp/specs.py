@@ -1,11 +1,11 @@
 """The shapes of content files: what a YAML file may say, strictly."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
-from dhp.records import ORIGINAL, Level, Variant
+from dhp.records import ORIGINAL, Level, Probe, Variant
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -198,7 +198,7 @@ class Card(Spec):
 class PerturberUse(Spec):
     """One perturber of a suite with its parameters: either `degrees`, or `params` of its only degree."""
 
-    level: Level
+    level: Literal[Level, Probe]
     method: Literal["rule", "llm"]
     degrees: dict[Name, dict[str, Any]] | None = Field(default=None, min_length=1)
     params: dict[str, Any] | None = None
@@ -261,3 +261,14 @@ class Weights(Spec):
                         f"tasks.{task}.{perturber}: weights must sum to 1, not {sum(row.values()):g}"
                     )
         return self
+
+
+S = TypeVar("S", bound=Spec)
+
+
+class ListReader(Protocol):
+    """Reads a word list of the content."""
+
+    def __call__(self, name: str, spec: type[S]) -> S:
+        """The list `name` as `spec` describes it; raises `InputError` where it is missing or differs."""
+        ...

@@ -1,11 +1,12 @@
 """Content by name: cards, tasks, suites, weights and the bundled mini set."""
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
 from dhp.content.files import content_folder, load_spec
 from dhp.errors import InputError, near
-from dhp.specs import Card, Suite, Task, Weights
+from dhp.specs import Card, S, Suite, Task, Weights
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""
@@ -46,6 +47,12 @@ def task_names() -> list[str]:
 def suite_names() -> list[str]:
     """The suites that ship with the package."""
     return names_in(content_folder("perturbations"))
+
+
+@functools.cache
+def read_list(name: str, spec: type[S]) -> S:
+    """A word list of the perturbers (`perturbations/lists/NAME.yaml`), as `spec` describes it."""
+    return load_spec(named_file("word list", content_folder("perturbations") / "lists", name), spec)
 
 
 def weights_names() -> list[str]:

@@ -2,16 +2,14 @@
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from dhp.errors import InputError, near
 from dhp.files import read_text
-from dhp.specs import Spec
-
-S = TypeVar("S", bound=Spec)
+from dhp.specs import S
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dhp.errors import InputError, near
-from dhp.records import LEVELS, ORIGINAL, Variant
+from dhp.records import LEVELS, ORIGINAL, PROBES, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,13 @@ PerturberFunction = Callable[..., str | Edited]
 """`(text, rng, *, example, **params)` -> the degraded text.
 
 `rng` is a stream of its own for this example; use no other source of randomness. A function with a
-parameter `others` also gets the other examples of the dataset. Raise `NotApplicable` where this kind of
-damage is impossible in the text.
+parameter `others` also gets the other examples of the dataset, one with a parameter `lists` a `ListReader`
+for word lists. Raise `NotApplicable` where this kind of damage is impossible in the text.
 """
+
+
+_GIVEN = ("others", "lists")
+"""Parameters of a perturber that no suite sets."""
 
 
 def at_least_one(k: object) -> None:
@@ -32,13 +36,23 @@ def at_least_one(k: object) -> None:
         raise InputError(f"parameter k is {k!r}; allowed: a whole number of at least 1")
 
 
+def count_or_all(count: object) -> None:
+    """Raise `InputError` unless `count` is a whole number of at least 1, or "all"."""
+    if count != "all" and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+        raise InputError(f"parameter count is {count!r}; allowed: a whole number of at least 1, or all")
+
+
 @dataclass(frozen=True, slots=True)
 class Perturber:
-    """A named way of making a text worse."""
+    """A named way of making a text worse.
+
+    One that a language model carries out has a parameter `count`, and perhaps a stand-in by rule of the same
+    name with `_rule` behind it that takes the same.
+    """
 
     name: str
     level: str
-    """`character`, `word` or `sentence`."""
+    """`character`, `word` or `sentence`; for a probe `control` or `attack`."""
     degrees: Mapping[str | None, Mapping[str, object]]
     """degree -> default parameters; the key None stands for an only degree."""
     function: PerturberFunction | None
@@ -58,19 +72,18 @@ class Perturber:
     def parameters(self) -> dict[str, inspect.Parameter]:
         """The function's own keyword parameters, those a suite may set."""
         if self.function is None:
-            return {}
+            return {"count": inspect.Parameter("count", inspect.Parameter.KEYWORD_ONLY)}
         keywords = list(inspect.signature(self.function).parameters.items())[2:]
-        return {name: p for name, p in keywords if name not in ("example", "others")}
+        return {name: p for name, p in keywords if name not in ("example", *_GIVEN)}
 
-    @property
-    def wants_others(self) -> bool:
-        """Whether the function takes the other examples of the dataset."""
-        return self.function is not None and "others" in inspect.signature(self.function).parameters
+    def wants(self, name: str) -> bool:
+        """Whether the function takes `others`, the other examples of the dataset, or `lists`."""
+        return self.function is not None and name in inspect.signature(self.function).parameters
 
     def check_params(self, params: Mapping[str, object], place: str) -> None:
         """Raise `InputError` at `place` if the function does not take these parameters, or needs more."""
         known = self.parameters
-        if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known.values()) or self.function is None:
+        if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known.values()):
             return
         for name in params:
             if name not in known:
@@ -90,7 +103,8 @@ def perturber(
     name
         Lower-case letters, digits and `_`; the name in suites and variants.
     level
-        `character`, `word` or `sentence`.
+        `character`, `word` or `sentence`; `control` for a change that must not lower a score, `attack` for
+        one that must not raise it.
     degrees
         degree -> parameters of the function, mildest first. Without it there is one variant, named as
         the perturber.
@@ -105,8 +119,8 @@ def perturber(
         raise InputError(f"{place}: the name may hold lower-case letters, digits and '_' only")
     if name == ORIGINAL:
         raise InputError(f"{place}: '{ORIGINAL}' names the undamaged text; choose another name")
-    if level not in LEVELS:
-        raise InputError(f"{place}: unknown level '{level}'; {near(level, LEVELS)}")
+    if level not in (*LEVELS, *PROBES):
+        raise InputError(f"{place}: unknown level '{level}'; {near(level, (*LEVELS, *PROBES))}")
 
     def made(function: PerturberFunction) -> Perturber:
         own: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}

@@ -30,7 +30,8 @@ _LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewri
 def builtin_perturbers() -> Registry[Perturber]:
     """The perturbers of this package; those that a language model carries out have no function."""
     declared = [
-        Perturber(name, level, {"minor": {}, "major": {}}, function=None) for name, level in _LLM.items()
+        Perturber(name, level, {"minor": {"count": 1}, "major": {"count": "all"}}, function=None)
+        for name, level in _LLM.items()
     ]
     return Registry("perturber", {p.name: p for p in (*_RULES, *declared)})
 

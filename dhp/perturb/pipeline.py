@@ -1,6 +1,6 @@
 """Applies variants to examples and audits what was really edited."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dhp.edits import audit
 from dhp.errors import InputError, NotApplicable
@@ -8,6 +8,7 @@ from dhp.perturb.api import Edited, Perturber
 from dhp.records import Example, PerturbedText, Variant
 from dhp.registry import Registry
 from dhp.seeding import stream
+from dhp.specs import ListReader
 
 
 def perturb(
@@ -18,13 +19,14 @@ def perturb(
     dataset: str,
     seed: int = 0,
     pool: Sequence[Example] | None = None,
+    lists: ListReader | None = None,
 ) -> Iterator[PerturbedText]:
     """Degrade every example in every variant, variant by variant in the order given.
 
     The text for one (example, variant) depends on seed, dataset name, example and parameters alone, for
     `random_ending` and `random_answer` also on the `pool` they draw from (default: `examples`), never on
-    order or on the other variants. A perturber that is not applicable gives a `PerturbedText` with its
-    reason.
+    order or on the other variants. `lists` reads the word lists of perturbers that need some. A perturber
+    that is not applicable gives a `PerturbedText` with its reason.
 
     Raises
     ------
@@ -35,23 +37,26 @@ def perturb(
     for variant in variants:
         perturber = perturbers[variant.perturber]
         for example in examples:
-            yield _perturbed(example, variant, perturber, pool or examples, dataset, seed)
+            extra: dict[str, object] = {}
+            if perturber.wants("others"):
+                extra["others"] = [e for e in pool or examples if e.id != example.id]
+            if perturber.wants("lists"):
+                extra["lists"] = lists
+            yield _perturbed(example, variant, perturber, extra, (seed, dataset))
 
 
 def _perturbed(
     example: Example,
     variant: Variant,
     perturber: Perturber,
-    pool: Sequence[Example],
-    dataset: str,
-    seed: int,
+    extra: Mapping[str, object],
+    key: tuple[int, str],
 ) -> PerturbedText:
     place = f"perturber '{perturber.name}', example '{example.id}'"
     if perturber.function is None:
         raise InputError(f"{place}: needs a language model")
     # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
-    rng = stream(seed, dataset, example.id, perturber.name)
-    extra = {"others": [e for e in pool if e.id != example.id]} if perturber.wants_others else {}
+    rng = stream(*key, example.id, perturber.name)
     try:
         result = perturber.function(example.output, rng, example=example, **extra, **variant.params)
     except NotApplicable as reason:
@@ -70,7 +75,7 @@ def _perturbed(
         )
     if not text.isascii() and text.encode(errors="replace").decode() != text:
         raise InputError(f"{place}: returned half a character; must return Unicode text")
-    if text == example.output:
+    if text == example.output and perturber.level != "control":
         raise InputError(
             f"{place}: returned the text unchanged; raise dhp.NotApplicable where nothing can be done"
         )

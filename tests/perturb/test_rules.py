@@ -32,7 +32,7 @@ def apply(name: str, text: str, seed: int = 0, others: tuple[str, ...] = (), **p
     perturber = RULES[name]
     example = Example("e", "source", text)
     extra: Mapping[str, object] = {}
-    if perturber.wants_others:
+    if perturber.wants("others"):
         extra = {"others": [Example(str(i), "", other) for i, other in enumerate(others)]}
     assert perturber.function is not None
     result = perturber.function(text, random.Random(seed), example=example, **extra, **params)
