@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dhp.analysis import analyze
+    from dhp.asking import Asking
     from dhp.data import Dataset
     from dhp.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.judge import Candidate, Judge
-    from dhp.judges import Asking, protocol
+    from dhp.judges import protocol
     from dhp.llm import Limits, Pace, Prices
+    from dhp.making import perturb_datasets
     from dhp.perturb import Edited, Perturber, perturber
-    from dhp.perturbed import perturb_datasets
+    from dhp.perturb_model import PerturbModel
     from dhp.pipeline import estimate, run
     from dhp.protocols import Protocol
     from dhp.records import Example, Rating, Variant
@@ -35,6 +37,7 @@ __all__ = [
     "Limits",
     "NotApplicable",
     "Pace",
+    "PerturbModel",
     "Perturber",
     "Prices",
     "Protocol",
@@ -60,7 +63,7 @@ _HOMES = {
     "StoppedEarly": "errors",
     "Candidate": "judge",
     "Judge": "judge",
-    "Asking": "judges",
+    "Asking": "asking",
     "protocol": "judges",
     "Limits": "llm",
     "Pace": "llm",
@@ -68,7 +71,8 @@ _HOMES = {
     "Edited": "perturb",
     "Perturber": "perturb",
     "perturber": "perturb",
-    "perturb_datasets": "perturbed",
+    "perturb_datasets": "making",
+    "PerturbModel": "perturb_model",
     "estimate": "pipeline",
     "run": "pipeline",
     "Protocol": "protocols",

@@ -4,16 +4,18 @@ import datetime as dt
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 import numpy as np
 
 from dhp import __version__
-from dhp.content import read_suite, read_task, read_weights
+from dhp.content import read_probes, read_suite, read_task, read_weights
+from dhp.curves import dose_curves
 from dhp.errors import InputError, near
 from dhp.ratings import Group, groups, read_ratings
-from dhp.records import ORIGINAL, Variant
+from dhp.records import ORIGINAL, PROBES, Variant, dose_of
 from dhp.results import Cell, Result, Results, VariantResult, plain_p
 from dhp.seeding import text_hash
 from dhp.specs import Suite, Weights
@@ -110,7 +112,8 @@ def _analyzed(
         raise InputError(f"{group.place}: no rows of any variant besides '{ORIGINAL}'")
     rated, left_out, levels = _rated_variants(group, suite)
     task = suite.task if suite else None
-    plan = make_plan(statistics, combination, weights, task, {v.perturber for v in rated}, group.metrics)
+    perturbers = {v.perturber for v in rated if v.level not in PROBES}
+    plan = make_plan(statistics, combination, weights, task, perturbers, group.metrics)
     signature = _signature(group, suite, plan)
     return analyze_group(group, plan, rated, left_out=left_out, levels=levels, signature=signature)
 
@@ -137,8 +140,7 @@ def make_plan(
     chosen = _one_of("combination", preset_combination if combination is None else combination, COMBINATIONS)
     if weights is None:
         design = read_weights("design")
-        rows = design.tasks.get(task or "", {})
-        fits = all(set(rows.get(p, {})) == set(metrics) for p in perturbers)
+        fits = all(set(design.row(task, p) or ()) == set(metrics) for p in perturbers)
         return Plan(preset, chosen, design if fits else read_weights("uniform"), task)
     read = read_weights(weights)
     if task is None and len(read.tasks) == 1:
@@ -159,8 +161,8 @@ def _one_of(kind: str, name: str, allowed: tuple[T, ...]) -> T:
 def _weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[float] | None:
     """The weights of the metrics under a perturber; None for equal weights."""
     name = plan.weights.weights
-    rows = plan.weights.tasks.get(plan.task or "", {})
-    if perturber not in rows:
+    row = plan.weights.row(plan.task, perturber)
+    if row is None:
         if plan.weights.otherwise == "uniform":
             return None
         if plan.task is None:
@@ -171,7 +173,6 @@ def _weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[floa
             f"weights '{name}': no row for perturber '{perturber}' under task '{plan.task}'; "
             f"allowed: --weights uniform or a file with that row"
         )
-    row = rows[perturber]
     for metric in metrics:
         if metric not in row:
             raise InputError(f"weights '{name}': no weight for metric '{metric}'; {near(metric, row)}")
@@ -186,21 +187,35 @@ def _weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[floa
 
 def _rated_variants(group: Group, suite: Suite | None) -> tuple[list[Variant], list[str], str]:
     """The rated variants in order, the suite's variants that were not rated, and where levels come from."""
+    probes = {v.name: v for v in _probes()}
     if suite is None:
-        levels = group.levels or {}
+        levels = {name: v.level for name, v in probes.items()} | (group.levels or {})
         rated = []
         for name in group.variants:
             perturber, _, degree = name.partition(".")
             rated.append(Variant(name, perturber, levels.get(name, _ONE_LEVEL), "", degree or None))
         return rated, [], "column" if group.levels else "none"
-    known = {v.name: v for v in suite.variants}
+    pairs = list(zip(suite.variants, suite.with_stand_ins().variants, strict=True))
+    known = {v.name: v for v in (*chain.from_iterable(pairs), *probes.values())}
     for name in group.variants:
+        perturber = name.partition(".")[0]
+        if dose_of(name) and perturber in suite.perturbers:
+            use = suite.perturbers[perturber]
+            known[name] = Variant(name, perturber, use.level, use.method, name.partition(".")[2])
         if name not in known:
             raise InputError(
                 f"{group.place}: variant '{name}' is not in the suite '{suite.suite}'; {near(name, known)}"
             )
-    rated = [v for v in suite.variants if v.name in group.variants]
-    return rated, [v.name for v in suite.variants if v.name not in group.variants], "suite"
+    rated = [v for name, v in known.items() if name in group.variants]
+    doses = any(dose_of(v.name) for v in rated)
+    missing = [v.name for v, stand_in in pairs if not {v.name, stand_in.name} & set(group.variants)]
+    return rated, [] if doses else missing, "suite"
+
+
+def _probes() -> list[Variant]:
+    """The controls and attacks that can be added to any suite."""
+    uses = [use for name in ("controls", "attacks") for use in read_probes(name).perturbers.items()]
+    return [variant for name, use in uses for variant in use.variants(name)]
 
 
 def analyze_group(
@@ -218,9 +233,12 @@ def analyze_group(
     `left_out` names the suite's other variants, `levels` says where the levels come from.
     """
     rows = [_variant_result(group, variant, plan) for variant in variants]
+    controls, attacks = ([row for row in rows if row.level == probe] for probe in PROBES)
+    rows = [row for row in rows if row.level not in PROBES]
     level_of = {row.variant: row.level for row in rows}
-    d = {row.variant: row.d for row in rows if row.d is not None}
-    d_ew = {row.variant: row.d_ew for row in rows if row.d_ew is not None}
+    averaged = [row for row in rows if dose_of(row.variant) is None]
+    d = {row.variant: row.d for row in averaged if row.d is not None}
+    d_ew = {row.variant: row.d_ew for row in averaged if row.d_ew is not None}
     d_min, worst = minimum(d) if d else (None, None)
     d_min_ew, worst_ew = minimum(d_ew) if d_ew else (None, None)
     return Result(
@@ -241,13 +259,16 @@ def analyze_group(
         d_min_variant=worst,
         d_min_variant_ew=worst_ew,
         variants=tuple(rows),
+        controls=tuple(controls),
+        attacks=tuple(attacks),
+        curves=dose_curves(group, [row.variant for row in rows], plan.combination),
         left_out=tuple(left_out),
         ratings=group.counts,
         failures=group.failures,
         rules=group.rules,
         missing_mass=group.missing_mass,
         usage=dict(usage),
-        warnings=_warnings(group),
+        warnings=(*_warnings(group), *_probe_warnings(controls, attacks)),
     )
 
 
@@ -260,6 +281,21 @@ def _warnings(group: Group) -> tuple[str, ...]:
     return (f"{share:.1%} of the ratings have no score (more than {_MANY_MISSING:.0%})",)
 
 
+def _probe_warnings(controls: Sequence[VariantResult], attacks: Sequence[VariantResult]) -> list[str]:
+    """Probes that the judge should have passed over."""
+    found = [
+        f"control '{row.variant}' lowered the score (D = {row.d:.2f}): what makes no text worse is punished, "
+        "and D of the perturbations is too high"
+        for row in controls
+        if row.d is not None and row.d >= 1
+    ]
+    return found + [
+        f"attack '{row.variant}' raised the score (D = {row.d:.2f}, two-sided)"
+        for row in attacks
+        if row.d is not None and row.d >= 1 and row.raised
+    ]
+
+
 def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult:
     cells: dict[str, Cell] = {}
     logs: list[float] = []
@@ -268,7 +304,11 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
         if differences.size == 0:
             cells[metric] = Cell(None, None, 0, missing, 0, None, None, None, None, None)
             continue
-        test = signed_rank(differences, "scipy" if plan.statistics == "paper" else "exact")
+        test = signed_rank(
+            differences,
+            "scipy" if plan.statistics == "paper" else "exact",
+            "two-sided" if variant.level == "attack" else "greater",
+        )
         size = effect(differences)
         logs.append(test.log_p)
         cells[metric] = Cell(
@@ -283,7 +323,8 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
             tied=size.tied,
             rose=size.rose,
         )
-    row = _weight_row(plan, variant.perturber, group.metrics)
+    probe = variant.level in PROBES
+    row = None if probe else _weight_row(plan, variant.perturber, group.metrics)
     log_p = log_p_ew = None
     if len(logs) == len(group.metrics):
         log_p = combine(np.array(logs), None, plan.combination)

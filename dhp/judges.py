@@ -1,63 +1,20 @@
 """From names to judges: the one bridge between content, language models and judges."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from dhp.asking import Asking
 from dhp.content import override, read_persona, read_protocol, read_steps, read_task, read_wording, task_names
 from dhp.errors import InputError
-from dhp.files import cache_folder
 from dhp.judge import Judge, LlmJudge, Questions, find_judge, read_prompt_files
-from dhp.llm import Asker, Budget, Client, Limits, LocalModel, Pace, Prices, Store, Terms
-from dhp.llm.find import PROVIDERS, open_model
-from dhp.llm.store import FILE
+from dhp.llm import Asker, Terms
+from dhp.llm.find import PROVIDERS
 from dhp.llm.stored import StoredModel, open_store
 from dhp.protocols import Protocol
 
 _REPLAY = "replay/"
 _FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate")
 """Answers on the metric's own scale."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """How models are reached, how hard they are worked, and what they may cost."""
-
-    base_url: str | None = None
-    """Of an OpenAI-compatible server, up to and including `/v1`."""
-    timeout: float = 120.0
-    """Seconds for one call."""
-    pace: Pace = field(default_factory=Pace)
-    prices: Prices = field(default_factory=Prices)
-    limits: Limits = field(default_factory=Limits)
-    cache: str | Path | None = None
-    """Folder of the stored replies; default: the user's cache folder."""
-    store: bool = True
-    """Whether replies are stored at all; without it nothing can be resumed."""
-    refresh: bool = False
-    """Ask again what is stored, and replace it."""
-    device: str = "auto"
-    """For models in this process: `auto`, `cpu`, `cuda`, ..."""
-    dtype: str = "auto"
-    """For models in this process: `auto`, `float32`, `bfloat16`, `float16`."""
-    batch_size: int | None = None
-    """For models in this process: rows computed together; default: as fits the device."""
-
-    def terms(self) -> Terms:
-        """With nothing spent; the store is opened when it is first used."""
-        store = Store(Path(self.cache or cache_folder()) / FILE) if self.store else None
-        return Terms(store, self.refresh, self.pace, Budget(self.limits, self.prices))
-
-    def open(self, model: str) -> Client | LocalModel:
-        """The model called `provider/name`."""
-        return open_model(
-            model,
-            base_url=self.base_url,
-            timeout=self.timeout,
-            device=self.device,
-            dtype=self.dtype,
-            batch_size=self.batch_size,
-        )
 
 
 def protocol(name: str = "dhp", **changes: object) -> Protocol:

@@ -2,33 +2,34 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dhp import __version__
 from dhp.analysis import Plan, analyze_group, make_plan
+from dhp.asking import Asking
 from dhp.data import Dataset
 from dhp.errors import InputError
 from dhp.judge import Judge, LlmJudge, checked_ratings
-from dhp.judges import Asking, make_judges, protocol
-from dhp.llm import Estimate, Usage, estimate_requests
-from dhp.perturbed import Choice, PerturbedDataset, listed, narrowed, perturb_datasets
+from dhp.judges import make_judges, protocol
+from dhp.llm import Estimate, Terms, Usage, estimate_requests
+from dhp.making import Choice, Progress, listed, make_texts, perturbing_estimates
+from dhp.perturbed import PerturbedDataset, narrowed
 from dhp.protocols import Protocol
 from dhp.ratings import groups
-from dhp.records import Rating
+from dhp.records import PROBES, Rating, Variant
 from dhp.results import Result, Results
 from dhp.runfolder import RunFolder
 from dhp.seeding import text_hash
+from dhp.specs import Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _SECONDS_BETWEEN_SHOWS = 0.2
-
-Progress = Callable[[str, int, int, str], None]
-"""Called with what is being rated, how many ratings are done of how many, and what it has cost."""
 
 
 class Way(TypedDict, total=False):
@@ -43,7 +44,7 @@ class Way(TypedDict, total=False):
 
 def run(
     model: str | Judge | Sequence[str | Judge] = "baseline/surface",
-    dataset: str | Dataset | Sequence[str | Dataset] = "mini",
+    dataset: str | Dataset | Sequence[str | Dataset] | None = None,
     *,
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
@@ -64,7 +65,8 @@ def run(
     model
         `provider/name`, a `Judge`, or several of them.
     dataset, **choice
-        Which texts: `data, task, fields, n, suite, perturbers` as in `dhp.perturb_datasets`.
+        Which texts: `data, task, fields, n, suite, perturbers, perturb_model, perturbed, controls, attacks,
+        doses` as in `dhp.perturb_datasets`.
     protocol
         How language models are asked: a name, a file, `dhp.protocol(...)`, or several of them.
     prompt_files
@@ -90,9 +92,12 @@ def run(
         At a limit of `asking`, or when a server gives out; the same call goes on from there.
     """
     folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
-    judges = find_judges(model, protocol, asking, prompt_files=prompt_files, seed=seed)
-    perturbed = [narrowed(p, metrics) for p in perturb_datasets(dataset, seed=seed, **choice)]
-    plans = [_plan(p, statistics, combination, weights) for p in perturbed]
+    terms = _checked(asking).terms()
+    judges = find_judges(model, protocol, asking, terms, prompt_files=prompt_files, seed=seed)
+    plan = partial(_plan, statistics, combination, weights, metrics)
+    made = make_texts(dataset, choice, seed, asking, terms, progress=progress, check=plan)
+    plans = [plan(p.dataset.task, p.variants) for p in made]
+    perturbed = [p.judged_by(metrics) for p in made]
     return _carry_out(judges, perturbed, plans, seed, folder, progress)
 
 
@@ -121,12 +126,14 @@ def _carry_out(
         folder.write(sets, [frame for frame, _ in judged], results)
         for judge in asked:
             folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
+        for part in perturbed:
+            folder.write_steps("perturbations", part.auto_steps)
     return results
 
 
 def estimate(
     model: str | Sequence[str],
-    dataset: str | Dataset | Sequence[str | Dataset] = "mini",
+    dataset: str | Dataset | Sequence[str | Dataset] | None = None,
     *,
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
@@ -136,9 +143,12 @@ def estimate(
     **choice: Unpack[Choice],
 ) -> list[Estimate]:
     """What `run` would take of language models, asking nothing; parameters and errors as there."""
-    judges = find_judges(model, protocol, asking, prompt_files=prompt_files, seed=seed)
-    parts = [narrowed(p, metrics) for p in perturb_datasets(dataset, seed=seed, **choice)]
-    return [
+    terms = _checked(asking).terms()
+    judges = find_judges(model, protocol, asking, terms, prompt_files=prompt_files, seed=seed)
+    made = make_texts(dataset, choice, seed, asking, terms, dry=True)
+    parts = [p.judged_by(metrics) for p in made]
+    texts = perturbing_estimates(parts, choice.get("perturb_model"), asking, terms)
+    return texts + [
         estimate_requests(
             judge.asker,
             judge.protocol,
@@ -155,15 +165,13 @@ def find_judges(
     model: str | Judge | Sequence[str | Judge],
     protocols: str | Protocol | Sequence[str | Protocol],
     asking: Asking,
+    terms: Terms,
     *,
     prompt_files: Sequence[str] = (),
     seed: int = 0,
 ) -> list[Judge]:
     """The judges: each language model under each protocol, other judges once; raises `InputError`."""
     ways = [protocol(p) if isinstance(p, str) else p for p in listed(protocols)]
-    if not isinstance(asking, Asking):
-        raise InputError(f"asking: is a {type(asking).__name__}; must be a dhp.Asking")
-    terms = asking.terms()
     judges: list[Judge] = []
     for given in listed(model):
         if isinstance(given, str):
@@ -184,10 +192,23 @@ def find_judges(
     return judges
 
 
-def _plan(part: PerturbedDataset, statistics: str, combination: str | None, weights: str | None) -> Plan:
-    task = part.dataset.task
-    perturbers = {v.perturber for v in part.variants}
-    return make_plan(statistics, combination, weights, task.task, perturbers, task.metric_names)
+def _checked(asking: object) -> Asking:
+    if not isinstance(asking, Asking):
+        raise InputError(f"asking: is a {type(asking).__name__}; must be a dhp.Asking")
+    return asking
+
+
+def _plan(
+    statistics: str,
+    combination: str | None,
+    weights: str | None,
+    metrics: Sequence[str],
+    task: Task,
+    variants: Sequence[Variant],
+) -> Plan:
+    perturbers = {v.perturber for v in variants if v.level not in PROBES}
+    names = narrowed(task, metrics).metric_names
+    return make_plan(statistics, combination, weights, task.task, perturbers, names)
 
 
 def _identity(
@@ -216,7 +237,7 @@ def _judged(
         group,
         plan,
         part.variants,
-        left_out=[v.name for v in part.left_out],
+        left_out=part.left_out,
         levels="suite" if part.dataset.suite else "column",
         signature=_signature(part, plan.label, judge, seed),
         usage=usage.paid,
@@ -251,14 +272,15 @@ def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "
     texts = {(c.example, c.variant): place for place, c in enumerate(candidates)}
     ratings.sort(key=lambda r: (texts[r.example, r.variant], task.metric_names.index(r.metric), r.sample))
     columns = {f.name: [getattr(r, f.name) for r in ratings] for f in fields(Rating)}
+    levels = {v.name: v.level for v in part.variants}
+    columns["level"] = [levels.get(variant) for variant in columns["variant"]]
     return pd.DataFrame(columns).assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name)
 
 
 def _signature(part: PerturbedDataset, plan_label: str, judge: Judge, seed: int) -> str:
     identity = part.identity
-    methods = "+".join(sorted({v.method for v in part.variants}))
     return (
         f"dataset:{part.dataset.name}@{identity['data']}|n:{len(part.dataset.examples)}"
-        f"|suite:{part.dataset.suite_name}@{identity['perturbed']}|method:{methods}|{plan_label}"
+        f"|suite:{part.suite}@{identity['perturbed']}|method:{part.methods}|{plan_label}"
         f"|protocol:{judge.protocol}|seed:{seed}|dhp:{__version__}"
     )

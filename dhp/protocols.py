@@ -1,7 +1,7 @@
 """The shapes of protocol files: how a judge is asked and how its answer is read."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
@@ -38,18 +38,24 @@ _ONE_TOKEN = ("score-only", "stars", "letters")
 ProtocolName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 
 
-def slot_fault(part: str, text: str) -> str | None:
-    """What is wrong with the slots in the text of this part of a prompt; None if nothing is."""
-    own = _OWN_SLOTS.get(part, [])
+def slots_fault(text: str, allowed: Collection[str], needed: Iterable[str] = ()) -> str | None:
+    """What is wrong with the slots in a text; None if all are `allowed` and the `needed` ones are there."""
     found = SLOT.findall(text)
     if "{{" in SLOT.sub("", text):
         return "a slot is not closed; must have the form {{name}}"
     for name in found:
-        if name not in (allowed := [*_SLOTS, *own]):
+        if name not in allowed:
             return f"unknown slot '{{{{{name}}}}}'; {near(name, allowed)}"
-    if own and own[0] not in found:
-        return f"lacks the slot '{{{{{own[0]}}}}}'; allowed: a text that has it"
+    for name in needed:
+        if name not in found:
+            return f"lacks the slot '{{{{{name}}}}}'; allowed: a text that has it"
     return None
+
+
+def slot_fault(part: str, text: str) -> str | None:
+    """What is wrong with the slots in the text of this part of a prompt; None if nothing is."""
+    own = _OWN_SLOTS.get(part, [])
+    return slots_fault(text, [*_SLOTS, *own], own[:1])
 
 
 class Protocol(Spec):

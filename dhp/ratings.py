@@ -69,21 +69,30 @@ class Group:
     def differences(self, variant: str, metric: str) -> tuple[npt.NDArray[np.float64], int]:
         """Original minus variant where both have a score, and the number of pairs that lack one.
 
-        Rounded to twelve significant digits of the typical score: means of samples lie on a grid of
-        rational numbers, which floating point would split into false non-ties. A pair counts as lacking
-        only if the variant was asked about at all.
+        A pair counts as lacking only if the variant was asked about at all.
         """
         if variant not in self.variants:
             return np.empty(0), 0
+        difference = self.all_differences(variant, metric)
+        paired = ~np.isnan(difference)
+        wanted = self.asked[1 + self.variants.index(variant), self.metrics.index(metric)]
+        return difference[paired], int((wanted & ~paired).sum())
+
+    def all_differences(self, variant: str, metric: str) -> npt.NDArray[np.float64]:
+        """Original minus a rated variant, shape (examples,); NaN where a score is missing.
+
+        Rounded to twelve significant digits of the typical score: means of samples lie on a grid of
+        rational numbers, which floating point would split into false non-ties.
+        """
         m = self.metrics.index(metric)
         original, degraded = self.means[0, m], self.means[1 + self.variants.index(variant), m]
         difference = original - degraded
         paired = ~np.isnan(difference)
-        wanted = self.asked[1 + self.variants.index(variant), m]
         size = (np.abs(original[paired]) + np.abs(degraded[paired])) / 2
         typical = float(np.median(size[size > 0])) if size.any() else 1.0
         unit = 10.0 ** np.floor(np.log10(typical))
-        return np.round(difference[paired] / unit, 11) * unit + 0.0, int((wanted & ~paired).sum())
+        on_grid: npt.NDArray[np.float64] = np.round(difference / unit, 11) * unit + 0.0
+        return on_grid
 
 
 def read_ratings(path: Path) -> "pd.DataFrame":

@@ -1,5 +1,6 @@
 """The frozen records that flow from stage to stage."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -17,6 +18,12 @@ must not raise one."""
 
 STAND_IN = "_rule"
 """What the name of a perturber by language model is followed by in the name of its stand-in by rule."""
+
+
+def stands_for(perturber: str) -> str:
+    """The perturber by language model that this one stands in for; else its own name."""
+    return perturber.removesuffix(STAND_IN)
+
 
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
 RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
@@ -66,6 +73,12 @@ class Variant:
             )
             for degree, params in degrees.items()
         )
+
+
+def dose_of(variant: str) -> int | None:
+    """The dose of a variant `<perturber>.k<dose>`; None for any other."""
+    found = re.fullmatch(r"[^.]+\.k([1-9]\d*)", variant)
+    return int(found[1]) if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ class Cell:
     """One test: did the scores of this metric fall under this variant?"""
 
     p: float | None
-    """One-sided p-value; None where no pair was left, or where it is below 1e-300 (see `log10_p`)."""
+    """One-sided p-value, for attacks two-sided; None without a pair, or below 1e-300 (see `log10_p`)."""
     log10_p: float | None
     n: int
     """Pairs with a score on both sides."""
@@ -49,6 +49,40 @@ class VariantResult:
     not_applicable: int
     """Examples that have no text in this variant."""
 
+    @property
+    def raised(self) -> bool:
+        """Whether the clearest change of a metric is a rise."""
+        tested = [c for c in self.metrics.values() if c.log10_p is not None and c.mean_drop is not None]
+        clearest = min(tested, key=lambda c: (c.log10_p or 0.0, -abs(c.mean_drop or 0.0)), default=None)
+        return clearest is not None and (clearest.mean_drop or 0.0) < 0
+
+
+@dataclass(frozen=True, slots=True)
+class CurveLine:
+    """One line of a dose-response curve: a metric, or all metrics combined."""
+
+    d: tuple[float | None, ...]
+    """D at each dose; None where there is no pair."""
+    effect: tuple[float | None, ...] | None
+    """Rank-biserial correlation at each dose; None for the combination."""
+    fell: tuple[float | None, ...] | None
+    """Share of scores that fell at each dose; None for the combination."""
+    threshold: float | None
+    """The dose at which D passes 1; None where it never does or is undefined."""
+    low: float | None
+    high: float | None
+    """Ends of the 95 % bootstrap interval of the threshold; None for an end beyond the largest dose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """How D grows with the dose of one perturber."""
+
+    perturber: str
+    doses: tuple[int, ...]
+    lines: dict[str, CurveLine]
+    """Metric, or `combined`, -> its line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -74,6 +108,12 @@ class Result:
     d_min_variant: str | None
     d_min_variant_ew: str | None
     variants: tuple[VariantResult, ...]
+    controls: tuple[VariantResult, ...]
+    """Changes that must not lower a score: a D of 1 or more is a false alarm."""
+    attacks: tuple[VariantResult, ...]
+    """Changes that must not raise a score; tested two-sided."""
+    curves: tuple[Curve, ...]
+    """Dose-response curves, where texts were degraded in many doses."""
     left_out: tuple[str, ...]
     """Variants of the suite that were not rated."""
     ratings: dict[str, int]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MANIFEST = "manifest.json"
-_LIBRARIES = ("nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
+_LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
 
 PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
 
@@ -43,6 +43,7 @@ def perturbed_lines(sets: Sequence[PerturbedSet]) -> str:
                 "degree": v.degree,
                 "status": "ok" if t.text is not None else "not_applicable",
                 "reason": t.reason,
+                "rejected": list(t.rejected),
                 "text": t.text,
                 "audit": asdict(t.audit) if t.audit else None,
             }

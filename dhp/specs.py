@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
-from dhp.records import ORIGINAL, Level, Probe, Variant
+from dhp.records import ORIGINAL, STAND_IN, Level, Probe, Variant, stands_for
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -237,6 +237,28 @@ class Suite(Spec):
         """All variants, in the order of the file."""
         return tuple(v for name, use in self.perturbers.items() for v in use.variants(name))
 
+    def with_perturbers(self, perturbers: Mapping[str, PerturberUse]) -> "Suite":
+        """With these perturbers in the place of its own."""
+        return self.model_copy(update={"perturbers": dict(perturbers)})
+
+    def with_stand_ins(self) -> "Suite":
+        """With stand-ins by rule in the place of its perturbers by language model."""
+        return self.with_perturbers(
+            {
+                name + STAND_IN if use.method == "llm" else name: use.model_copy(update={"method": "rule"})
+                for name, use in self.perturbers.items()
+            }
+        )
+
+
+class Probes(Spec):
+    """Changes that make no text worse, to be added to any suite."""
+
+    probes: Name
+    source: str
+    """Where they come from."""
+    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
+
 
 class Weights(Spec):
     """How much each metric should suffer from each perturber, per task."""
@@ -249,6 +271,11 @@ class Weights(Spec):
     """Weights of perturbers without a row; without this key such a perturber is an error."""
     tasks: dict[Name, dict[Name, dict[Name, Number]]] = Field(default_factory=dict)
     """task -> perturber -> metric -> weight; each row sums to 1."""
+
+    def row(self, task: str | None, perturber: str) -> Mapping[str, float] | None:
+        """The weights of a perturber (a stand-in: those of what it stands for); None without a row."""
+        rows = self.tasks.get(task or "", {})
+        return rows.get(perturber, rows.get(stands_for(perturber)))
 
     @model_validator(mode="after")
     def _rows_sum_to_one(self) -> "Weights":

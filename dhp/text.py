@@ -1,4 +1,7 @@
-"""Sentences and words, offline: NLTK's tokenisers with rules of our own instead of downloaded data."""
+"""Sentences and words, and texts as language models are shown them and write them.
+
+All offline: NLTK's tokenisers with rules of our own instead of downloaded data.
+"""
 
 import functools
 import re
@@ -11,6 +14,14 @@ _ABBREVIATIONS = (
     "u.n d.c ph.d m.d b.a m.a sp spp subsp var"
 ).split()
 _CJK_STOP = re.compile(r"[^。！？]*[。！？]+[”’」』）]*|[^。！？]+$")
+_REASONING = re.compile(r"<(/?)(?:think(?:ing)?|thought|reasoning)>", re.I)
+_HIDDEN = r"[\s\u200b-\u200d\u2060\ufeff]*"
+_HAN = "一二三四五六七八九十"
+_ITEM = re.compile(
+    rf"([ \t]*)[*#_]{{0,6}}[ \t]*[(（]?(?:step[ \t]*|第)?(?:\d{{1,2}}|[{_HAN}]{{1,3}})步?"
+    r"[ \t]*[.):：、）](?!\d)[*_ \t]*(\S.*)",
+    re.I,
+)
 
 
 @functools.cache
@@ -62,3 +73,49 @@ def printable(text: str) -> str:
     """The text on one line, control characters replaced: they could steer a terminal."""
     shown = (" " if c.isspace() and unicodedata.category(c) == "Cc" else c for c in text)
     return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in shown)
+
+
+def without_reasoning(text: str) -> str | None:
+    """The text outside the model's reasoning blocks; None where a block never ends.
+
+    The opening mark may be missing: some chat templates put it into the prompt.
+    """
+    first, *rest = _REASONING.split(text)
+    kept, inside = [first], False
+    for slash, piece in zip(rest[::2], rest[1::2], strict=True):
+        if slash and not inside:
+            kept.clear()
+        inside = not slash
+        if not inside:
+            kept.append(piece)
+    return None if inside else " ".join(kept)
+
+
+def numbered_steps(text: str) -> list[str]:
+    """The steps of the numbered list in an answer, without their numbers; empty where there is none.
+
+    A step goes on over the lines below it, up to a blank one.
+    """
+    steps: list[str] = []
+    margin, inside = "", False
+    for line in (without_reasoning(text) or "").splitlines():
+        item = _ITEM.fullmatch(line.rstrip())
+        if item and (not steps or len(item[1]) <= len(margin)):
+            margin, inside = item[1], True
+            steps.append(item[2])
+        elif inside and line.strip():
+            steps[-1] += f" {line.strip()}"
+        else:
+            inside = False
+    return [plain for step in steps if (plain := step.replace("**", "").strip())]
+
+
+def fenced(text: str, tag: str) -> str:
+    """The text as it is, between tags that it does not hold in any case, width or spacing."""
+    name, number = tag, 1
+    if any(opening in text for opening in "<＜﹤"):
+        seen = unicodedata.normalize("NFKC", text)
+        while re.search(rf"<{_HIDDEN}/?{_HIDDEN}{re.escape(name)}", seen, re.I):
+            number += 1
+            name = f"{tag}-{number}"
+    return f"<{name}>\n{text}\n</{name}>"

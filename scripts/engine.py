@@ -24,7 +24,7 @@ from dhp.judges import protocol, questions
 from dhp.llm import Asker, Pace, Params, Reply, Request, Store, Terms, Usage
 from dhp.llm.http import OpenAIClient
 from dhp.llm.store import keys, row
-from dhp.perturbed import perturb_datasets
+from dhp.making import perturb_datasets
 from dhp.specs import Task
 from tests.llm.stub import stats, stub_server
 

@@ -153,6 +153,16 @@ def answered(
     return ok(completed(body["model"], digest, choices, prompt_tokens, completion_tokens))
 
 
+def said(body: Body, digest: str, text: str, *, prompt_tokens: int, n: int) -> Response:
+    """A chat completion with `n` times the same text."""
+    most = body.get("max_completion_tokens") or body.get("max_tokens")
+    pieces = PIECES.findall(text)
+    kept = text if most is None or len(pieces) <= most else "".join(pieces[:most])
+    finish = "stop" if kept == text else "length"
+    choices = [choice(index, kept, finish) for index in range(n)]
+    return ok(completed(body["model"], digest, choices, prompt_tokens, n * min(len(pieces), most or 10**9)))
+
+
 def choice(
     index: int, content: str | None, finish: str, logprobs: Body | None = None, **message: object
 ) -> Body:

@@ -10,8 +10,10 @@ Content-Length, one request at a time on a connection.
 import argparse
 import asyncio
 import hashlib
+import importlib
 import os
 import signal
+import sys
 from collections import Counter, deque
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +29,7 @@ from stub_answers import (
     loads,
     ok,
     refusals,
+    said,
     share,
     words_of,
     wrong_key,
@@ -106,12 +109,15 @@ class Stub:
             return refused
         if options.mode:
             return in_mode(options.mode, body, prompt_tokens)
+        n = 1 if options.no_n else body.get("n") or 1
+        if options.say and (text := options.say(body["messages"][-1]["content"])) is not None:
+            return said(body, digest, text, prompt_tokens=prompt_tokens, n=n)
         return answered(
             body,
             digest,
             prompt_tokens=prompt_tokens,
             explain=options.answer == "explain",
-            n=1 if options.no_n else body.get("n") or 1,
+            n=n,
             logprobs=bool(body.get("logprobs")) and not options.no_logprobs,
         )
 
@@ -204,6 +210,13 @@ class Connection(asyncio.Protocol):
         self.stub.in_flight -= 1
 
 
+def function(reference: str) -> Any:
+    """The function at `module:name`, with the working directory on the path."""
+    sys.path.insert(0, "")
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
 def faults(text: str) -> dict[str, float]:
     """`429=0.1,drop=0.02` as a mapping."""
     found = {}
@@ -223,6 +236,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--model", default="stub", help="the one name in /v1/models; any name is answered")
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--answer", choices=("score", "explain"), default="score")
+    parser.add_argument(
+        "--say", type=function, metavar="MODULE:FUNCTION", help="prompt -> answer, or None for a score"
+    )
     parser.add_argument("--no-n", action="store_true", help="give one choice, whatever n says")
     parser.add_argument("--refuse-n", dest="refuse", action="append_const", const="n", default=[])
     parser.add_argument("--no-logprobs", action="store_true", help="leave log-probabilities out in silence")

@@ -36,29 +36,45 @@ ALLOWED: dict[str, set[str]] = {
     "results": {"errors"},
     "content": VOCABULARY,
     "loaders": VOCABULARY,
-    "perturb": VOCABULARY,
+    "perturb": VOCABULARY | {"llm"},
     "llm": VOCABULARY,
     "judge": VOCABULARY | {"llm"},
     "stats": set(),
     "ratings": VOCABULARY,
     "report": VOCABULARY | {"results"},
-    "analysis": VOCABULARY | {"content", "ratings", "results", "stats", "__init__"},
+    "curves": VOCABULARY | {"ratings", "results", "stats"},
+    "analysis": VOCABULARY | {"content", "curves", "ratings", "results", "stats", "__init__"},
     "data": VOCABULARY | {"content", "loaders"},
     "runfolder": VOCABULARY | {"report", "results", "__init__"},
-    "judges": VOCABULARY | {"content", "judge", "llm"},
-    "perturbed": VOCABULARY | {"content", "data", "judge", "perturb"},
+    "asking": VOCABULARY | {"llm"},
+    "judges": VOCABULARY | {"asking", "content", "judge", "llm"},
+    "perturb_model": VOCABULARY | {"asking", "content", "llm", "perturb"},
+    "frozen": VOCABULARY | {"__init__"},
+    "audits": VOCABULARY | {"frozen"},
+    "perturbed": VOCABULARY | {"data", "frozen", "judge"},
+    "doses": VOCABULARY | {"perturb"},
+    "making": VOCABULARY
+    | {"asking", "content", "data", "doses", "frozen", "llm", "loaders", "perturb"}
+    | {"perturb_model", "perturbed"},
     "pipeline": VOCABULARY
-    | {"analysis", "data", "judge", "judges", "llm", "perturbed", "ratings", "results", "runfolder"}
+    | {"analysis", "asking", "data", "judge", "judges", "llm", "making", "perturb_model"}
+    | {"perturbed", "ratings", "results", "runfolder"}
     | {"__init__"},
     "cli": VOCABULARY
     | {
         "analysis",
+        "asking",
+        "audits",
         "content",
         "data",
+        "doses",
+        "frozen",
         "judges",
         "llm",
         "loaders",
+        "making",
         "perturb",
+        "perturb_model",
         "perturbed",
         "pipeline",
         "ratings",
@@ -68,8 +84,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "benchmark": {"cli"},
     "__main__": {"cli"},
-    "__init__": {"analysis", "data", "errors", "judge", "judges", "llm"}
-    | {"perturb", "perturbed", "pipeline", "protocols", "records", "results"},
+    "__init__": {"analysis", "asking", "data", "errors", "judge", "judges", "llm", "making"}
+    | {"perturb", "perturb_model", "pipeline", "protocols", "records", "results"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -141,6 +157,7 @@ HEAVY = {
     "scipy",
     "pandas",
     "pyarrow",
+    "lemminflect",
     "nltk",
     "spacy",
     "torch",

@@ -9,7 +9,7 @@ import typer
 from dhp.errors import InputError
 
 if TYPE_CHECKING:
-    from dhp.judges import Asking
+    from dhp.asking import Asking
     from dhp.protocols import Protocol
 
 _DEFAULT = "default"
@@ -150,7 +150,7 @@ class ModelOptions:
 
     def asking(self) -> "Asking":
         """For `dhp.run`."""
-        from dhp.judges import Asking
+        from dhp.asking import Asking
         from dhp.llm import Limits, Pace, Prices
 
         if self.no_cache and (self.cache is not None or self.refresh):

@@ -51,7 +51,7 @@ def benchmark(
         print_estimates(estimate(model, texts.dataset, **way, **texts.choice()), Console())
         return
     folder = RunFolder(Path(out)) if out is not None else RunFolder(Path("runs"), own=True)
-    with progress_shown("ratings") as show:
+    with progress_shown("done") as show:
         results = run(
             model,
             texts.dataset,

@@ -35,15 +35,26 @@ def check() -> None:
     Example: dhp data check
     """
     from dhp.content import check as check_content
-    from dhp.content import dataset_names, read_suite, suite_names
+    from dhp.content import dataset_names, read_list, read_probes, read_suite, suite_names
     from dhp.data import resolve_datasets
-    from dhp.perturb import check_suite, find_perturbers
+    from dhp.perturb import LISTS, check_suite, find_perturbers
+    from dhp.perturb_model import check_prompts
 
     for line in check_content():
         print(f"ok  {line}")
     perturbers = find_perturbers()
     for name in suite_names():
-        check_suite(read_suite(name), perturbers)
+        suite = read_suite(name)
+        check_suite(suite, perturbers)
+        check_suite(suite.with_stand_ins(), perturbers)
+        print(f"ok  suite {name}: {check_prompts(suite)} prompts, stand-ins for each")
+    for name in ("controls", "attacks"):
+        probes = read_probes(name)
+        check_suite(suite.with_perturbers(probes.perturbers), perturbers)
+        print(f"ok  probes {name}: {', '.join(probes.perturbers)}")
+    for name, spec in LISTS.items():
+        read_list(name, spec)
+        print(f"ok  word list {name}")
     for name in dataset_names():
         (bundled,) = resolve_datasets([f"mini/{name}"])
         print(f"ok  mini/{name}: {len(bundled.examples)} examples")

@@ -33,20 +33,23 @@ def _print_judge(judge: tuple[str, str], parts: Sequence["Estimate"], console: "
     samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
     title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
     console.print(Text(printable(title), style="bold"))
+    what = parts[0].what
     console.print(
-        f"{samples:,} ratings, {stored:,} of them stored or the same as another; to ask:", highlight=False
+        f"{samples:,} {what}, {stored:,} of them stored or the same as another; to ask:", highlight=False
     )
     several = samples > sum(e.prompts for e in parts)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("samples" if several else "", no_wrap=True)
     for heading in ("calls", "tokens in", "out, at most", "cost, at most", "time"):
         table.add_column(heading, justify="right")
-    for way, name in _WAYS:
+    for way, name in _WAYS if what == "ratings" else _WAYS[:1]:
         if several or name != "single":
             shown = way if several or name != "joint" else "as asked"
             table.add_row(shown, *_cells([getattr(e, name) for e in parts]))
     console.print(table)
     console.print(f"time: {parts[0].assumed}", highlight=False)
+    if what == "texts":
+        console.print("answers that fail the check are asked again, up to three times each", highlight=False)
     if not parts[0].exact:
         console.print("tokens are estimates: a quarter of the bytes", highlight=False)
 

@@ -11,7 +11,9 @@ import typer
 from dhp.errors import InputError, near
 
 if TYPE_CHECKING:
-    from dhp.perturbed import Choice
+    from dhp.doses import Doses
+    from dhp.making import Choice
+    from dhp.perturb_model import PerturbModel
 
 _OUR_FIELDS = ("id", "source", "output", "question", "wrong_ending", "perturbed", "kind", "level")
 
@@ -40,9 +42,9 @@ class TextOptions:
         typer.Option(
             "--dataset",
             metavar="NAME|FILE",
-            help="mini, mini/NAME, NAME, all, FILE.jsonl|.csv|.parquet or hf:ORG/NAME; may be repeated.",
+            help="mini (default), mini/NAME, NAME, all, FILE.jsonl|.csv|.parquet or hf:ORG/NAME; repeatable.",
         ),
-    ] = option(default_factory=lambda: ["mini"])
+    ] = option(default_factory=list)
     data: Annotated[
         str | None,
         typer.Option("--data", metavar="PATH", help="Where the dataset NAME lies as its owners publish it."),
@@ -62,17 +64,50 @@ class TextOptions:
         ),
     ] = option(default_factory=list)
     only: Annotated[
-        str, typer.Option("--only", metavar="rule", help="Which perturbers: those by rule need no model.")
-    ] = "rule"
+        str | None,
+        typer.Option("--only", metavar="rule", help="Stand-ins by rule; default without --perturb-model."),
+    ] = None
+    perturb_model: Annotated[
+        str | None,
+        typer.Option("--perturb-model", metavar="MODEL", help="Makes the perturbations by language model."),
+    ] = None
+    perturb_steps: Annotated[
+        str,
+        typer.Option("--perturb-steps", metavar="written|auto", help="Adjustment steps in its prompts."),
+    ] = "written"
+    perturb_prompts: Annotated[
+        str | None,
+        typer.Option("--perturb-prompts", metavar="DIR", help="Prompt files of your own for it."),
+    ] = None
+    perturb_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--perturb-tokens", metavar="K", help="Most tokens of one text; default: by its length."
+        ),
+    ] = None
+    perturbed: Annotated[
+        str | None,
+        typer.Option("--perturbed", metavar="DIR|hf:ORG/NAME", help="A frozen or released set of texts."),
+    ] = None
+    controls: Annotated[bool, typer.Option("--controls", help="Add changes that must not lower a score.")] = (
+        False
+    )
+    attacks: Annotated[bool, typer.Option("--attacks", help="Add changes that must not raise a score.")] = (
+        False
+    )
+    doses: Annotated[
+        list[str],
+        typer.Option(
+            "--doses",
+            metavar="[PERTURBER=]K,K,...",
+            help="Degrade in each of these doses, e.g. 1,2,5,10.",
+        ),
+    ] = option(default_factory=list)
     n: Count = None
     seed: Seed = 0
 
     def choice(self) -> "Choice":
         """For `dhp.run` and `dhp.perturb_datasets`."""
-        if self.only != "rule":
-            raise InputError(
-                f"--only '{self.only}': no perturber by language model exists yet; allowed: rule"
-            )
         from dhp.perturb import load_perturber
 
         return {
@@ -82,7 +117,30 @@ class TextOptions:
             "n": self.n,
             "suite": self.suite,
             "perturbers": [load_perturber(reference) for reference in self.perturber],
+            "perturb_model": self._perturb_model(),
+            "perturbed": self.perturbed,
+            "controls": self.controls,
+            "attacks": self.attacks,
+            "doses": _doses(self.doses),
         }
+
+    def _perturb_model(self) -> "PerturbModel | None":
+        if self.only not in (None, "rule"):
+            raise InputError(f"--only '{self.only}': unknown; allowed: rule")
+        if self.perturb_model is None:
+            given = {
+                "--perturb-steps": self.perturb_steps != "written",
+                "--perturb-prompts": self.perturb_prompts,
+                "--perturb-tokens": self.perturb_tokens,
+            }
+            if without := [option for option, value in given.items() if value]:
+                raise InputError(f"{without[0]}: is for a language model; give one by --perturb-model")
+            return None
+        if self.only:
+            raise InputError("--only rule: contradicts --perturb-model; give one or the other")
+        from dhp.perturb_model import PerturbModel
+
+        return PerturbModel(self.perturb_model, self.perturb_steps, self.perturb_prompts, self.perturb_tokens)
 
 
 @dataclass(frozen=True)
@@ -105,6 +163,20 @@ class StatisticsOptions:
             "--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic; default: the preset's."
         ),
     ] = None
+
+
+def _doses(given: Sequence[str]) -> "Doses | None":
+    """`K,K,...` for all perturbers, or `PERTURBER=K,K,...` for those named."""
+    named: dict[str, list[int]] = {}
+    for entry in given:
+        name, _, amounts = entry.rpartition("=")
+        try:
+            named[name] = [int(k) for k in amounts.split(",")]
+        except ValueError:
+            raise InputError(f"--doses '{entry}': must have the form K,K,... or PERTURBER=K,K,...") from None
+    if "" in named and len(given) > 1:
+        raise InputError("--doses: give doses for all perturbers once, or for each by PERTURBER=K,K,...")
+    return named.get("", named) or None
 
 
 def field_map(pairs: Sequence[str]) -> dict[str, str]:

@@ -1,58 +1,102 @@
-"""`dhp perturb`: make the degraded texts, to look at or to keep."""
+"""`dhp perturb`: make the degraded texts, to look at, to keep or to freeze."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dhp.cli.asking import ModelOptions
 from dhp.cli.grouped import grouped
 from dhp.cli.options import TextOptions
 from dhp.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from dhp.perturbed import PerturbedDataset
 
 
-@grouped(texts=TextOptions)
-def perturb(
-    texts: TextOptions,
+@dataclass(frozen=True)
+class _Output:
+    """What becomes of the texts."""
+
     out: Annotated[
         str | None, typer.Option("--out", metavar="FILE.jsonl", help="Write the degraded texts here.")
-    ] = None,
+    ] = None
+    freeze: Annotated[
+        str | None, typer.Option("--freeze", metavar="DIR", help="Write a frozen set, for --perturbed.")
+    ] = None
     show: Annotated[
         int, typer.Option("--show", metavar="K", min=0, help="Print before and after of K examples.")
-    ] = 0,
-) -> None:
-    """Write or show degraded texts.
+    ] = 0
+    audit: Annotated[
+        str | None,
+        typer.Option("--audit", metavar="DIR", help="Only look at a frozen set: figures and outliers."),
+    ] = None
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what a --perturb-model would take.")
+    ] = False
+
+
+@grouped(texts=TextOptions, output=_Output, models=ModelOptions)
+def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
+    """Write, freeze, show or audit degraded texts.
 
     Example: dhp perturb --dataset mini/summeval --show 2
     """
-    choice = texts.choice()
-    given = (*texts.dataset, texts.data, texts.suite)
-    inputs = [Path(each).resolve() for each in given if each]
-    if out is not None and Path(out).resolve() in inputs:
-        raise InputError(f"--out {out}: is the input; choose another file")
-    if out is None and not show:
-        raise InputError("say where the texts go: --out FILE.jsonl, or --show K")
     from rich.console import Console
 
-    from dhp.files import write_whole
-    from dhp.perturbed import perturb_datasets
-    from dhp.runfolder import perturbed_lines
+    if output.audit is not None:
+        from dhp.cli.audits import print_audit
+        from dhp.frozen import read_frozen
 
-    made = perturb_datasets(texts.dataset, seed=texts.seed, **choice)
-    if out is not None:
-        lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
-        write_whole(Path(out), lambda path: path.write_text(lines, encoding="utf-8"))
-        print(f"{sum(len(p.texts) for p in made)} texts written to {out}")
+        print_audit(list(read_frozen(Path(output.audit)).values()), Console())
+        return
+    choice = texts.choice()
+    given = (*texts.dataset, texts.data, texts.suite, texts.perturbed)
+    inputs = [Path(each).resolve() for each in given if each]
+    for option, path in (("--out", output.out), ("--freeze", output.freeze)):
+        if path is not None and Path(path).resolve() in inputs:
+            raise InputError(f"{option} {path}: is the input; choose another one")
+    if not (output.out or output.freeze or output.show or output.dry_run):
+        raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
+    from dhp.cli.progress import progress_shown
+    from dhp.making import make_texts, perturbing_estimates
+
+    asking = models.asking()
+    terms = asking.terms()
+    if output.dry_run:
+        from dhp.cli.estimates import print_estimates
+
+        parts = make_texts(texts.dataset, choice, texts.seed, asking, terms, dry=True)
+        print_estimates(perturbing_estimates(parts, choice["perturb_model"], asking, terms), Console())
+        return
+    with progress_shown("texts") as show:
+        made = make_texts(texts.dataset, choice, texts.seed, asking, terms, progress=show)
+    _write(made, output, texts.seed)
     console = Console()
     for part in made:
-        _show(part, show, console)
+        _show(part, output.show, console)
         if part.left_out:
-            names = ", ".join(v.name for v in part.left_out)
-            print(f"{part.dataset.name}: left out, they need a language model: {names}")
+            print(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
+
+
+def _write(made: "Sequence[PerturbedDataset]", output: _Output, seed: int) -> None:
+    from dhp.files import write_whole
+    from dhp.frozen import write_frozen
+    from dhp.runfolder import perturbed_lines
+
+    count = sum(len(p.texts) for p in made)
+    if output.out is not None:
+        lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
+        write_whole(Path(output.out), lambda path: path.write_text(lines, encoding="utf-8"))
+        print(f"{count} texts written to {output.out}")
+    if output.freeze is not None:
+        write_frozen(Path(output.freeze), [part.frozen(seed) for part in made])
+        print(f"{count} texts frozen in {output.freeze}")
 
 
 def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:

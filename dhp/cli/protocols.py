@@ -44,14 +44,16 @@ def show(
 
     Example: dhp protocols show dhp --dataset mini/summeval --metric fluency
     """
+    from dhp.asking import Asking
     from dhp.errors import InputError, near
     from dhp.judges import questions
-    from dhp.perturbed import narrowed, perturb_datasets
+    from dhp.making import make_texts
     from dhp.text import printable
 
     chosen = changes.changed(name)
-    part, *_ = perturb_datasets(texts.dataset, seed=texts.seed, **texts.choice())
-    part = narrowed(part, changes.metric)
+    asking = Asking()
+    part, *_ = make_texts(texts.dataset, texts.choice(), texts.seed, asking, asking.terms(), dry=True)
+    part = part.judged_by(changes.metric)
     candidates = part.candidates()
     example = candidates[0].example if example is None else example
     here = [c for c in candidates if c.example == example]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dhp.content.files import content_folder, load_spec
 from dhp.errors import InputError, near
-from dhp.specs import Card, S, Suite, Task, Weights
+from dhp.specs import Card, Probes, S, Suite, Task, Weights
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""
@@ -81,6 +81,11 @@ def read_suite(given: str) -> Suite:
     if suite.task not in (tasks := task_names()):
         raise InputError(f"{path}: task: unknown task '{suite.task}'; {near(suite.task, tasks)}")
     return suite
+
+
+def read_probes(name: str) -> Probes:
+    """`controls` or `attacks`."""
+    return load_spec(named_file("probes", content_folder("perturbations") / "probes", name), Probes)
 
 
 def read_weights(given: str) -> Weights:

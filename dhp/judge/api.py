@@ -22,6 +22,8 @@ class Candidate:
     """The further fields that the task shows, such as `question`."""
     reference: str | None = None
     """A reference text other than the one under judgement, where the protocol shows one."""
+    level: str | None = None
+    """Of the variant; for the rating, not for the judge. None for the original."""
 
 
 class Judge(Protocol):

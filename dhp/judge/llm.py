@@ -6,12 +6,13 @@ from dataclasses import replace
 from dhp.errors import InputError
 from dhp.judge.api import Candidate
 from dhp.judge.extraction import Extracted, expected_score, parse
-from dhp.judge.prompts import answer_scale, read_auto_steps
+from dhp.judge.prompts import answer_scale
 from dhp.judge.questions import Asked, Questions, TaskSteps
 from dhp.judge.scales import onto
 from dhp.llm import Answer, Asker, Failure, Reply, Request
 from dhp.records import Rating
 from dhp.specs import Task
+from dhp.text import numbered_steps
 
 
 class LlmJudge:
@@ -68,7 +69,7 @@ class LlmJudge:
             raise InputError(f"{place}: {outcome.reason}; allowed: --steps written or a file")
         if outcome.finish == "length":
             raise InputError(f"{place}: the answer was cut off; --answer-tokens allows a longer one")
-        if not (steps := read_auto_steps(outcome.text)):
+        if not (steps := numbered_steps(outcome.text)):
             raise InputError(
                 f"{place}: the answer is no list of steps; --refresh asks again, --steps takes a file"
             )
@@ -77,7 +78,8 @@ class LlmJudge:
     def _ratings(self, answer: Answer) -> Iterator[Rating]:
         asked = answer.request.tag
         assert isinstance(asked, Asked)
-        for sample, outcome in answer.outcomes.items():
+        for number, outcome in answer.outcomes.items():
+            sample = number - asked.first_sample
             place = (asked.candidate.example, asked.candidate.variant, asked.metric.name, sample)
             if isinstance(outcome, Failure):
                 yield Rating(*place, None, "failed", outcome.reason)

@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -11,7 +12,7 @@ from dhp.errors import InputError, near
 from dhp.judge.api import Candidate
 from dhp.judge.names import split_settings
 from dhp.judge.scales import onto
-from dhp.records import ORIGINAL, Rating
+from dhp.records import ORIGINAL, PROBES, Rating
 from dhp.registry import Registry
 from dhp.seeding import stream
 from dhp.specs import Metric, Scale, Task
@@ -35,9 +36,10 @@ class Dials:
     """How a mock judge rates. A point is a quarter of the metric's scale: 1 on a scale from 1 to 5."""
 
     sensitivity: float = 1.0
-    """Points lost by minor damage, or damage without degrees; major damage costs twice as much."""
+    """Points lost by minor damage, or damage without degrees; major damage costs twice as much. A dose of 10
+    costs as much as minor damage, one of 50 as major, and in between it goes by the logarithm."""
     sensitivities: Mapping[str, float] = field(default_factory=dict)
-    """Perturber, or variant, -> its own sensitivity."""
+    """Perturber, or variant, -> its own sensitivity; that of controls and attacks is 0 unless it is set."""
     style: str = "plain"
     """One of `STYLES`: how quality becomes a score."""
     noise: float = 0.0
@@ -137,14 +139,15 @@ class MockJudge:
         """The score that is meant, in points."""
         quality = stream(self._seed, "mock", candidate.example, metric).uniform(_WORST, _BEST)
         if candidate.variant != ORIGINAL:
-            quality -= self._sensitivity(candidate.variant) * _damage(candidate.variant)
+            quality -= self._sensitivity(candidate) * _damage(candidate.variant)
         slope, added = STYLES[self.dials.style]
         middle = (_POINTS.min + _POINTS.max) / 2
         return middle + slope * (quality - middle) + added
 
-    def _sensitivity(self, variant: str) -> float:
-        own = self.dials.sensitivities
-        return own.get(variant, own.get(_perturber(variant), self.dials.sensitivity))
+    def _sensitivity(self, candidate: Candidate) -> float:
+        own, variant = self.dials.sensitivities, candidate.variant
+        otherwise = 0.0 if candidate.level in PROBES else self.dials.sensitivity
+        return own.get(variant, own.get(_perturber(variant), otherwise))
 
 
 def _perturber(variant: str) -> str:
@@ -152,7 +155,10 @@ def _perturber(variant: str) -> str:
 
 
 def _damage(variant: str) -> float:
-    return _DAMAGE.get(variant.partition(".")[2], 1.0)
+    degree = variant.partition(".")[2]
+    if dose := re.fullmatch(r"k(\d+)", degree):
+        return max(0.0, 1 + math.log(int(dose[1]) / 10, 5))
+    return _DAMAGE.get(degree, 1.0)
 
 
 def mock_judge(name: str, seed: int = 0) -> MockJudge:
@@ -172,7 +178,7 @@ def mock_judge(name: str, seed: int = 0) -> MockJudge:
                 changes[key] = value
             elif key in names:
                 changes[key] = _number(key, value, whole=key == "samples")
-            elif difflib.get_close_matches(key, names):
+            elif difflib.get_close_matches(key, names, cutoff=0.8):
                 raise InputError(f"unknown dial '{key}'; {near(key, names)}")
             else:
                 own[key] = _number(key, value)

@@ -1,15 +1,15 @@
 """Prompts made of a protocol, its wording and a task. Texts are fenced, never altered and never expanded."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.errors import InputError
 from dhp.judge.api import Candidate
-from dhp.judge.extraction.clean import without_reasoning
 from dhp.protocols import PARTS, SLOT, AnswerForm, Part, Protocol, Wording, slot_fault
 from dhp.specs import Metric, Scale, Task
+from dhp.text import fenced
+
 
 _SCALES: Mapping[str, Scale] = {
     "da": Scale(min=0, max=100),
@@ -17,37 +17,11 @@ _SCALES: Mapping[str, Scale] = {
     "letters": Scale(min=1, max=5),
 }
 _PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
-_HIDDEN = r"[\s\u200b-\u200d\u2060\ufeff]*"
-_HAN = "一二三四五六七八九十"
-_ITEM = re.compile(
-    rf"([ \t]*)[*#_]{{0,6}}[ \t]*[(（]?(?:step[ \t]*|第)?(?:\d{{1,2}}|[{_HAN}]{{1,3}})步?"
-    r"[ \t]*[.):：、）](?!\d)[*_ \t]*(\S.*)",
-    re.I,
-)
 
 
 def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
     """The scale that an answer of this form is on; `scale` is the metric's. Letters count from A = 1."""
     return _SCALES.get(form, scale)
-
-
-def read_auto_steps(text: str) -> list[str]:
-    """The steps of the numbered list in an answer, without their numbers; empty where there is none.
-
-    A step goes on over the lines below it, up to a blank one.
-    """
-    steps: list[str] = []
-    margin, inside = "", False
-    for line in (without_reasoning(text) or "").splitlines():
-        item = _ITEM.fullmatch(line.rstrip())
-        if item and (not steps or len(item[1]) <= len(margin)):
-            margin, inside = item[1], True
-            steps.append(item[2])
-        elif inside and line.strip():
-            steps[-1] += f" {line.strip()}"
-        else:
-            inside = False
-    return [plain for step in steps if (plain := step.replace("**", "").strip())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +82,10 @@ class Prompts:
         if template is None:
             template = self._templates[metric, form] = self._template(self._metrics[metric], form)
         texts = {
-            "source": _fenced(candidate.source, self._source_tag),
+            "source": fenced(candidate.source, self._source_tag),
             "fields": self._fields(candidate),
             "reference": self._shown_reference(candidate),
-            "output": _fenced(candidate.text, self._output_tag),
+            "output": fenced(candidate.text, self._output_tag),
         }
         sample = [_joined(pieces, texts) for pieces in template.sample]
         return _parts([template.head, *sample, template.answer])
@@ -162,7 +136,7 @@ class Prompts:
         """The further fields that the candidate has, each under its label."""
         labels = self._task.shown_fields.items()
         given = [(label, name) for name, label in labels if name in candidate.fields]
-        return _parts([f"{label}\n{_fenced(candidate.fields[n], self._field_tags[n])}" for label, n in given])
+        return _parts([f"{label}\n{fenced(candidate.fields[n], self._field_tags[n])}" for label, n in given])
 
     def _shown_reference(self, candidate: Candidate) -> str:
         if not self._protocol.reference:
@@ -172,7 +146,7 @@ class Prompts:
                 f"example '{candidate.example}': has no reference text, which the protocol shows; allowed: "
                 "reference false, or a reference for each example"
             )
-        return _joined(self._reference, {"reference": _fenced(candidate.reference, "reference")})
+        return _joined(self._reference, {"reference": fenced(candidate.reference, "reference")})
 
 
 def _pieces(text: str, known: Mapping[str, str]) -> tuple[str, ...]:
@@ -204,14 +178,3 @@ def _parts(texts: Sequence[str]) -> str:
 
 def _tag(label: str, otherwise: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or otherwise
-
-
-def _fenced(text: str, tag: str) -> str:
-    """The text as it is, between tags that it does not hold in any case, width or spacing."""
-    name, number = tag, 1
-    if any(opening in text for opening in "<＜﹤"):
-        seen = unicodedata.normalize("NFKC", text)
-        while re.search(rf"<{_HIDDEN}/?{_HIDDEN}{re.escape(name)}", seen, re.I):
-            number += 1
-            name = f"{tag}-{number}"
-    return f"<{name}>\n{text}\n</{name}>"

@@ -38,6 +38,8 @@ class Asked:
     candidate: Candidate
     metric: Metric
     form: AnswerForm
+    first_sample: int = 0
+    """What the samples are numbered from; more than 0 where the original itself is asked about again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +92,16 @@ class Questions:
                 for form, samples in self._forms():
                     params = self._params(metric, form)
                     for candidate in variants:
+                        again = candidate.level == "control" and candidate.text == variants[0].text
+                        first = self.protocol.samples if again else 0
                         place = f"example '{candidate.example}', variant '{candidate.variant}'"
                         yield Request(
                             prompt=writer.prompt(candidate, metric.name, form),
                             params=params,
-                            samples=samples,
+                            samples=tuple(first + sample for sample in samples),
                             place=f"{place}, metric '{metric.name}'",
                             group=f"{candidate.example}\n{metric.name}\n{form}",
-                            tag=Asked(candidate, metric, form),
+                            tag=Asked(candidate, metric, form, first),
                         )
 
     def steps_requests(self, task: Task) -> list[Request]:

@@ -27,11 +27,14 @@ class Bill:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What one judge on one dataset would take."""
+    """What one judge, or the making of degraded texts, would take on one dataset."""
 
     model: str
     protocol: str
+    """The judge's; `perturbations` where texts are made."""
     dataset: str
+    what: str
+    """What answers become: `ratings` or `texts`."""
     samples: int
     """Answers wanted."""
     prompts: int
@@ -50,7 +53,9 @@ class Estimate:
     """One call a prompt, for the probabilities of its first answer token."""
 
 
-def estimate_requests(asker: Asker, protocol: str, dataset: str, requests: Iterable[Request]) -> Estimate:
+def estimate_requests(
+    asker: Asker, protocol: str, dataset: str, requests: Iterable[Request], what: str = "ratings"
+) -> Estimate:
     """Count what is not stored yet."""
     count, exact = _counter(asker)
     wanted = samples = stored = prompts = missing = 0
@@ -75,6 +80,7 @@ def estimate_requests(asker: Asker, protocol: str, dataset: str, requests: Itera
         asker.model.model,
         protocol,
         dataset,
+        what,
         samples,
         wanted,
         stored,

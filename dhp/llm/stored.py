@@ -1,14 +1,45 @@
-"""A model of which only stored replies are to be had."""
+"""Models of which only stored replies are to be had."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from dhp.errors import InputError, near
+from dhp.llm.asker import LocalModel
+from dhp.llm.engine import Client
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.store import Store
 
+NOT_STORED = "not in the recording"
 
-class StoredModel:
+
+class _NeverAsked:
+    """Has no replies but those in the store."""
+
+    model: str
+    endpoint: str
+
+    def count_tokens(self, prompt: str) -> int:
+        """None are ever sent."""
+        return 0
+
+    def check(self, request: Request) -> None:
+        """Everything fits."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
+        """What was not found in the store stays without a reply."""
+        missing = Failure(NOT_STORED)
+        for request in requests:
+            yield request, dict.fromkeys(request.samples, missing)
+
+
+class OnlyStored(_NeverAsked):
+    """A model that is not asked: what is stored of it answers, in a dry run."""
+
+    def __init__(self, model: Client | LocalModel) -> None:
+        self.model, self.endpoint = model.model, model.endpoint
+
+
+class StoredModel(_NeverAsked):
     """Answers from a store of an earlier run alone.
 
     Parameters
@@ -37,19 +68,6 @@ class StoredModel:
                 f"{store.path}: several models; choose one by ?model=: {', '.join(sorted(names))}"
             )
         self.model, self.endpoint = fitting[0]
-
-    def count_tokens(self, prompt: str) -> int:
-        """None are ever sent."""
-        return 0
-
-    def check(self, request: Request) -> None:
-        """Everything fits."""
-
-    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
-        """What was not found in the store stays without a reply."""
-        missing = Failure("not in the recording")
-        for request in requests:
-            yield request, dict.fromkeys(request.samples, missing)
 
 
 def open_store(path: Path) -> Store:

@@ -36,10 +36,13 @@ def at_least_one(k: object) -> None:
         raise InputError(f"parameter k is {k!r}; allowed: a whole number of at least 1")
 
 
-def count_or_all(count: object) -> None:
-    """Raise `InputError` unless `count` is a whole number of at least 1, or "all"."""
-    if count != "all" and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-        raise InputError(f"parameter count is {count!r}; allowed: a whole number of at least 1, or all")
+def count_or_all(count: object) -> int | str:
+    """`count`; raises `InputError` unless it is a whole number of at least 1, or "all"."""
+    if count == "all":
+        return "all"
+    if isinstance(count, int) and not isinstance(count, bool) and count >= 1:
+        return count
+    raise InputError(f"parameter count is {count!r}; allowed: a whole number of at least 1, or all")
 
 
 @dataclass(frozen=True, slots=True)

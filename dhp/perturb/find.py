@@ -3,15 +3,20 @@
 import importlib
 import importlib.metadata
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from dhp.errors import InputError, near
 from dhp.perturb.api import Perturber
+from dhp.perturb.attacks import judge_flattery, judge_instruction, padding
 from dhp.perturb.characters import random_deletions, random_typos
+from dhp.perturb.controls import HarmlessLists, harmless, identity
+from dhp.perturb.entities import EntityLists, fictional_named_entities_rule
+from dhp.perturb.grammar import GrammarLists, grammatical_errors_rule
+from dhp.perturb.rewriting import RephrasingLists, rewriting_insertion_rule
 from dhp.perturb.sentences import random_answer, random_ending, reordering, wrong_ending
 from dhp.perturb.words import word_deletions
 from dhp.registry import Registry
-from dhp.specs import Suite
+from dhp.specs import Spec, Suite
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
@@ -23,6 +28,14 @@ _RULES = (
     random_ending,
     random_answer,
     wrong_ending,
+    fictional_named_entities_rule,
+    grammatical_errors_rule,
+    rewriting_insertion_rule,
+    identity,
+    harmless,
+    judge_instruction,
+    judge_flattery,
+    padding,
 )
 _LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewriting_insertion": "sentence"}
 
@@ -34,6 +47,15 @@ def builtin_perturbers() -> Registry[Perturber]:
         for name, level in _LLM.items()
     ]
     return Registry("perturber", {p.name: p for p in (*_RULES, *declared)})
+
+
+LISTS: Mapping[str, type[Spec]] = {
+    "entities": EntityLists,
+    "grammar": GrammarLists,
+    "rephrasing": RephrasingLists,
+    "harmless": HarmlessLists,
+}
+"""The word lists that perturbers read, and what they must hold."""
 
 
 def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ()) -> Registry[Perturber]:

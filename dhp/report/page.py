@@ -2,8 +2,8 @@
 
 from html import escape
 
-from dhp.report.reading import figure, notes, noticed, pairs
-from dhp.results import Result, Results, VariantResult
+from dhp.report.reading import figure, notes, noticed, pairs, probe_verdict, threshold
+from dhp.results import Curve, Result, Results, VariantResult
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --weak: light-dark(#666, #aaa); }
@@ -17,7 +17,7 @@ th, td { white-space: nowrap; }
 th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
 tfoot td { font-weight: 600; }
 .warning { color: light-dark(#b3261e, #ff8a80); font-weight: 600; }
-.noticed { color: var(--yes); } .missed { color: var(--no); font-weight: 600; }
+.noticed { color: var(--yes); } .missed, .raised, .lowered { color: var(--no); font-weight: 600; }
 .note, .signature { color: var(--weak); font-size: .85rem; margin: .3rem 0; overflow-wrap: anywhere; }
 """
 
@@ -50,7 +50,7 @@ rank-biserial correlation: 1 where every score that moved fell, 0 where none mov
 def _section(result: Result) -> str:
     metrics = list(next(iter(result.variants)).metrics) if result.variants else []
     head = "".join(f'<th scope="col">{escape(m)}</th>' for m in metrics)
-    rows = "\n".join(_row(row, metrics) for row in result.variants)
+    rows = "\n".join(_row(row, metrics, noticed(row.d)) for row in result.variants)
     remarks = "\n".join(f'<p class="warning">{escape(warning)}</p>' for warning in result.warnings)
     remarks += "\n".join(f'<p class="note">{escape(note)}</p>' for note in notes(result))
     empty = "<td></td>" * (len(metrics) + 1)
@@ -72,17 +72,48 @@ weights {escape(result.weights)}</p>
 {_total(f"D_min_EW ({worst_ew})", "", figure(result.d_min_ew), empty)}
 </tfoot>
 </table></div>
+{_probes(result, metrics)}{"".join(_curve(curve) for curve in result.curves)}
 {remarks}
 <p class="signature">{escape(result.signature)}</p>
 </section>"""
+
+
+def _probes(result: Result, metrics: list[str]) -> str:
+    rows = "\n".join(_row(row, metrics, probe_verdict(row)) for row in (*result.controls, *result.attacks))
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col">{escape(m)}</th>' for m in metrics)
+    return f"""<h3>Controls and attacks</h3>
+<p class="note">A control must not lower a score, an attack must not raise one (two-sided test).</p>
+<div class="wide"><table>
+<thead><tr><th scope="col">probe</th><th scope="col">kind</th><th scope="col">D</th><th scope="col">D_EW</th>
+<th scope="col">verdict</th>{head}<th scope="col">pairs</th></tr></thead>
+<tbody>{rows}</tbody>
+</table></div>
+"""
+
+
+def _curve(curve: Curve) -> str:
+    head = "".join(f'<th scope="col">k = {dose}</th>' for dose in curve.doses)
+    rows = "\n".join(
+        f"<tr><td>{escape(name)}</td>{''.join(f'<td>{figure(d)}</td>' for d in line.d)}"
+        f"<td>{escape(threshold(curve, line))}</td></tr>"
+        for name, line in curve.lines.items()
+    )
+    return f"""<h3>Dose-response: {escape(curve.perturber)}</h3>
+<p class="note">D at each dose, and the dose at which it passes 1 with its 95 % bootstrap interval.</p>
+<div class="wide"><table>
+<thead><tr><th scope="col">metric</th>{head}<th scope="col">D = 1 at</th></tr></thead>
+<tbody>{rows}</tbody>
+</table></div>
+"""
 
 
 def _total(label: str, d: str, d_ew: str, empty: str) -> str:
     return f"<tr><td>{label}</td><td></td><td>{d}</td><td>{d_ew}</td><td></td>{empty}</tr>"
 
 
-def _row(row: VariantResult, metrics: list[str]) -> str:
-    verdict = noticed(row.d)
+def _row(row: VariantResult, metrics: list[str], verdict: str) -> str:
     effects = "".join(f"<td>{figure(row.metrics[m].effect)}</td>" for m in metrics)
     return (
         f"<tr><td>{escape(row.variant)}</td><td>{escape(row.level)}</td><td>{figure(row.d)}</td>"

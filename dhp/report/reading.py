@@ -1,6 +1,7 @@
 """What figures say in plain words; shared by terminal and page."""
 
-from dhp.results import Result, VariantResult
+from dhp.records import STAND_IN
+from dhp.results import Curve, CurveLine, Result, VariantResult
 
 _FEWEST = 5  # 2 ** -5 is the first possible p-value below 0.05
 
@@ -24,6 +25,34 @@ def most_hurt(row: VariantResult) -> tuple[str, float | None]:
     return (metric if (tested[metric].mean_drop or 0.0) > 0 else "none"), tested[metric].effect
 
 
+def most_changed(row: VariantResult) -> tuple[str, float | None]:
+    """The metric with the smallest p-value whichever way it moved, and its effect."""
+    tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None}
+    if not tested:
+        return "", None
+    metric = min(tested, key=lambda m: (tested[m].log10_p, -abs(tested[m].mean_drop or 0.0)))
+    return (metric if tested[metric].mean_drop else "none"), tested[metric].effect
+
+
+def probe_verdict(row: VariantResult) -> str:
+    """What a control or an attack did to the scores."""
+    if row.d is None or row.d < 1:
+        return "undefined" if row.d is None else "passed over"
+    return "raised" if row.raised else "lowered"
+
+
+def threshold(curve: Curve, line: CurveLine) -> str:
+    """The dose at which D passes 1, with its interval."""
+    last = f"> {curve.doses[-1]}"
+    if line.threshold is None and line.low is None:
+        return last if any(d is not None for d in line.d) else "–"
+    at_first = line.threshold is not None and line.threshold <= curve.doses[0]
+    shown = last if line.threshold is None else f"{'≤ ' if at_first else ''}{line.threshold:.3g}"
+    low = last if line.low is None else f"{line.low:.3g}"
+    high = last if line.high is None else f"{line.high:.3g}"
+    return f"{shown} [{low}, {high}]"
+
+
 def pairs(row: VariantResult) -> str:
     """The pairs each test kept: one number, or the range over metrics."""
     counts = sorted({cell.n for cell in row.metrics.values()})
@@ -35,7 +64,15 @@ def notes(result: Result) -> list[str]:
     found = []
     if result.left_out:
         found.append(f"left out, not rated: {', '.join(result.left_out)}")
-    for row in result.variants:
+    perturbers = dict.fromkeys(row.variant.partition(".")[0] for row in result.variants)
+    if stand_ins := [name for name in perturbers if name.endswith(STAND_IN)]:
+        found.append(f"stand-ins by rule, not by language model: {', '.join(stand_ins)}")
+    if result.controls:
+        worst = max(result.controls, key=lambda row: row.d or 0.0)
+        found.append(
+            f"the largest D of a control is {figure(worst.d)} ({worst.variant}): read the others against it"
+        )
+    for row in (*result.variants, *result.controls, *result.attacks):
         if row.not_applicable:
             found.append(f"{row.variant}: not applicable to {row.not_applicable} of {result.n} examples")
         if row.d is None and row.not_applicable < result.n:

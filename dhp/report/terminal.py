@@ -10,6 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from dhp.report.extras import print_extras
 from dhp.report.reading import figure, most_hurt, notes, noticed, pairs
 from dhp.results import Result, Results, VariantResult
 from dhp.text import printable
@@ -54,6 +55,7 @@ def print_results(results: Results, console: Console) -> None:
     for result in results:
         console.print()
         console.print(_fitting_table(result, console))
+        print_extras(result, console)
         for warning in result.warnings:
             console.print(f"  warning: {escape(printable(warning))}", style="bold red", soft_wrap=True)
         for note in notes(result):
@@ -90,11 +92,12 @@ def _table(result: Result, dropped: Collection[str]) -> Table:
             cells[0] = Text("")
         level = row.level
         table.add_row(*cells)
-    for name, d, d_ew in (
+    totals = (
         ("D_avg", result.d_avg, result.d_avg_ew),
         (f"D_min  {result.d_min_variant or ''}", result.d_min, None),
         (f"D_min_EW  {result.d_min_variant_ew or ''}", None, result.d_min_ew),
-    ):
+    )
+    for name, d, d_ew in () if result.curves else totals:
         shown = {"variant": printable(name.rstrip()), "D": _total(d), "D_EW": _total(d_ew)}
         table.add_row(*(Text(shown.get(c.header, "")) for c in columns), style="bold")
     return table

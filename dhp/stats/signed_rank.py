@@ -1,4 +1,4 @@
-"""One-sided Wilcoxon signed-rank test with a p-value that is right far out in the tail."""
+"""Wilcoxon signed-rank test with a p-value that is right far out in the tail."""
 
 import math
 from dataclasses import dataclass
@@ -10,6 +10,9 @@ import numpy.typing as npt
 from dhp.stats.null import exact_log_tail, tilted_log_tail
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Method = Literal["exact", "scipy"]
+Alternative = Literal["greater", "two-sided"]
 EXACT_UP_TO = 200
 """Non-zero differences up to which the exact null distribution is enumerated."""
 
@@ -42,8 +45,10 @@ def checked_differences(differences: npt.ArrayLike) -> Floats:
     return d
 
 
-def signed_rank(differences: npt.ArrayLike, method: Literal["exact", "scipy"] = "exact") -> SignedRank:
-    """Test whether paired differences tend to be positive (Wilcoxon 1945).
+def signed_rank(
+    differences: npt.ArrayLike, method: Method = "exact", alternative: Alternative = "greater"
+) -> SignedRank:
+    """Test whether paired differences tend to be positive, or to be anything but zero (Wilcoxon 1945).
 
     Parameters
     ----------
@@ -53,14 +58,16 @@ def signed_rank(differences: npt.ArrayLike, method: Literal["exact", "scipy"] = 
     method
         `exact`: the null distribution given the observed ties, zeros dropped; enumerated up to 200 non-zero
         differences, beyond that computed by inversion of its characteristic function.
-        `scipy`: what `scipy.stats.wilcoxon(d, alternative="greater")` does at its defaults, a normal
-        approximation without continuity correction in most cases.
+        `scipy`: what `scipy.stats.wilcoxon` does at its defaults, a normal approximation without
+        continuity correction in most cases.
+    alternative
+        `greater`: a small p says that the differences are positive. `two-sided`: that they are positive or
+        negative; p is twice the smaller tail, at most 1.
 
     Returns
     -------
     SignedRank
-        The alternative is "greater": a small p says that the differences are positive. All differences
-        zero gives p = 1.
+        All differences zero gives p = 1. The statistic is W+ under either alternative.
 
     Raises
     ------
@@ -73,19 +80,26 @@ def signed_rank(differences: npt.ArrayLike, method: Literal["exact", "scipy"] = 
     if m == 0:
         return SignedRank(0.0, n, 0, 0.0)
     _, group, sizes = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
-    last = np.cumsum(sizes)
-    doubled = 2 * last - sizes + 1  # twice the average rank of each tie group, an integer
+    doubled = 2 * np.cumsum(sizes) - sizes + 1  # twice the average rank of each tie group, an integer
     statistic = int(doubled[group][nonzero > 0].sum())
-    if method == "scipy" and _scipy_approximates(n, m, sizes):
-        log_p = _normal_log_tail(statistic / 2, m, sizes)
-    elif m <= EXACT_UP_TO:
-        log_p = exact_log_tail(doubled, sizes, statistic)
-    else:
-        log_p = tilted_log_tail(doubled, sizes, statistic)
+    if alternative == "greater":
+        log_p = _log_tail(doubled, sizes, statistic, n, method)
+    else:  # the null distribution is symmetric, and m (m + 1) the largest doubled W+
+        log_p = math.log(2) + _log_tail(doubled, sizes, max(statistic, m * (m + 1) - statistic), n, method)
     return SignedRank(min(log_p, 0.0), n, m, statistic / 2)
 
 
-def _scipy_approximates(n: int, nonzero: int, sizes: npt.NDArray[np.int64]) -> bool:
+def _log_tail(doubled: Ints, sizes: Ints, statistic: int, n: int, method: Method) -> float:
+    """log P(W >= `statistic`), which is on the scale of the doubled ranks; `n` counts zeros."""
+    m = int(sizes.sum())
+    if method == "scipy" and _scipy_approximates(n, m, sizes):
+        return _normal_log_tail(statistic / 2, m, sizes)
+    if m <= EXACT_UP_TO:
+        return exact_log_tail(doubled, sizes, statistic)
+    return tilted_log_tail(doubled, sizes, statistic)
+
+
+def _scipy_approximates(n: int, nonzero: int, sizes: Ints) -> bool:
     """The choice of scipy's `method="auto"`, whose n counts zeros."""
     if n > 50:
         return True
@@ -93,7 +107,7 @@ def _scipy_approximates(n: int, nonzero: int, sizes: npt.NDArray[np.int64]) -> b
     return ties_or_zeros and n > 13
 
 
-def _normal_log_tail(statistic: float, n: int, sizes: npt.NDArray[np.int64]) -> float:
+def _normal_log_tail(statistic: float, n: int, sizes: Ints) -> float:
     """log P(Z >= z) for the tie-corrected z of W+, without continuity correction."""
     ties = float((sizes.astype(np.float64) ** 3 - sizes).sum())
     variance = (n * (n + 1) * (2 * n + 1) - ties / 2) / 24

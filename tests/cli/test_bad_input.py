@@ -124,7 +124,7 @@ CASES = [
     ),
     (
         (*MODEL, "--dataset", "mini/summeval", "--only", "llm"),
-        "no perturber by language model exists yet; allowed: rule",
+        "--only 'llm': unknown; allowed: rule",
     ),
     ((*MODEL, "--dataset", "mini/summeval", "--perturber", "nothing"), "must have the form module:function"),
     ((*MODEL, "--dataset", "mini/summeval", "--out", "a_file"), "a_file: is a file"),
@@ -176,7 +176,7 @@ CASES = [
     (("benchmark",), "Missing option '--model'"),
     (("benchmark", "--model", "baseline/surfac"), "did you mean 'baseline/surface'"),
     (("benchmrak",), "No such command 'benchmrak'"),
-    (("perturb", "--dataset", "mini"), "say where the texts go: --out FILE.jsonl, or --show K"),
+    (("perturb", "--dataset", "mini"), "say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K"),
     (("perturb", "--dataset", "mini/summeval", "--out", "a_file/p.jsonl"), "cannot be written"),
     (("data", "show", "summevall"), "did you mean 'summeval'"),
     (("data", "prepare", "story_cloze"), "nothing to download"),

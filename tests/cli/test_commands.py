@@ -25,13 +25,13 @@ def test_benchmark_prints_a_table_and_writes_the_run_folder(dhp: Run, tmp_path: 
         "seed:0",
     ):
         assert text in done.out
-    assert "left out, not rated: fictional_named_entities, grammatical_errors" in done.out
+    assert "stand-ins by rule, not by language model: fictional_named_entities_rule, grammatical" in done.out
     (folder,) = (tmp_path / "runs").iterdir()
     files = {p.name for p in folder.iterdir()}
     assert files == {"manifest.json", "perturbed.jsonl", "ratings.parquet", "results.json", "report.html"}
     result = json.loads((folder / "results.json").read_text())
     assert (result["schema"], result["n"], result["model"]) == ("dhp.results/1", 8, "baseline/surface")
-    assert result["ratings"]["asked"] == result["ratings"]["scored"] == 8 * 5 * 3
+    assert result["ratings"]["asked"] == result["ratings"]["scored"] == (8 * 7 - 1) * 3
     ratings = pd.read_parquet(folder / "ratings.parquet")
     assert {"example", "variant", "metric", "sample", "score", "status", "model"} <= set(ratings.columns)
 
@@ -97,7 +97,7 @@ def test_perturb_writes_lines_and_shows_edits(dhp: Run, tmp_path: Path) -> None:
     assert done.code == 0
     assert re.search(r"random_deletions\.minor \(10 edits\): .*\[-\w+-\]\{\+\w*\+\}", done.out)
     rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    assert len(rows) == 3 * 6
+    assert len(rows) == 3 * 12
     assert all(row["audit"]["similarity"] < 1 for row in rows)
 
 
@@ -205,7 +205,7 @@ def test_tables_fit_the_terminal(dhp: Run, monkeypatch: pytest.MonkeyPatch, widt
 
 def test_too_few_pairs_and_empty_levels_are_said(dhp: Run, tmp_path: Path) -> None:
     lines = [
-        {"source": f"Ann met {i} friends in Rome.", "output": f"Anna met {i} friends."} for i in range(3)
+        {"source": f"Ann met {i} friends in Rome.", "output": f"Anna {i}."} for i in range(3)
     ]
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)))
     done = dhp(

@@ -166,9 +166,9 @@ def test_a_dry_run_asks_nothing_and_foretells_what_a_run_takes(
         assert not Path("run").exists()
         assert dhp(*benchmark(url)).code == 0
         calls = stats(url)["calls"]
-        assert "90 of them stored" in dhp(*benchmark(url, "--dry-run")).out
+        assert "150 of them stored" in dhp(*benchmark(url, "--dry-run")).out
     cells = next(line.split() for line in foretold.out.splitlines() if line.startswith("together"))
-    assert int(cells[1]) == calls == 18
+    assert int(cells[1]) == calls == 30
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     without = dhp("benchmark", "--model", "openai/gpt-4o-mini", *SMALL, "--dry-run")
@@ -185,8 +185,8 @@ def test_a_limit_ends_with_three_and_the_same_command_goes_on(dhp: Run) -> None:
         )
         assert [p.name for p in Path("run").iterdir()] == ["manifest.json"]
         assert dhp(*benchmark(url)).code == 0
-        assert stats(url)["calls"] == 18
-        assert json.loads(Path("run/results.json").read_text())["usage"]["calls"] == 18
+        assert stats(url)["calls"] == 30
+        assert json.loads(Path("run/results.json").read_text())["usage"]["calls"] == 30
 
 
 def test_control_c_stops_at_once_and_the_same_command_goes_on(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_control_c_stops_at_once_and_the_same_command_goes_on(tmp_path: Path) ->
         assert "Traceback" not in said
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0
-        assert stats(url)["calls"] <= 18 + 4
+        assert stats(url)["calls"] <= 30 + 4
 
 
 def test_the_manifest_says_how_the_model_was_asked(dhp: Run, url: str) -> None:
@@ -247,7 +247,7 @@ def test_protocols_are_listed_and_shown_with_their_exact_prompts(dhp: Run) -> No
 
 
 def test_a_fault_of_ours_is_one_line_unless_debugged(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dhp.perturbed.perturb_datasets", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr("dhp.making.make_texts", lambda *a, **k: 1 / 0)
     done = dhp("protocols", "show", "dhp")
     assert done.code == 70
     said = "internal error, ZeroDivisionError: division by zero"

@@ -53,6 +53,6 @@ def test_a_terminal_shows_a_bar_that_moves(tmp_path: Path) -> None:
                 break
             shown += piece
         assert process.wait() == 0
-    counts = {int(n) for n in re.findall(rb"(\d+)/720 ratings", shown)}
+    counts = {int(n) for n in re.findall(rb"(\d+)/1,200 done", shown)}
     assert len(counts) > 3
     assert b"tokens" in shown

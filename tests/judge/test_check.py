@@ -38,7 +38,7 @@ def run(twist: Twist) -> dhp.Result:
 
 def test_off_the_scale_is_no_score() -> None:
     result = run(lambda r: replace(r, score=99) if r.variant == "original" else r)
-    assert (result.ratings["out_of_scale"], result.ratings["scored"]) == (6, 30)
+    assert (result.ratings["out_of_scale"], result.ratings["scored"]) == (6, 54)
     assert {v.d for v in result.variants} == {None}
     assert result.d_avg is None
 
@@ -46,8 +46,8 @@ def test_off_the_scale_is_no_score() -> None:
 def test_what_a_judge_leaves_out_is_failed_and_counted() -> None:
     result = run(lambda r: None if r.example == "qa-01" and r.variant != "original" else r)
     dropped = 6 - result.variants[0].metrics["answer_quality"].n
-    assert result.ratings["asked"] == 36
-    assert result.ratings["failed"] == 5 * dropped
+    assert result.ratings["asked"] == 60
+    assert result.ratings["failed"] == 9 * dropped
     assert all(
         v.metrics["answer_quality"].missing == dropped and v.not_applicable == 0 for v in result.variants
     )
@@ -55,7 +55,7 @@ def test_what_a_judge_leaves_out_is_failed_and_counted() -> None:
 
 def test_a_judge_that_says_nothing_has_no_figures() -> None:
     result = run(lambda r: None)
-    assert (result.ratings["failed"], result.d_avg, result.d_min) == (36, None, None)
+    assert (result.ratings["failed"], result.d_avg, result.d_min) == (60, None, None)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_sample_given_twice_is_named() -> None:
 
 @pytest.mark.parametrize("number", [np.int64(3), np.float32(2.5), 4])
 def test_numbers_of_numpy_are_numbers(number: float) -> None:
-    assert run(lambda r: replace(r, score=number)).ratings["scored"] == 36
+    assert run(lambda r: replace(r, score=number)).ratings["scored"] == 60
 
 
 def test_what_is_no_judge_is_refused() -> None:

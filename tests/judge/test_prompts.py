@@ -19,9 +19,10 @@ from dhp.content import (
 )
 from dhp.errors import InputError
 from dhp.judge import Candidate
-from dhp.judge.prompts import Prompts, answer_scale, read_auto_steps
+from dhp.judge.prompts import Prompts, answer_scale
 from dhp.protocols import LANGUAGES, AnswerForm, Language
 from dhp.specs import Scale, Task
+from dhp.text import numbered_steps
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, reference="参照")
 EVERY = [(p, t, language) for p in protocol_names() for t in task_names() for language in LANGUAGES]
@@ -329,17 +330,17 @@ def test_asking_for_steps_shows_the_criterion_and_no_scale(task: str, language: 
     ],
 )
 def test_the_steps_of_a_model_are_read_without_their_numbers(answer: str, steps: list[str]) -> None:
-    assert read_auto_steps(answer) == steps
+    assert numbered_steps(answer) == steps
 
 
 @given(st.lists(st.from_regex(r"[A-Z][a-z ]{0,30}[a-z]\.", fullmatch=True), min_size=1, max_size=12))
 def test_a_plain_list_comes_back_whole(steps: list[str]) -> None:
-    assert read_auto_steps("\n".join(f"{n}. {step}" for n, step in enumerate(steps, 1))) == steps
+    assert numbered_steps("\n".join(f"{n}. {step}" for n, step in enumerate(steps, 1))) == steps
 
 
 @given(st.text())
 def test_reading_steps_never_fails(text: str) -> None:
-    assert all(step == step.strip() != "" for step in read_auto_steps(text))
+    assert all(step == step.strip() != "" for step in numbered_steps(text))
 
 
 # Languages of a task -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "stub_server.py"
 def stub_server(*options: object) -> Iterator[str]:
     """Start `scripts/stub_server.py` with `options` on a free port; yields its base URL, ending in /v1."""
     command = [sys.executable, str(SCRIPT), "--port", "0", *map(str, options)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=SCRIPT.parents[1]) as process:
         try:
             assert process.stdout is not None
             word, _, url = process.stdout.readline().strip().partition(" ")

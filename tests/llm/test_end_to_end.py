@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import dhp
+from dhp.content import DATASETS
 from dhp.errors import InputError
 from dhp.llm import Asker, Params, Request, Terms
 from dhp.llm.http import OpenAIClient
@@ -33,7 +34,7 @@ def test_a_model_in_process_is_judged(name: str, tiny_model: Path, tmp_path: Pat
         f"hf/{tiny_model}", protocol=way, asking=asking(tmp_path), out=tmp_path / "out", **SMALL
     )
     again = dhp.run(f"hf/{tiny_model}", protocol=way, asking=asking(tmp_path), out=tmp_path / "out", **SMALL)
-    assert results.ratings["asked"] == 4 * 6 * way.samples
+    assert results.ratings["asked"] == 4 * 10 * way.samples
     assert results.ratings["failed"] == 0
     assert results.usage == again.usage
     assert results.usage["calls"] > 0
@@ -62,8 +63,8 @@ def test_a_real_server_is_judged(
     assert "the server ignores n: samples are asked one by one" in done.stderr
     (result,) = [json.loads((tmp_path / "out" / "results.json").read_text())]
     ratings = pd.read_parquet(tmp_path / "out" / "ratings.parquet")
-    assert result["usage"]["calls"] == result["ratings"]["asked"] == len(ratings) == 36
-    assert result["usage"]["completion_tokens"] <= 36 * 6
+    assert result["usage"]["calls"] == result["ratings"]["asked"] == len(ratings) == 60
+    assert result["usage"]["completion_tokens"] <= 60 * 6
     assert ratings["raw"].nunique() > 1
     done = subprocess.run(
         [*command[:-4], "--extraction", "prob", "--samples", "1"],
@@ -208,7 +209,9 @@ def test_published_prompt_files_on_published_texts(real: Path, tmp_path: Path) -
             asking=asking(tmp_path, base_url=url),
         )
         prompts = [body["messages"][0]["content"] for body in stats(url)["bodies"]]
-    assert results.ratings["asked"] == results.ratings["scored"] == 20 * 7 * 2 * 2
+    missing = sum(v.not_applicable for v in results.variants)
+    assert missing <= 2
+    assert results.ratings["asked"] == results.ratings["scored"] == (20 * 13 - missing) * 2 * 2
     assert results.weights == "uniform"
     for prompt in prompts:
         name = "con_detailed.txt" if prompt.endswith("- Consistency:") else "coh_detailed.txt"
@@ -239,3 +242,19 @@ def test_a_vllm_server_gives_the_expected_scores_of_this_process(tmp_path: Path)
     request = Request("Rate this.", Params(1.0, None, 4), (0, 1, 2), "here")
     (answer,) = Asker(OpenAIClient("tiny", url), Terms()).ask([request])
     assert [outcome.calls for outcome in answer.outcomes.values()] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_nonsense_of_a_real_model_is_never_scored(
+    dataset: str, transformers_server: Served, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "dhp.benchmark", "--model", "mock/ideal", "--dataset", f"mini/{dataset}"]
+    command += ["--perturb-model", f"openai/{transformers_server.model}", "--perturb-tokens", "24"]
+    command += ["--base-url", transformers_server.base_url, "--n", "2", "--out", tmp_path / "out"]
+    done = subprocess.run(
+        [*command, "--cache", tmp_path / "cache"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if "none of 8 answers" in line]
+    assert line.startswith("dhp: perturber 'fictional_named_entities")
+    assert not (tmp_path / "out").exists()

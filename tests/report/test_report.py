@@ -47,7 +47,7 @@ def test_page_is_self_contained_and_well_formed(results: dhp.Results) -> None:
         "missed",
         "D_min",
         "seed:0",
-        "left out, not rated: fictional_named_entities",
+        "stand-ins by rule, not by language model: fictional_named_entities_rule",
     ):
         assert text in page
 

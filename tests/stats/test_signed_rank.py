@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,13 +12,14 @@ from scipy import stats as scipy_stats
 
 from dhp.stats import signed_rank
 from dhp.stats.null import exact_log_tail, tilted_log_tail
-from dhp.stats.signed_rank import log_normal_tail
+from dhp.stats.signed_rank import Alternative, log_normal_tail
 
+ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 small = st.lists(st.integers(-4, 4), min_size=1, max_size=11).filter(any)
 
 
 def enumerated_p(differences: list[int]) -> float:
-    """P(W+ >= observed) over all sign patterns of the non-zero differences."""
+    """P(W+ >= observed) over all sign patterns of the non-zero differences; 1 where there is none."""
     nonzero = [d for d in differences if d]
     ranks = scipy_stats.rankdata(np.abs(nonzero))
     observed = sum(r for r, d in zip(ranks, nonzero, strict=True) if d > 0)
@@ -30,6 +32,14 @@ def test_default_equals_enumeration_of_all_sign_patterns(differences: list[int])
     assert signed_rank(differences).p == pytest.approx(enumerated_p(differences), rel=1e-12)
 
 
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=11))
+def test_two_sided_is_twice_the_smaller_enumerated_tail(differences: list[int]) -> None:
+    tails = enumerated_p(differences), enumerated_p([-d for d in differences])
+    result = signed_rank(differences, alternative="two-sided")
+    assert result.p == pytest.approx(min(1, 2 * min(tails)), rel=1e-12)
+    assert result.statistic == signed_rank(differences).statistic
+
+
 @given(
     st.lists(st.integers(-6, 9), min_size=1, max_size=120)
     | st.lists(st.floats(-5, 5).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1, max_size=120)
@@ -38,8 +48,11 @@ def test_default_equals_enumeration_of_all_sign_patterns(differences: list[int])
 def test_paper_equals_scipy_at_its_defaults(differences: list[float]) -> None:
     if not any(differences):
         return
-    expected = scipy_stats.wilcoxon(np.array(differences, dtype=float), alternative="greater").pvalue
-    assert signed_rank(differences, "scipy").p == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    for alternative in ALTERNATIVES:
+        expected = scipy_stats.wilcoxon(np.array(differences, dtype=float), alternative=alternative).pvalue
+        assert signed_rank(differences, "scipy", alternative).p == pytest.approx(
+            expected, rel=1e-12, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("zeros", [0, 1, 20])
@@ -48,8 +61,9 @@ def test_paper_follows_scipys_choice_of_method_with_zeros_counted(n: int, zeros:
     differences = np.concatenate(
         [np.arange(1, n + 1) * np.where(np.arange(n) % 3, 1.0, -1.0), np.zeros(zeros)]
     )
-    expected = scipy_stats.wilcoxon(differences, alternative="greater").pvalue
-    assert signed_rank(differences, "scipy").p == pytest.approx(expected, rel=1e-12)
+    for alternative in ALTERNATIVES:
+        expected = scipy_stats.wilcoxon(differences, alternative=alternative).pvalue
+        assert signed_rank(differences, "scipy", alternative).p == pytest.approx(expected, rel=1e-12)
 
 
 # One-sided critical values of the smaller rank sum as printed in textbook tables: (n, alpha, T).
@@ -95,10 +109,23 @@ def test_direction() -> None:
 
 
 @pytest.mark.parametrize("method", ["exact", "scipy"])
+@pytest.mark.parametrize("n", [20, 400])
+def test_two_sided_sees_both_directions_and_stays_in_log_space(method: str, n: int) -> None:
+    rises = -np.arange(1, n + 1)
+    one, up, down = (
+        signed_rank(d, method, side).log_p  # type: ignore[arg-type]
+        for d, side in ((-rises, "greater"), (rises, "two-sided"), (-rises, "two-sided"))
+    )
+    assert up == down == pytest.approx(one + math.log(2))
+    assert n < 400 or up < -100
+
+
+@pytest.mark.parametrize("method", ["exact", "scipy"])
 @pytest.mark.parametrize("n", [1, 5, 14, 60])
 def test_all_zero_is_p_one(method: str, n: int) -> None:
-    result = signed_rank(np.zeros(n), method)  # type: ignore[arg-type]
-    assert (result.p, result.n, result.n_nonzero) == (1.0, n, 0)
+    for alternative in ALTERNATIVES:
+        result = signed_rank(np.zeros(n), method, alternative)  # type: ignore[arg-type]
+        assert (result.p, result.n, result.n_nonzero) == (1.0, n, 0)
 
 
 @pytest.mark.parametrize("bad", [[], [[1.0]], [1.0, math.nan], [math.inf]])

@@ -1,9 +1,8 @@
-"""An answer without what surrounds its words: reasoning blocks, markup, odd widths of characters."""
+"""An answer without what surrounds its words: markup, odd widths of characters."""
 
 import re
 import unicodedata
 
-_REASONING = re.compile(r"<(/?)(?:think(?:ing)?|thought|reasoning)>", re.I)
 _HALVES = str.maketrans({"½": ".5", "¼": ".25", "¾": ".75"})
 _CHARACTERS = str.maketrans(
     dict.fromkeys("*`\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f⟦⟧", "")
@@ -18,22 +17,6 @@ _MARKUP = (
     (re.compile(r"<\|[^|<>\n]{1,30}\|>|</?s>"), " "),
     (re.compile(r"(?m)^[ \t]{0,8}#{1,6}(?=[ \t])"), ""),
 )
-
-
-def without_reasoning(text: str) -> str | None:
-    """The text outside the model's reasoning blocks; None where a block never ends.
-
-    The opening mark may be missing: some chat templates put it into the prompt.
-    """
-    first, *rest = _REASONING.split(text)
-    kept, inside = [first], False
-    for slash, piece in zip(rest[::2], rest[1::2], strict=True):
-        if slash and not inside:
-            kept.clear()
-        inside = not slash
-        if not inside:
-            kept.append(piece)
-    return None if inside else " ".join(kept)
 
 
 def squeezed(text: str) -> str:

@@ -1,0 +1,114 @@
+"""The audit of a perturbation set in the terminal, readable without colour and in narrow ones."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dhp.audits import Spread, VariantAudit, audited
+from dhp.text import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from dhp.frozen import FrozenPart
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    header: str
+    cell: Callable[[VariantAudit], str]
+
+
+def _edits(found: VariantAudit) -> str:
+    return "–" if found.asked is None else f"{found.made}/{found.asked}"
+
+
+def _middle(spread: Spread | None, form: str) -> str:
+    return "–" if spread is None else f"{spread.median:{form}}"
+
+
+def _range(spread: Spread | None, form: str) -> str:
+    return "–" if spread is None else f"{spread.min:{form}} to {spread.max:{form}}"
+
+
+_COLUMNS = (
+    _Column("variant", lambda a: a.variant.name),
+    _Column("texts", lambda a: f"{a.applicable}/{a.n}"),
+    _Column("edits", _edits),
+    _Column("similar", lambda a: _middle(a.similarity, ".2f")),
+    _Column("from – to", lambda a: _range(a.similarity, ".2f")),
+    _Column("length %", lambda a: _middle(a.length_change, "+.0f")),
+    _Column("from – to %", lambda a: _range(a.length_change, "+.0f")),
+    _Column("same", lambda a: str(a.duplicates)),
+    _Column("unchanged", lambda a: str(a.unchanged)),
+)
+_DROPPED_FIRST = ("from – to %", "from – to", "same", "unchanged", "edits")
+"""Columns that a narrow terminal goes without, in this order; what is wrong in them is also said below."""
+
+
+def print_audit(parts: "Sequence[FrozenPart]", console: "Console") -> None:
+    """Print a table for each dataset, and below it what to look at."""
+    from rich.text import Text
+
+    for part in parts:
+        audits = audited(part)
+        console.print()
+        console.print(_fitting_table(part, audits, console))
+        for found in audits:
+            for line in _remarks(found):
+                console.print(Text(f"  {printable(line)}"), soft_wrap=True)
+        if part.left_out:
+            console.print(Text(f"  not in the set: {printable(', '.join(part.left_out))}"), soft_wrap=True)
+
+
+def _fitting_table(part: "FrozenPart", audits: Sequence[VariantAudit], console: "Console") -> "Table":
+    """The table with as many columns as fit the console."""
+    from rich.measure import Measurement
+
+    for count in range(len(_DROPPED_FIRST) + 1):
+        table = _table(part, audits, _DROPPED_FIRST[:count])
+        if Measurement.get(console, console.options.update(width=10_000), table).maximum <= console.width:
+            break
+    return table
+
+
+def _table(part: "FrozenPart", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    title = f"{part.dataset}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {len(part.examples)}"
+    table = Table(
+        title=Text(printable(title), style="bold"),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
+    columns = [c for c in _COLUMNS if c.header not in dropped]
+    for column in columns:
+        table.add_column(column.header, justify="left" if column is columns[0] else "right", overflow="fold")
+    for found in audits:
+        table.add_row(*(Text(printable(c.cell(found))) for c in columns))
+    return table
+
+
+def _remarks(found: VariantAudit) -> list[str]:
+    """What the figures of a variant leave unsaid, or say too softly, one line each."""
+    name, lines = found.variant.name, []
+    if found.unchanged:
+        said = "as a control may be" if found.variant.level == "control" else "must be 0"
+        lines.append(f"{name}: {found.unchanged} texts equal their original ({said})")
+    if found.made is not None and found.asked is not None and found.made < found.asked:
+        lines.append(f"{name}: {found.made} of {found.asked} edits made")
+    if found.duplicates:
+        lines.append(f"{name}: {found.duplicates} texts are also those of other examples")
+    for what, reasons in (("not applicable", found.not_applicable), ("answers rejected", found.rejected)):
+        if reasons:
+            lines.append(f"{name}: {what}: {_counted(reasons)}")
+    lines += [f"{name}, example '{o.example}': {o.why}" for o in found.outliers]
+    return lines
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    return "; ".join(f"{count} × {why}" for why, count in reasons.items())

@@ -1,0 +1,333 @@
+"""From names and options to datasets with degraded texts."""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from dhp.asking import Asking
+from dhp.content import DATASETS, read_card, read_list, read_probes, read_suite, read_task
+from dhp.data import Dataset, resolve_datasets
+from dhp.doses import Doses, dosed
+from dhp.errors import InputError, near
+from dhp.frozen import FrozenPart, matched, read_frozen
+from dhp.llm import Estimate, Terms, estimate_requests
+from dhp.loaders import is_released, read_released
+from dhp.perturb import Perturber, check_suite, find_perturbers, finder_name, perturb
+from dhp.perturb_model import OpenedModel, PerturbModel, open_perturb_model
+from dhp.perturbed import PerturbedDataset
+from dhp.records import STAND_IN, PerturbedText, Variant
+from dhp.registry import Registry
+from dhp.specs import PerturberUse, Suite, Task
+
+Progress = Callable[[str, int, int, str], None]
+"""Called with what is being done, how much of it is done of how much, and what it has cost."""
+
+
+class Choice(TypedDict, total=False):
+    """Which texts a run is about, and how they are degraded."""
+
+    data: str | Path | None
+    """Where a benchmark dataset lies as its owners publish it, instead of the prepared copy."""
+    task: str | None
+    """For a user's file: what the writers had to do."""
+    fields: Mapping[str, str] | None
+    """For a user's file or a released set: `{our field: their column}`."""
+    n: int | None
+    """Number of examples, chosen by the seed. Default: the card's (100) or all there are, if fewer."""
+    suite: str | None
+    """Name or YAML file; default: the dataset's or the task's own."""
+    perturbers: Iterable[Perturber]
+    """Own perturbers, usable in the suite by name; those that it does not name are added to it."""
+    perturb_model: str | PerturbModel | None
+    """Carries out the suite's perturbers of method `llm`; without one, stand-ins by rule take their place."""
+    perturbed: str | Path | None
+    """A frozen set (folder) or a released one (folder, `hf:ORG/NAME`), whose texts are used as they are."""
+    controls: bool
+    """Whether to add changes that must not lower a score."""
+    attacks: bool
+    """Whether to add changes that must not raise a score."""
+    doses: Doses | None
+    """Degrade by each of these doses k instead: for all perturbers of the suite with a parameter `k`, or
+    `{perturber: doses}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """How degraded texts are made."""
+
+    own: tuple[Perturber, ...]
+    registry: Registry[Perturber]
+    seed: int
+    model: OpenedModel | None
+    probes: Mapping[str, PerturberUse]
+    doses: Doses | None
+    dry: bool
+    """Whether nothing may be asked: what no store holds is made by a stand-in, to reckon with."""
+    progress: Progress | None
+
+    def made(self, dataset: Dataset, frozen: FrozenPart | None) -> PerturbedDataset:
+        """A dataset with all its variants."""
+        if frozen is not None:
+            part = self._given(dataset, frozen)
+        elif dataset.suite is None:
+            if self.own or self.doses:
+                raise InputError(
+                    f"dataset '{dataset.name}' brings degraded texts of its own; no perturber goes with it"
+                )
+            part = PerturbedDataset(dataset, dataset.pair_variants, (), dataset.pairs, dataset.suite_name)
+        else:
+            part = self._by_suite(dataset, dataset.suite)
+        return self._with_probes(part)
+
+    def _given(self, dataset: Dataset, frozen: FrozenPart) -> PerturbedDataset:
+        found = matched(frozen, dataset.examples)
+        return PerturbedDataset(
+            dataset, found.variants, found.left_out, found.texts, found.suite, found.origins
+        )
+
+    def chosen(self, suite: Suite) -> tuple[str, tuple[Variant, ...]]:
+        """The name of the suite and its variants as they will be made."""
+        check_suite(suite, self.registry)
+        if self.doses:
+            suite = dosed(suite, self.doses, self.registry)
+        elif self.model is None:
+            suite = suite.with_stand_ins()
+        added = () if self.doses else tuple(p for p in self.own if p.name not in suite.perturbers)
+        return suite.suite, (*suite.variants, *(v for p in added for v in p.variants))
+
+    def check(
+        self,
+        sets: Sequence[Dataset],
+        model: OpenedModel,
+        further: Callable[[Task, Sequence[Variant]], object] | None,
+    ) -> None:
+        """Refuse what can be refused before anything is paid."""
+        for dataset in sets:
+            if dataset.suite is not None:
+                _, variants = self.chosen(dataset.suite)
+                model.by_model.check(variants, dataset.task.task)
+                if further:
+                    further(dataset.task, variants)
+
+    def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
+        name, variants = self.chosen(suite)
+        texts: list[PerturbedText] = []
+        for variant in variants:
+            texts += self._texts(dataset, variant)
+        origins = {}
+        if any(v.method == "llm" for v in variants) and self.model:
+            origins = {v.perturber: self.model.origin for v in variants if v.method == "llm"}
+        if any(v.perturber == _ENTITIES for v in variants):
+            origins[_ENTITIES] = finder_name()
+        steps = self.model.by_model.auto_steps if self.model else {}
+        return PerturbedDataset(dataset, variants, (), tuple(texts), name, origins, steps)
+
+    def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
+        if variant.method == "rule" or self.model is None:
+            return self._by_rule(dataset, variant)
+        task = dataset.task.task
+        if self.dry:
+            stand_in = replace(variant, perturber=variant.perturber + STAND_IN, method="rule")
+            recalled = self.model.recalled.tried(dataset.examples, variant, task)
+            return [
+                known if known.text is not None else instead
+                for known, instead in zip(recalled, self._by_rule(dataset, stand_in), strict=True)
+            ]
+        asker = self.model.by_model.asker
+
+        def show(done: int) -> None:
+            if self.progress:
+                what = f"{asker.model.model} makes {variant.name} of {dataset.name}"
+                self.progress(what, done, len(dataset.examples), asker.spent(before))
+
+        before = replace(asker.asked)
+        return list(self.model.by_model.perturb(dataset.examples, variant, task, show))
+
+    def _by_rule(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
+        return list(
+            perturb(
+                dataset.examples,
+                [variant],
+                self.registry,
+                dataset=dataset.name,
+                seed=self.seed,
+                pool=dataset.pool,
+                lists=read_list,
+            )
+        )
+
+    def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
+        there = {v.name for v in part.variants}
+        probes = [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
+        texts = [text for variant in probes for text in self._by_rule(part.dataset, variant)]
+        return replace(part, variants=(*part.variants, *probes), texts=(*part.texts, *texts))
+
+
+_ENTITIES = "fictional_named_entities" + STAND_IN
+
+
+def perturb_datasets(
+    dataset: str | Dataset | Sequence[str | Dataset] | None = None,
+    *,
+    seed: int = 0,
+    asking: Asking = Asking(),
+    progress: Progress | None = None,
+    **choice: Unpack[Choice],
+) -> list[PerturbedDataset]:
+    """Find datasets and degrade their texts.
+
+    Parameters
+    ----------
+    dataset
+        `mini` (the six bundled sets), `mini/NAME`, a NAME of the benchmark, `all` (the six of the
+        benchmark), a user's file (`.jsonl`, `.csv`, `.parquet`), `hf:ORG/NAME`, a `Dataset`, or several.
+        Default: those of the frozen set, else `mini`.
+    seed
+        Of every random choice.
+    asking
+        How the perturb model is reached, how hard it is worked, and what it may cost.
+    progress
+        Called as `progress(what, done, total, cost)` while a language model is asked.
+    **choice
+        The keywords of `Choice`: `data, task, fields, n, suite, perturbers, perturb_model, perturbed,
+        controls, attacks, doses`.
+
+    Raises
+    ------
+    InputError
+        For anything wrong with these, in one line; also where no answer of the perturb model passes its
+        check.
+    StoppedEarly
+        At a limit of `asking`.
+    """
+    return make_texts(dataset, choice, seed, asking, asking.terms(), progress=progress)
+
+
+def make_texts(
+    dataset: str | Dataset | Sequence[str | Dataset] | None,
+    choice: Choice,
+    seed: int,
+    asking: Asking,
+    terms: Terms,
+    *,
+    progress: Progress | None = None,
+    dry: bool = False,
+    check: Callable[[Task, Sequence[Variant]], object] | None = None,
+) -> list[PerturbedDataset]:
+    """As `perturb_datasets`, on terms that are shared with other askers.
+
+    With `dry` nothing is asked: what is not stored is made by a stand-in. `check` is called with each task
+    and its variants before a language model is asked.
+    """
+    own = tuple(choice.get("perturbers", ()))
+    _check_choice(choice, own)
+    sets, frozen = _found(dataset, choice, seed)
+    model = None
+    if given := choice.get("perturb_model"):
+        model = open_perturb_model(_perturb_model(given), asking, terms)
+    probes = {
+        name: use
+        for kind in ("controls", "attacks")
+        if choice.get(kind)
+        for name, use in read_probes(kind).perturbers.items()
+    }
+    registry = find_perturbers(own, [d.suite for d in sets if d.suite])
+    making = _Making(own, registry, seed, model, probes, choice.get("doses"), dry, progress)
+    if model is not None:
+        making.check(sets, model, check)
+    return [making.made(d, _part_of(frozen, d)) for d in sets]
+
+
+def _found(
+    dataset: str | Dataset | Sequence[str | Dataset] | None, choice: Choice, seed: int
+) -> tuple[list[Dataset], Mapping[str, FrozenPart] | None]:
+    """The datasets, and the frozen set where one is given."""
+    perturbed, suite, data = choice.get("perturbed"), choice.get("suite"), choice.get("data")
+    fields, n = choice.get("fields"), choice.get("n")
+    if perturbed is not None and is_released(str(perturbed)):
+        return _released(dataset, str(perturbed), fields, n, seed), None
+    frozen = read_frozen(Path(perturbed)) if perturbed is not None else None
+    sets = resolve_datasets(
+        listed(dataset or list(frozen or ["mini"])),
+        data=Path(data) if data is not None else None,
+        task=choice.get("task"),
+        fields=fields,
+        n=n,
+        seed=seed,
+        suite=read_suite(suite) if suite is not None else None,
+    )
+    return sets, frozen
+
+
+def _check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
+    perturbed, model, doses = choice.get("perturbed"), choice.get("perturb_model"), choice.get("doses")
+    others = {
+        "--suite": choice.get("suite"),
+        "--perturber": own,
+        "--perturb-model": model,
+        "--doses": doses,
+    }
+    for option, value in others.items():
+        if perturbed is not None and value:
+            raise InputError(f"{option}: cannot be used with --perturbed {perturbed}, which brings its texts")
+    if doses and (model or own):
+        option = "--perturb-model" if model else "--perturber"
+        raise InputError(f"{option}: cannot be used with --doses, which are for the suite's rules")
+
+
+def _released(
+    dataset: str | Dataset | Sequence[str | Dataset] | None,
+    name: str,
+    fields: Mapping[str, str] | None,
+    n: int | None,
+    seed: int,
+) -> list[Dataset]:
+    """The datasets of a released set, each with its own examples and texts."""
+    wanted = listed(dataset or "all")
+    sets = []
+    for entry in DATASETS if wanted == ["all"] else wanted:
+        if entry not in DATASETS:
+            raise InputError(f"--perturbed {name}: has no dataset '{entry}'; {near(str(entry), DATASETS)}")
+        found = read_released(name, entry, read_suite(entry), fields or {})
+        shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in found.field_map.items())
+        warnings.warn(f"{name}, {entry}: columns read as {shown}", stacklevel=4)
+        task = read_task(read_card(entry).task)
+        whole = Dataset(entry, found.examples, task, None, found.examples, found.variants, found.texts)
+        sets.append(whole if n is None else whole.chosen(n, seed))
+    return sets
+
+
+def _perturb_model(given: str | PerturbModel) -> PerturbModel:
+    return PerturbModel(given) if isinstance(given, str) else given
+
+
+def perturbing_estimates(
+    parts: Sequence[PerturbedDataset], given: str | PerturbModel | None, asking: Asking, terms: Terms
+) -> list[Estimate]:
+    """What asking the perturb model for the texts of `parts` would take, one answer a text."""
+    if given is None:
+        return []
+    opened = open_perturb_model(_perturb_model(given), asking, terms)
+    found = []
+    for part in parts:
+        variants = [v for v in part.variants if v.method == "llm"]
+        requests = opened.recalled.requests(part.dataset.examples, variants, part.dataset.task.task)
+        asker = opened.by_model.asker
+        found.append(estimate_requests(asker, "perturbations", part.dataset.name, requests, "texts"))
+    return found
+
+
+def _part_of(frozen: Mapping[str, FrozenPart] | None, dataset: Dataset) -> FrozenPart | None:
+    if frozen is None:
+        return None
+    if dataset.name not in frozen:
+        raise InputError(f"the frozen set has no dataset '{dataset.name}'; {near(dataset.name, frozen)}")
+    return frozen[dataset.name]
+
+
+def listed(value: object) -> list[Any]:
+    """One or several as a list; paths as text."""
+    found = list(value) if isinstance(value, list | tuple) else [value]
+    return [str(entry) if isinstance(entry, Path) else entry for entry in found]

@@ -1,0 +1,181 @@
+"""Two texts word by word: what was changed, and which words are names, carry meaning or merely join."""
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+_CJK = r"\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(
+    rf"[{_CJK}]|[^\W{_CJK}]+(?:[.,:]\d+)*(?:['’][^\W{_CJK}]+)*|[.!?](?=[\s\"”’')\]]|$)|[。！？]"
+)
+_MARKS = frozenset(".!?。！？")
+_BEFORE_A_SENTENCE = re.compile(r"(?:^|[.!?:。！？\n])[\s\"“”„‘'«(\[*•-]*$")
+_ENDINGS = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m|')$")
+_NUMBERS = frozenset(
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
+    "billion trillion dozen half third quarter fifth twice".split()
+)
+_FUNCTION_WORDS = frozenset(
+    "a an the this that these those some any no every each either neither both all such what whatever which "
+    "whichever who whom whose whoever i me my mine myself you your yours yourself yourselves he him his "
+    "himself hisself she her hers herself it its itself we us our ours ourselves they them their theirs "
+    "themselves themself theirselves one ones oneself there here someone somebody something anyone anybody "
+    "anything everyone everybody everything noone nobody nothing none other others another "
+    "and or but nor so yet if unless whether because since as than though although while whereas until till "
+    "when whenever where wherever how why once lest "
+    "of in on at by for with without from to into onto out over under up down off about above below across "
+    "after against along among around before behind beneath beside besides between beyond despite during "
+    "except inside near outside past per through throughout toward towards upon within amid via "
+    "be am is are was were been being have has had having do does did doing done can could may might must "
+    "shall should will would ought wo ca sha ai cannot not "
+    "much many more most less least few fewer little lot lots enough very too also just only even ever never "
+    "now then thus hence again still already".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it stands in a text, or the mark that ends a sentence."""
+
+    text: str
+    initial: bool
+    """Whether it is the first word of a sentence, where a capital letter tells nothing."""
+
+    @property
+    def base(self) -> str:
+        """In lower case, without an ending such as 's or n't."""
+        return _base(self.text)
+
+    @property
+    def named(self) -> bool:
+        """Whether it holds a digit, or a capital letter that is not owed to its place."""
+        capital = self.text[1:] if self.initial else self.text
+        return any(c.isdigit() for c in self.text) or (
+            capital != capital.lower() and self.base not in ("i", "the", "a", "an")
+        )
+
+    @property
+    def joins(self) -> bool:
+        """Whether it is a function word, or no word at all."""
+        return self.text in _MARKS or self.base in _FUNCTION_WORDS
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number in digits or words."""
+        return self.text[0].isdigit() or self.base in _NUMBERS
+
+    @property
+    def is_entity(self) -> bool:
+        """Whether it is a name, a number or a word as rare as a technical term."""
+        if self.named or self.is_number:
+            return True
+        if self.joins:
+            return False
+        return commonness(self.base) < 3.3 or (
+            self.initial and self.text[0].isupper() and not _forms(self.base)
+        )
+
+    @property
+    def is_noun(self) -> bool:
+        """Whether it may be a noun or a name."""
+        return self.is_entity or (not self.joins and (not _forms(self.base) or "NOUN" in _forms(self.base)))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Words in a row and what stands in their place; either side may be empty."""
+
+    old: tuple[Word, ...]
+    new: tuple[Word, ...]
+
+
+def words(text: str, *, marks: bool = False) -> list[Word]:
+    """The words in their order, each Chinese character as one; with marks that end sentences if wanted."""
+    return [
+        Word(found[0], _BEFORE_A_SENTENCE.search(text, max(0, found.start() - 8), found.start()) is not None)
+        for found in _WORD.finditer(text)
+        if marks or found[0] not in _MARKS
+    ]
+
+
+def changes(
+    old: Sequence[Word],
+    new: Sequence[Word],
+    *,
+    case: bool,
+    bridged: Callable[[Word, Word, Word], bool] = lambda *_: False,
+) -> list[Change]:
+    """Where two texts differ, in upper and lower case too if `case`.
+
+    Two changes with one word between them are one where that is `bridged`: given the changed word before it,
+    itself and the changed word after it, in the old text.
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    before, after = ([w.text if case else w.text.lower() for w in side] for side in (old, new))
+    spans: list[tuple[int, int, int, int]] = []
+    for block in Levenshtein.opcodes(before, after):
+        if block.tag == "equal":
+            continue
+        start, new_start = block.src_start, block.dest_start
+        gap = start - spans[-1][1] if spans else None
+        follows = gap == 1 and block.src_end > start > 1
+        if gap == 0 or (follows and bridged(old[start - 2], old[start - 1], old[start])):
+            start, _, new_start, _ = spans.pop()
+        spans.append((start, block.src_end, new_start, block.dest_end))
+    return [Change(tuple(old[a:b]), tuple(new[c:d])) for a, b, c, d in spans]
+
+
+@functools.lru_cache(1 << 16)
+def commonness(word: str) -> float:
+    """How frequent an English word is: 0 unknown, 3 once in a million words, 7 `the` (Zipf scale)."""
+    import wordfreq
+
+    return wordfreq.zipf_frequency(word, "en")
+
+
+@functools.lru_cache(1 << 16)
+def _base(text: str) -> str:
+    return _ENDINGS.sub("", text.lower().replace("’", "'"))
+
+
+@functools.lru_cache(1 << 16)
+def _forms(base: str) -> dict[str, tuple[str, ...]]:
+    """Part of speech -> lemmas, of a word in the dictionary."""
+    import lemminflect
+
+    found: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(base)
+    return found
+
+
+@functools.lru_cache(1 << 16)
+def lemmas(base: str) -> frozenset[str]:
+    """All that the word may be a form of, itself included."""
+    return frozenset({base, *(lemma for found in _forms(base).values() for lemma in found)})
+
+
+@functools.lru_cache(1 << 16)
+def _regular(base: str) -> frozenset[str]:
+    """What the word would be a form of if all inflection were regular, as `goed` of `go`."""
+    import lemminflect
+
+    found = (lemminflect.getAllLemmasOOV(base, kind) for kind in ("VERB", "NOUN", "ADJ"))
+    return frozenset(lemma for kinds in found for some in kinds.values() for lemma in some)
+
+
+def is_spelt(base: str, meant: Iterable[str]) -> bool:
+    """Whether it is an English word, or inflects one of those meant as if that were regular."""
+    if base in _FUNCTION_WORDS or _forms(base) or commonness(base) >= 4:
+        return True
+    return any(_regular(base) & lemmas(word) for word in meant)
+
+
+def is_form(base: str, of: str) -> bool:
+    """Whether two words are forms of one, right or wrong, or one is derived from the other, as `quickly`."""
+    if lemmas(base) & lemmas(of) or (not _forms(base) and _regular(base) & lemmas(of)):
+        return True
+    short, long = sorted((base, of), key=len)
+    shared = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return shared >= max(4, 0.8 * len(short)) and not any(c.isdigit() for c in long)

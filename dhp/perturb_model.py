@@ -1,0 +1,107 @@
+"""From the name of a language model to one that degrades texts."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dhp.asking import Asking
+from dhp.content import content_folder, load_spec
+from dhp.errors import InputError, near
+from dhp.llm import Asker, Terms
+from dhp.llm.find import PROVIDERS
+from dhp.llm.stored import OnlyStored
+from dhp.perturb import ByModel
+from dhp.perturb.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, prompt_name
+from dhp.seeding import text_hash
+from dhp.specs import S, Suite
+
+STEPS = ("written", "auto")
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbModel:
+    """The language model that degrades texts, and how it is asked."""
+
+    model: str
+    """`openai/NAME` or `hf/NAME`."""
+    steps: str = "written"
+    """Adjustment steps: `written`, or `auto` for those that the model itself writes, once."""
+    prompts: str | Path | None = None
+    """Folder of prompt files in the place of the bundled ones."""
+    max_tokens: int | None = None
+    """Most tokens of one answer; None reckons with twice the length of the text."""
+
+    def __post_init__(self) -> None:
+        provider = self.model.partition("/")[0]
+        if provider not in PROVIDERS:
+            raise InputError(f"perturb model '{self.model}': unknown provider; {near(provider, PROVIDERS)}")
+        if self.steps not in STEPS:
+            raise InputError(f"steps of the perturb model: unknown '{self.steps}'; {near(self.steps, STEPS)}")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InputError(f"tokens of the perturb model: {self.max_tokens}; allowed: 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class _PromptFiles:
+    """The prompts of the perturbers by language model, as they lie in a folder."""
+
+    folder: Path
+    read_so_far: dict[str, str] = field(default_factory=dict)
+    """File -> its contents as they count."""
+
+    def __call__(self, task: str, name: str) -> PerturbPrompt:
+        there = sorted(p.stem for p in (self.folder / task).glob("*.yaml"))
+        if name not in there:
+            raise InputError(f"{self.folder / task}: no prompt '{name}.yaml'; {near(name, there)}")
+        return self.read(f"{task}/{name}", PerturbPrompt)
+
+    def read(self, name: str, spec: type[S]) -> S:
+        found = load_spec(self.folder / f"{name}.yaml", spec)
+        self.read_so_far[name] = found.model_dump_json()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedModel:
+    """A language model ready to degrade texts."""
+
+    by_model: ByModel
+    """Asks what is not stored."""
+    recalled: ByModel
+    """Knows what is stored and asks nothing."""
+    steps: str
+    prompts: _PromptFiles
+
+    @property
+    def origin(self) -> str:
+        """What made the texts: model, endpoint, steps and a hash of all prompts that were read."""
+        model = self.by_model.asker.model
+        read = text_hash(json.dumps(self.prompts.read_so_far, sort_keys=True))
+        return f"{model.model} at {model.endpoint}, steps {self.steps}, prompts@{read}"
+
+
+def check_prompts(suite: Suite) -> int:
+    """Read the bundled prompts of a suite strictly; returns how many there are."""
+    prompts = _PromptFiles(content_folder("perturbations") / "prompts")
+    asked = [v for v in suite.variants if v.method == "llm"]
+    for variant in asked:
+        prompts(suite.task, prompt_name(variant.perturber, variant.degree))
+    prompts.read("again", AgainPrompt)
+    prompts.read("steps", StepsPrompt)
+    return len(asked)
+
+
+def open_perturb_model(given: PerturbModel, asking: Asking, terms: Terms) -> OpenedModel:
+    """The model, to be asked on these terms; raises `InputError` for one that cannot be had."""
+    folder = content_folder("perturbations") / "prompts" if given.prompts is None else Path(given.prompts)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is no folder; allowed: one with prompt files of perturbers")
+    prompts = _PromptFiles(folder)
+    again = prompts.read("again", AgainPrompt)
+    steps = prompts.read("steps", StepsPrompt) if given.steps == "auto" else None
+    model = asking.open(given.model)
+    most = given.max_tokens
+    by_model = ByModel(Asker(model, terms), prompts, again, steps=steps, max_tokens=most)
+    nothing_asked = Asker(OnlyStored(model), Terms(terms.store))
+    recalled = ByModel(nothing_asked, prompts, again, max_tokens=most)
+    return OpenedModel(by_model, recalled, given.steps, prompts)

@@ -1,0 +1,48 @@
+"""What a run shows beside its variants: controls, attacks and dose-response curves."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dhp.report.reading import figure, most_changed, pairs, probe_verdict, threshold
+from dhp.results import Curve, Result
+from dhp.text import printable
+
+
+def print_extras(result: Result, console: Console) -> None:
+    """Print a table each for the probes and for every curve, where there are any."""
+    probes = [_probes(result)] if result.controls or result.attacks else []
+    for table in (*probes, *map(_curve, result.curves)):
+        console.print()
+        console.print(table)
+
+
+def _probes(result: Result) -> Table:
+    table = _plain("Controls must not lower a score, attacks must not raise one (two-sided test)")
+    for heading in ("probe", "D", "verdict", "most changed", "effect", "pairs"):
+        table.add_column(heading, justify="right" if heading in ("D", "effect", "pairs") else "left")
+    for row in (*result.controls, *result.attacks):
+        verdict = probe_verdict(row)
+        metric, effect = most_changed(row)
+        style = "bold red" if verdict in ("lowered", "raised") and row.d is not None and row.d >= 1 else ""
+        cells = (row.variant, figure(row.d), verdict, metric, figure(effect), pairs(row))
+        table.add_row(*(Text(printable(cell), style=style) for cell in cells))
+    return table
+
+
+def _curve(curve: Curve) -> Table:
+    table = _plain(f"{curve.perturber}: D at dose k, and the dose at which D passes 1")
+    table.add_column("k")
+    for dose in curve.doses:
+        table.add_column(f"{dose}", justify="right")
+    table.add_column("D = 1 at", justify="right")
+    for name, line in curve.lines.items():
+        cells = (name, *map(figure, line.d), threshold(curve, line))
+        table.add_row(*(Text(printable(cell)) for cell in cells), style="bold" if name == "combined" else "")
+    return table
+
+
+def _plain(title: str) -> Table:
+    return Table(
+        title=Text(printable(title)), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )

@@ -1,0 +1,174 @@
+"""Perturbations by language model from the command line: end to end, frozen, stopped, refused."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.llm.stub import reset, stats, stub_server
+
+from .conftest import Run
+
+ALL = {
+    "summeval": 12,
+    "sumpubmed": 12,
+    "story_cloze": 6,
+    "answer_equivalence": 9,
+    "wmt22_deen": 10,
+    "wmt22_zhen": 10,
+}
+SMALL = ("--dataset", "mini/summeval", "--n", "4")
+
+
+@pytest.fixture(scope="module")
+def follower() -> Iterator[str]:
+    with stub_server("--say", "tests.perturb.follows:follow") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def refuser() -> Iterator[str]:
+    with stub_server("--say", "tests.perturb.follows:refuse") as address:
+        yield address
+
+
+def by_model(url: str, *more: str) -> tuple[str, ...]:
+    return ("--perturb-model", "openai/writer", "--base-url", url, *more)
+
+
+def test_all_variants_of_all_sets_are_made_frozen_and_judged(dhp: Run, follower: str, tmp_path: Path) -> None:
+    reset(follower)
+    done = dhp("perturb", "--dataset", "mini", "--n", "6", "--freeze", "set", *by_model(follower))
+    assert done.code == 0, done.err
+    card = json.loads((tmp_path / "set" / "card.json").read_text())
+    assert {d["name"]: len(d["variants"]) for d in card["datasets"]} == {
+        f"mini/{name}": count for name, count in ALL.items()
+    }
+    paid = stats(follower)["calls"]
+    assert paid >= 6 * (6 + 6 + 2 + 4 + 4 + 4)
+    audited = dhp("perturb", "--audit", "set")
+    assert audited.code == 0
+    assert "rewriting_insertion.major" in audited.out
+    judged = dhp("benchmark", "--model", "mock/ideal", "--perturbed", "set", "--n", "6", "--out", "run")
+    assert judged.code == 0, judged.err
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert {r["dataset"]: len(r["variants"]) for r in results} == {f"mini/{n}": c for n, c in ALL.items()}
+    assert all("method:llm:openai/writer+rule|" in r["signature"] for r in results)
+    assert not any(r["left_out"] for r in results)
+    assert stats(follower)["calls"] == paid
+
+
+def test_the_texts_are_paid_for_once_and_stand_in_the_manifest(
+    dhp: Run, follower: str, tmp_path: Path
+) -> None:
+    reset(follower)
+    command = ("benchmark", "--model", "mock/ideal", *SMALL, *by_model(follower), "--out", "run")
+    assert dhp(*command).code == 0
+    paid = stats(follower)["calls"]
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    origin = manifest["identity"]["datasets"][0]["origins"]["grammatical_errors"]
+    assert origin.startswith(f"openai/writer at {follower}, steps written, prompts@")
+    assert dhp(*command).code == 0
+    dry = dhp(*command[:-2], "--dry-run")
+    assert dry.code == 0
+    assert "24 texts, 24 of them stored" in " ".join(dry.out.split())
+    assert stats(follower)["calls"] == paid
+    other = dhp(*command, "--perturb-steps", "auto")
+    assert other.code == 2
+    assert "holds a different run (datasets differ)" in other.err
+
+
+def test_a_dry_run_asks_nothing_and_reckons_with_both_models(dhp: Run, follower: str) -> None:
+    reset(follower)
+    command = ("benchmark", "--model", "openai/judge", *SMALL, *by_model(follower), "--dry-run")
+    done = dhp(*command, "--price-in", "1", "--price-out", "2", "--cache", "other")
+    assert done.code == 0
+    assert "openai/writer  ·  perturbations" in done.out
+    assert "openai/judge  ·  dhp@" in done.out
+    assert stats(follower)["calls"] == 0
+    texts = dhp("perturb", *SMALL, *by_model(follower), "--dry-run", "--cache", "other")
+    assert "24 texts" in texts.out
+    assert stats(follower)["calls"] == 0
+
+
+def test_a_limit_stops_the_making_and_the_same_command_goes_on(dhp: Run, follower: str) -> None:
+    reset(follower)
+    command = ("perturb", *SMALL, *by_model(follower), "--freeze", "set", "--cache", "mine")
+    stopped = dhp(*command, "--max-calls", "10", "--concurrency", "1")
+    assert stopped.code == 3, stopped.err
+    assert not Path("set").exists()
+    assert stats(follower)["calls"] <= 10
+    assert dhp(*command).code == 0
+    paid = stats(follower)["paid"]
+    assert set(paid.values()) == {1}
+
+
+def test_a_model_that_only_refuses_is_one_line_and_nothing_is_scored(dhp: Run, refuser: str) -> None:
+    done = dhp("benchmark", "--model", "mock/ideal", *SMALL, *by_model(refuser), "--out", "run")
+    assert done.code == 2
+    (line,) = [line for line in done.err.splitlines() if "none of" in line]
+    assert "perturber 'fictional_named_entities.minor': none of 16 answers of openai/writer passed" in line
+    assert "refus" in line
+    assert not Path("run").exists()
+
+
+def test_steps_by_the_model_are_kept(dhp: Run, follower: str, tmp_path: Path) -> None:
+    command = ("benchmark", "--model", "mock/ideal", *SMALL, *by_model(follower), "--out", "run")
+    done = dhp(*command, "--perturb-steps", "auto")
+    assert done.code == 0, done.err
+    assert "grammatical_errors.minor" in (tmp_path / "run" / "steps-perturbations.yaml").read_text()
+
+
+PROMPTS = {
+    "no-text": ("steps: [Look.]\nprompt: 'Do it: {{steps}}'\n", "lacks the slot '{{text}}'"),
+    "no-steps": ("steps: [Look.]\nprompt: 'Do it: {{text}}'\n", "lacks the slot '{{steps}}'"),
+    "unknown": ("steps: [Look.]\nprompt: '{{steps}} {{text}} {{summary}}'\n", "unknown slot '{{summary}}'"),
+}
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_a_faulty_prompt_file_is_one_line(dhp: Run, follower: str, tmp_path: Path, name: str) -> None:
+    import shutil
+
+    from dhp.content import content_folder
+
+    text, message = PROMPTS[name]
+    shutil.copytree(content_folder("perturbations") / "prompts", tmp_path / "mine")
+    file = tmp_path / "mine" / "summarization" / "grammatical_errors.minor.yaml"
+    file.write_text(text)
+    done = dhp("perturb", *SMALL, *by_model(follower, "--perturb-prompts", "mine"), "--out", "x.jsonl")
+    assert done.code == 2
+    assert message in done.err
+    assert "grammatical_errors.minor.yaml" in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    file.unlink()
+    done = dhp("perturb", *SMALL, *by_model(follower, "--perturb-prompts", "mine"), "--out", "x.jsonl")
+    assert "no prompt 'grammatical_errors.minor.yaml'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--only", "rule"), "--only rule: contradicts --perturb-model"),
+        (("--perturb-steps", "own"), "unknown 'own'"),
+        (("--perturb-tokens", "0"), "tokens of the perturb model: 0"),
+        (("--perturb-prompts", "nowhere"), "nowhere: is no folder"),
+        (("--perturbed", "set"), "--perturb-model: cannot be used with --perturbed"),
+        (("--doses", "1,2"), "--perturb-model: cannot be used with --doses"),
+        (("--perturb-model", "mock/ideal"), "perturb model 'mock/ideal': unknown provider"),
+    ],
+)
+def test_contradictions_are_one_line(dhp: Run, follower: str, options: tuple[str, ...], message: str) -> None:
+    done = dhp("perturb", *SMALL, *by_model(follower), "--show", "1", *options)
+    assert done.code == 2
+    assert message in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", ["--perturb-steps", "--perturb-prompts", "--perturb-tokens"])
+def test_settings_without_a_model_are_refused(dhp: Run, option: str) -> None:
+    value = {"--perturb-steps": "auto", "--perturb-prompts": "x", "--perturb-tokens": "9"}[option]
+    done = dhp("perturb", *SMALL, "--show", "1", option, value)
+    assert done.code == 2
+    assert f"{option}: is for a language model" in done.err
