@@ -21,8 +21,8 @@ MARKED = re.compile(
 
 
 def example_output() -> str:
-    """The tables of two of the bundled datasets, as a terminal of 108 columns shows them."""
-    console = Console(file=io.StringIO(), width=108)
+    """The tables of two of the bundled datasets, as a terminal of 124 columns shows them."""
+    console = Console(file=io.StringIO(), width=124)
     print_results(dhp.run("baseline/surface", ["mini/summeval", "mini/story_cloze"]), console)
     stream = console.file
     assert isinstance(stream, io.StringIO)
