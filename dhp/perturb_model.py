@@ -74,10 +74,9 @@ class OpenedModel:
 
     @property
     def origin(self) -> str:
-        """What made the texts: model, endpoint, steps and a hash of all prompts that were read."""
-        model = self.by_model.asker.model
+        """What made the texts: model, steps and a hash of all prompts; no address, as sets are given away."""
         read = text_hash(json.dumps(self.prompts.read_so_far, sort_keys=True))
-        return f"{model.model} at {model.endpoint}, steps {self.steps}, prompts@{read}"
+        return f"{self.by_model.asker.model.model}, steps {self.steps}, prompts@{read}"
 
 
 def check_prompts(suite: Suite) -> int:

@@ -57,7 +57,7 @@ class PerturbedDataset:
         for v in self.variants:
             if v.level in PROBES:
                 continue
-            made_by = self.origins.get(v.perturber, "").partition(" ")[0] if v.method == "llm" else ""
+            made_by = self.origins.get(v.perturber, "").partition(",")[0] if v.method == "llm" else ""
             found.add("stand-ins" if v.perturber.endswith(STAND_IN) else f"{v.method}:{made_by}".rstrip(":"))
         return "+".join(sorted(found)) or "none"
 

@@ -103,7 +103,11 @@ def test_the_surface_judge_beats_the_floor_and_has_its_blind_spot() -> None:
 @pytest.mark.skipif(not DATA.is_dir(), reason="the published datasets are not in ../shared/data")
 @pytest.mark.parametrize(
     ("dataset", "path", "variants"),
-    [("summeval", "summeval/summeval.jsonl", 12), ("sumpubmed", "sumpubmed", 12), ("wmt22_zhen", "wmt22", 10)],
+    [
+        ("summeval", "summeval/summeval.jsonl", 12),
+        ("sumpubmed", "sumpubmed", 12),
+        ("wmt22_zhen", "wmt22", 10),
+    ],
 )
 def test_real_data(dataset: str, path: str, variants: int) -> None:
     result = dhp.run("baseline/surface", dataset, data=DATA / path)

@@ -10,7 +10,6 @@ from dhp.protocols import PARTS, SLOT, AnswerForm, Part, Protocol, Wording, slot
 from dhp.specs import Metric, Scale, Task
 from dhp.text import fenced
 
-
 _SCALES: Mapping[str, Scale] = {
     "da": Scale(min=0, max=100),
     "stars": Scale(min=1, max=5),

@@ -14,7 +14,7 @@ h2 { margin: 2.5rem 0 .2rem; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .25rem .6rem; border-bottom: 1px solid var(--line); }
 th, td { white-space: nowrap; }
-th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) { text-align: left; }
+th:first-child, td:first-child, .named :is(th, td):nth-child(2) { text-align: left; }
 tfoot td { font-weight: 600; }
 .warning { color: light-dark(#b3261e, #ff8a80); font-weight: 600; }
 .noticed { color: var(--yes); } .missed, .raised, .lowered { color: var(--no); font-weight: 600; }
@@ -53,29 +53,34 @@ def _section(result: Result) -> str:
     rows = "\n".join(_row(row, metrics, noticed(row.d)) for row in result.variants)
     remarks = "\n".join(f'<p class="warning">{escape(warning)}</p>' for warning in result.warnings)
     remarks += "\n".join(f'<p class="note">{escape(note)}</p>' for note in notes(result))
-    empty = "<td></td>" * (len(metrics) + 1)
-    worst, worst_ew = escape(result.d_min_variant or ""), escape(result.d_min_variant_ew or "")
+    totals = "" if result.curves else _totals(result, len(metrics))
     return f"""<section>
 <h2>{escape(result.dataset)}: {escape(result.model)}</h2>
 <p class="note">protocol {escape(result.protocol)}, n = {result.n}, statistics {escape(result.statistics)},
 weights {escape(result.weights)}</p>
-<div class="wide"><table>
+<div class="wide"><table class="named">
 <thead><tr><th scope="col">variant</th><th scope="col">level</th>
 <th scope="col">D</th><th scope="col">D_EW</th><th scope="col">at D = 1</th>
 {head}<th scope="col">pairs</th></tr></thead>
 <tbody>
 {rows}
 </tbody>
-<tfoot>
-{_total("D_avg", figure(result.d_avg), figure(result.d_avg_ew), empty)}
-{_total(f"D_min ({worst})", figure(result.d_min), "", empty)}
-{_total(f"D_min_EW ({worst_ew})", "", figure(result.d_min_ew), empty)}
-</tfoot>
+{totals}
 </table></div>
 {_probes(result, metrics)}{"".join(_curve(curve) for curve in result.curves)}
 {remarks}
 <p class="signature">{escape(result.signature)}</p>
 </section>"""
+
+
+def _totals(result: Result, metrics: int) -> str:
+    empty = "<td></td>" * (metrics + 1)
+    worst, worst_ew = escape(result.d_min_variant or ""), escape(result.d_min_variant_ew or "")
+    return f"""<tfoot>
+{_total("D_avg", figure(result.d_avg), figure(result.d_avg_ew), empty)}
+{_total(f"D_min ({worst})", figure(result.d_min), "", empty)}
+{_total(f"D_min_EW ({worst_ew})", "", figure(result.d_min_ew), empty)}
+</tfoot>"""
 
 
 def _probes(result: Result, metrics: list[str]) -> str:
@@ -85,7 +90,7 @@ def _probes(result: Result, metrics: list[str]) -> str:
     head = "".join(f'<th scope="col">{escape(m)}</th>' for m in metrics)
     return f"""<h3>Controls and attacks</h3>
 <p class="note">A control must not lower a score, an attack must not raise one (two-sided test).</p>
-<div class="wide"><table>
+<div class="wide"><table class="named">
 <thead><tr><th scope="col">probe</th><th scope="col">kind</th><th scope="col">D</th><th scope="col">D_EW</th>
 <th scope="col">verdict</th>{head}<th scope="col">pairs</th></tr></thead>
 <tbody>{rows}</tbody>

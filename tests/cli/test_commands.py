@@ -204,9 +204,7 @@ def test_tables_fit_the_terminal(dhp: Run, monkeypatch: pytest.MonkeyPatch, widt
 
 
 def test_too_few_pairs_and_empty_levels_are_said(dhp: Run, tmp_path: Path) -> None:
-    lines = [
-        {"source": f"Ann met {i} friends in Rome.", "output": f"Anna {i}."} for i in range(3)
-    ]
+    lines = [{"source": f"Ann met {i} friends in Rome.", "output": f"Anna {i}."} for i in range(3)]
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)))
     done = dhp(
         "benchmark", "--model", "baseline/surface", "--dataset", "own.jsonl", "--task", "summarization"

@@ -49,6 +49,11 @@ def reseal() -> None:
     (Path("set") / "card.json").write_text(json.dumps(card))
 
 
+def card(change: Callable[[str], str]) -> None:
+    path = Path("set") / "card.json"
+    path.write_text(change(path.read_text()))
+
+
 def other_text(lines: list[str]) -> list[str]:
     row = json.loads(lines[0])
     return [json.dumps({**row, "text": "Something else."}), *lines[1:]]
@@ -63,6 +68,7 @@ DAMAGE: dict[str, tuple[Callable[[], object], str]] = {
         "stands twice",
     ),
     "a missing example": (lambda: (edited(TYPOS, lambda lines: lines[1:]), reseal()), "random_typos.jsonl"),
+    "an unknown kind": (lambda: card(lambda text: text.replace('"word"', '"wrod"')), "wrod"),
     "no card": (lambda: (Path("set") / "card.json").unlink(), "set"),
     "a broken card": (lambda: (Path("set") / "card.json").write_text("{"), "card.json"),
 }

@@ -258,3 +258,13 @@ def test_nonsense_of_a_real_model_is_never_scored(
     (line,) = [line for line in done.stderr.splitlines() if "none of 8 answers" in line]
     assert line.startswith("dhp: perturber 'fictional_named_entities")
     assert not (tmp_path / "out").exists()
+
+
+def test_nonsense_of_a_model_in_process_is_never_scored(tiny_model: Path, tmp_path: Path) -> None:
+    model = dhp.PerturbModel(f"hf/{tiny_model}", max_tokens=16)
+    with pytest.raises(InputError, match=r"none of 8 answers of hf/.* passed the check: "):
+        dhp.run("mock/ideal", "mini/story_cloze", n=2, perturb_model=model, asking=asking(tmp_path))
+    (texts, *_) = dhp.estimate(
+        "mock/ideal", "mini/story_cloze", n=2, perturb_model=model, asking=asking(tmp_path)
+    )
+    assert (texts.what, texts.samples, texts.stored, texts.exact) == ("texts", 4, 2, True)
