@@ -12,7 +12,7 @@ from dhp.data import Dataset, resolve_datasets
 from dhp.doses import Doses, dosed
 from dhp.errors import InputError, near
 from dhp.frozen import FrozenPart, matched, read_frozen
-from dhp.llm import Estimate, Terms, estimate_requests
+from dhp.llm import Estimate, Terms, Usage, estimate_requests
 from dhp.loaders import is_released, read_released
 from dhp.perturb import Perturber, check_suite, find_perturbers, finder_name, perturb
 from dhp.perturb_model import OpenedModel, PerturbModel, open_perturb_model
@@ -113,16 +113,15 @@ class _Making:
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
         name, variants = self.chosen(suite)
-        texts: list[PerturbedText] = []
-        for variant in variants:
-            texts += self._texts(dataset, variant)
-        origins = {}
-        if any(v.method == "llm" for v in variants) and self.model:
-            origins = {v.perturber: self.model.origin for v in variants if v.method == "llm"}
-        if any(v.perturber == _ENTITIES for v in variants):
-            origins[_ENTITIES] = finder_name()
-        steps = self.model.by_model.auto_steps if self.model else {}
-        return PerturbedDataset(dataset, variants, (), tuple(texts), name, origins, steps)
+        before = replace(self.model.by_model.asker.usage) if self.model else Usage()
+        texts = tuple(text for variant in variants for text in self._texts(dataset, variant))
+        origins = {_ENTITIES: finder_name()} if any(v.perturber == _ENTITIES for v in variants) else {}
+        if self.model is None or all(v.method == "rule" for v in variants):
+            return PerturbedDataset(dataset, variants, (), texts, name, origins)
+        origins |= {v.perturber: self.model.origin for v in variants if v.method == "llm"}
+        asked = self.model.by_model
+        usage = asked.asker.usage.since(before).paid
+        return PerturbedDataset(dataset, variants, (), texts, name, origins, usage, asked.auto_steps)
 
     def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
         if variant.method == "rule" or self.model is None:

@@ -27,6 +27,8 @@ class PerturbedDataset:
     """Its name, for tables and signatures."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """Perturber -> what made its texts, where the perturber's name does not say it all."""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """Calls and tokens that the texts took of a language model."""
     auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     """Task -> variant -> adjustment steps that the language model wrote."""
 

@@ -111,7 +111,7 @@ def _carry_out(
 ) -> Results:
     identity = _identity(judges, perturbed, plans, seed)
     if folder:
-        folder.claim(identity)
+        folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
     asked = [judge for judge in judges if isinstance(judge, LlmJudge)]
     for judge in asked:
         judge.asker.run = text_hash(json.dumps(identity, sort_keys=True))

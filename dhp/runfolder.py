@@ -63,11 +63,15 @@ class RunFolder:
         self.path = path
         self._own = own
         self._identity: Mapping[str, object] = {}
+        self._usage: Mapping[str, Mapping[str, int]] = {}
         if path.exists() and not path.is_dir():
             raise InputError(f"--out {path}: is a file; allowed: a new folder or that of the same run")
 
-    def claim(self, identity: Mapping[str, object]) -> None:
-        """Check that the folder is new, empty or that of the same run, and write the manifest."""
+    def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
+        """Check that the folder is new, empty or that of the same run, and write the manifest.
+
+        `usage` says what the texts of each dataset took of a language model.
+        """
         if self._own:
             self.path = self.path / _folder_name(identity)
         manifest = self.path / MANIFEST
@@ -84,7 +88,7 @@ class RunFolder:
             probe.unlink()
         except OSError as e:
             raise InputError(f"--out {self.path}: cannot be written ({e.strerror})") from None
-        self._identity = identity
+        self._identity, self._usage = identity, usage
         self._text(MANIFEST, _json(self._manifest()))
 
     def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> None:
@@ -133,6 +137,7 @@ class RunFolder:
             "dhp": __version__,
             "python": platform.python_version(),
             "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
+            "usage_of_perturb_model": {name: dict(usage) for name, usage in self._usage.items()},
             "identity": dict(self._identity),
         }
 

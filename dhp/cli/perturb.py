@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from dhp.perturbed import PerturbedDataset
 
 
+_TOKENS = ("prompt_tokens", "completion_tokens")
+
+
 @dataclass(frozen=True)
 class _Output:
     """What becomes of the texts."""
@@ -77,6 +80,13 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
     with progress_shown("texts") as show:
         made = make_texts(texts.dataset, choice, texts.seed, asking, terms, progress=show)
     _write(made, output, texts.seed)
+    if any(part.usage for part in made):
+        used = {name: sum(part.usage.get(name, 0) for part in made) for name in ("calls", *_TOKENS)}
+        cost = asking.prices.cost(*(used[name] for name in _TOKENS))
+        print(
+            f"by {texts.perturb_model}: {used['calls']:,} calls, {sum(used[n] for n in _TOKENS):,} tokens"
+            + ("" if cost is None else f", cost {cost:,.4g}")
+        )
     console = Console()
     for part in made:
         _show(part, output.show, console)

@@ -24,6 +24,8 @@ _MEASURES = frozenset(
     "m k bn km cm mm nm kg g mg ml l ft in mph kph lb lbs oz p w kw mw v hz khz mhz ghz kb mb gb tb c f min "
     "mins h hr hrs sec secs s x pc cc yr yrs mi pm am bp kda px mah tn b t pt".split()
 )
+_LONGEST = 24
+"""Characters of a number; a longer row of digits is a code."""
 
 _SKIPPED = re.compile(r"https?://\S+|www\.\S+|\S+@\S+|(?<!\w)[@#]\w+|<[^<>\s]{1,20}>")
 _MONTH_NAMES = "|".join(
@@ -108,6 +110,8 @@ def _code(m: re.Match[str], text: str) -> Piece | None:
 def _number(m: re.Match[str], text: str) -> Piece | None:
     start, end, unit = m.start(), m.start(1), m[1].lower()
     digits, before, after = text[start:end], text[max(0, start - 14) : start], text[m.end() : m.end() + 12]
+    if len(digits) > _LONGEST:
+        return _piece(start, m.end(), "code", text)
     if unit in ("st", "nd", "rd", "th") and digits.isdigit():
         dated = re.search(rf"(?:{_MONTH_NAMES})\s+$", before) or re.match(
             rf"\s+(?:of\s+)?(?:{_MONTH_NAMES})\b", after
@@ -168,7 +172,7 @@ def value(piece_text: str) -> float:
     low = piece_text.lower()
     if low[:1].isdigit():
         digits = re.match(r"[0-9]+(?:\.[0-9]+)?", low.replace(",", "").replace(":", "."))
-        return float(digits.group()) if digits else 0
+        return float(digits.group()[:_LONGEST]) if digits else 0
     total = 0
     for word in re.split(r"[- ]", low):
         if word in _TENS:

@@ -265,6 +265,8 @@ def _at_but(s: Sentence, word: str) -> tuple[Tokens, Tokens]:
 
 def starts_with_subject(tokens: Tokens) -> bool:
     """Whether tokens start with a subject of their own."""
+    if not tokens:
+        return False
     first = tokens[0]
     if first.low in SUBJECTS | DETERMINERS | POSSESSIVES | set(NUMBERS):
         return True

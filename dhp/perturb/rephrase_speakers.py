@@ -36,7 +36,7 @@ def _speaker_first(s: Sentence, lists: RephrasingLists) -> Tokens | None:
     said = s.body[at + 1 :]
     if said and said[0].low == "that":
         said = said[1:]
-    elif not said or not _clause_starts(said):
+    elif len(said) < 3 or not _clause_starts(said):
         return None
     if len(said) < 3 or any(t.low in CONJUNCTIONS and _verb_next(said, i) for i, t in enumerate(said)):
         return None
@@ -89,7 +89,9 @@ def _speaker_last(s: Sentence, lists: RephrasingLists) -> Tokens | None:
         return None
     for at in commas[-2:]:
         said, tail = s.body[:at], s.body[at + 1 :]
-        if not 1 < len(tail) < 12 or tail[1].low in PREPOSITIONS - {"to"} or any(t.fixed for t in s.body):
+        if not said or not 1 < len(tail) < 12 or any(t.fixed for t in s.body):
+            continue
+        if tail[1].text in BREAKS or tail[1].low in PREPOSITIONS - {"to"}:
             continue
         if tail[-1].low in lists.said and noun_phrase(tail[:-1]):
             speaker = tail[:-1]

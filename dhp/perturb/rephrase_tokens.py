@@ -114,7 +114,8 @@ class Sentence:
     """The full stop or other end mark, with closing quotation marks behind it."""
     style: Style
     movable: bool
-    """Whether its parts may change places: not where a quotation or an abbreviation ends it."""
+    """Whether its parts may change places: not where a quotation or an abbreviation ends it, nor in fewer
+    than four tokens."""
 
     @classmethod
     def of(cls, text: str, style: Style) -> "Sentence | None":
@@ -129,7 +130,7 @@ class Sentence:
         if not body:
             return None
         quoted = any(t.text in _QUOTES for t in end)
-        return cls(body, end, style, not quoted and not _abbreviated(body[-1]))
+        return cls(body, end, style, len(body) > 3 and not quoted and not _abbreviated(body[-1]))
 
     @property
     def comma(self) -> Token:
@@ -166,7 +167,7 @@ def _parts(chunk: str, closing: re.Pattern[str]) -> Iterable[str]:
         yield m.group()
         chunk = chunk[m.end() :]
     behind: list[str] = []
-    while len(chunk) > 1 and (m := closing.search(chunk)) and m.start():
+    while len(chunk) > 1 and (m := closing.search(chunk, len(chunk) - 3)) and m.start():
         behind.append(m.group())
         chunk = chunk[: m.start()]
     if m := _CLITIC.fullmatch(chunk):

@@ -140,7 +140,7 @@ def _verb_entries(words: tuple[str, ...], ahead: str, targets: list[str]) -> Ite
         found: dict[str, list[str]] = {}
         for target in targets:
             for tag in tags:
-                found.setdefault(_with(lambda verb, tag=tag: inflected(verb, tag), target), []).append(tag)
+                found.setdefault(_with(functools.partial(inflected, tag=tag), target), []).append(tag)
         for made, under in found.items():
             yield Entry((form, *words[1:]), ahead, frozenset(under), (made,), under != tags)
 

@@ -1,9 +1,9 @@
 """The stand-in by rule of a language model that rewrites sentences and inserts the results."""
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 
 from dhp.errors import NotApplicable
 from dhp.perturb.api import Edited, count_or_all, perturber
@@ -21,12 +21,16 @@ from dhp.seeding import stream
 from dhp.specs import ListReader
 from dhp.text import sentence_spans
 
-_LEAST = 2
-"""Words in which a rephrasing differs that keeps the order."""
-_MOST = 3
-"""Words or phrases replaced at most."""
+__all__ = ["RephrasingLists", "rewriting_insertion_rule"]
+
+_LEAST = 0.1
+"""How far a rephrasing should be from its sentence: the share of words that one or the other has alone, or
+elsewhere. Nearer ones stand in only where no sentence takes a farther one."""
 _TRIES = 4
 _CLOSING = "'\"”’"
+_MARKS = ("“", "”", "``", "''", '"')
+
+Spans = list[tuple[int, int]]
 
 
 @perturber(
@@ -47,14 +51,7 @@ def rewriting_insertion_rule(
     spans = _spans(text)
     style = Style.of(text, example.source)
     asked = len(spans) if count == "all" else int(count)
-    order = rng.sample(range(len(spans)), len(spans))
-    key = rng.getrandbits(64)
-    inserted: dict[int, str] = {}
-    for i in order:
-        start, end = spans[i]
-        sentence = None if _in_quotation(text[:start]) else Sentence.of(text[start:end], style)
-        if len(inserted) < asked and sentence and (said := rephrased(sentence, known, stream(key, i))):
-            inserted[i] = said
+    inserted = dict(itertools.islice(_rephrasings(text, spans, style, known, rng), asked))
     if not inserted:
         raise NotApplicable("no sentence can be rephrased")
     between = _separator(text, spans)
@@ -67,7 +64,7 @@ def rewriting_insertion_rule(
     return Edited("".join([*pieces, text[done:]]), asked, len(inserted))
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
+def _spans(text: str) -> Spans:
     """The sentences, with a closing quotation mark that stands apart given to the sentence before it."""
     spans = sentence_spans(text)
     for i, (start, end) in enumerate(spans):
@@ -77,21 +74,47 @@ def _spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _in_quotation(before: str) -> bool:
-    """Whether a quotation is open behind this text."""
-    opened = before.count("“") > before.count("”") or before.count("``") > before.count("''")
-    return opened or before.count('"') % 2 == 1
+def _quotations(text: str, spans: Spans) -> set[int]:
+    """The sentences before which a quotation is open."""
+    found, opened, done = set(), Counter[str](), 0
+    for i, (start, _) in enumerate(spans):
+        for mark in _MARKS:
+            opened[mark] += text.count(mark, done, start)
+        done = start
+        if opened["“"] > opened["”"] or opened["``"] > opened["''"] or opened['"'] % 2:
+            found.add(i)
+    return found
 
 
-def _separator(text: str, spans: list[tuple[int, int]]) -> str:
+def _separator(text: str, spans: Spans) -> str:
     """The white space that most often stands between two sentences."""
-    gaps = Counter(text[end:start] for (_, end), (start, _) in pairwise(spans))
+    gaps = Counter(text[end:start] for (_, end), (start, _) in itertools.pairwise(spans))
     common = [gap for gap, _ in gaps.most_common() if gap and gap.isspace()]
     return common[0] if common else " "
 
 
-def rephrased(sentence: Sentence, lists: RephrasingLists, rng: random.Random) -> str | None:
-    """The sentence in other words; None where the rules find too few."""
+def _rephrasings(
+    text: str, spans: Spans, style: Style, lists: RephrasingLists, rng: random.Random
+) -> Iterator[tuple[int, str]]:
+    """(place, rephrasing) of each sentence that takes one, in random order; those far enough come first."""
+    order = rng.sample(range(len(spans)), len(spans))
+    key = rng.getrandbits(64)
+    near: list[tuple[int, str]] = []
+    quoted = _quotations(text, spans)
+    for i in order:
+        start, end = spans[i]
+        sentence = None if i in quoted else Sentence.of(text[start:end], style)
+        if sentence and (found := rephrased(sentence, lists, stream(key, i))):
+            said, far = found
+            if far >= _LEAST:
+                yield i, said
+            else:
+                near.append((i, said))
+    yield from near
+
+
+def rephrased(sentence: Sentence, lists: RephrasingLists, rng: random.Random) -> tuple[str, float] | None:
+    """The sentence in other words and how far it is from it; None where the rules find none."""
     ordered = [
         *orders(sentence),
         *speakers(sentence, lists),
@@ -99,27 +122,23 @@ def rephrased(sentence: Sentence, lists: RephrasingLists, rng: random.Random) ->
         *focuses(sentence, lists),
         *moves(sentence),
     ]
-    if ordered:
-        body = ordered[int(rng.random() * len(ordered))]
-        return sentence.written(_touched(sentence, body, lists, rng, 2))
-    attempts = [_touched(sentence, sentence.body, lists, rng, _MOST) for _ in range(_TRIES)]
-    for body in attempts:
-        if _changed(sentence.body, body) >= _LEAST:
-            return sentence.written(body)
-    if body_swapped := swapped(sentence, rng):
-        return sentence.written(_touched(sentence, body_swapped, lists, rng, 1))
-    for body in attempts:
-        if _changed(sentence.body, body) and (framed := _framed(sentence, body, lists, rng)):
-            return framed
-    if stressed := emphasis(sentence):
-        return sentence.written(stressed)
-    return None
+    others = [sentence.body, *filter(None, (swapped(sentence, rng), emphasis(sentence)))]
+    drawn = [*rng.sample(ordered, len(ordered)), *others]
+    bodies = [_touched(sentence, body, lists, rng) for body in drawn for _ in range(_TRIES)]
+    distances = [_distance(sentence.body, body) for body in bodies]
+    best = next((i for i, far in enumerate(distances) if far >= _LEAST), None)
+    if best is None:
+        best = max(range(len(bodies)), key=distances.__getitem__)
+    if not distances[best]:
+        return None
+    if distances[best] < _LEAST and (framed := _framed(sentence, bodies[best], lists, rng)):
+        return framed, distances[best]
+    return sentence.written(bodies[best]), distances[best]
 
 
-def _touched(
-    sentence: Sentence, body: Tokens, lists: RephrasingLists, rng: random.Random, most: int
-) -> Tokens:
-    """The body with small changes and other words."""
+def _touched(sentence: Sentence, body: Tokens, lists: RephrasingLists, rng: random.Random) -> Tokens:
+    """The body with small changes and other words, in a long sentence more of them."""
+    most = 2 + len(body) // 8
     same = Sentence(body, sentence.end, sentence.style, sentence.movable)
     for touch in _few(list(touches(same)), rng):
         body = touch
@@ -131,10 +150,10 @@ def _few(found: list[Tokens], rng: random.Random) -> Iterator[Tokens]:
         yield found[int(rng.random() * len(found))]
 
 
-def _changed(before: Tokens, after: Tokens) -> int:
-    """How many words of one or the other the two do not share."""
-    old, new = (Counter(t.low for t in tokens) for tokens in (before, after))
-    return max((old - new).total(), (new - old).total())
+def _distance(before: Tokens, after: Tokens) -> float:
+    from rapidfuzz.distance import Indel
+
+    return float(Indel.normalized_distance(*([t.low for t in tokens] for tokens in (before, after))))
 
 
 def _framed(sentence: Sentence, body: Tokens, lists: RephrasingLists, rng: random.Random) -> str | None:

@@ -1,6 +1,7 @@
 """Perturbations by language model from the command line: end to end, frozen, stopped, refused."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,7 +67,12 @@ def test_the_texts_are_paid_for_once_and_stand_in_the_manifest(
     command = ("benchmark", "--model", "mock/ideal", *SMALL, *by_model(follower), "--out", "run")
     assert dhp(*command).code == 0
     paid = stats(follower)["calls"]
+    done = dhp(
+        "perturb", *SMALL, *by_model(follower), "--out", "x.jsonl", "--price-in", "1", "--price-out", "1"
+    )
+    assert re.search(rf"by openai/writer: {paid} calls, [\d,]+ tokens, cost 0\.\d+", done.out)
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["usage_of_perturb_model"]["mini/summeval"]["calls"] == paid
     origin = manifest["identity"]["datasets"][0]["origins"]["grammatical_errors"]
     assert origin.startswith("openai/writer, steps written, prompts@")
     assert dhp(*command).code == 0

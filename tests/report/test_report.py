@@ -9,6 +9,7 @@ from rich.console import Console
 
 import dhp
 from dhp.report import before_after, html_report, print_results
+from dhp.report.reading import threshold
 
 EVIL = "<script>alert(1)</script>[bold red]x[/]"
 
@@ -26,7 +27,16 @@ def printed(results: dhp.Results, width: int = 110, **options: object) -> str:
     return stream.getvalue()
 
 
-def test_page_is_self_contained_and_well_formed(results: dhp.Results) -> None:
+@pytest.fixture(scope="module")
+def dosed() -> dhp.Results:
+    """With doses, controls and attacks; one of each probe goes wrong."""
+    judge = "mock/ideal?harmless=1&padding=-1&random_typos=0.4"
+    return dhp.run(judge, "mini/summeval", n=12, doses=(1, 10, 50), controls=True, attacks=True)
+
+
+@pytest.mark.parametrize("name", ["results", "dosed"])
+def test_page_is_self_contained_and_well_formed(name: str, request: pytest.FixtureRequest) -> None:
+    results = request.getfixturevalue(name)
     page = html_report(results)
     open_tags: list[str] = []
 
@@ -42,14 +52,25 @@ def test_page_is_self_contained_and_well_formed(results: dhp.Results) -> None:
 
     Check().feed(page)
     assert open_tags == []
-    for text in (
-        "wrong_ending",
-        "missed",
-        "D_min",
-        "seed:0",
-        "stand-ins by rule, not by language model: fictional_named_entities_rule",
-    ):
+    for text in {
+        "results": (
+            "wrong_ending",
+            "missed",
+            "D_min",
+            "stand-ins by rule, not by language model: fictional_",
+        ),
+        "dosed": (
+            "Controls and attacks",
+            "raised",
+            "lowered",
+            "Dose-response: random_typos",
+            "k = 50",
+            "D = 1 at",
+        ),
+    }[name]:
         assert text in page
+    assert "seed:0" in page
+    assert ("D_avg" in page) == (name == "results"), "an average over doses would mean nothing"
 
 
 def test_markup_in_names_shows_as_text(results: dhp.Results) -> None:
@@ -115,3 +136,28 @@ def test_before_and_after() -> None:
         before_after("other", "Two cats sat.", "Nobody came by at all!").plain
         == "other: Nobody came by at all!"
     )
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_probes_and_curves_in_the_terminal(dosed: dhp.Results, width: int) -> None:
+    text = printed(dosed, width=width, no_color=True)
+    tables = [line for line in text.splitlines() if not line.startswith("  ")]
+    assert max(map(len, tables)) <= width
+    verdicts = {line.split()[0]: line for line in tables if line}
+    assert "passed over" in verdicts["identity"]
+    assert "lowered" in verdicts["harmless"]
+    assert "raised" in verdicts["padding"]
+    lines = [line.split() for line in tables if line.startswith("combined")]
+    assert [len(line) for line in lines] == [7, 7]
+    assert "D_avg" not in text
+    assert "largest D of a control" in text
+
+
+def test_a_threshold_says_where_it_lies(dosed: dhp.Results) -> None:
+    curve = dosed[0].curves[1]
+    line = replace(curve.lines["combined"], threshold=4.0, low=1.0, high=None)
+    assert threshold(curve, line) == "4 [1, > 50]"
+    assert threshold(curve, replace(line, threshold=1.0, high=2.5)) == "≤ 1 [1, 2.5]"
+    assert threshold(curve, replace(line, threshold=None, low=20.0)) == "> 50 [20, > 50]"
+    assert threshold(curve, replace(line, threshold=None, low=None)) == "> 50"
+    assert threshold(curve, replace(line, d=(None,) * 3, threshold=None, low=None)) == "–"
