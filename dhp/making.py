@@ -72,19 +72,31 @@ class _Making:
         if frozen is not None:
             part = self._given(dataset, frozen)
         elif dataset.suite is None:
-            if self.own or self.doses:
+            if self.own or self.doses or self.model:
                 raise InputError(
                     f"dataset '{dataset.name}' brings degraded texts of its own; no perturber goes with it"
                 )
-            part = PerturbedDataset(dataset, dataset.pair_variants, (), dataset.pairs, dataset.suite_name)
+            name = dataset.suite_name
+            part = PerturbedDataset(dataset, dataset.pair_variants, (), dataset.pairs, name, self.seed)
         else:
             part = self._by_suite(dataset, dataset.suite)
         return self._with_probes(part)
 
     def _given(self, dataset: Dataset, frozen: FrozenPart) -> PerturbedDataset:
+        if frozen.task != dataset.task.task:
+            raise InputError(
+                f"the frozen set of '{frozen.dataset}' is for task '{frozen.task}', not '{dataset.task.task}'"
+            )
         found = matched(frozen, dataset.examples)
         return PerturbedDataset(
-            dataset, found.variants, found.left_out, found.texts, found.suite, found.origins
+            dataset,
+            found.variants,
+            found.left_out,
+            found.texts,
+            found.suite,
+            found.seed,
+            found.origins,
+            auto_steps=found.steps,
         )
 
     def chosen(self, suite: Suite) -> tuple[str, tuple[Variant, ...]]:
@@ -117,11 +129,14 @@ class _Making:
         texts = tuple(text for variant in variants for text in self._texts(dataset, variant))
         origins = {_ENTITIES: finder_name()} if any(v.perturber == _ENTITIES for v in variants) else {}
         if self.model is None or all(v.method == "rule" for v in variants):
-            return PerturbedDataset(dataset, variants, (), texts, name, origins)
-        origins |= {v.perturber: self.model.origin for v in variants if v.method == "llm"}
-        asked = self.model.by_model
+            return PerturbedDataset(dataset, variants, (), texts, name, self.seed, origins)
+        task, asked = dataset.task.task, self.model.by_model
+        made_by = {v.perturber for v in variants if v.method == "llm"}
+        origins |= {p: self.model.origin(task, [v for v in variants if v.perturber == p]) for p in made_by}
         usage = asked.asker.usage.since(before).paid
-        return PerturbedDataset(dataset, variants, (), texts, name, origins, usage, asked.auto_steps)
+        return PerturbedDataset(
+            dataset, variants, (), texts, name, self.seed, origins, usage, asked.auto_steps.get(task, {})
+        )
 
     def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
         if variant.method == "rule" or self.model is None:
@@ -129,11 +144,8 @@ class _Making:
         task = dataset.task.task
         if self.dry:
             stand_in = replace(variant, perturber=variant.perturber + STAND_IN, method="rule")
-            recalled = self.model.recalled.tried(dataset.examples, variant, task)
-            return [
-                known if known.text is not None else instead
-                for known, instead in zip(recalled, self._by_rule(dataset, stand_in), strict=True)
-            ]
+            recalled, _ = self.model.recalled.recall(dataset.examples, variant, task)
+            return [recalled.get(text.example, text) for text in self._by_rule(dataset, stand_in)]
         asker = self.model.by_model.asker
 
         def show(done: int) -> None:
@@ -311,9 +323,13 @@ def perturbing_estimates(
     opened = open_perturb_model(_perturb_model(given), asking, terms)
     found = []
     for part in parts:
-        variants = [v for v in part.variants if v.method == "llm"]
-        requests = opened.recalled.requests(part.dataset.examples, variants, part.dataset.task.task)
-        asker = opened.by_model.asker
+        task, asker = part.dataset.task.task, opened.by_model.asker
+        requests = [
+            request
+            for variant in part.variants
+            if variant.method == "llm"
+            for request in opened.recalled.recall(part.dataset.examples, variant, task)[1]
+        ]
         found.append(estimate_requests(asker, "perturbations", part.dataset.name, requests, "texts"))
     return found
 

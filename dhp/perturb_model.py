@@ -1,6 +1,7 @@
 """From the name of a language model to one that degrades texts."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from dhp.llm.find import PROVIDERS
 from dhp.llm.stored import OnlyStored
 from dhp.perturb import ByModel
 from dhp.perturb.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, prompt_name
+from dhp.records import Variant
 from dhp.seeding import text_hash
 from dhp.specs import S, Suite
 
@@ -72,11 +74,17 @@ class OpenedModel:
     steps: str
     prompts: _PromptFiles
 
-    @property
-    def origin(self) -> str:
-        """What made the texts: model, steps and a hash of all prompts; no address, as sets are given away."""
-        read = text_hash(json.dumps(self.prompts.read_so_far, sort_keys=True))
-        return f"{self.by_model.asker.model.model}, steps {self.steps}, prompts@{read}"
+    def origin(self, task: str, variants: Iterable[Variant]) -> str:
+        """What made the texts of a perturber: model, steps, a hash of its prompts and of steps of the model.
+
+        No address, as sets are given away.
+        """
+        names = [prompt_name(v.perturber, v.degree) for v in variants]
+        read = {name: self.prompts.read_so_far[name] for name in ("again", *(f"{task}/{n}" for n in names))}
+        own = self.by_model.auto_steps.get(task, {})
+        steps = {v: own[v] for v in names if v in own}
+        digest = text_hash(json.dumps([read, steps], sort_keys=True))
+        return f"{self.by_model.asker.model.model}, steps {self.steps}, prompts@{digest}"
 
 
 def check_prompts(suite: Suite) -> int:
@@ -102,5 +110,5 @@ def open_perturb_model(given: PerturbModel, asking: Asking, terms: Terms) -> Ope
     most = given.max_tokens
     by_model = ByModel(Asker(model, terms), prompts, again, steps=steps, max_tokens=most)
     nothing_asked = Asker(OnlyStored(model), Terms(terms.store))
-    recalled = ByModel(nothing_asked, prompts, again, max_tokens=most)
+    recalled = ByModel(nothing_asked, prompts, again, steps=steps, max_tokens=most)
     return OpenedModel(by_model, recalled, given.steps, prompts)

@@ -25,19 +25,25 @@ class PerturbedDataset:
     """Variant by variant, example by example."""
     suite: str
     """Its name, for tables and signatures."""
+    seed: int
+    """Of the making, which for a frozen set is not that of the run."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """Perturber -> what made its texts, where the perturber's name does not say it all."""
     usage: Mapping[str, int] = field(default_factory=dict)
     """Calls and tokens that the texts took of a language model."""
-    auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-    """Task -> variant -> adjustment steps that the language model wrote."""
+    auto_steps: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Variant -> adjustment steps that the language model wrote."""
 
     @property
     def identity(self) -> dict[str, object]:
         """What was put before the judges, hashed."""
         examples = [asdict(e) for e in self.dataset.examples]
         probes = [v.name for v in self.variants if v.level in PROBES]
-        texts = [t for t in self.texts if t.variant not in probes]
+
+        def hashed(of_probes: bool) -> str:
+            texts = [(t.example, t.variant, t.text) for t in self.texts if (t.variant in probes) == of_probes]
+            return text_hash(json.dumps(texts))
+
         return {
             "dataset": self.dataset.name,
             "n": len(examples),
@@ -49,7 +55,8 @@ class PerturbedDataset:
             "probes": probes,
             "left_out": list(self.left_out),
             "origins": dict(self.origins),
-            "perturbed": text_hash(json.dumps([asdict(t) for t in texts], sort_keys=True)),
+            "perturbed": hashed(of_probes=False),
+            "probe_texts": hashed(of_probes=True),
         }
 
     @property
@@ -89,18 +96,19 @@ class PerturbedDataset:
         """With no more than these metrics of its task; all where none is named."""
         return replace(self, dataset=replace(self.dataset, task=narrowed(self.dataset.task, metrics)))
 
-    def frozen(self, seed: int) -> FrozenPart:
+    def frozen(self) -> FrozenPart:
         """As a part of a frozen set."""
         return FrozenPart(
             dataset=self.dataset.name,
             task=self.dataset.task.task,
             suite=self.suite,
-            seed=seed,
+            seed=self.seed,
             examples=self.dataset.examples,
             variants=self.variants,
             left_out=self.left_out,
             texts=self.texts,
             origins=self.origins,
+            steps=self.auto_steps,
         )
 
 

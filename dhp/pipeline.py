@@ -126,8 +126,7 @@ def _carry_out(
         folder.write(sets, [frame for frame, _ in judged], results)
         for judge in asked:
             folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
-        for part in perturbed:
-            folder.write_steps("perturbations", part.auto_steps)
+        folder.write_steps("perturbations", {p.dataset.name: p.auto_steps for p in perturbed if p.auto_steps})
     return results
 
 
@@ -239,7 +238,7 @@ def _judged(
         part.variants,
         left_out=part.left_out,
         levels="suite" if part.dataset.suite else "column",
-        signature=_signature(part, plan.label, judge, seed),
+        signature=_signature(part, plan.label, judge),
         usage=usage.paid,
     )
     return frame, result
@@ -277,10 +276,10 @@ def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "
     return pd.DataFrame(columns).assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name)
 
 
-def _signature(part: PerturbedDataset, plan_label: str, judge: Judge, seed: int) -> str:
+def _signature(part: PerturbedDataset, plan_label: str, judge: Judge) -> str:
     identity = part.identity
     return (
         f"dataset:{part.dataset.name}@{identity['data']}|n:{len(part.dataset.examples)}"
         f"|suite:{part.suite}@{identity['perturbed']}|method:{part.methods}|{plan_label}"
-        f"|protocol:{judge.protocol}|seed:{seed}|dhp:{__version__}"
+        f"|protocol:{judge.protocol}|seed:{part.seed}|dhp:{__version__}"
     )

@@ -66,6 +66,8 @@ class RunFolder:
         self._usage: Mapping[str, Mapping[str, int]] = {}
         if path.exists() and not path.is_dir():
             raise InputError(f"--out {path}: is a file; allowed: a new folder or that of the same run")
+        if not own:
+            self._check_free()
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
         """Check that the folder is new, empty or that of the same run, and write the manifest.
@@ -77,10 +79,8 @@ class RunFolder:
         manifest = self.path / MANIFEST
         if manifest.exists():
             self._check_same(manifest, identity)
-        elif self.path.exists() and any(not p.name.startswith(".") for p in self.path.iterdir()):
-            raise InputError(
-                f"--out {self.path}: holds other files and no run; allowed: a new or empty folder"
-            )
+        else:
+            self._check_free()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             probe = self.path / f".probe.{os.getpid()}"
@@ -90,6 +90,13 @@ class RunFolder:
             raise InputError(f"--out {self.path}: cannot be written ({e.strerror})") from None
         self._identity, self._usage = identity, usage
         self._text(MANIFEST, _json(self._manifest()))
+
+    def _check_free(self) -> None:
+        holds = [p.name for p in self.path.iterdir()] if self.path.exists() else []
+        if MANIFEST not in holds and any(not name.startswith(".") for name in holds):
+            raise InputError(
+                f"--out {self.path}: holds other files and no run; allowed: a new or empty folder"
+            )
 
     def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> None:
         try:
@@ -117,14 +124,15 @@ class RunFolder:
         self._text("results.json", _json(results.to_json()))
 
     def write_steps(self, judge: str, steps: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-        """Write the evaluation steps that a model wrote, if it did, as `--steps` takes them."""
+        """Write the steps that a model wrote, if it did; evaluation steps as `--steps` takes them."""
         import yaml
 
         if not steps:
             return
+        plain = {name: {k: list(v) for k, v in own.items()} for name, own in steps.items()}
         name = re.sub(r"[^A-Za-z0-9]+", "_", judge).strip("_")
         self._text(
-            f"steps-{name}.yaml", yaml.safe_dump(steps, allow_unicode=True, sort_keys=False, width=110)
+            f"steps-{name}.yaml", yaml.safe_dump(plain, allow_unicode=True, sort_keys=False, width=110)
         )
 
     def _text(self, name: str, content: str) -> None:

@@ -166,7 +166,7 @@ def test_a_table_of_ratings_gives_the_same_results(tmp_path: Path) -> None:
 
 def frozen(folder: Path, *names: str, **choice: object) -> Path:
     sets = dhp.perturb_datasets(list(names), **choice)  # type: ignore[arg-type]
-    write_frozen(folder, [part.frozen(0) for part in sets])
+    write_frozen(folder, [part.frozen() for part in sets])
     return folder
 
 
@@ -185,7 +185,7 @@ def test_a_frozen_set_is_the_same_bytes_everywhere(tmp_path: Path) -> None:
     code = (
         "import sys, dhp, pathlib\nfrom dhp.frozen import write_frozen\n"
         "sets = dhp.perturb_datasets(['mini/summeval', 'mini/story_cloze'], n=5, controls=1, attacks=1)\n"
-        "write_frozen(pathlib.Path(sys.argv[1]), [p.frozen(0) for p in sets])"
+        "write_frozen(pathlib.Path(sys.argv[1]), [p.frozen() for p in sets])"
     )
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed}

@@ -79,7 +79,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
         return
     with progress_shown("texts") as show:
         made = make_texts(texts.dataset, choice, texts.seed, asking, terms, progress=show)
-    _write(made, output, texts.seed)
+    _write(made, output)
     if any(part.usage for part in made):
         used = {name: sum(part.usage.get(name, 0) for part in made) for name in ("calls", *_TOKENS)}
         cost = asking.prices.cost(*(used[name] for name in _TOKENS))
@@ -94,7 +94,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
             print(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
 
 
-def _write(made: "Sequence[PerturbedDataset]", output: _Output, seed: int) -> None:
+def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
     from dhp.files import write_whole
     from dhp.frozen import write_frozen
     from dhp.runfolder import perturbed_lines
@@ -105,7 +105,7 @@ def _write(made: "Sequence[PerturbedDataset]", output: _Output, seed: int) -> No
         write_whole(Path(output.out), lambda path: path.write_text(lines, encoding="utf-8"))
         print(f"{count} texts written to {output.out}")
     if output.freeze is not None:
-        write_frozen(Path(output.freeze), [part.frozen(seed) for part in made])
+        write_frozen(Path(output.freeze), [part.frozen() for part in made])
         print(f"{count} texts frozen in {output.freeze}")
 
 

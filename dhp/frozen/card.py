@@ -33,6 +33,7 @@ class VariantCard(FileCard):
     degree: str | None
     params: dict[str, Any]
     made_by: str | None = Field(alias="origin")
+    steps: list[str] | None
     texts: int
     not_applicable: int
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dhp.errors import InputError
 from dhp.records import ORIGINAL, Example, PerturbedText, Variant
@@ -28,6 +28,8 @@ class FrozenPart:
     """Variant by variant, example by example."""
     origins: Mapping[str, str]
     """Perturber -> what made its texts, in free words; only where more than the perturber did."""
+    steps: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Variant -> adjustment steps that a language model wrote for itself."""
 
 
 def matched(part: FrozenPart, examples: Sequence[Example]) -> FrozenPart:

@@ -63,6 +63,7 @@ def _read_part(folder: Path, card: PartCard) -> FrozenPart:
         tuple(card.left_out),
         tuple(texts),
         {v.perturber: v.made_by for v in card.variants if v.made_by is not None},
+        {v.name: v.steps for v in card.variants if v.steps is not None},
     )
 
 

@@ -89,9 +89,10 @@ def _part_written(part: FrozenPart, stem: str, contents: dict[str, bytes]) -> di
         where = f"{place}, variant '{v.name}'"
         texts = in_order(where, v, outputs, ((where, t) for t in groups[v.name]))
         made = sum(t.text is not None for t in texts)
+        steps = list(part.steps[v.name]) if v.name in part.steps else None
         variants.append(
             asdict(v)
-            | {"origin": part.origins.get(v.perturber), **filed(name, map(_text_row, texts))}
+            | {"origin": part.origins.get(v.perturber), "steps": steps, **filed(name, map(_text_row, texts))}
             | {"texts": made, "not_applicable": len(texts) - made}
         )
     return {

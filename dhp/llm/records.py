@@ -72,6 +72,8 @@ class Failure:
     """Why there is no reply."""
 
     reason: str
+    passing: bool = False
+    """Whether the same request may be answered another time: the fault is not its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class Workers:
                 f"{self._engine.client.model}: no call succeeds any more ({reason}); "
                 "the same command goes on from here"
             )
-        return Failure(reason)
+        return Failure(reason, passing=True)
 
     async def _call(self, job: Job, wanted: tuple[int, ...]) -> list[Reply]:
         """One call, its replies stored when it returns."""

@@ -1,12 +1,13 @@
 """Degraded texts by a language model: each answer is checked before it counts, a failing one asked again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from dhp.edits import audit
-from dhp.errors import InputError
-from dhp.llm import Answer, Asker, Failure, Params, Request, estimated_tokens
+from dhp.errors import InputError, StoppedEarly
+from dhp.llm import Answer, Asker, Failure, Params, Reply, Request, estimated_tokens
 from dhp.perturb.acceptance import fault
 from dhp.perturb.answers import cleaned
 from dhp.perturb.api import count_or_all
@@ -18,11 +19,9 @@ from dhp.text import numbered_steps
 TRIES = 4
 """Times that a text is asked for at most."""
 _STEPS_TOKENS = 1024
-_CUT_OFF = "the answer was cut off; --perturb-tokens allows longer ones"
-_REFUSED = "the model refused"
 _FINISHES: Mapping[str, str] = {
-    "length": _CUT_OFF,
-    "content_filter": _REFUSED,
+    "length": "the answer was cut off",
+    "content_filter": "the model refused",
     "tool_calls": "a tool call instead of a text",
 }
 
@@ -72,7 +71,7 @@ class ByModel:
         for variant in variants:
             if variant.method == "llm":
                 _count(variant)
-                self._prompts(task, prompt_name(variant.perturber, variant.degree))
+                self._prompt(variant, task)
 
     def perturb(
         self,
@@ -89,126 +88,163 @@ class ByModel:
         Raises
         ------
         InputError
-            If no text at all passes the check under a variant, or the model cannot be asked.
+            If no text at all passes the check, or the model cannot be asked.
         StoppedEarly
-            At a limit; see `Asker.ask`.
+            At a limit, or where texts could not be had; see `Asker.ask`.
         """
-        made = self.tried(examples, variant, task, show)
-        if all(text.text is None for text in made):
-            reasons = Counter(reason for text in made for reason in text.rejected)
+        steps = self._asked_steps(variant, task) if self._steps else self._prompt(variant, task).steps
+        made, unanswered = self._tried(self._requests(examples, variant, task, steps), variant, show)
+        if unanswered:
+            why = next(iter(unanswered.values()))[1]
+            raise StoppedEarly(
+                f"{self.asker.model.model}: {len(unanswered)} texts of '{variant.name}' could not be had "
+                f"({why}); the same command goes on from here"
+            )
+        if all(text.text is None for text in made.values()):
+            reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])
             shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
             raise InputError(
                 f"perturber '{variant.name}': none of {reasons.total()} answers of {self.asker.model.model} "
                 f"passed the check: {shown}; allowed: another --perturb-model"
             )
-        return made
-
-    def tried(
-        self,
-        examples: Sequence[Example],
-        variant: Variant,
-        task: str,
-        show: Callable[[int], None] = lambda done: None,
-    ) -> list[PerturbedText]:
-        """As `perturb`, even if there is no text at all."""
-        made = self._checked(list(self.requests(examples, [variant], task)), variant, show)
         return [made[example.id] for example in examples]
 
-    def requests(
-        self, examples: Sequence[Example], variants: Iterable[Variant], task: str
-    ) -> Iterator[Request]:
-        """What is asked first, before any answer is checked."""
-        for variant in variants:
-            name = prompt_name(variant.perturber, variant.degree)
-            prompt = self._prompts(task, name)
-            count = _count(variant)
-            steps = self._written_by_model(task, name, prompt) if self._steps else prompt.steps
-            for example in examples:
-                yield Request(
-                    written_prompt(prompt, example, count, steps),
-                    self._params(example.output),
-                    (0,),
-                    f"example '{example.id}', variant '{variant.name}'",
-                    group=variant.name,
-                    tag=example,
-                )
+    def recall(
+        self, examples: Sequence[Example], variant: Variant, task: str
+    ) -> tuple[dict[str, PerturbedText], list[Request]]:
+        """What the store holds of a variant: example -> its text, and for each example the request to count.
 
-    def _params(self, text: str) -> Params:
-        most = self._max_tokens or 256 + 2 * round(estimated_tokens(text))
+        That is the first one which is not stored. Where the model's own steps are not stored, the request
+        for them comes first and the written ones stand in for them.
+        """
+        prompt, counted = self._prompt(variant, task), []
+        steps: Sequence[str] = prompt.steps
+        if self._steps:
+            asked = self._steps_request(variant, prompt)
+            counted.append(asked)
+            if not self.asker.missing(asked):
+                steps = self._asked_steps(variant, task)
+        requests = self._requests(examples, variant, task, steps)
+        made, unanswered = self._tried(requests, variant, lambda done: None)
+        for request in requests:
+            known = unanswered.get(_example(request).id)
+            counted.append(known[0] if known else request)
+        return made, counted
+
+    def _prompt(self, variant: Variant, task: str) -> PerturbPrompt:
+        return self._prompts(task, prompt_name(variant.perturber, variant.degree))
+
+    def _requests(
+        self, examples: Sequence[Example], variant: Variant, task: str, steps: Sequence[str]
+    ) -> list[Request]:
+        prompt, count = self._prompt(variant, task), _count(variant)
+        return [
+            Request(
+                written_prompt(prompt, example, count, steps),
+                self._params(self._max_tokens or 256 + 2 * round(estimated_tokens(example.output))),
+                (0,),
+                f"example '{example.id}', variant '{variant.name}'",
+                group=variant.name,
+                tag=example,
+            )
+            for example in examples
+        ]
+
+    def _params(self, most: int) -> Params:
         return Params(temperature=None, top_p=None, max_tokens=most)
 
-    def _written_by_model(self, task: str, name: str, prompt: PerturbPrompt) -> Sequence[str]:
-        known = self.auto_steps.setdefault(task, {})
-        if name not in known:
-            assert self._steps is not None
-            params = Params(temperature=None, top_p=None, max_tokens=self._max_tokens or _STEPS_TOKENS)
-            asked = Request(
-                asks_for_steps(self._steps, prompt), params, (0,), f"adjustment steps of '{name}'"
-            )
-            (answer,) = self.asker.ask([asked])
-            outcome = answer.outcomes[0]
-            steps = [] if isinstance(outcome, Failure) else numbered_steps(outcome.text)
-            if not steps:
-                why = outcome.reason if isinstance(outcome, Failure) else "the answer is no list of steps"
-                raise InputError(
-                    f"{self.asker.model.model}: {asked.place}: {why}; allowed: --perturb-steps written"
-                )
-            known[name] = steps
-        return known[name]
+    def _steps_request(self, variant: Variant, prompt: PerturbPrompt) -> Request:
+        assert self._steps is not None
+        params = self._params(self._max_tokens or _STEPS_TOKENS)
+        place = f"adjustment steps of '{variant.name}'"
+        return Request(asks_for_steps(self._steps, prompt), params, (0,), place)
 
-    def _checked(
+    def _asked_steps(self, variant: Variant, task: str) -> Sequence[str]:
+        known = self.auto_steps.setdefault(task, {})
+        if variant.name not in known:
+            request = self._steps_request(variant, self._prompt(variant, task))
+            (answer,) = self.asker.ask([request])
+            outcome = answer.outcomes[0]
+            why: str | None = "the answer is no list of steps"
+            steps: list[str] = []
+            if isinstance(outcome, Failure):
+                why = outcome.reason
+            elif outcome.finish in _FINISHES:
+                why = _FINISHES[outcome.finish]
+            else:
+                steps = numbered_steps(outcome.text)
+            if not steps:
+                raise InputError(
+                    f"{self.asker.model.model}: {request.place}: {why}; allowed: --perturb-steps written, or "
+                    "--refresh to ask again"
+                )
+            known[variant.name] = steps
+        return known[variant.name]
+
+    def _tried(
         self, requests: Sequence[Request], variant: Variant, show: Callable[[int], None]
-    ) -> dict[str, PerturbedText]:
-        """Example -> its text, or why there is none after all tries."""
+    ) -> tuple[dict[str, PerturbedText], dict[str, tuple[Request, str]]]:
+        """Example -> its text, or why there is none after all tries; and what was not answered, with why."""
         made: dict[str, PerturbedText] = {}
+        unanswered: dict[str, tuple[Request, str]] = {}
         rejected: dict[str, tuple[str, ...]] = {}
         first = {_example(request).id: request for request in requests}
         asked = list(requests)
-        for _ in range(TRIES):
-            failed: dict[str, Request] = {}
-            self.asker.tick = lambda: show(len(made))
-            for answer in self.asker.ask(asked):
-                example = _example(answer.request)
-                text, reason = _read(answer, variant)
-                before = rejected.get(example.id, ())
-                if reason is None:
-                    made[example.id] = PerturbedText(
-                        example.id, variant.name, text, audit=audit(example.output, text), rejected=before
-                    )
-                    show(len(made))
-                    continue
-                rejected[example.id] = (*before, reason)
-                request = first[example.id]
-                prompt = again(self._again, request.prompt, text, reason) if text else request.prompt
-                failed[example.id] = Request(
-                    prompt, request.params, (len(before) + 1,), request.place, request.group, example
-                )
-            asked = [failed[name] for name in first if name in failed]
-            if not asked:
-                break
-        for request in asked:
-            name = _example(request).id
-            reasons = rejected[name]
-            made[name] = PerturbedText(name, variant.name, None, reason=reasons[-1], rejected=reasons)
-        return made
+        self.asker.tick = lambda: show(len(made))
+        try:
+            for _ in range(TRIES):
+                again: dict[str, Request] = {}
+                for answer in self.asker.ask(asked):
+                    name = _example(answer.request).id
+                    (outcome,) = answer.outcomes.values()
+                    if isinstance(outcome, Failure) and outcome.passing:
+                        unanswered[name] = answer.request, outcome.reason
+                        continue
+                    found = self._read(answer, variant, rejected.get(name, ()))
+                    if isinstance(outcome, Failure) or found.text is not None:
+                        made[name] = found
+                        show(len(made))
+                        continue
+                    rejected[name] = found.rejected
+                    again[name] = self._again_request(first[name], answer, found)
+                    if len(found.rejected) == TRIES:
+                        made[name] = found
+                asked = [again[name] for name in first if name in again and name not in made]
+        finally:
+            self.asker.tick = lambda: None  # it holds the texts, and through the asker itself
+        return made, unanswered
+
+    def _read(self, answer: Answer, variant: Variant, before: tuple[str, ...]) -> PerturbedText:
+        """The text of an answer, or why it does not count; `before` says why earlier ones did not."""
+        (outcome,) = answer.outcomes.values()
+        example = _example(answer.request)
+        if isinstance(outcome, Failure):
+            reason = f"the call was rejected: {outcome.reason}"
+            return PerturbedText(example.id, variant.name, None, reason=reason, rejected=before)
+        text = cleaned(outcome.text, example.output)
+        others = (example.source, *example.fields.values())
+        wrong = fault(variant.perturber, example.output, text, _count(variant), others)
+        if wrong := _FINISHES.get(outcome.finish, wrong):
+            return PerturbedText(example.id, variant.name, None, reason=wrong, rejected=(*before, wrong))
+        found = audit(example.output, text)
+        return PerturbedText(example.id, variant.name, text, audit=found, rejected=before)
+
+    def _again_request(self, first: Request, answer: Answer, found: PerturbedText) -> Request:
+        """The next try: with the reason, or with room for twice as long an answer where it was cut off."""
+        (outcome,) = answer.outcomes.values()
+        assert isinstance(outcome, Reply)
+        sample = (len(found.rejected),)
+        if outcome.finish == "length":
+            most = 2 * answer.request.params.max_tokens
+            return replace(answer.request, params=self._params(most), samples=sample)
+        text = cleaned(outcome.text, _example(first).output)
+        prompt = again(self._again, first.prompt, text, found.reason or "") if text else first.prompt
+        return replace(first, prompt=prompt, samples=sample)
 
 
 def _example(request: Request) -> Example:
     assert isinstance(request.tag, Example)
     return request.tag
-
-
-def _read(answer: Answer, variant: Variant) -> tuple[str, str | None]:
-    """The text of an answer, and why it does not count."""
-    (outcome,) = answer.outcomes.values()
-    if isinstance(outcome, Failure):
-        return "", f"the call failed: {outcome.reason}"
-    example = _example(answer.request)
-    text = cleaned(outcome.text, example.output)
-    if outcome.finish in _FINISHES:
-        return text, _FINISHES[outcome.finish]
-    others = (example.source, *example.fields.values())
-    return text, fault(variant.perturber, example.output, text, _count(variant), others)
 
 
 def _count(variant: Variant) -> int | str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from dhp.errors import NotApplicable
 from dhp.perturb.api import Edited, count_or_all, perturber
 from dhp.perturb.english import need_english
-from dhp.perturb.entity_finder import find_names, find_things, finder_name
+from dhp.perturb.entity_finder import find_names, find_things, find_trade_words, finder_name
 from dhp.perturb.entity_numbers import find_numbers, other_number, value
 from dhp.perturb.entity_types import EntityLists, Mention, Parts, Piece
-from dhp.perturb.entity_words import cased_as, like_acronym, like_term, pick, takes_an
+from dhp.perturb.entity_words import cased_as, like_acronym, like_term, pick, takes_an, zipf
 from dhp.records import Example
 from dhp.specs import ListReader
 
@@ -25,6 +25,8 @@ _LESS_CRITICAL = {
 _PLURAL_PLACES = ("balkans", "netherlands", "philippines")
 _NUMBER = re.compile(r"[0-9]+(?:[.,:][0-9]+)*")
 _TRIES = 80
+_NOW = 2025
+"""The year up to which most texts tell of the past."""
 
 Identity = tuple[str, str, int]
 """Pieces of the same identity get the same replacement."""
@@ -75,7 +77,8 @@ def _entities(text: str, source: str, words: EntityLists) -> list[list[Mention]]
     if len(entities) > 1:
         return entities
     taken += [(p.start, p.end) for m in found for p in m.pieces]
-    return [*entities, *_grouped(find_things(text, words, taken))]
+    entities += _grouped(find_things(text, words, taken))
+    return entities or _grouped(find_trade_words(text))
 
 
 def _grouped(mentions: Iterable[Mention]) -> list[list[Mention]]:
@@ -145,11 +148,12 @@ def _tells(piece: Piece) -> int:
 
 
 def _years(mentions: Iterable[Mention], seen: set[str], rng: random.Random) -> int:
-    """By how many years all years move, so that their order stays."""
+    """By how many years all years move, so that their order stays and, if they can, past and future."""
     years = [int(p.key) for m in mentions for p in m.pieces if p.kind == "year"]
     shifts = [s for s in range(-40, 26) if abs(s) > 2 and all(1000 <= y + s <= 2099 for y in years)]
     free = [s for s in shifts if not any(str(y + s) in seen for y in years)]
-    return pick(free or shifts, rng)
+    likely = [s for s in free if all((y + s > _NOW) == (y > _NOW) for y in years)]
+    return pick(likely or free or shifts, rng)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +189,14 @@ class _Inventor:
             case "surname" | "place" | "name":
                 return self._joined(getattr(words, piece.kind))
             case "names":
-                return self._joined(words.name) + "s"
+                name = self._joined(words.name)
+                return name + ("es" if name[-1] in "sxh" else "s")
             case "demonym":
                 ending = re.search(r"(?:ish|ese|i)$", key)
                 return pick(words.demonym, rng) + (ending.group() if ending else "ian")
             case "acronym":
-                return like_acronym(key, rng)
+                drawn = (like_acronym(key, rng) for _ in range(_TRIES))
+                return next((new for new in drawn if zipf(new) < 2), like_acronym(key, rng))
             case "term":
                 return like_term(key, words.term, words.term_endings, rng)
             case "noun":
@@ -199,4 +205,5 @@ class _Inventor:
                 return other_number(piece, rng, self.years)
 
     def _joined(self, parts: Parts) -> str:
-        return pick(parts.starts, self.rng) + pick(parts.ends, self.rng)
+        start, end = pick(parts.starts, self.rng), pick(parts.ends, self.rng)
+        return start.removesuffix(end[0]) + end

@@ -10,7 +10,8 @@ from typing import Any
 from dhp.errors import InputError
 from dhp.perturb.english import looks_english
 from dhp.perturb.entity_types import EntityLists, Kind, Mention, Piece, Span
-from dhp.perturb.entity_words import everyday, opens, technical, zipf
+from dhp.perturb.entity_words import everyday, nominal, opens, prefixed, technical, zipf
+from dhp.perturb.grammar_words import lemmas
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*")
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
@@ -24,6 +25,7 @@ _DETERMINED = re.compile(r"\b(?:the|an?|his|her|their|my|our|its|this|that|your)
 _PLURAL = re.compile(r"[^suiao]s$")
 _LATIN = re.compile(r"[a-z]{3,}(?:us|um|a|is|ae|i|ens|as|os|on)")
 _MIXED = re.compile(r"[a-z]+[A-Z]+[A-Za-z]*")
+_ACTS = re.compile(r"\b(?:they|we|you|it|he|she|will|can|could|would|may|might|must|not)\s+$", re.I)
 _SAYING = re.compile(r" (?:said|says|told|added|admits|insists|warns)\b")
 _LONG = 20
 """Words from which a text without names counts as technical."""
@@ -78,7 +80,7 @@ def find_names(text: str, source: str, lists: EntityLists, taken: Sequence[Span]
 
 
 def find_things(text: str, lists: EntityLists, taken: Sequence[Span]) -> list[Mention]:
-    """For a text that names next to nothing: things of everyday life; in a longer one words of the trade."""
+    """For a text that names next to nothing: things of everyday life."""
     things = {thing for group in lists.swaps for thing in group}
     tokens = [m for m in _WORD.finditer(text) if m.group().islower() and not _overlaps(m.span(), taken)]
     found = []
@@ -87,8 +89,17 @@ def find_things(text: str, lists: EntityLists, taken: Sequence[Span]) -> list[Me
         key = next((k for k in (word, singular) if k in things), "")
         if key and _DETERMINED.search(text[max(0, m.start() - 40) : m.start()]):
             found.append(Mention((Piece(m.start(), m.start() + len(key), "noun", key),)))
-        elif len(tokens) > _LONG and not key and technical(word) and word.isascii() and word.isalpha():
-            key = singular if _PLURAL.search(word) else word
+    return found
+
+
+def find_trade_words(text: str) -> list[Mention]:
+    """For a longer text that names nothing at all: long nouns that are not common."""
+    words = [m for m in _WORD.finditer(text) if m.group().islower()]
+    found = []
+    for m in words:
+        word = m.group()
+        if len(words) > _LONG and technical(word) and word.isascii() and word.isalpha():
+            key = word[:-1] if _PLURAL.search(word) else word
             found.append(Mention((Piece(m.start(), m.start() + len(key), "term", key),)))
     return found
 
@@ -269,11 +280,13 @@ class _Finder:
         if (self._first(word) or word in self.lists.known_places) and not small:
             return True
         if self._capital(i + 1) and self._joined(i, i + 1):
-            return zipf(word) < 4 or word in self.lists.titles or word in self.lists.place_words
+            known = word in self.lists.titles or word in self.lists.place_words
+            return known or (zipf(word) < 4 and not lemmas(word).keys() - {"PROPN"})
         two = self.text[start : self.tokens[min(i + 1, len(self.tokens) - 1)][1]].lower()
         speaks = _SAYING.match(self.text, end)
         rare = zipf(word) < (4.6 if speaks else 4 if word in self.source.opening else 3.3)
-        return two in self.lists.known_places or (rare and not small and not everyday(word))
+        likely = rare and not small and not everyday(word) and nominal(word)
+        return two in self.lists.known_places or likely
 
     def _named(self, span: Sequence[Span], kind: Kind | None = None) -> Mention | None:
         """The mention of a name; None where nothing but titles and type words is there."""
@@ -371,7 +384,8 @@ class _Finder:
         for span in self.tokens:
             word = self._lower(span)
             small = self.text[span[0]].islower() or word in self.own.small
-            if not small or not self._is_term(word):
+            acts = _ACTS.search(self.text[max(0, span[0] - 12) : span[0]])
+            if not small or acts or not self._is_term(word):
                 continue
             key = word[:-1] if _PLURAL.search(word) else word
             piece = Piece(span[0], span[0] + len(key), "term", key)
@@ -388,4 +402,6 @@ class _Finder:
         frequency = zipf(word)
         ending = len(word) > 5 and any(len(e) > 2 and word.endswith(e) for e in self.lists.term_endings)
         rare = frequency < (3.3 if ending else 2.0 if len(word) > 4 else 1.5)
-        return rare and not (everyday(word) and not (ending and frequency < 2.5))
+        if not rare or prefixed(word):
+            return False
+        return not everyday(word) or (ending and frequency < 2.5)

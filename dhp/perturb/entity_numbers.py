@@ -44,7 +44,8 @@ _WORDS: Mapping[Kind, re.Pattern[str]] = {
         r"(?<=\bone[- ])(?:third|quarter|fifth|sixth|eighth|tenth)|"
         r"(?<=\ba )(?:third|quarter|fifth|sixth|eighth|tenth)(?= of\b))\b", re.I),
     "number_word": re.compile(
-        rf"\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:one|{'|'.join(_UNITS)}))?|{'|'.join(_UNITS + _TEENS)}|"
+        rf"(?<!\bother )\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:one|{'|'.join(_UNITS)}))?|"
+        rf"{'|'.join(_UNITS + _TEENS)}|"
         r"one(?= (?:hundred|thousand|million|billion)\b))\b(?!-[a-z]+(?:th|ths|rds?)\b)", re.I),
     "ordinal_word": re.compile(
         r"(?:(?<=\bthe )|(?<=\bhis )|(?<=\bher )|(?<=\bits )|(?<=\bour )|(?<=\btheir )|(?<=\ba )|(?<=['’]s ))"
@@ -54,6 +55,7 @@ _WORDS: Mapping[Kind, re.Pattern[str]] = {
         r"(?<=\ba )(?<!half a )(?:dozen|hundred|thousand|million)\b|(?<! of )\b"
         r"(?:dozens|hundreds|thousands|millions)(?= of (?!dozens|hundreds|thousands|millions))", re.I),
 }  # fmt: skip
+_DAY_BEHIND = re.compile(r"\s*(?:$|[.,;:)–]|(?:of )?(?:this|the|next|last|that) month)")
 _YEAR_BEFORE = re.compile(
     r"(?:\b(?:in|of|since|by|until|till|from|to|and|year|before|after|during|early|late|mid|summer|spring|"
     rf"autumn|winter|fall|between|circa|the|their|his|her|its|this|than|{_MONTH_NAMES})\s+|[(–'’`-]|, )$",
@@ -116,11 +118,12 @@ def _number(m: re.Match[str], text: str) -> Piece | None:
         dated = re.search(rf"(?:{_MONTH_NAMES})\s+$", before) or re.match(
             rf"\s+(?:of\s+)?(?:{_MONTH_NAMES})\b", after
         )
+        day = re.search(r"\bthe\s+$", before) and _DAY_BEHIND.match(after) and int(digits) <= 31
         century = re.match(r"[\s-]centur", after)
-        return _piece(start, m.end(), "ordinal", text, 28 if dated else 20 if century else 0)
+        return _piece(start, m.end(), "ordinal", text, 28 if dated or day else 20 if century else 0)
     if unit == "s" and re.fullmatch(r"[0-9]{1,3}0", digits):
         return _piece(start, end, "decade", text)
-    if unit and unit not in _MEASURES:
+    if unit and unit not in _MEASURES and not (len(unit) > 2 and zipf(unit) > 4):
         return _piece(start, m.end(), "code", text)
     if re.search(r"(?:^|[.!?:]\s|\n)$", before) and re.match(r"[.)]\s", after):
         return None  # Of a list.
@@ -141,7 +144,7 @@ def _number(m: re.Match[str], text: str) -> Piece | None:
 
 
 def _is_year(digits: str, before: str, after: str) -> bool:
-    counted = re.match(r"\s[a-z]+[^us\W]s\b", after) and not re.match(r"\s(?:mini)?series|\sgames", after)
+    counted = re.match(r"\s(?!(?:this|was|has|his|does|miniseries|series|games)\b)[a-z]+[^us\W]s\b", after)
     led = re.search(r"\b(?:the|their|his|her|its)\s+$", before)
     if re.search(r"[£$€]\s?$", before) or (counted and not led):
         return False

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import TypeVar
 
+from dhp.perturb.grammar_words import lemmas
+
 T = TypeVar("T")
 
 _DERIVED = re.compile(
@@ -20,7 +22,10 @@ _NOUN = re.compile(r".*(?:[ts]ion|ment|ity|[ae]nce|ism|logy|ship)s?")
 _PREFIXED = re.compile(
     r"(?:over|under|un|re|non|pre|post|sub|super|inter|multi|anti|co|de|dis|mis|out|semi)+"
 )
-_OPENING = re.compile(r"(?:^|[.!?:•\n]|--|[–—])[\s\"'“”‘’`(\[*•-]*$|[\"“‘`]\s*$|(?:^|\s)'$")
+_OPENING = re.compile(
+    r"(?:^|[.!?:…•\n\u2600-\u27bf\U0001f000-\U0001faff\ufe0f]|--|[–—])"
+    r"[\s\"'“”‘’`(\[*•-]*$|[\"“‘`]\s*$|(?:^|\s)'$"
+)
 _ABBREVIATED = re.compile(r"\b(?:[MD]rs?|Ms|St|Mt|Prof|Gen|Sen|Rep|Gov|Sgt|Capt|Lt|Col|vs|[A-Z])\.\s*$")
 _VOWELS = "aeiou"
 
@@ -46,11 +51,23 @@ def everyday(word: str) -> bool:
     """Whether a rare word is an ordinary one all the same: an inflection, derivation or compound."""
     if _DERIVED.fullmatch(word):
         return True
+    if prefixed(word):
+        return True
     if word.endswith("s") and max(zipf(word[:-1]), zipf(word[:-2])) >= 2.8:
         return True
-    if (m := _PREFIXED.match(word)) and zipf(word[m.end() :]) >= 3.2:
-        return True
     return any(min(zipf(word[:i]), zipf(word[i:])) >= 3.7 for i in range(3, len(word) - 2))
+
+
+def prefixed(word: str) -> bool:
+    """Whether a word is one that is not rare behind a prefix, as in "reinfection"."""
+    m = _PREFIXED.match(word)
+    return m is not None and zipf(word[m.end() :]) >= 3.2
+
+
+def nominal(word: str) -> bool:
+    """Whether a word is a noun or in no dictionary."""
+    found = lemmas(word)
+    return not found or bool(found.keys() & {"NOUN", "PROPN"})
 
 
 def technical(word: str) -> bool:

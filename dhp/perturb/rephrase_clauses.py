@@ -87,7 +87,13 @@ def plain(tokens: Tokens) -> bool:
             after in SUBJECTS or only_verb(after) or is_past(after) or is_present(after)
         ):
             return False
+        if low in CONJUNCTIONS and all(map(_finite, (lows[:i], lows[i + 1 :]))):
+            return False
     return len(tokens) > 1
+
+
+def _finite(lows: list[str]) -> bool:
+    return any(low in AUXILIARIES or is_past(low) for low in lows)
 
 
 def is_present(word: str) -> bool:

@@ -43,10 +43,15 @@ def forms(s: Sentence, lists: RephrasingLists) -> Iterator[Tokens]:
 
 
 def touches(s: Sentence) -> Iterator[Tokens]:
-    """The body of a sentence with small changes that leave the order."""
-    for found in (_aged(s), _expanded(s), _contracted(s), _numerals(s)):
-        if found:
-            yield found
+    """The body of a sentence with each small change that leaves the order."""
+    yield from filter(None, (change(s) for change in _TOUCHES))
+
+
+def touched(s: Sentence) -> Tokens:
+    """The body of a sentence with all small changes."""
+    for change in _TOUCHES:
+        s = replace(s, body=change(s) or s.body)
+    return s.body
 
 
 def _cased(tokens: Tokens, pronouns: dict[str, str]) -> Tokens:
@@ -214,10 +219,11 @@ def _expanded(s: Sentence) -> Tokens | None:
     full = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will"}
     if not any(t.low in full and not t.fixed for t in s.body):
         return None
-    result = []
+    result: list[Token] = []
     for token, after in zip(s.body, [*s.body[1:], None], strict=True):
         if token.low in full and not token.fixed:
-            token = Token(full[token.low])
+            joined = result and result[-1].low == "can"
+            token = Token(full[token.low], "" if joined else " ")
         elif token.low in _EXPANDED and after and after.low == "n't":
             text = _EXPANDED[token.low]
             token = replace(token, text=text.capitalize() if token.name else text)
@@ -263,3 +269,33 @@ def _numerals(s: Sentence) -> Tokens | None:
                 return None
             result[i] = replace(token, text=NUMBERS[int(token.text) - 2])
     return tuple(result) if result != list(s.body) else None
+
+
+def _negated(s: Sentence) -> Tokens | None:
+    return _expanded(s) or _contracted(s)
+
+
+def _reduced(s: Sentence) -> Tokens | None:
+    """`a book that was written by X` -> `a book written by X`."""
+    lows = [t.low for t in s.body]
+    for i in range(2, len(lows) - 3):
+        relative = lows[i] in ("that", "which", "who") and lows[i + 1] in ("is", "are", "was", "were")
+        noun = "NOUN" in readings(lows[i - 1]) and not only_verb(lows[i - 1])
+        passive = is_participle(lows[i + 2]) and lows[i + 3] in PREPOSITIONS
+        if relative and noun and passive and lows[0] != "it" and not s.body[i].fixed:
+            return (*s.body[:i], *s.body[i + 2 :])
+    return None
+
+
+def _that_dropped(s: Sentence) -> Tokens | None:
+    """`he said that they left` -> `he said they left`."""
+    lows = [t.low for t in s.body]
+    for i in range(2, len(lows) - 2):
+        said = lemma(lows[i - 1], "VERB") in ("say", "think", "believe", "hope", "know", "claim", "feel")
+        clause = lows[i + 1] in SUBJECTS | {"the"}
+        if said and lows[i] == "that" and clause and lows[i - 2] not in DETERMINERS and not s.body[i].fixed:
+            return (*s.body[:i], *s.body[i + 1 :])
+    return None
+
+
+_TOUCHES = (_aged, _negated, _numerals, _reduced, _that_dropped)

@@ -38,8 +38,11 @@ _SELDOM_NOUNS = frozenset(
     "tries seeks helps becomes leads ranges depends remains show".split()
 )
 _CAUSES = {("thus",), ("hence",), ("therefore",)}
+_AFFIRMED = {("again",), (",", "but")}
+"""What says something else behind a negation."""
 _LINKS = {("however",), ("moreover",), ("furthermore",), ("in", "addition")}
 """What stands at the start of a sentence only."""
+_GRADES = frozenset("best better worst worse most least".split())
 _NOT_MANY = frozenset("how as so too very not".split())
 _PRONOUNS = SUBJECTS | frozenset("him them us me less more better best worse".split())
 
@@ -56,8 +59,8 @@ class RephrasingLists(Spec):
     relational: list[list[str]]
     """Nouns whose owner may follow with "of"."""
     phrases: dict[str, list[str]]
-    """Phrase -> others of the same meaning. `<object>`, `<number>`, `<subject>` or `<clause>` at its end says
-    what must follow."""
+    """Phrase -> others of the same meaning. `<object>`, `<number>`, `<verb>`, `<subject>` or `<clause>` at
+    its end says what must follow."""
     verbs: dict[str, list[str]]
     """The same for phrases whose first word is a verb in any form."""
     nouns: dict[str, list[str]]
@@ -197,6 +200,8 @@ def _allowed(entry: Entry, lows: Sequence[str], start: int) -> tuple[str, ...]:
     before = lows[start - 1] if start else ""
     if start and entry.words in _LINKS:
         return ()
+    if entry.words in _AFFIRMED and {"not", "n't", "never"} & {*lows[:start]}:
+        return ()
     if before in _NOT_MANY and lows[start] == "many":
         return ()
     if before in DETERMINERS | POSSESSIVES | {"'s", "most", "more"}:
@@ -234,6 +239,8 @@ def _follows(ahead: str, tokens: Tokens, at: int) -> bool:
         return (low[0].isdigit() and not low.endswith("m")) or low in _AMOUNTS or low[0] in "$£€<"
     if not (low[0].isalnum() or low[0] in "$£€<"):
         return False
+    if ahead == "<verb>":
+        return not token.name and _infinitive(low)
     if ahead == "<subject>":
         beyond = tokens[at + 1].low if at + 1 < len(tokens) else ""
         return low in SUBJECTS and (low != "it" or only_verb(beyond))
@@ -272,6 +279,8 @@ def _is_tagged(tags: frozenset[str], tokens: Tokens, lows: Sequence[str], start:
 def _describes(tokens: Tokens, lows: Sequence[str], start: int) -> bool:
     """Whether a participle describes the noun behind it, as in "of reduced size"."""
     before = lows[start - 1] if start else ""
+    if before in _GRADES:
+        return True
     if not before or set(lows[max(0, start - 3) : start]) & AUXILIARIES:
         return False
     if before in ("which", "that", "who"):
@@ -315,8 +324,13 @@ def substituted(
         if len(chosen) < most and all(hit.end <= c.start or c.end <= hit.start for c in chosen):
             chosen.append(hit)
     result = list(tokens)
+    present = {t.low for t in tokens}
     for hit in sorted(chosen, key=lambda h: -h.start):
-        target = hit.targets[int(rng.random() * len(hit.targets))]
+        fresh = [t for t in hit.targets if present.isdisjoint(w for w in t.split() if w not in CLOSED)]
+        if not fresh:
+            continue
+        target = fresh[int(rng.random() * len(fresh))]
+        present.update(target.split())
         result[hit.start : hit.end] = _set_in(target, tokens[hit.start])
         _agree(result, hit.start)
     return tuple(result)

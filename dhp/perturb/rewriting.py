@@ -4,13 +4,14 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dhp.errors import NotApplicable
 from dhp.perturb.api import Edited, count_or_all, perturber
 from dhp.perturb.english import need_english
 from dhp.perturb.rephrase_clauses import orders
 from dhp.perturb.rephrase_focus import emphasis, focuses
-from dhp.perturb.rephrase_forms import forms, touches
+from dhp.perturb.rephrase_forms import forms, touched
 from dhp.perturb.rephrase_lexicon import CONJUNCTIONS
 from dhp.perturb.rephrase_moves import moves, swapped
 from dhp.perturb.rephrase_speakers import speakers
@@ -26,6 +27,8 @@ __all__ = ["RephrasingLists", "rewriting_insertion_rule"]
 _LEAST = 0.1
 """How far a rephrasing should be from its sentence: the share of words that one or the other has alone, or
 elsewhere. Nearer ones stand in only where no sentence takes a farther one."""
+_COPY = 0.05
+"""Below it a rephrasing is next to a copy: it stands in only where no sentence takes any other."""
 _TRIES = 4
 _CLOSING = "'\"”’"
 _MARKS = ("“", "”", "``", "''", '"')
@@ -99,18 +102,24 @@ def _rephrasings(
     """(place, rephrasing) of each sentence that takes one, in random order; those far enough come first."""
     order = rng.sample(range(len(spans)), len(spans))
     key = rng.getrandbits(64)
-    near: list[tuple[int, str]] = []
+    near: list[tuple[float, int, str]] = []
+    far = 0
     quoted = _quotations(text, spans)
     for i in order:
         start, end = spans[i]
         sentence = None if i in quoted else Sentence.of(text[start:end], style)
         if sentence and (found := rephrased(sentence, lists, stream(key, i))):
-            said, far = found
-            if far >= _LEAST:
+            said, distance = found
+            if distance >= _LEAST:
+                far += 1
                 yield i, said
             else:
-                near.append((i, said))
-    yield from near
+                near.append((distance, i, said))
+    near.sort(key=lambda item: -item[0])
+    for distance, i, said in near:
+        if distance >= _COPY or not far:
+            far += 1
+            yield i, said
 
 
 def rephrased(sentence: Sentence, lists: RephrasingLists, rng: random.Random) -> tuple[str, float] | None:
@@ -122,32 +131,30 @@ def rephrased(sentence: Sentence, lists: RephrasingLists, rng: random.Random) ->
         *focuses(sentence, lists),
         *moves(sentence),
     ]
-    others = [sentence.body, *filter(None, (swapped(sentence, rng), emphasis(sentence)))]
-    drawn = [*rng.sample(ordered, len(ordered)), *others]
-    bodies = [_touched(sentence, body, lists, rng) for body in drawn for _ in range(_TRIES)]
+    plain = [sentence.body, *filter(None, [swapped(sentence, rng)])]
+    drawn = [*rng.sample(ordered, len(ordered)), *plain]
+    some = 2 + len(sentence.body) // 8
+    bodies = [_touched(sentence, body, lists, rng, some) for body in drawn for _ in range(_TRIES)]
+    bodies += [_touched(sentence, body, lists, rng, len(body)) for body in drawn]
     distances = [_distance(sentence.body, body) for body in bodies]
     best = next((i for i, far in enumerate(distances) if far >= _LEAST), None)
     if best is None:
         best = max(range(len(bodies)), key=distances.__getitem__)
-    if not distances[best]:
-        return None
-    if distances[best] < _LEAST and (framed := _framed(sentence, bodies[best], lists, rng)):
-        return framed, distances[best]
-    return sentence.written(bodies[best]), distances[best]
+    body, far = bodies[best], distances[best]
+    if far >= _LEAST:
+        return sentence.written(body), far
+    if far and (framed := _framed(sentence, body, lists, rng)):
+        return framed, far
+    if stressed := emphasis(sentence):
+        return sentence.written(stressed), 0
+    return (sentence.written(body), far) if far else None
 
 
-def _touched(sentence: Sentence, body: Tokens, lists: RephrasingLists, rng: random.Random) -> Tokens:
-    """The body with small changes and other words, in a long sentence more of them."""
-    most = 2 + len(body) // 8
-    same = Sentence(body, sentence.end, sentence.style, sentence.movable)
-    for touch in _few(list(touches(same)), rng):
-        body = touch
-    return substituted(body, lists, sentence.style, rng, most)
-
-
-def _few(found: list[Tokens], rng: random.Random) -> Iterator[Tokens]:
-    if found:
-        yield found[int(rng.random() * len(found))]
+def _touched(
+    sentence: Sentence, body: Tokens, lists: RephrasingLists, rng: random.Random, most: int
+) -> Tokens:
+    """The body with small changes and up to `most` words or phrases replaced."""
+    return substituted(touched(replace(sentence, body=body)), lists, sentence.style, rng, most)
 
 
 def _distance(before: Tokens, after: Tokens) -> float:

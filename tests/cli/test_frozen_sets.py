@@ -21,7 +21,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from dhp.making import perturb_datasets
 
     folder = tmp_path_factory.mktemp("frozen") / "set"
-    write_frozen(folder, [part.frozen(0) for part in perturb_datasets("mini/story_cloze")])
+    write_frozen(folder, [part.frozen() for part in perturb_datasets("mini/story_cloze")])
     return folder
 
 

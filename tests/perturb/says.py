@@ -14,6 +14,10 @@ class Says:
         self.brain = brain
         self.finish = finish
         self.prompts: list[str] = []
+        self.rooms: list[int] = []
+        """Most tokens of each answer asked for."""
+        self.failures: list[Failure] = []
+        """What the first calls get."""
 
     def count_tokens(self, prompt: str) -> int:
         return len(prompt.split())
@@ -24,5 +28,9 @@ class Says:
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
         for request in requests:
             self.prompts.append(request.prompt)
+            self.rooms.append(request.params.max_tokens)
+            if self.failures:
+                yield request, dict.fromkeys(request.samples, self.failures.pop(0))
+                continue
             text = self.brain(request.prompt)
             yield request, {s: Reply(text, self.finish, 10, 5, 1) for s in request.samples}

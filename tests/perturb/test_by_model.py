@@ -9,7 +9,8 @@ import pytest
 import dhp
 from dhp.content import content_folder, load_spec
 from dhp.errors import InputError, StoppedEarly
-from dhp.llm import Asker, Budget, Limits, Store, Terms
+from dhp.llm import Asker, Budget, Failure, Limits, Store, Terms
+from dhp.llm.stored import OnlyStored
 from dhp.perturb import ByModel
 from dhp.perturb.by_model import TRIES
 from dhp.perturb.prompts import AgainPrompt, PerturbPrompt, StepsPrompt
@@ -170,8 +171,63 @@ def test_a_bad_count_is_one_line() -> None:
 
 
 def test_answers_may_be_about_twice_as_long_as_the_text() -> None:
-    (request,) = by_model(Says(moved)).requests(EXAMPLES[:1], [MINOR], "summarization")
+    _, (request,) = by_model(Says(moved)).recall(EXAMPLES[:1], MINOR, "summarization")
     assert request.params.max_tokens > 256
     assert request.params.temperature is None
-    (request,) = by_model(Says(moved), max_tokens=9).requests(EXAMPLES[:1], [MINOR], "summarization")
+    _, (request,) = by_model(Says(moved), max_tokens=9).recall(EXAMPLES[:1], MINOR, "summarization")
     assert request.params.max_tokens == 9
+
+
+def test_a_cut_off_answer_gets_twice_the_room() -> None:
+    model = Says(moved)
+    model.finish = "length"
+    with pytest.raises(InputError, match="cut off"):
+        by_model(model, max_tokens=50).perturb(EXAMPLES[:1], MINOR, "summarization")
+    assert model.rooms == [50, 100, 200, 400]
+    assert len(set(model.prompts)) == 1
+
+
+def test_a_call_that_fails_in_passing_is_no_verdict_on_the_text(tmp_path: Path) -> None:
+    terms = Terms(Store(tmp_path / "replies.sqlite"))
+    model = Says(moved)
+    model.failures = [Failure("HTTP 503", passing=True)]
+    with pytest.raises(StoppedEarly, match=r"hf/says: 1 texts of '.*minor' could not be had \(HTTP 503\)"):
+        by_model(model, terms).perturb(EXAMPLES, MINOR, "summarization")
+    made = by_model(model, terms).perturb(EXAMPLES, MINOR, "summarization")
+    assert len(model.prompts) == len(EXAMPLES) + 1
+    assert made == by_model(Says(moved)).perturb(EXAMPLES, MINOR, "summarization")
+
+
+def test_a_text_that_the_server_will_not_have_is_not_applicable() -> None:
+    model = Says(moved)
+    model.failures = [Failure("HTTP 400, content management policy")]
+    first, *others = by_model(model).perturb(EXAMPLES, MINOR, "summarization")
+    assert first.reason == "the call was rejected: HTTP 400, content management policy"
+    assert all(other.text for other in others)
+    assert len(model.prompts) == len(EXAMPLES)
+
+
+def test_steps_that_were_cut_off_are_refused() -> None:
+    steps = load_spec(PROMPTS / "steps.yaml", StepsPrompt)
+    model = Says(lambda prompt: "1. Look for the town.\n2. Na")
+    model.finish = "length"
+    with pytest.raises(
+        InputError, match=r"the answer was cut off; allowed: --perturb-steps written, or --refresh"
+    ):
+        by_model(model, steps=steps).perturb(EXAMPLES, MINOR, "summarization")
+
+
+def test_what_is_stored_is_recalled_and_what_is_not_is_counted(tmp_path: Path) -> None:
+    terms = Terms(Store(tmp_path / "replies.sqlite"))
+    with pytest.raises(StoppedEarly):
+        by_model(Says(only_after(1, moved)), Terms(terms.store, budget=Budget(Limits(calls=7)))).perturb(
+            EXAMPLES, MINOR, "summarization"
+        )
+    silent = ByModel(
+        Asker(OnlyStored(Says(moved)), Terms(terms.store)),
+        prompts,
+        load_spec(PROMPTS / "again.yaml", AgainPrompt),
+    )
+    made, counted = silent.recall(EXAMPLES, MINOR, "summarization")
+    assert len(made) == 2
+    assert [request.samples for request in counted] == [(0,), (0,), (1,), (1,), (1,)]

@@ -103,7 +103,7 @@ def test_a_transformation_keeps_what_is_said(before: str, after: str) -> None:
     [
         "They have returned sooner than was feared when two dams were built.",  # a comparison
         "When Ada Brent came, she was ill.",  # the pronoun would come first
-        "He hoped that they would play on Monday.",  # which of the two was on Monday?
+        "He hoped that Leeds would play on Monday.",  # which of the two was on Monday?
         "He was ready for the game on Saturday.",
         "He asked me if it was late.",
         "It is not clear if it was late.",
