@@ -15,7 +15,7 @@ from dhp.content import read_probes, read_suite, read_task, read_weights
 from dhp.curves import dose_curves
 from dhp.errors import InputError, near
 from dhp.ratings import Group, groups, read_ratings
-from dhp.records import ORIGINAL, PROBES, Variant, dose_of
+from dhp.records import ORIGINAL, PROBES, Variant, dose_of, methods, stands_for
 from dhp.results import Cell, Result, Results, VariantResult, plain_p
 from dhp.seeding import text_hash
 from dhp.specs import Suite, Weights
@@ -111,17 +111,24 @@ def _analyzed(
     if not group.variants:
         raise InputError(f"{group.place}: no rows of any variant besides '{ORIGINAL}'")
     rated, left_out, levels = _rated_variants(group, suite)
+    there = {v.perturber for v in rated}
+    if both := sorted(name for name in there if stands_for(name) != name and stands_for(name) in there):
+        raise InputError(
+            f"{group.place}: holds both '{both[0]}' and '{stands_for(both[0])}', for which it stands in; "
+            "allowed: one of them"
+        )
     task = suite.task if suite else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
     plan = make_plan(statistics, combination, weights, task, perturbers, group.metrics)
-    signature = _signature(group, suite, plan)
+    signature = _signature(group, suite, plan, methods(rated))
     return analyze_group(group, plan, rated, left_out=left_out, levels=levels, signature=signature)
 
 
-def _signature(group: Group, suite: Suite | None, plan: Plan) -> str:
+def _signature(group: Group, suite: Suite | None, plan: Plan, made: str) -> str:
     name = suite.suite if suite else "none"
     return (
-        f"dataset:{group.dataset}@ratings.{group.digest}|n:{len(group.examples)}|suite:{name}|{plan.label}"
+        f"dataset:{group.dataset}@ratings.{group.digest}|n:{len(group.examples)}|suite:{name}"
+        f"|method:{made}|{plan.label}"
         f"|protocol:{group.protocol}|dhp:{__version__}"
     )
 
@@ -236,7 +243,9 @@ def analyze_group(
     controls, attacks = ([row for row in rows if row.level == probe] for probe in PROBES)
     rows = [row for row in rows if row.level not in PROBES]
     level_of = {row.variant: row.level for row in rows}
-    averaged = [row for row in rows if dose_of(row.variant) is None]
+    curves = dose_curves(group, [row.variant for row in rows], plan.combination)
+    dosed = {curve.perturber for curve in curves}
+    averaged = [row for row in rows if row.variant.partition(".")[0] not in dosed]
     d = {row.variant: row.d for row in averaged if row.d is not None}
     d_ew = {row.variant: row.d_ew for row in averaged if row.d_ew is not None}
     d_min, worst = minimum(d) if d else (None, None)
@@ -261,7 +270,7 @@ def analyze_group(
         variants=tuple(rows),
         controls=tuple(controls),
         attacks=tuple(attacks),
-        curves=dose_curves(group, [row.variant for row in rows], plan.combination),
+        curves=curves,
         left_out=tuple(left_out),
         ratings=group.counts,
         failures=group.failures,

@@ -44,6 +44,7 @@ def _curve(group: Group, perturber: str, doses: list[int], combination: Combinat
         ],
         axis=1,
     )
+    differences = differences[np.argsort(group.examples)]  # the bootstrap draws by place
     found = curve(differences, None, combination)
     rng = np.random.default_rng(int.from_bytes(key_digest(group.digest, perturber)))
     intervals = threshold_interval(doses, differences, rng, None, combination)

@@ -1,7 +1,7 @@
 """From the name of a dataset to its examples, task and suite."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,6 +75,15 @@ class Dataset:
         known = read_task(task)
         return cls(name, tuple(examples), known, read_suite(suite or known.default_suite), tuple(examples))
 
+    def only(self, ids: Collection[str]) -> "Dataset":
+        """With the examples of these ids to choose from; raises `InputError` for one that it lacks."""
+        known = {e.id for e in self.examples}
+        if unknown := sorted(set(ids) - known):
+            raise InputError(
+                f"dataset '{self.name}': has no example '{unknown[0]}', which the frozen set is of"
+            )
+        return replace(self, examples=tuple(e for e in self.examples if e.id in set(ids)))
+
     def chosen(self, n: int, seed: int) -> "Dataset":
         """With `n` of its examples, chosen by `seed`."""
         examples = select(self.examples, n, seed=seed, dataset=self.name)
@@ -92,8 +101,12 @@ def resolve_datasets(
     n: int | None = None,
     seed: int = 0,
     suite: Suite | None = None,
+    only: Mapping[str, Collection[str]] = {},
 ) -> list[Dataset]:
-    """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`."""
+    """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`.
+
+    `only` maps datasets to the ids of the examples to choose from.
+    """
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
         raise InputError(
             f"--data goes with one --dataset that says what it holds; allowed: {', '.join(DATASETS)}"
@@ -112,7 +125,12 @@ def resolve_datasets(
                 _user_data(name, fields or {}, task, suite) if is_user_data(name) else _benchmark(name, data)
             )
             whole = _with_suite(whole, suite)
-            resolved.append(whole.chosen(_default_n(whole) if n is None else n, seed))
+            if name in only:
+                whole = whole.only(only[name])
+                count = len(whole.examples) if n is None else n
+            else:
+                count = _default_n(whole) if n is None else n
+            resolved.append(whole.chosen(count, seed))
     names = [d.name for d in resolved]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise InputError(

@@ -1,7 +1,6 @@
 """Reading files so that every fault can be named in one line, and writing them whole or not at all."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,15 +90,23 @@ def replacing(path: Path) -> Iterator[Path]:
         new = Path(folder) / path.name
         yield new
         if path.is_dir():
-            shutil.rmtree(path)
+            path.rename(Path(folder) / "before")  # goes with the temporary folder, when the new one stands
         os.replace(new, path)  # noqa: PTH105
+
+
+def check_writable(path: Path) -> None:
+    """Raise `InputError` unless `path` is a file or could become one."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is no file and is left alone; allowed: a new file or one to replace")
+    there = next(p for p in path.absolute().parents if p.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(f"{path}: cannot be written (nothing can be made in {there})")
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file that becomes `path` when it is complete; `InputError` if it can't."""
+    check_writable(path)
     try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path}: is no file and is left alone; allowed: a new file or one to replace")
         with replacing(path) as new:
             write(new)
     except OSError as e:

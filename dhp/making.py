@@ -258,6 +258,11 @@ def _found(
     perturbed, suite, data = choice.get("perturbed"), choice.get("suite"), choice.get("data")
     fields, n = choice.get("fields"), choice.get("n")
     if perturbed is not None and is_released(str(perturbed)):
+        if data is not None or choice.get("task") is not None:
+            option = "--task" if data is None else "--data"
+            raise InputError(
+                f"{option}: cannot be used with --perturbed {perturbed}, which brings its examples"
+            )
         return _released(dataset, str(perturbed), fields, n, seed), None
     frozen = read_frozen(Path(perturbed)) if perturbed is not None else None
     sets = resolve_datasets(
@@ -268,6 +273,7 @@ def _found(
         n=n,
         seed=seed,
         suite=read_suite(suite) if suite is not None else None,
+        only={name: [e.id for e in part.examples] for name, part in (frozen or {}).items()},
     )
     return sets, frozen
 
@@ -298,15 +304,22 @@ def _released(
     """The datasets of a released set, each with its own examples and texts."""
     wanted = listed(dataset or "all")
     sets = []
+    suites = [read_suite(dataset) for dataset in DATASETS]
     for entry in DATASETS if wanted == ["all"] else wanted:
         if entry not in DATASETS:
             raise InputError(f"--perturbed {name}: has no dataset '{entry}'; {near(str(entry), DATASETS)}")
-        found = read_released(name, entry, read_suite(entry), fields or {})
+        suite = read_suite(entry)
+        own = {v.name for v in suite.variants}
+        known = {v.name for each in suites for v in each.variants}
+        fitting = {ours: c for ours, c in (fields or {}).items() if ours in own or ours not in known}
+        found = read_released(name, entry, suite, fitting)
         shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in found.field_map.items())
         warnings.warn(f"{name}, {entry}: columns read as {shown}", stacklevel=4)
         task = read_task(read_card(entry).task)
         whole = Dataset(entry, found.examples, task, None, found.examples, found.variants, found.texts)
         sets.append(whole if n is None else whole.chosen(n, seed))
+    if len({each.name for each in sets}) < len(sets):
+        raise InputError(f"--perturbed {name}: a dataset is named twice; give each one once")
     return sets
 
 

@@ -8,7 +8,7 @@ from dhp.data import Dataset
 from dhp.errors import InputError, near
 from dhp.frozen import FrozenPart
 from dhp.judge import Candidate
-from dhp.records import ORIGINAL, PROBES, STAND_IN, Example, PerturbedText, Variant
+from dhp.records import ORIGINAL, PROBES, Example, PerturbedText, Variant, methods
 from dhp.seeding import text_hash
 from dhp.specs import Task
 
@@ -61,14 +61,8 @@ class PerturbedDataset:
 
     @property
     def methods(self) -> str:
-        """What made the texts, for signatures: `rule`, `rule+stand-ins`, `llm:openai/gpt-4o+rule`, ..."""
-        found = set()
-        for v in self.variants:
-            if v.level in PROBES:
-                continue
-            made_by = self.origins.get(v.perturber, "").partition(",")[0] if v.method == "llm" else ""
-            found.add("stand-ins" if v.perturber.endswith(STAND_IN) else f"{v.method}:{made_by}".rstrip(":"))
-        return "+".join(sorted(found)) or "none"
+        """What made the texts, for signatures."""
+        return methods(self.variants, {p: origin.partition(",")[0] for p, origin in self.origins.items()})
 
     def candidates(self) -> list[Candidate]:
         """Originals and degraded texts, example by example, each with no more than a judge may see."""

@@ -57,8 +57,11 @@ class Group:
 
     @property
     def digest(self) -> str:
-        """A hash of what the figures depend on."""
-        return text_hash(repr((self.examples, self.variants, self.metrics)).encode() + self.means.tobytes())
+        """A hash of what the figures depend on; the order of the rows is no part of it."""
+        names = (self.variants, self.metrics, self.examples)
+        variants, metrics, examples = (np.argsort(list(each)) for each in names)
+        means = self.means[np.ix_([0, *(1 + variants)], metrics, examples)]
+        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes())
 
     def not_applicable(self, variant: str) -> int:
         """Number of examples about which nothing was asked under this variant."""

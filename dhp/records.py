@@ -1,7 +1,7 @@
 """The frozen records that flow from stage to stage."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -73,6 +73,21 @@ class Variant:
             )
             for degree, params in degrees.items()
         )
+
+
+def methods(variants: Iterable[Variant], models: Mapping[str, str] = {}) -> str:
+    """What made the degraded texts, for signatures: `rule`, `rule+stand-ins`, `llm:openai/gpt-4o+rule`, ...
+
+    `models` maps perturbers to language models. Probes, which are always made by rule, do not count.
+    """
+    found = set()
+    for v in variants:
+        if v.perturber.endswith(STAND_IN):
+            found.add("stand-ins")
+        elif v.level not in PROBES:
+            model = models.get(v.perturber, "") if v.method == "llm" else ""
+            found.add(f"{v.method or 'unknown'}:{model}".rstrip(":"))
+    return "+".join(sorted(found)) or "none"
 
 
 def dose_of(variant: str) -> int | None:

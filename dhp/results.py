@@ -51,10 +51,15 @@ class VariantResult:
 
     @property
     def raised(self) -> bool:
-        """Whether the clearest change of a metric is a rise."""
-        tested = [c for c in self.metrics.values() if c.log10_p is not None and c.mean_drop is not None]
-        clearest = min(tested, key=lambda c: (c.log10_p or 0.0, -abs(c.mean_drop or 0.0)), default=None)
-        return clearest is not None and (clearest.mean_drop or 0.0) < 0
+        """Whether a metric rose beyond doubt (Bonferroni over metrics), or the clearest change is a rise.
+
+        Only for attacks, whose p-values are two-sided.
+        """
+        tested = [c for c in self.metrics.values() if c.log10_p is not None and c.effect is not None]
+        line = math.log10(0.05 / max(len(self.metrics), 1))
+        clearest = min(tested, key=lambda c: (c.log10_p or 0.0, c.effect or 0.0), default=None)
+        doubtless = any((c.log10_p or 0.0) <= line and (c.effect or 0.0) < 0 for c in tested)
+        return doubtless or (clearest is not None and (clearest.effect or 0.0) < 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +138,7 @@ class Result:
         return {"schema": SCHEMA, **asdict(self)}
 
     def to_frame(self) -> "pd.DataFrame":
-        """One row a (variant, metric), with D of the variant beside it."""
+        """One row a (variant, metric), controls and attacks too, with D of the variant beside it."""
         import pandas as pd
 
         rows = [
@@ -148,7 +153,7 @@ class Result:
                 "d": v.d,
                 "d_ew": v.d_ew,
             }
-            for v in self.variants
+            for v in (*self.variants, *self.controls, *self.attacks)
             for metric, cell in v.metrics.items()
         ]
         return pd.DataFrame(rows)

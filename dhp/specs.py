@@ -230,6 +230,9 @@ class Suite(Spec):
     def _no_original(self) -> "Suite":
         if ORIGINAL in self.perturbers:
             raise ValueError(f"'{ORIGINAL}' names the undamaged text; call the perturber otherwise")
+        for name, use in self.perturbers.items():
+            if use.method == "llm" and name + STAND_IN in self.perturbers:
+                raise ValueError(f"'{name}{STAND_IN}' is the stand-in of '{name}'; name one of them")
         return self
 
     @property

@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import dhp
@@ -14,6 +16,7 @@ from dhp.frozen import write_frozen
 from dhp.judge import LlmJudge
 from dhp.judges import questions
 from dhp.llm import Asker, Terms
+from dhp.specs import Task
 from tests.perturb.says import Says
 
 STORIES = "mini/story_cloze"
@@ -44,12 +47,55 @@ def test_stand_ins_take_the_place_of_perturbers_by_language_model() -> None:
     }
 
 
+class Consistency:
+    """Notices nothing but wrong names, and lowers nothing but consistency."""
+
+    model, protocol = "own/consistency", "none"
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        for c in candidates:
+            for metric in task.metrics:
+                hurt = metric.name == "consistency" and c.variant.startswith("fictional")
+                yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if hurt else 4)
+
+
 def test_a_stand_in_has_the_weights_of_what_it_stands_for() -> None:
-    blind = "mock/ideal?sensitivity=0&fictional_named_entities_rule=1"
-    result = dhp.run(blind, "mini/summeval", n=12)
+    result = dhp.run(Consistency(), "mini/summeval")
     assert result.weights == "design"
     (row,) = [v for v in result.variants if v.variant == "fictional_named_entities_rule.minor"]
-    assert row.d_ew == pytest.approx(row.d, rel=0.2)
+    p = row.metrics["consistency"].p
+    assert row.p == pytest.approx(1 / (0.25 / p + 0.75), rel=1e-9)
+    assert row.p_ew == pytest.approx(1 / (0.7 / p + 0.3), rel=1e-9)
+
+
+def test_a_stand_in_and_what_it_stands_for_are_never_averaged(tmp_path: Path) -> None:
+    dhp.run("mock/ideal", STORIES, out=tmp_path / "run")
+    table = pd.read_parquet(tmp_path / "run" / "ratings.parquet")
+    stand_ins = table[table["variant"] == "grammatical_errors_rule"]
+    both = pd.concat([table, stand_ins.assign(variant="grammatical_errors")])
+    for suite in ("story_cloze", None):
+        with pytest.raises(InputError, match="holds both 'grammatical_errors_rule' and 'grammatical_errors'"):
+            dhp.analyze(both, suite=suite)
+    assert "|method:rule+stand-ins|" in dhp.analyze(table, suite="story_cloze").signature
+    suite = tmp_path / "both.yaml"
+    suite.write_text(
+        "suite: both\ntask: summarization\nsource: s\nperturbers:\n"
+        "  grammatical_errors: {level: word, method: llm, params: {count: 1}}\n"
+        "  grammatical_errors_rule: {level: word, method: rule, params: {count: 1}}\n"
+    )
+    with pytest.raises(InputError, match="'grammatical_errors_rule' is the stand-in of 'grammatical_errors'"):
+        dhp.run("mock/ideal", "mini/summeval", suite=str(suite))
+
+
+def test_one_degree_called_like_a_dose_counts_like_any_other(tmp_path: Path) -> None:
+    suite = tmp_path / "mine.yaml"
+    suite.write_text(
+        "suite: mine\ntask: summarization\nsource: s\nperturbers:\n"
+        "  random_typos: {level: character, method: rule, degrees: {k5: {k: 5}}}\n"
+    )
+    result = dhp.run("mock/ideal", "mini/summeval", suite=str(suite))
+    assert result.d_avg == result.variants[0].d > 1
+    assert result.curves == ()
 
 
 def test_doses_degrade_more_and_more_and_find_the_threshold() -> None:
@@ -121,6 +167,29 @@ def test_a_judge_that_lowers_everything_is_found_out_by_the_controls() -> None:
     assert all(c.d > 1 for c in grumpy.controls)
 
 
+class Mixed:
+    """Punishes flattery by fluency, beyond doubt, and rewards it by relevance."""
+
+    model, protocol = "own/mixed", "none"
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        for c in candidates:
+            for metric in task.metrics:
+                change = {"fluency": -1, "relevance": 1 if c.example.endswith(tuple("12345")) else 0}.get(
+                    metric.name, 0
+                )
+                score = 3 + (change if c.variant == "judge_flattery" else 0)
+                yield dhp.Rating(c.example, c.variant, metric.name, 0, score)
+
+
+def test_an_attack_that_raises_one_metric_is_flagged_whatever_the_others_do() -> None:
+    result = dhp.run(Mixed(), "mini/summeval", attacks=True)
+    (row,) = [a for a in result.attacks if a.variant == "judge_flattery"]
+    assert row.metrics["fluency"].p < row.metrics["relevance"].p < 0.001
+    assert row.raised
+    assert "attack 'judge_flattery' raised the score" in result.warnings[0]
+
+
 def test_controls_can_be_added_to_ready_made_pairs(tmp_path: Path) -> None:
     rows = [
         {
@@ -162,6 +231,12 @@ def test_a_table_of_ratings_gives_the_same_results(tmp_path: Path) -> None:
     table = dhp.analyze(tmp_path / "doses" / "ratings.parquet", suite="summeval")
     assert [c.lines["combined"].d for c in table.curves] == [c.lines["combined"].d for c in dosed.curves]
     assert table.curves == dosed.curves
+    shuffled = pd.read_parquet(tmp_path / "doses" / "ratings.parquet").sample(frac=1, random_state=1)
+    again = {c.perturber: c for c in dhp.analyze(shuffled, suite="summeval").curves}
+    for curve in dosed.curves:
+        for name, line in curve.lines.items():
+            same = again[curve.perturber].lines[name]
+            assert (same.low, same.high) == (pytest.approx(line.low), pytest.approx(line.high))
 
 
 def frozen(folder: Path, *names: str, **choice: object) -> Path:

@@ -170,6 +170,8 @@ def _doses(given: Sequence[str]) -> "Doses | None":
     named: dict[str, list[int]] = {}
     for entry in given:
         name, _, amounts = entry.rpartition("=")
+        if name in named:
+            raise InputError(f"--doses '{entry}': doses of '{name or 'all perturbers'}' are given twice")
         try:
             named[name] = [int(k) for k in amounts.split(",")]
         except ValueError:

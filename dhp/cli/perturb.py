@@ -43,6 +43,21 @@ class _Output:
         bool, typer.Option("--dry-run", help="Only say what a --perturb-model would take.")
     ] = False
 
+    def others(self, texts: TextOptions) -> list[tuple[str, object]]:
+        """What makes texts, with its value."""
+        made = [("--out", self.out), ("--freeze", self.freeze), ("--show", self.show)]
+        return [*made, ("--dataset", texts.dataset), ("--perturbed", texts.perturbed)]
+
+    def check(self) -> None:
+        """Raise `InputError` where the texts could not be written, before they are made."""
+        from dhp.files import check_writable
+        from dhp.frozen import check_free
+
+        if self.out is not None:
+            check_writable(Path(self.out))
+        if self.freeze is not None:
+            check_free(Path(self.freeze))
+
 
 @grouped(texts=TextOptions, output=_Output, models=ModelOptions)
 def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
@@ -53,6 +68,8 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
     from rich.console import Console
 
     if output.audit is not None:
+        if others := [o for o, given in output.others(texts) if given]:
+            raise InputError(f"{others[0]}: cannot be used with --audit, which only looks at a frozen set")
         from dhp.cli.audits import print_audit
         from dhp.frozen import read_frozen
 
@@ -66,6 +83,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
             raise InputError(f"{option} {path}: is the input; choose another one")
     if not (output.out or output.freeze or output.show or output.dry_run):
         raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
+    output.check()
     from dhp.cli.progress import progress_shown
     from dhp.making import make_texts, perturbing_estimates
 
@@ -99,14 +117,16 @@ def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
     from dhp.frozen import write_frozen
     from dhp.runfolder import perturbed_lines
 
-    count = sum(len(p.texts) for p in made)
+    count = sum(t.text is not None for p in made for t in p.texts)
+    without = sum(len(p.texts) for p in made) - count
+    also = f", {without} not applicable" if without else ""
     if output.out is not None:
         lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
         write_whole(Path(output.out), lambda path: path.write_text(lines, encoding="utf-8"))
-        print(f"{count} texts written to {output.out}")
+        print(f"{count} texts written to {output.out}{also}")
     if output.freeze is not None:
         write_frozen(Path(output.freeze), [part.frozen() for part in made])
-        print(f"{count} texts frozen in {output.freeze}")
+        print(f"{count} texts frozen in {output.freeze}{also}")
 
 
 def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:

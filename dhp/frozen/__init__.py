@@ -7,6 +7,6 @@ has a folder with `original.jsonl` and one file a variant. The same texts give t
 from dhp.frozen.card import CARD
 from dhp.frozen.part import FrozenPart, matched
 from dhp.frozen.read import read_frozen
-from dhp.frozen.write import write_frozen
+from dhp.frozen.write import check_free, write_frozen
 
-__all__ = ["CARD", "FrozenPart", "matched", "read_frozen", "write_frozen"]
+__all__ = ["CARD", "FrozenPart", "check_free", "matched", "read_frozen", "write_frozen"]

@@ -24,7 +24,7 @@ def write_frozen(folder: Path, parts: Sequence[FrozenPart]) -> None:
     Raises `InputError` where the folder holds anything but a set to replace or cannot be written, and for
     a part that `read_frozen` would refuse.
     """
-    _check_free(folder)
+    check_free(folder)
     if not parts:
         raise InputError(f"{folder}: nothing to freeze; allowed: at least one dataset")
     check_once(str(folder), "dataset", (p.dataset for p in parts))
@@ -47,7 +47,7 @@ def write_frozen(folder: Path, parts: Sequence[FrozenPart]) -> None:
         raise InputError(f"{folder}: cannot be written ({reason(e)})") from None
 
 
-def _check_free(folder: Path) -> None:
+def check_free(folder: Path) -> None:
     """Raise `InputError` unless the folder is new, empty, or a set and nothing else."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; allowed: a new folder or a frozen set to replace")

@@ -91,9 +91,11 @@ class Questions:
             for metric in task.metrics:
                 for form, samples in self._forms():
                     params = self._params(metric, form)
+                    unchanged = 0
                     for candidate in variants:
                         again = candidate.level == "control" and candidate.text == variants[0].text
-                        first = self.protocol.samples if again else 0
+                        unchanged += again
+                        first = unchanged * self.protocol.samples if again else 0
                         place = f"example '{candidate.example}', variant '{candidate.variant}'"
                         yield Request(
                             prompt=writer.prompt(candidate, metric.name, form),

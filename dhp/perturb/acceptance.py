@@ -226,7 +226,7 @@ def _grammar_fault(original: str, revised: str, count: int | str, english: bool)
     least = 3 if count == "all" else int(count)
     if errors < least:
         return FEW_ERRORS
-    most = 2 * least + 2 if least < 3 else max(len(before) // 2, least + 1)
+    most = 2 * least if least < 3 else max(len(before) // 2, least + 1)  # minor stays below major
     return MANY_ERRORS if errors > most else None
 
 
@@ -267,7 +267,7 @@ def _rewriting_fault(original: str, revised: str, count: int | str, english: boo
     new = [(place, gap) for place, gap in enumerate(inserted) if gap]
     if english and (reason := next(filter(None, (_rephrasing_fault(gap, at, old) for at, gap in new)), None)):
         return reason
-    least = 1 if count == 1 else min(2, len(old))
+    least = min(3 if count == "all" else int(count), len(old))
     if len(new) < least:
         return FEW_SENTENCES
     return MANY_SENTENCES if count == 1 and len(new) > 1 else None

@@ -10,10 +10,10 @@ from typing import Any
 from dhp.errors import InputError
 from dhp.perturb.english import looks_english
 from dhp.perturb.entity_types import EntityLists, Kind, Mention, Piece, Span
-from dhp.perturb.entity_words import everyday, nominal, opens, prefixed, technical, zipf
+from dhp.perturb.entity_words import everyday, nominal, opens, prefixed, zipf
 from dhp.perturb.grammar_words import lemmas
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*")
+WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*")
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
 _ROMAN = re.compile(r"[IVX]+")
 _CONNECTORS = frozenset("of the de da do dos das del della di du la le van von der den bin ibn al y".split())
@@ -21,14 +21,11 @@ _PLACE_BEFORE = re.compile(r"\b(?:in|at|near|across|outside|around|towards?)\s+$
 _THE_BEFORE = re.compile(r"\bthe\s+$", re.I)
 _SURNAMES_TOO = frozenset("hall hill lane park church bridge west north castle forest creek king old".split())
 _VOWELLESS = re.compile(r"[bcdfghjklmnpqrstvwxz]{3,5}")
-_DETERMINED = re.compile(r"\b(?:the|an?|his|her|their|my|our|its|this|that|your)\s+(?:[a-z-]+\s+)?$", re.I)
-_PLURAL = re.compile(r"[^suiao]s$")
+PLURAL = re.compile(r"[^suiao]s$")
 _LATIN = re.compile(r"[a-z]{3,}(?:us|um|a|is|ae|i|ens|as|os|on)")
 _MIXED = re.compile(r"[a-z]+[A-Z]+[A-Za-z]*")
 _ACTS = re.compile(r"\b(?:they|we|you|it|he|she|will|can|could|would|may|might|must|not)\s+$", re.I)
 _SAYING = re.compile(r" (?:said|says|told|added|admits|insists|warns)\b")
-_LONG = 20
-"""Words from which a text without names counts as technical."""
 _LABELS: Mapping[str, Kind] = {
     "PERSON": "first", "PER": "first", "GPE": "place", "LOC": "place", "FAC": "place", "NORP": "demonym",
     "ORG": "name", "PRODUCT": "name", "EVENT": "name", "WORK_OF_ART": "name", "LAW": "name", "MISC": "name",
@@ -70,7 +67,7 @@ def find_names(text: str, source: str, lists: EntityLists, taken: Sequence[Span]
 
     `source`, what the text was written from, shows which words bear a capital inside its sentences too.
     """
-    tokens = tuple(m.span() for m in _WORD.finditer(text) if not _overlaps(m.span(), taken))
+    tokens = tuple(m.span() for m in WORD.finditer(text) if not overlaps(m.span(), taken))
     capitals = sum(text[start].isupper() for start, _ in tokens)
     heading = len(tokens) > 4 and capitals > 0.6 * len(tokens)
     kept = lists.organisation_words | lists.place_words | _CONNECTORS
@@ -79,32 +76,8 @@ def find_names(text: str, source: str, lists: EntityLists, taken: Sequence[Span]
     return _Finder(text, tokens, lists, kept, lower_cased, heading, own, given).mentions()
 
 
-def find_things(text: str, lists: EntityLists, taken: Sequence[Span]) -> list[Mention]:
-    """For a text that names next to nothing: things of everyday life."""
-    things = {thing for group in lists.swaps for thing in group}
-    tokens = [m for m in _WORD.finditer(text) if m.group().islower() and not _overlaps(m.span(), taken)]
-    found = []
-    for m in tokens:
-        word, singular = m.group(), m.group().removesuffix("s")
-        key = next((k for k in (word, singular) if k in things), "")
-        if key and _DETERMINED.search(text[max(0, m.start() - 40) : m.start()]):
-            found.append(Mention((Piece(m.start(), m.start() + len(key), "noun", key),)))
-    return found
-
-
-def find_trade_words(text: str) -> list[Mention]:
-    """For a longer text that names nothing at all: long nouns that are not common."""
-    words = [m for m in _WORD.finditer(text) if m.group().islower()]
-    found = []
-    for m in words:
-        word = m.group()
-        if len(words) > _LONG and technical(word) and word.isascii() and word.isalpha():
-            key = word[:-1] if _PLURAL.search(word) else word
-            found.append(Mention((Piece(m.start(), m.start() + len(key), "term", key),)))
-    return found
-
-
-def _overlaps(span: Span, others: Iterable[Span]) -> bool:
+def overlaps(span: Span, others: Iterable[Span]) -> bool:
+    """Whether a span shares a character with one of the others."""
     return any(start < span[1] and span[0] < end for start, end in others)
 
 
@@ -125,7 +98,7 @@ _NONE = _Evidence(frozenset(), frozenset(), frozenset())
 
 @functools.lru_cache(maxsize=64)
 def _evidence(text: str) -> _Evidence:
-    words = [(m.group(), m.start()) for m in _WORD.finditer(text)]
+    words = [(m.group(), m.start()) for m in WORD.finditer(text)]
     capital = [(w.lower(), opens(text, start)) for w, start in words if w[0].isupper()]
     return _Evidence(
         frozenset(w for w, opening in capital if not opening),
@@ -151,7 +124,7 @@ class _Finder:
         found = [self._acronym(m.start(), m.end()) for m in _DOTTED.finditer(self.text)]
         for mention in (*self._single(), *self._names(), *self._terms()):
             spans = [(p.start, p.end) for known in found for p in known.pieces]
-            if not any(_overlaps((p.start, p.end), spans) for p in mention.pieces):
+            if not any(overlaps((p.start, p.end), spans) for p in mention.pieces):
                 found.append(mention)
         return sorted(found, key=lambda mention: mention.pieces[0].start)
 
@@ -165,7 +138,7 @@ class _Finder:
         low = word.lower()
         if not 2 <= len(word) <= 6 or low in self.lists.not_names or _ROMAN.fullmatch(word):
             return False
-        return word.isupper() and (low in self.lists.known_acronyms or zipf(low) < 5)
+        return word.isupper() and word.isalpha() and (low in self.lists.known_acronyms or zipf(low) < 5)
 
     def _single(self) -> Iterator[Mention]:
         """Nationalities and terms such as `mRNA`; in lower-cased text places and acronyms too."""
@@ -387,7 +360,7 @@ class _Finder:
             acts = _ACTS.search(self.text[max(0, span[0] - 12) : span[0]])
             if not small or acts or not self._is_term(word):
                 continue
-            key = word[:-1] if _PLURAL.search(word) else word
+            key = word[:-1] if PLURAL.search(word) else word
             piece = Piece(span[0], span[0] + len(key), "term", key)
             if run and self.text[run[-1].end : piece.start] != " ":
                 yield Mention(tuple(run))

@@ -136,6 +136,8 @@ def _whole(tokens: Tokens) -> bool:
 def _opens(lows: list[str], at: int) -> bool:
     """Whether the word at a place really opens a clause or an adverbial of the whole sentence."""
     word, before, after = lows[at], lows[at - 1], lows[at + 1]
+    if before == "," and word == "when":
+        return False  # it tells what happens then
     if before in PREPOSITIONS | AUXILIARIES | CONJUNCTIONS | {
         "a",
         "an",

@@ -30,7 +30,7 @@ def speakers(s: Sentence, lists: RephrasingLists) -> Iterator[Tokens]:
 def _speaker_first(s: Sentence, lists: RephrasingLists) -> Tokens | None:
     """`Y says (that) X` -> `According to Y, X`."""
     lows = [t.low for t in s.body]
-    at = next((i for i, low in enumerate(lows) if low in lists.said), 0)
+    at = next((i for i, t in enumerate(s.body) if t.low in lists.said and not t.name), 0)
     if not s.movable or not 0 < at < 8 or not noun_phrase(s.body[1:at]) or lows[0] in MARKERS | PREPOSITIONS:
         return None
     said = s.body[at + 1 :]

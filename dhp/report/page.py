@@ -48,7 +48,7 @@ rank-biserial correlation: 1 where every score that moved fell, 0 where none mov
 
 
 def _section(result: Result) -> str:
-    metrics = list(next(iter(result.variants)).metrics) if result.variants else []
+    metrics = list(next(iter((*result.variants, *result.controls, *result.attacks))).metrics)
     head = "".join(f'<th scope="col">{escape(m)}</th>' for m in metrics)
     rows = "\n".join(_row(row, metrics, noticed(row.d)) for row in result.variants)
     remarks = "\n".join(f'<p class="warning">{escape(warning)}</p>' for warning in result.warnings)

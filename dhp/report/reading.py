@@ -17,12 +17,12 @@ def noticed(value: float | None) -> str:
 
 
 def most_hurt(row: VariantResult) -> tuple[str, float | None]:
-    """The metric with the smallest p-value, `none` if no score fell on average, and its effect."""
+    """The metric with the smallest p-value, `none` if its scores did not fall, and its effect."""
     tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None and c.mean_drop is not None}
     if not tested:
         return "", None
-    metric = min(tested, key=lambda m: (tested[m].log10_p, -(tested[m].mean_drop or 0.0)))
-    return (metric if (tested[metric].mean_drop or 0.0) > 0 else "none"), tested[metric].effect
+    metric = min(tested, key=lambda m: (tested[m].log10_p, -(tested[m].effect or 0.0)))
+    return (metric if (tested[metric].effect or 0.0) > 0 else "none"), tested[metric].effect
 
 
 def most_changed(row: VariantResult) -> tuple[str, float | None]:
@@ -30,15 +30,15 @@ def most_changed(row: VariantResult) -> tuple[str, float | None]:
     tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None}
     if not tested:
         return "", None
-    metric = min(tested, key=lambda m: (tested[m].log10_p, -abs(tested[m].mean_drop or 0.0)))
-    return (metric if tested[metric].mean_drop else "none"), tested[metric].effect
+    metric = min(tested, key=lambda m: (tested[m].log10_p, -abs(tested[m].effect or 0.0)))
+    return (metric if tested[metric].effect else "none"), tested[metric].effect
 
 
 def probe_verdict(row: VariantResult) -> str:
     """What a control or an attack did to the scores."""
     if row.d is None or row.d < 1:
         return "undefined" if row.d is None else "passed over"
-    return "raised" if row.raised else "lowered"
+    return "raised" if row.level == "attack" and row.raised else "lowered"
 
 
 def threshold(curve: Curve, line: CurveLine) -> str:

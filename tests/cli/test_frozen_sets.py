@@ -1,6 +1,7 @@
 """Frozen sets from the command line: made, looked at, used, and refused when they are not what they were."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -77,7 +78,7 @@ DAMAGE: dict[str, tuple[Callable[[], object], str]] = {
 def test_the_same_command_judges_the_frozen_texts(dhp: Run, tmp_path: Path) -> None:
     done = dhp("perturb", *DATASET, "--n", "9", "--controls", "--freeze", "set")
     assert done.code == 0, done.err
-    assert "72 texts frozen in set" in done.out
+    assert re.search(r"(\d+) texts frozen in set, (\d+) not applicable", done.out)
     again = dhp("perturb", *DATASET, "--n", "9", "--controls", "--freeze", "set")
     assert again.code == 0, "a frozen set may be replaced"
     audited = dhp("perturb", "--audit", "set")
@@ -135,10 +136,13 @@ def test_what_does_not_go_with_a_set_is_one_line(
         (("--doses", "1,x"), "--doses '1,x': must have the form"),
         (("--doses", "1,2", "--doses", "random_typos=1,2"), "give doses for all perturbers once"),
         (("--doses", "wrong_ending=1,2"), "'wrong_ending' takes none"),
-        (("--audit", "."), "card.json"),
+        (("--audit", "set"), "--show: cannot be used with --audit"),
+        (("--doses", "random_typos=1,2", "--doses", "random_typos=1,3"), "are given twice"),
+        (("--freeze", "a_file"), "a_file: is a file"),
     ],
 )
 def test_bad_options_are_one_line(dhp: Run, options: tuple[str, ...], message: str) -> None:
+    Path("a_file").write_text("x")
     done = dhp("perturb", *DATASET, "--show", "1", *options)
     assert done.code == 2
     assert message in done.err
@@ -151,3 +155,32 @@ def test_a_folder_that_holds_other_things_is_never_replaced(dhp: Run) -> None:
     done = dhp("perturb", *DATASET, "--freeze", "mine")
     assert done.code == 2
     assert Path("mine/thesis.txt").read_text() == "years of work"
+
+
+def test_a_folder_without_a_card_is_no_set_to_audit(dhp: Run) -> None:
+    done = dhp("perturb", "--audit", ".")
+    assert done.code == 2
+    assert "card.json" in done.err
+
+
+def test_a_set_of_few_examples_or_another_seed_is_used_as_it_is(dhp: Run, tmp_path: Path) -> None:
+    assert dhp("perturb", *DATASET, "--n", "6", "--seed", "5", "--freeze", "set").code == 0
+    assert dhp(*USE).code == 0
+    result = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert result["n"] == 6
+    assert "|seed:5|" in result["signature"], "the texts are those of seed 5"
+    fewer = dhp(*USE[:-1], "fewer", "--n", "4")
+    assert fewer.code == 0, fewer.err
+
+
+def test_the_task_must_be_that_of_the_set(dhp: Run, tmp_path: Path) -> None:
+    rows = [
+        {"id": str(i), "source": f"Ann has {i} cats.", "output": f"She has {i} cats now."} for i in range(6)
+    ]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    own = ("--dataset", "own.jsonl", "--task")
+    assert dhp("perturb", *own, "summarization", "--freeze", "set").code == 0
+    assert dhp(*USE, *own, "summarization").code == 0
+    other = dhp(*USE[:-1], "other", *own, "translation")
+    assert other.code == 2
+    assert "is for task 'summarization', not 'translation'" in other.err
