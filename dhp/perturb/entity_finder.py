@@ -10,8 +10,7 @@ from typing import Any
 from dhp.errors import InputError
 from dhp.perturb.english import looks_english
 from dhp.perturb.entity_types import EntityLists, Kind, Mention, Piece, Span
-from dhp.perturb.entity_words import everyday, nominal, opens, prefixed, zipf
-from dhp.perturb.grammar_words import lemmas
+from dhp.perturb.entity_words import everyday, opens, prefixed, unlisted, zipf
 
 WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*")
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
@@ -254,11 +253,11 @@ class _Finder:
             return True
         if self._capital(i + 1) and self._joined(i, i + 1):
             known = word in self.lists.titles or word in self.lists.place_words
-            return known or (zipf(word) < 4 and not lemmas(word).keys() - {"PROPN"})
+            return known or (zipf(word) < 4 and unlisted(word))
         two = self.text[start : self.tokens[min(i + 1, len(self.tokens) - 1)][1]].lower()
         speaks = _SAYING.match(self.text, end)
         rare = zipf(word) < (4.6 if speaks else 4 if word in self.source.opening else 3.3)
-        likely = rare and not small and not everyday(word) and nominal(word)
+        likely = rare and not small and not everyday(word) and unlisted(word)
         return two in self.lists.known_places or likely
 
     def _named(self, span: Sequence[Span], kind: Kind | None = None) -> Mention | None:
@@ -377,4 +376,4 @@ class _Finder:
         rare = frequency < (3.3 if ending else 2.0 if len(word) > 4 else 1.5)
         if not rare or prefixed(word):
             return False
-        return not everyday(word) or (ending and frequency < 2.5)
+        return not everyday(word) or (ending and frequency < 2.5 and not word.endswith("ment"))

@@ -64,10 +64,9 @@ def prefixed(word: str) -> bool:
     return m is not None and zipf(word[m.end() :]) >= 3.2
 
 
-def nominal(word: str) -> bool:
-    """Whether a word is a noun or in no dictionary."""
-    found = lemmas(word)
-    return not found or bool(found.keys() & {"NOUN", "PROPN"})
+def unlisted(word: str) -> bool:
+    """Whether the dictionary knows a word as a name at most."""
+    return not lemmas(word).keys() - {"PROPN"}
 
 
 def technical(word: str) -> bool:

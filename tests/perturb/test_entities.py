@@ -134,6 +134,11 @@ def test_weekdays_come_last() -> None:
         ("They flew in the B-52 there.", [r"[B-Z]-[1-9]\d"]),
         ("The Falcons won, as the Falcons do.", [r"[A-Z][a-z]+s", r"[A-Z][a-z]+s"]),
         ("All the NGOs were there.", [r"[A-Z]{3}s"]),
+        ("They paid £16million for it.", [r"£[1-9]\dmillion"]),
+        ("It is the worst since 2011 this year.", [r"(?:19|20)\d\d"]),
+        ("They left on the 23rd.", [r"(?:1\d|2[0-8])(?:st|nd|rd|th)\."]),
+        ("They met Storm Pettigrew there.", [r"[A-Z][a-z]+"]),
+        ("The serial is " + "1." * 3000 + "1 here.", [r"[\d.]{6001}"]),
     ],
 )  # fmt: skip
 def test_each_kind_keeps_its_shape(sentence: str, shapes: list[str], seed: int) -> None:
@@ -174,6 +179,16 @@ def test_ranges_keep_their_order(seed: int) -> None:
     assert numbers[4] < numbers[5]
 
 
+@given(st.integers(0, 200))
+def test_the_past_stays_past_and_the_future_future(seed: int) -> None:
+    years = re.findall(r"\d{4}", apply("It was built in 2021 and is to be closed in 2031.", seed).text)
+    assert int(years[0]) <= 2025 < int(years[1])
+
+
+def test_letters_that_are_none_are_no_acronym() -> None:
+    assert apply("It is known that \u2167\u2167 was there with Pettigrew.").text
+
+
 def test_the_surname_alone_and_the_club_alone_follow() -> None:
     text = "Then Orla Pettigrew left. It was Pettigrew who met Falmont Rovers, and Falmont lost to Pettigrew."
     new = apply(text, count="all").text
@@ -211,6 +226,10 @@ def test_first_names_keep_their_gender() -> None:
         "In the end it was over.",
         "It is at https://a.example/b-12?x=3 and <dig> is there.",
         "This is 1 of those that are gone.",
+        "It is over! \U0001f605 With that they left.",
+        "Dim light is all that there was.",
+        "Newlyweds were there with the other two.",
+        "It is known that they senesce.",
     ],
 )
 def test_nothing_is_mistaken_for_an_entity(sentence: str) -> None:

@@ -1,5 +1,6 @@
 """The stand-in that says sentences again: each rephrasing rule, and what holds for any text."""
 
+import contextlib
 import random
 import re
 
@@ -8,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dhp.content import read_list
+from dhp.data import resolve_datasets
 from dhp.errors import InputError, NotApplicable
+from dhp.perturb.acceptance import fault
 from dhp.perturb.api import Edited
 from dhp.perturb.rephrase_clauses import orders
 from dhp.perturb.rephrase_focus import emphasis, focuses
@@ -88,6 +91,9 @@ def ways(text: str, source: str = "") -> set[str]:
         ("To test this, we sequenced the genes.", "We sequenced the genes in order to test this."),
         ("We sequenced the genes to find mutations.", "We sequenced the genes in order to find mutations."),
         ("They won't leave.", "They will not leave."),
+        ("They can't leave.", "They cannot leave."),
+        ("A book that was written by Ada was sold.", "A book written by Ada was sold."),
+        ("He said that they would leave.", "He said they would leave."),
         ("They did not leave.", "They didn't leave."),
         ("They did not leave .", "They did n't leave ."),
         ("We visited 4 sites.", "We visited four sites."),
@@ -105,6 +111,8 @@ def test_a_transformation_keeps_what_is_said(before: str, after: str) -> None:
         "When Ada Brent came, she was ill.",  # the pronoun would come first
         "He hoped that Leeds would play on Monday.",  # which of the two was on Monday?
         "He was ready for the game on Saturday.",
+        "The mine has paid no tax and 30 of the men were sacked in March.",  # who did what in March?
+        "They meet on 8 June, when Arlen will play.",  # the clause tells what happens then
         "He asked me if it was late.",
         "It is not clear if it was late.",
         "The work was done by 2028.",  # no doer
@@ -172,6 +180,12 @@ def test_words_are_replaced_in_their_form(text: str, words: str, others: tuple[s
         ("Use of reduced doses is safe.", "reduced"),
         ("The film 'Purchased Cars' was long.", "Purchased"),
         ("He was given as many books as she was.", "many"),
+        ("It is one of the best supplied towns.", "supplied"),
+        ("She is going to Arlen.", "is going to"),
+        ("His bail is set to 500 dollars.", "is set to"),
+        ("The trial ran over 3 seasons.", "over"),
+        ("He was sent away with a dog for company.", "company"),
+        ("They will never meet again.", "again"),
     ],
 )
 def test_other_readings_of_a_word_stay(text: str, word: str) -> None:
@@ -284,6 +298,44 @@ def test_sentences_are_separated_as_in_the_text(text: str, between: str) -> None
     assert added.startswith(between)
     assert added.strip().lower().startswith(("because", "since", "as"))
     assert " ." not in added or " ." in text
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("A short text. It says little.", "word " * 5000),
+        ("It is old, although. But", ""),
+        ("Each of them said so", "It is late."),
+        (", said the old man.", ""),
+        ("It is late, said, and they left because", ""),
+        ("The list goes on" + "!?" * 10_000, ""),
+    ],
+)
+def test_fragments_and_odd_sources(text: str, source: str) -> None:
+    with contextlib.suppress(NotApplicable):
+        assert len(apply(text, source=source).text) > len(text)
+
+
+def test_a_state_that_bears_a_name_says_nothing() -> None:
+    text = "Hartwell State University joined the old club because it was late."
+    assert not any("ccording" in way for way in ways(text))
+
+
+@pytest.mark.parametrize("name", ["mini/summeval", "mini/sumpubmed"])
+def test_rephrasings_are_no_near_copies(name: str) -> None:
+    (dataset,) = resolve_datasets([name])
+    made = [(e.output, apply(e.output, 3, 1, e.source).text) for e in dataset.examples]
+    faults = [fault("rewriting_insertion", before, after, 1) for before, after in made]
+    assert faults.count(None) >= 0.85 * len(faults), faults
+
+
+def test_far_rephrasings_come_first() -> None:
+    near, far = (
+        "She bought 31 of the 42 long red rugs that lay with 7 of the cups in the rain.",
+        "He left because it was late.",
+    )
+    for seed in range(20):
+        assert inserted([near, far], apply(f"{near} {far}", seed, 1).text)[0][0] == 1
 
 
 def test_style_is_kept() -> None:
