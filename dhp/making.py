@@ -13,11 +13,11 @@ from dhp.doses import Doses, dosed
 from dhp.errors import InputError, near
 from dhp.frozen import FrozenPart, matched, read_frozen
 from dhp.llm import Estimate, Terms, Usage, estimate_requests
-from dhp.loaders import is_released, read_released
+from dhp.loaders import is_released, is_user_data, read_released, released_datasets
 from dhp.perturb import Perturber, check_suite, find_perturbers, finder_name, perturb
 from dhp.perturb_model import OpenedModel, PerturbModel, open_perturb_model
 from dhp.perturbed import PerturbedDataset
-from dhp.records import STAND_IN, PerturbedText, Variant
+from dhp.records import STAND_IN, PerturbedText, Variant, dose_of
 from dhp.registry import Registry
 from dhp.specs import PerturberUse, Suite, Task
 
@@ -157,7 +157,7 @@ class _Making:
         return list(self.model.by_model.perturb(dataset.examples, variant, task, show))
 
     def _by_rule(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
-        return list(
+        texts = list(
             perturb(
                 dataset.examples,
                 [variant],
@@ -168,12 +168,20 @@ class _Making:
                 lists=read_list,
             )
         )
+        return [_fully_dosed(t) for t in texts] if self.doses and dose_of(variant.name) else texts
 
     def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
         there = {v.name for v in part.variants}
         probes = [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
         texts = [text for variant in probes for text in self._by_rule(part.dataset, variant)]
         return replace(part, variants=(*part.variants, *probes), texts=(*part.texts, *texts))
+
+
+def _fully_dosed(text: PerturbedText) -> PerturbedText:
+    """The text itself if it got the whole dose: a smaller one under its name would falsify the curve."""
+    if text.audit is None or text.audit.asked == text.audit.made:
+        return text
+    return PerturbedText(text.example, text.variant, None, reason="too short a text for this dose")
 
 
 _ENTITIES = "fictional_named_entities" + STAND_IN
@@ -268,7 +276,7 @@ def _found(
     sets = resolve_datasets(
         listed(dataset or list(frozen or ["mini"])),
         data=Path(data) if data is not None else None,
-        task=choice.get("task"),
+        task=choice.get("task") or _task_of(frozen),
         fields=fields,
         n=n,
         seed=seed,
@@ -276,6 +284,13 @@ def _found(
         only={name: [e.id for e in part.examples] for name, part in (frozen or {}).items()},
     )
     return sets, frozen
+
+
+def _task_of(frozen: Mapping[str, FrozenPart] | None) -> str | None:
+    """The task of a set that was made of a user's own data alone."""
+    parts = list((frozen or {}).values())
+    tasks = {part.task for part in parts}
+    return tasks.pop() if len(tasks) == 1 and all(is_user_data(part.dataset) for part in parts) else None
 
 
 def _check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
@@ -305,7 +320,7 @@ def _released(
     wanted = listed(dataset or "all")
     sets = []
     suites = [read_suite(dataset) for dataset in DATASETS]
-    for entry in DATASETS if wanted == ["all"] else wanted:
+    for entry in released_datasets(name) if wanted == ["all"] else wanted:
         if entry not in DATASETS:
             raise InputError(f"--perturbed {name}: has no dataset '{entry}'; {near(str(entry), DATASETS)}")
         suite = read_suite(entry)

@@ -29,7 +29,7 @@ class PerturbModel:
     steps: str = "written"
     """Adjustment steps: `written`, or `auto` for those that the model itself writes, once."""
     prompts: str | Path | None = None
-    """Folder of prompt files in the place of the bundled ones."""
+    """Folder of prompt files that take the place of the bundled ones of the same names."""
     max_tokens: int | None = None
     """Most tokens of one answer; None reckons with twice the length of the text."""
 
@@ -45,22 +45,40 @@ class PerturbModel:
 
 @dataclass(frozen=True, slots=True)
 class _PromptFiles:
-    """The prompts of the perturbers by language model, as they lie in a folder."""
+    """The prompts of the perturbers by language model: bundled, or of the user's folder."""
 
-    folder: Path
+    own: Path | None = None
     read_so_far: dict[str, str] = field(default_factory=dict)
     """File -> its contents as they count."""
 
+    def __post_init__(self) -> None:
+        if self.own is None:
+            return
+        if not self.own.is_dir():
+            raise InputError(f"{self.own}: is no folder; allowed: one with prompt files of perturbers")
+        bundled = _names(_bundled())
+        if unknown := [name for name in _names(self.own) if name not in bundled]:
+            raise InputError(f"{self.own}: unknown prompt '{unknown[0]}.yaml'; {near(unknown[0], bundled)}")
+
     def __call__(self, task: str, name: str) -> PerturbPrompt:
-        there = sorted(p.stem for p in (self.folder / task).glob("*.yaml"))
+        there = [known.partition("/")[2] for known in _names(_bundled()) if known.startswith(f"{task}/")]
         if name not in there:
-            raise InputError(f"{self.folder / task}: no prompt '{name}.yaml'; {near(name, there)}")
+            raise InputError(f"task '{task}': no prompt '{name}.yaml'; {near(name, there)}")
         return self.read(f"{task}/{name}", PerturbPrompt)
 
     def read(self, name: str, spec: type[S]) -> S:
-        found = load_spec(self.folder / f"{name}.yaml", spec)
+        own = self.own / f"{name}.yaml" if self.own else None
+        found = load_spec(own if own and own.is_file() else _bundled() / f"{name}.yaml", spec)
         self.read_so_far[name] = found.model_dump_json()
         return found
+
+
+def _bundled() -> Path:
+    return content_folder("perturbations") / "prompts"
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.yaml"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +107,7 @@ class OpenedModel:
 
 def check_prompts(suite: Suite) -> int:
     """Read the bundled prompts of a suite strictly; returns how many there are."""
-    prompts = _PromptFiles(content_folder("perturbations") / "prompts")
+    prompts = _PromptFiles()
     asked = [v for v in suite.variants if v.method == "llm"]
     for variant in asked:
         prompts(suite.task, prompt_name(variant.perturber, variant.degree))
@@ -100,10 +118,7 @@ def check_prompts(suite: Suite) -> int:
 
 def open_perturb_model(given: PerturbModel, asking: Asking, terms: Terms) -> OpenedModel:
     """The model, to be asked on these terms; raises `InputError` for one that cannot be had."""
-    folder = content_folder("perturbations") / "prompts" if given.prompts is None else Path(given.prompts)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder; allowed: one with prompt files of perturbers")
-    prompts = _PromptFiles(folder)
+    prompts = _PromptFiles(None if given.prompts is None else Path(given.prompts))
     again = prompts.read("again", AgainPrompt)
     steps = prompts.read("steps", StepsPrompt) if given.steps == "auto" else None
     model = asking.open(given.model)

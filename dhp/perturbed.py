@@ -41,8 +41,9 @@ class PerturbedDataset:
         probes = [v.name for v in self.variants if v.level in PROBES]
 
         def hashed(of_probes: bool) -> str:
+            levels = [(v.name, v.level) for v in self.variants if (v.name in probes) == of_probes]
             texts = [(t.example, t.variant, t.text) for t in self.texts if (t.variant in probes) == of_probes]
-            return text_hash(json.dumps(texts))
+            return text_hash(json.dumps([levels, texts]))
 
         return {
             "dataset": self.dataset.name,

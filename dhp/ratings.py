@@ -60,7 +60,7 @@ class Group:
         """A hash of what the figures depend on; the order of the rows is no part of it."""
         names = (self.variants, self.metrics, self.examples)
         variants, metrics, examples = (np.argsort(list(each)) for each in names)
-        means = self.means[np.ix_([0, *(1 + variants)], metrics, examples)]
+        means = self.means[np.ix_(np.append(0, 1 + variants), metrics, examples)]
         return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes())
 
     def not_applicable(self, variant: str) -> int:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dhp.errors import InputError
 from dhp.frozen import FrozenPart, matched, read_frozen, write_frozen
+from dhp.frozen.card import card_hash
 from dhp.records import Audit, Example, PerturbedText, Variant
 
 TYPOS = Variant("typos.minor", "typos", "character", "rule", "minor", {"k": 5})
@@ -77,6 +78,7 @@ def rewrite(folder: Path, file: str, change: Callable[[list[dict[str, object]]],
 def recard(folder: Path, change: Callable[[dict[str, object]], object]) -> None:
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     change(card)
+    card["sha256"] = card_hash(card)
     (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
 
 
@@ -165,6 +167,14 @@ def test_card_faults(folder: Path, tmp_path: Path) -> None:
     assert "datasets.0.seed: should be a valid integer" in fault(folder)
     (folder / "card.json").write_text(card.replace("mini_summeval/names.jsonl", "../names.jsonl"))
     assert "file '../names.jsonl'; allowed: mini_summeval/names.jsonl" in fault(folder)
+
+
+def test_a_changed_card_is_noticed(folder: Path) -> None:
+    card = (folder / "card.json").read_text(encoding="utf-8")
+    (folder / "card.json").write_text(card.replace('"level": "character"', '"level": "word"', 1))
+    assert fault(folder) == (
+        f"{folder}/card.json: was changed, its sha256 differs; allowed: the card as it was written"
+    )
 
 
 def test_ready_made_texts_may_have_a_level_of_their_own(tmp_path: Path) -> None:
@@ -262,15 +272,15 @@ def test_only_a_set_is_written_over(folder: Path, tmp_path: Path) -> None:
         write_frozen(folder, [part()])
     (folder / "notes.txt").unlink()
     assert contents(folder) == before
-    write_frozen(folder, [part()])
-    assert list(read_frozen(folder)) == ["mini/summeval"]
-    assert not (folder / "other.jsonl").exists()
+    with pytest.raises(InputError, match="holds another frozen set; choose another folder, or remove"):
+        write_frozen(folder, [part()])
+    assert contents(folder) == before
     (tmp_path / "empty").mkdir()
     write_frozen(tmp_path / "empty", [part()])
     (tmp_path / "full").mkdir()
     (tmp_path / "full/a.txt").write_text("mine")
     for name in ("full", "full/a.txt"):
-        with pytest.raises(InputError, match="frozen set to replace"):
+        with pytest.raises(InputError, match="allowed: a new"):
             write_frozen(tmp_path / name, [part()])
     assert (tmp_path / "full/a.txt").read_text() == "mine"
 
@@ -287,7 +297,7 @@ def test_a_failed_writer_leaves_the_old_set(folder: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(InputError, match="cannot be written"):
-        write_frozen(folder, [part()])
+        write_frozen(folder, list(read_frozen(folder).values()))
     monkeypatch.undo()
     assert contents(folder) == before
     assert [p.name for p in folder.parent.iterdir()] == ["set"]

@@ -123,6 +123,14 @@ def test_smaller_doses_are_part_of_larger_ones() -> None:
         assert all(c in letters for c in by_variant[example.id, "random_deletions.k9"])
 
 
+def test_a_dose_that_a_text_cannot_take_is_never_a_smaller_one() -> None:
+    (made,) = dhp.perturb_datasets("mini/summeval", n=4, doses={"random_typos": [5, 5000]})
+    texts = {t.variant: t for t in made.texts}
+    assert texts["random_typos.k5"].audit.made == 5
+    assert texts["random_typos.k5000"].text is None
+    assert texts["random_typos.k5000"].reason == "too short a text for this dose"
+
+
 @pytest.mark.parametrize(
     ("doses", "message"),
     [
@@ -327,3 +335,12 @@ def test_a_released_set_brings_its_examples_and_shows_how_it_was_read(tmp_path: 
     assert "method:llm+rule|" in result.signature
     with pytest.raises(InputError, match="has no dataset 'mini/story_cloze'"):
         dhp.run("baseline/surface", "mini/story_cloze", perturbed=folder)
+
+
+def test_a_released_set_is_judged_for_what_it_holds(tmp_path: Path) -> None:
+    folder = released(tmp_path / "theirs", nested=False)
+    with pytest.warns(UserWarning, match="columns read as"):
+        results = dhp.run("baseline/constant", perturbed=folder)
+    assert [r.dataset for r in results] == ["story_cloze"]
+    with pytest.raises(InputError, match="--task: cannot be used with --perturbed"):
+        dhp.run("baseline/constant", "story_cloze", perturbed=folder, task="translation")

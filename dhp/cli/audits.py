@@ -111,4 +111,4 @@ def _remarks(found: VariantAudit) -> list[str]:
 
 
 def _counted(reasons: Mapping[str, int]) -> str:
-    return "; ".join(f"{count} × {why}" for why, count in reasons.items())
+    return "; ".join(f"{count} × {why.partition(';')[0]}" for why, count in reasons.items())

@@ -128,6 +128,10 @@ class TextOptions:
         if self.only not in (None, "rule"):
             raise InputError(f"--only '{self.only}': unknown; allowed: rule")
         if self.perturb_model is None:
+            if self.only and self.perturbed:
+                raise InputError(
+                    f"--only: cannot be used with --perturbed {self.perturbed}, which brings its texts"
+                )
             given = {
                 "--perturb-steps": self.perturb_steps != "written",
                 "--perturb-prompts": self.perturb_prompts,

@@ -48,15 +48,18 @@ class _Output:
         made = [("--out", self.out), ("--freeze", self.freeze), ("--show", self.show)]
         return [*made, ("--dataset", texts.dataset), ("--perturbed", texts.perturbed)]
 
-    def check(self) -> None:
+    def check(self, texts: TextOptions) -> None:
         """Raise `InputError` where the texts could not be written, before they are made."""
         from dhp.files import check_writable
         from dhp.frozen import check_free
+        from dhp.loaders import is_released
 
         if self.out is not None:
             check_writable(Path(self.out))
         if self.freeze is not None:
             check_free(Path(self.freeze))
+            if texts.perturbed is not None and is_released(texts.perturbed):
+                raise InputError("--freeze: a released set needs none, --perturbed takes it as it is")
 
 
 @grouped(texts=TextOptions, output=_Output, models=ModelOptions)
@@ -83,7 +86,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
             raise InputError(f"{option} {path}: is the input; choose another one")
     if not (output.out or output.freeze or output.show or output.dry_run):
         raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
-    output.check()
+    output.check(texts)
     from dhp.cli.progress import progress_shown
     from dhp.making import make_texts, perturbing_estimates
 

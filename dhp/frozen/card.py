@@ -1,7 +1,8 @@
 """What `card.json` and the files of a set look like, and how they are named."""
 
+import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -33,7 +34,7 @@ class VariantCard(FileCard):
     degree: str | None
     params: dict[str, Any]
     made_by: str | None = Field(alias="origin")
-    steps: list[str] | None
+    steps: list[str] | None = None
     texts: int
     not_applicable: int
 
@@ -67,6 +68,8 @@ class SetCard(Spec):
     schema_: str = Field(alias="schema")
     dhp: str
     datasets: list[PartCard]
+    sha256: str
+    """Of the rest of the card, see `card_hash`."""
 
 
 class OriginalLine(Spec):
@@ -106,7 +109,16 @@ def read_card(folder: Path) -> SetCard:
         for entry, file in zip(part.files, expected, strict=True):
             if entry.file != file:
                 raise InputError(f"{path}: dataset '{part.name}': file '{entry.file}'; allowed: {file}")
+    if card.sha256 != card_hash(data):
+        raise InputError(f"{path}: was changed, its sha256 differs; allowed: the card as it was written")
     return card
+
+
+def card_hash(card: Mapping[str, object]) -> str:
+    """sha256 of all that a card says besides, as compact JSON with sorted keys."""
+    said = {key: value for key, value in card.items() if key != "sha256"}
+    plain = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(plain.encode()).hexdigest()
 
 
 def parsed(text: str, spec: type[S], place: str) -> S:

@@ -10,7 +10,7 @@ from typing import Any
 from dhp import __version__
 from dhp.errors import InputError, near
 from dhp.files import reason, replacing
-from dhp.frozen.card import CARD, SCHEMA, SetCard, file_names, parsed, read_card, variant_files
+from dhp.frozen.card import CARD, SCHEMA, SetCard, card_hash, file_names, parsed, read_card, variant_files
 from dhp.frozen.part import SOURCE_HASH, FrozenPart, check_once, in_order, source_hash
 from dhp.frozen.readme import readme
 from dhp.records import ORIGINAL, PerturbedText
@@ -19,10 +19,10 @@ README = "README.md"
 
 
 def write_frozen(folder: Path, parts: Sequence[FrozenPart]) -> None:
-    """Write a set; the folder appears whole or not at all.
+    """Write a set; the folder appears whole or not at all. The same set may be written again.
 
-    Raises `InputError` where the folder holds anything but a set to replace or cannot be written, and for
-    a part that `read_frozen` would refuse.
+    Raises `InputError` where the folder holds anything else or cannot be written, and for a part that
+    `read_frozen` would refuse.
     """
     check_free(folder)
     if not parts:
@@ -33,10 +33,13 @@ def write_frozen(folder: Path, parts: Sequence[FrozenPart]) -> None:
         _part_written(part, stem, contents)
         for part, stem in zip(parts, file_names(p.dataset for p in parts), strict=True)
     ]
-    card = {"schema": SCHEMA, "dhp": __version__, "datasets": datasets}
+    card: dict[str, Any] = {"schema": SCHEMA, "dhp": __version__, "datasets": datasets}
+    card["sha256"] = card_hash(card)
     text = json.dumps(card, ensure_ascii=False, indent=1, default=str) + "\n"
     parsed(text, SetCard, f"{folder}: {CARD} to be written")
     contents[CARD] = text.encode()
+    if (folder / CARD).is_file() and (folder / CARD).read_bytes() != contents[CARD]:
+        raise InputError(f"{folder}: holds another frozen set; choose another folder, or remove it first")
     contents[README] = readme(datasets).encode()
     try:
         with replacing(folder.resolve()) as new:
@@ -50,7 +53,7 @@ def write_frozen(folder: Path, parts: Sequence[FrozenPart]) -> None:
 def check_free(folder: Path) -> None:
     """Raise `InputError` unless the folder is new, empty, or a set and nothing else."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file; allowed: a new folder or a frozen set to replace")
+        raise InputError(f"{folder}: is a file; allowed: a new folder")
     there = sorted(p for p in folder.rglob("*") if not p.is_dir())
     if not there:
         return
@@ -60,8 +63,7 @@ def check_free(folder: Path) -> None:
     for path in there:
         if (name := path.relative_to(folder).as_posix()) not in known:
             raise InputError(
-                f"{folder}: holds '{name}', which is no part of a frozen set; "
-                "allowed: a new or empty folder, or a frozen set to replace"
+                f"{folder}: holds '{name}', which is no part of a frozen set; allowed: a new or empty folder"
             )
 
 

@@ -5,6 +5,7 @@ The official client costs ten times the processor time a call; the requests are 
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -22,6 +23,7 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 _LOGPROBS = (20, 5, 0)
 """Alternatives a token that servers are asked for, until one of these is not refused."""
 _CONNECT_SECONDS = 15.0
+_SHORTEST_SECRET = 12  # characters
 _ADVICE = {
     "temperature": "--temperature default leaves it to the model",
     "top_p": "--top-p default leaves it to the model",
@@ -134,6 +136,8 @@ class OpenAIClient:
             body = self.body(request, samples)
             status, headers, answer = await self._post(body)
             problem = read_problem(status, answer) if status != 200 else problem_inside(answer)
+            if problem is not None:
+                problem = replace(problem, message=self._hidden(problem.message))
             if problem is None:
                 return self._read(answer, len(samples))
             self._learn(problem, body)
@@ -171,7 +175,7 @@ class OpenAIClient:
         try:
             async with self._session.post(f"{self._url}/chat/completions", data=data) as response:
                 answer = await response.read()
-                return response.status, response.headers, self._hidden_in(answer)
+                return response.status, response.headers, answer
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as e:
             raise Unreachable(f"no server answers at {self._url} ({self._hidden(_why(e))})") from None
         except TimeoutError:
@@ -183,7 +187,7 @@ class OpenAIClient:
         try:
             replies = read_replies(body)[:samples]
         except Unreadable as e:
-            raise Garbled(str(e)) from None
+            raise Garbled(self._hidden(str(e))) from None
         self._answered = True
         if len(replies) < samples and self.many:
             self.many = False
@@ -236,11 +240,9 @@ class OpenAIClient:
             return InputError(f"{self.model}: {self._url} forbids it ({said})")
         return Rejected(said)
 
-    def _hidden(self, text: str) -> str:
-        return text.replace(self._key, "***") if self._key else text
-
-    def _hidden_in(self, body: bytes) -> bytes:
-        return body.replace(self._key.encode(), b"***") if self._key else body
+    def _hidden(self, said: str) -> str:
+        """An error message without the key; a word for a key, as local servers take, is no secret."""
+        return said.replace(self._key, "***") if len(self._key) >= _SHORTEST_SECRET else said
 
 
 def _check_address(url: str) -> None:

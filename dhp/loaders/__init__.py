@@ -5,7 +5,7 @@ from dhp.loaders.download import Progress
 from dhp.loaders.fetch import fetch
 from dhp.loaders.prepared import is_prepared, load_prepared, prepare
 from dhp.loaders.published import read_published
-from dhp.loaders.released import Released, is_released, read_released
+from dhp.loaders.released import Released, is_released, read_released, released_datasets
 from dhp.loaders.user import UserData, is_user_data, read_examples
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "read_examples",
     "read_published",
     "read_released",
+    "released_datasets",
     "select",
 ]

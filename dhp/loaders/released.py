@@ -52,6 +52,21 @@ def is_released(name: str) -> bool:
     return folder.is_dir() and not (folder / _CARD).exists() and bool(_tables_below(folder))
 
 
+def released_datasets(name: str) -> list[str]:
+    """The datasets of the benchmark that a folder holds by the names of its files; of a Hub name all six.
+
+    Raises `InputError` where no file is named after one.
+    """
+    known = tuple(READERS)
+    if name.startswith(HUB_PREFIX):
+        return list(known)
+    files = _tables_below(Path(name))
+    found = [dataset for dataset in known if Subset(dataset, known).named(files)]
+    if not found:
+        raise InputError(f"{name}: no file is named after a dataset; say by --dataset which it is")
+    return found
+
+
 def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, str] = {}) -> Released:
     """Examples and degraded texts of one dataset of a released set.
 

@@ -40,8 +40,8 @@ class Subset:
         A file belongs to a dataset by its own name or that of a folder. Where no file belongs to any dataset
         all are taken; where some belong to others only, that is an `InputError`.
         """
-        found = self._named(files)
-        others = (Subset(name, self.known)._named(files) for name in self.known if name != self.dataset)
+        found = self.named(files)
+        others = (Subset(name, self.known).named(files) for name in self.known if name != self.dataset)
         if not found and any(others):
             raise self._absent(place, sorted({_SHARD.sub("", _parts(file)[0]) for file in files}))
         return found or list(files)
@@ -57,7 +57,8 @@ class Subset:
             )
         return found
 
-    def _named(self, files: Sequence[str]) -> list[str]:
+    def named(self, files: Sequence[str]) -> list[str]:
+        """Those of `files` that are named after this dataset, by their own name or a folder's."""
         parts = {file: [_SHARD.sub("", part) for part in _parts(file)] for file in files}
         fitting = self.fitting([part for some in parts.values() for part in some])
         return [file for file, some in parts.items() if any(part in fitting for part in some)]

@@ -105,7 +105,7 @@ class ByModel:
             shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
             raise InputError(
                 f"perturber '{variant.name}': none of {reasons.total()} answers of {self.asker.model.model} "
-                f"passed the check: {shown}; allowed: another --perturb-model"
+                f"passed the check: {shown}; allowed: another --perturb-model, or more --perturb-tokens"
             )
         return [made[example.id] for example in examples]
 

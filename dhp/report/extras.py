@@ -20,7 +20,10 @@ def print_extras(result: Result, console: Console) -> None:
 def _probes(result: Result) -> Table:
     table = _plain("Controls must not lower a score, attacks must not raise one (two-sided test)")
     for heading in ("probe", "D", "verdict", "most changed", "effect", "pairs"):
-        table.add_column(heading, justify="right" if heading in ("D", "effect", "pairs") else "left")
+        right = heading in ("D", "effect", "pairs")
+        table.add_column(
+            heading, justify="right" if right else "left", no_wrap=heading in ("probe", "verdict")
+        )
     for row in (*result.controls, *result.attacks):
         verdict = probe_verdict(row)
         metric, effect = most_changed(row)
@@ -32,7 +35,7 @@ def _probes(result: Result) -> Table:
 
 def _curve(curve: Curve) -> Table:
     table = _plain(f"{curve.perturber}: D at dose k, and the dose at which D passes 1")
-    table.add_column("k")
+    table.add_column("k", no_wrap=True)
     for dose in curve.doses:
         table.add_column(f"{dose}", justify="right")
     table.add_column("D = 1 at", justify="right")

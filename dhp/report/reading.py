@@ -42,15 +42,16 @@ def probe_verdict(row: VariantResult) -> str:
 
 
 def threshold(curve: Curve, line: CurveLine) -> str:
-    """The dose at which D passes 1, with its interval."""
-    last = f"> {curve.doses[-1]}"
+    """The dose at which D passes 1, with its interval; `≤` and `>` where it lies beyond the doses."""
     if line.threshold is None and line.low is None:
-        return last if any(d is not None for d in line.d) else "–"
-    at_first = line.threshold is not None and line.threshold <= curve.doses[0]
-    shown = last if line.threshold is None else f"{'≤ ' if at_first else ''}{line.threshold:.3g}"
-    low = last if line.low is None else f"{line.low:.3g}"
-    high = last if line.high is None else f"{line.high:.3g}"
-    return f"{shown} [{low}, {high}]"
+        return f"> {curve.doses[-1]}" if any(d is not None for d in line.d) else "–"
+
+    def shown(dose: float | None) -> str:
+        if dose is None:
+            return f"> {curve.doses[-1]}"
+        return f"{'≤ ' if dose <= curve.doses[0] else ''}{dose:.3g}"
+
+    return f"{shown(line.threshold)} [{shown(line.low)}, {shown(line.high)}]"
 
 
 def pairs(row: VariantResult) -> str:

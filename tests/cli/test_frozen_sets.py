@@ -34,6 +34,8 @@ def reseal() -> None:
     """Make the checksums fit what was changed, as somebody who edits a set on purpose would."""
     import hashlib
 
+    from dhp.frozen.card import card_hash
+
     card = json.loads((Path("set") / "card.json").read_text())
 
     def walk(value: object) -> None:
@@ -47,6 +49,7 @@ def reseal() -> None:
                 walk(inner)
 
     walk(card)
+    card["sha256"] = card_hash(card)
     (Path("set") / "card.json").write_text(json.dumps(card))
 
 
@@ -80,7 +83,10 @@ def test_the_same_command_judges_the_frozen_texts(dhp: Run, tmp_path: Path) -> N
     assert done.code == 0, done.err
     assert re.search(r"(\d+) texts frozen in set, (\d+) not applicable", done.out)
     again = dhp("perturb", *DATASET, "--n", "9", "--controls", "--freeze", "set")
-    assert again.code == 0, "a frozen set may be replaced"
+    assert again.code == 0, "the same set may be written again"
+    other = dhp("perturb", *DATASET, "--n", "8", "--freeze", "set")
+    assert other.code == 2
+    assert "set: holds another frozen set; choose another folder" in other.err
     audited = dhp("perturb", "--audit", "set")
     assert audited.code == 0
     assert "random_typos" in audited.out
@@ -117,6 +123,7 @@ def test_a_damaged_set_is_one_line_and_nothing_is_scored(dhp: Run, made: Path, w
         ((*DATASET, "--suite", "story_cloze"), "--suite: cannot be used with --perturbed set"),
         ((*DATASET, "--doses", "1,2"), "--doses: cannot be used with --perturbed set"),
         ((*DATASET, "--perturbed", "nowhere"), "nowhere"),
+        ((*DATASET, "--only", "rule"), "--only: cannot be used with --perturbed set"),
     ],
 )
 def test_what_does_not_go_with_a_set_is_one_line(
@@ -181,6 +188,7 @@ def test_the_task_must_be_that_of_the_set(dhp: Run, tmp_path: Path) -> None:
     own = ("--dataset", "own.jsonl", "--task")
     assert dhp("perturb", *own, "summarization", "--freeze", "set").code == 0
     assert dhp(*USE, *own, "summarization").code == 0
+    assert dhp(*USE).code == 0, "the set knows the task"
     other = dhp(*USE[:-1], "other", *own, "translation")
     assert other.code == 2
     assert "is for task 'summarization', not 'translation'" in other.err

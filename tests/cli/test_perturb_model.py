@@ -148,9 +148,33 @@ def test_a_faulty_prompt_file_is_one_line(dhp: Run, follower: str, tmp_path: Pat
     assert message in done.err
     assert "grammatical_errors.minor.yaml" in done.err
     assert len(done.err.strip().splitlines()) == 1
-    file.unlink()
+    file.rename(file.with_name("grammatical_error.minor.yaml"))
     done = dhp("perturb", *SMALL, *by_model(follower, "--perturb-prompts", "mine"), "--out", "x.jsonl")
-    assert "no prompt 'grammatical_errors.minor.yaml'" in done.err
+    assert "unknown prompt 'summarization/grammatical_error.minor.yaml'; did you mean" in done.err
+
+
+def test_one_prompt_of_ones_own_is_enough_and_changes_the_hash(
+    dhp: Run, follower: str, tmp_path: Path
+) -> None:
+    from dhp.content import content_folder
+
+    name = "summarization/grammatical_errors.minor.yaml"
+    bundled = (content_folder("perturbations") / "prompts" / name).read_text()
+    (tmp_path / "mine" / "summarization").mkdir(parents=True)
+    (tmp_path / "mine" / name).write_text(bundled.replace("Summary:", "The summary:"))
+    origins = []
+    for folder, more in (("one", ()), ("two", ("--perturb-prompts", "mine"))):
+        assert dhp("perturb", *SMALL, *by_model(follower, *more), "--freeze", folder).code == 0
+        (card,) = json.loads((tmp_path / folder / "card.json").read_text())["datasets"]
+        origins.append({v["perturber"]: v["origin"] for v in card["variants"] if v["method"] == "llm"})
+    one, two = origins
+    assert {p for p in one if one[p] != two[p]} == {"grammatical_errors"}
+
+
+def test_judge_and_perturb_model_may_be_the_same(dhp: Run, follower: str) -> None:
+    done = dhp("benchmark", "--model", "openai/writer", *SMALL, *by_model(follower), "--out", "run")
+    assert done.code == 0, done.err
+    assert "rewriting_insertion.major" in done.out
 
 
 @pytest.mark.parametrize(

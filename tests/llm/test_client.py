@@ -142,6 +142,14 @@ def test_a_server_that_can_answer_nothing_is_named_in_one_line(
     assert "secret" not in str(error.value)
 
 
+def test_a_word_for_a_key_is_not_cut_out_of_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("1", "EMPTY", "topic", "keeps to its topic"):
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        with stub_server("--answer", "explain") as url:
+            (texts,) = answered(asker(url), list(requests(1))).values()
+        assert texts[0].startswith("The text keeps to its topic, but one sentence")
+
+
 def test_a_server_that_only_fails_ends_the_run_whatever_the_number_of_retries() -> None:
     for retries in (0, 1, 8):
         with stub_server("--mode", "server-error") as url:

@@ -41,8 +41,10 @@ _AROUND = (
 )
 
 
-def follow(prompt: str) -> str:
-    """The answer of a model that does as it is told."""
+def follow(prompt: str) -> str | None:
+    """The answer of a model that does as it is told; None to what is no prompt of a perturber."""
+    if "djustment" not in prompt:
+        return None
     rng = stream("follow", prompt)
     if "Write the adjustment steps" in prompt:
         return "Here are the steps:\n\n1. Read the text.\n2. Make the adjustment.\n3. Check the rest."
