@@ -11,8 +11,7 @@ from dhp.errors import InputError, near
 from dhp.llm import Asker, Terms
 from dhp.llm.find import PROVIDERS
 from dhp.llm.stored import OnlyStored
-from dhp.perturb import ByModel
-from dhp.perturb.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, prompt_name
+from dhp.perturb.by_model import AgainPrompt, ByModel, PerturbPrompt, StepsPrompt, prompt_name
 from dhp.records import Variant
 from dhp.seeding import text_hash
 from dhp.specs import S, Suite

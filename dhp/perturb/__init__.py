@@ -2,7 +2,7 @@
 
 from dhp.perturb.api import Edited, Perturber, perturber
 from dhp.perturb.by_model import ByModel
-from dhp.perturb.entity_finder import finder_name
+from dhp.perturb.entities import finder_name
 from dhp.perturb.find import LISTS, builtin_perturbers, check_suite, find_perturbers, load_perturber
 from dhp.perturb.pipeline import perturb
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.data import resolve_datasets
-from dhp.perturb import acceptance as a
-from dhp.perturb.acceptance import fault
+from dhp.perturb.by_model import acceptance as a
+from dhp.perturb.by_model.acceptance import fault
 from dhp.text import sentences
 
 ENTITIES, GRAMMAR, REWRITING = "fictional_named_entities", "grammatical_errors", "rewriting_insertion"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.data import resolve_datasets
-from dhp.perturb.answers import cleaned
+from dhp.perturb.by_model.answers import cleaned
 
 ORIGINAL = "The mayor of Hartwell opened the bridge on 4 May. It cost 3 million euros."
 TEXT = ORIGINAL.replace("Hartwell", "Velmora")

@@ -12,8 +12,8 @@ from dhp.errors import InputError, StoppedEarly
 from dhp.llm import Asker, Budget, Failure, Limits, Store, Terms
 from dhp.llm.stored import OnlyStored
 from dhp.perturb import ByModel
-from dhp.perturb.by_model import TRIES
-from dhp.perturb.prompts import AgainPrompt, PerturbPrompt, StepsPrompt
+from dhp.perturb.by_model.model import TRIES
+from dhp.perturb.by_model.prompts import AgainPrompt, PerturbPrompt, StepsPrompt
 from dhp.records import Variant
 
 from .says import Says

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from dhp.content import read_list
 from dhp.data import resolve_datasets
 from dhp.errors import InputError, NotApplicable
-from dhp.perturb import Edited, entity_finder, perturb
+from dhp.perturb import Edited, perturb
 from dhp.perturb.entities import EntityLists, fictional_named_entities_rule, finder_name
-from dhp.perturb.entity_words import like_acronym, like_term, takes_an, zipf
+from dhp.perturb.entities import finder as entity_finder
+from dhp.perturb.entities.words import like_acronym, like_term, takes_an, zipf
 from dhp.records import Example
 from dhp.registry import Registry
 

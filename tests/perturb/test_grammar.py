@@ -12,8 +12,8 @@ from dhp.data import resolve_datasets
 from dhp.edits import audit
 from dhp.errors import InputError, NotApplicable
 from dhp.perturb.api import Edited
-from dhp.perturb.grammar import grammatical_errors_rule, possible_errors
-from dhp.perturb.grammar_words import GrammarLists, lemmas
+from dhp.perturb.grammar.perturber import grammatical_errors_rule, possible_errors
+from dhp.perturb.grammar.words import GrammarLists, lemmas
 from dhp.records import Example
 
 LISTS = read_list("grammar", GrammarLists)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from dhp.content import content_folder, load_spec, read_suite, suite_names, task_names
 from dhp.data import resolve_datasets
 from dhp.errors import InputError
-from dhp.perturb.acceptance import fault
-from dhp.perturb.answers import cleaned
-from dhp.perturb.prompts import (
+from dhp.perturb.by_model.acceptance import fault
+from dhp.perturb.by_model.answers import cleaned
+from dhp.perturb.by_model.prompts import (
     AgainPrompt,
     PerturbPrompt,
     StepsPrompt,

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from dhp.content import read_list
 from dhp.data import resolve_datasets
 from dhp.errors import InputError, NotApplicable
-from dhp.perturb.acceptance import fault
 from dhp.perturb.api import Edited
-from dhp.perturb.rephrase_clauses import orders
-from dhp.perturb.rephrase_focus import emphasis, focuses
-from dhp.perturb.rephrase_forms import forms, touches
-from dhp.perturb.rephrase_moves import moves, swapped
-from dhp.perturb.rephrase_speakers import speakers
-from dhp.perturb.rephrase_tokens import Sentence, Style, tokenised, write
-from dhp.perturb.rephrase_words import RephrasingLists, hits
-from dhp.perturb.rewriting import rewriting_insertion_rule
+from dhp.perturb.by_model.acceptance import fault
+from dhp.perturb.rewriting.clauses import orders
+from dhp.perturb.rewriting.focus import emphasis, focuses
+from dhp.perturb.rewriting.forms import forms, touches
+from dhp.perturb.rewriting.moves import moves, swapped
+from dhp.perturb.rewriting.perturber import rewriting_insertion_rule
+from dhp.perturb.rewriting.speakers import speakers
+from dhp.perturb.rewriting.tokens import Sentence, Style, tokenised, write
+from dhp.perturb.rewriting.words import RephrasingLists, hits
 from dhp.records import Example
 from dhp.text import sentences
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from dhp.errors import InputError
 from dhp.perturb.english import looks_english
-from dhp.perturb.entity_types import EntityLists, Kind, Mention, Piece, Span
-from dhp.perturb.entity_words import everyday, opens, prefixed, unlisted, zipf
+from dhp.perturb.entities.types import EntityLists, Kind, Mention, Piece, Span
+from dhp.perturb.entities.words import everyday, opens, prefixed, unlisted, zipf
 
 WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*")
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")

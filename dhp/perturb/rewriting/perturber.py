@@ -9,20 +9,18 @@ from dataclasses import replace
 from dhp.errors import NotApplicable
 from dhp.perturb.api import Edited, count_or_all, perturber
 from dhp.perturb.english import need_english
-from dhp.perturb.rephrase_clauses import orders
-from dhp.perturb.rephrase_focus import emphasis, focuses
-from dhp.perturb.rephrase_forms import forms, touched
-from dhp.perturb.rephrase_lexicon import CONJUNCTIONS
-from dhp.perturb.rephrase_moves import moves, swapped
-from dhp.perturb.rephrase_speakers import speakers
-from dhp.perturb.rephrase_tokens import Sentence, Style, Token, Tokens
-from dhp.perturb.rephrase_words import RephrasingLists, substituted
+from dhp.perturb.rewriting.clauses import orders
+from dhp.perturb.rewriting.focus import emphasis, focuses
+from dhp.perturb.rewriting.forms import forms, touched
+from dhp.perturb.rewriting.lexicon import CONJUNCTIONS
+from dhp.perturb.rewriting.moves import moves, swapped
+from dhp.perturb.rewriting.speakers import speakers
+from dhp.perturb.rewriting.tokens import Sentence, Style, Token, Tokens
+from dhp.perturb.rewriting.words import RephrasingLists, substituted
 from dhp.records import Example
 from dhp.seeding import stream
 from dhp.specs import ListReader
 from dhp.text import sentence_spans
-
-__all__ = ["RephrasingLists", "rewriting_insertion_rule"]
 
 _LEAST = 0.1
 """How far a rephrasing should be from its sentence: the share of words that one or the other has alone, or

@@ -1,6 +1,6 @@
 """The subject of a verb: where it begins, and its number where that is beyond doubt."""
 
-from dhp.perturb.grammar_words import (
+from dhp.perturb.grammar.words import (
     AUXILIARIES,
     DETERMINERS,
     DO,

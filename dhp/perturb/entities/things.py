@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from dhp.perturb.entity_finder import PLURAL, WORD, overlaps
-from dhp.perturb.entity_types import EntityLists, Mention, Piece, Span
-from dhp.perturb.entity_words import technical
+from dhp.perturb.entities.finder import PLURAL, WORD, overlaps
+from dhp.perturb.entities.types import EntityLists, Mention, Piece, Span
+from dhp.perturb.entities.words import technical
 
 _DETERMINED = re.compile(r"\b(?:the|an?|his|her|their|my|our|its|this|that|your)\s+(?:[a-z-]+\s+)?$", re.I)
 _LONG = 20

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from dhp.errors import NotApplicable
 from dhp.perturb.api import Edited, count_or_all, perturber
 from dhp.perturb.english import need_english
-from dhp.perturb.entity_finder import find_names, finder_name
-from dhp.perturb.entity_numbers import find_numbers, other_number, value
-from dhp.perturb.entity_things import find_things, find_trade_words
-from dhp.perturb.entity_types import EntityLists, Mention, Parts, Piece
-from dhp.perturb.entity_words import cased_as, like_acronym, like_term, pick, takes_an, zipf
+from dhp.perturb.entities.finder import find_names
+from dhp.perturb.entities.numbers import find_numbers, other_number, value
+from dhp.perturb.entities.things import find_things, find_trade_words
+from dhp.perturb.entities.types import EntityLists, Mention, Parts, Piece
+from dhp.perturb.entities.words import cased_as, like_acronym, like_term, pick, takes_an, zipf
 from dhp.records import Example
 from dhp.specs import ListReader
-
-__all__ = ["EntityLists", "fictional_named_entities_rule", "finder_name"]
 
 _NAMES = ("female", "male", "first", "surname", "place", "names", "name")
 _LESS_CRITICAL = {

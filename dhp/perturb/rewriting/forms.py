@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dhp.perturb.rephrase_clauses import plain
-from dhp.perturb.rephrase_lexicon import (
+from dhp.perturb.rewriting.clauses import plain
+from dhp.perturb.rewriting.lexicon import (
     AUXILIARIES,
     CONJUNCTIONS,
     DETERMINERS,
@@ -25,8 +25,8 @@ from dhp.perturb.rephrase_lexicon import (
     only_verb,
     readings,
 )
-from dhp.perturb.rephrase_tokens import Sentence, Token, Tokens
-from dhp.perturb.rephrase_words import NUMBERS, RephrasingLists
+from dhp.perturb.rewriting.tokens import Sentence, Token, Tokens
+from dhp.perturb.rewriting.words import NUMBERS, RephrasingLists
 
 _SUBJECT_CASE = {obj: subject for subject, obj in OBJECT_CASE.items()}
 _ENDS = (PREPOSITIONS - {"of"}) | MARKERS | frozenset(", ; : - -- – ( ) as".split())

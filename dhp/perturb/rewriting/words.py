@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dhp.perturb.rephrase_lexicon import (
+from dhp.perturb.rewriting.lexicon import (
     AUXILIARIES,
     BE,
     CLOSED,
@@ -25,7 +25,7 @@ from dhp.perturb.rephrase_lexicon import (
     plural,
     readings,
 )
-from dhp.perturb.rephrase_tokens import Style, Token, Tokens, tokenised
+from dhp.perturb.rewriting.tokens import Style, Token, Tokens, tokenised
 from dhp.specs import Spec
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

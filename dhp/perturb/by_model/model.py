@@ -8,11 +8,18 @@ from typing import Protocol
 from dhp.edits import audit
 from dhp.errors import InputError, StoppedEarly
 from dhp.llm import Answer, Asker, Failure, Params, Reply, Request, estimated_tokens
-from dhp.perturb.acceptance import fault
-from dhp.perturb.answers import cleaned
 from dhp.perturb.api import count_or_all
-from dhp.perturb.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, again, asks_for_steps, prompt_name
-from dhp.perturb.prompts import written as written_prompt
+from dhp.perturb.by_model.acceptance import fault
+from dhp.perturb.by_model.answers import cleaned
+from dhp.perturb.by_model.prompts import (
+    AgainPrompt,
+    PerturbPrompt,
+    StepsPrompt,
+    again,
+    asks_for_steps,
+    prompt_name,
+)
+from dhp.perturb.by_model.prompts import written as written_prompt
 from dhp.records import Example, PerturbedText, Variant
 from dhp.text import numbered_steps
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dhp.perturb.rephrase_lexicon import (
+from dhp.perturb.rewriting.lexicon import (
     AUXILIARIES,
     CONJUNCTIONS,
     DETERMINERS,
@@ -14,7 +14,7 @@ from dhp.perturb.rephrase_lexicon import (
     only_verb,
     readings,
 )
-from dhp.perturb.rephrase_tokens import Sentence, Token, Tokens
+from dhp.perturb.rewriting.tokens import Sentence, Token, Tokens
 
 _ADVERBS = frozenset(
     "therefore thus consequently recently currently previously initially originally eventually subsequently "

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from dhp.errors import NotApplicable
 from dhp.perturb.api import Edited, at_least_one, perturber
 from dhp.perturb.english import need_english
-from dhp.perturb.grammar_nouns import number, preposition, pronoun
-from dhp.perturb.grammar_verbs import agreement, fragment, verb_form
-from dhp.perturb.grammar_words import GrammarLists, Place, Sentence, read_sentences
+from dhp.perturb.grammar.nouns import number, preposition, pronoun
+from dhp.perturb.grammar.verbs import agreement, fragment, verb_form
+from dhp.perturb.grammar.words import GrammarLists, Place, Sentence, read_sentences
 from dhp.records import Example
 from dhp.specs import ListReader
-
-__all__ = ["GrammarLists", "grammatical_errors_rule", "possible_errors"]
 
 _RULES: tuple[Callable[[Sentence, int], Iterator[Place]], ...] = (
     agreement,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dhp.perturb.rephrase_clauses import BREAKS, at_only_comma, is_present, noun_phrase, starts_with_subject
-from dhp.perturb.rephrase_lexicon import (
+from dhp.perturb.rewriting.clauses import BREAKS, at_only_comma, is_present, noun_phrase, starts_with_subject
+from dhp.perturb.rewriting.lexicon import (
     AUXILIARIES,
     CONJUNCTIONS,
     MARKERS,
@@ -16,8 +16,8 @@ from dhp.perturb.rephrase_lexicon import (
     only_verb,
     readings,
 )
-from dhp.perturb.rephrase_tokens import Sentence, Token, Tokens
-from dhp.perturb.rephrase_words import RephrasingLists
+from dhp.perturb.rewriting.tokens import Sentence, Token, Tokens
+from dhp.perturb.rewriting.words import RephrasingLists
 
 
 def speakers(s: Sentence, lists: RephrasingLists) -> Iterator[Tokens]:

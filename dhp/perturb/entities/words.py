@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeVar
 
-from dhp.perturb.grammar_words import lemmas
+from dhp.perturb.grammar.words import lemmas
 
 T = TypeVar("T")
 

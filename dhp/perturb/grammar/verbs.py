@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from dhp.perturb.grammar_subjects import begins_clause, finite, head, noun_phrase, number_before, window
-from dhp.perturb.grammar_words import (
+from dhp.perturb.grammar.subjects import begins_clause, finite, head, noun_phrase, number_before, window
+from dhp.perturb.grammar.words import (
     AUXILIARIES,
     BE,
     DETERMINERS,

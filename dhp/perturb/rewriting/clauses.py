@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dhp.perturb.rephrase_lexicon import (
+from dhp.perturb.rewriting.lexicon import (
     AUXILIARIES,
     CONJUNCTIONS,
     DETERMINERS,
@@ -19,8 +19,8 @@ from dhp.perturb.rephrase_lexicon import (
     only_verb,
     readings,
 )
-from dhp.perturb.rephrase_tokens import Sentence, Token, Tokens
-from dhp.perturb.rephrase_words import NUMBERS
+from dhp.perturb.rewriting.tokens import Sentence, Token, Tokens
+from dhp.perturb.rewriting.words import NUMBERS
 
 BREAKS = frozenset(", ; : - -- – — ( ) [ ] / ...".split())
 _SUBORDINATORS = {

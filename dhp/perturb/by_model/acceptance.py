@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Sequence
 
-from dhp.perturb.compare import Change, Word, changes, commonness, is_form, is_spelt, lemmas, words
+from dhp.perturb.by_model.compare import Change, Word, changes, commonness, is_form, is_spelt, lemmas, words
+from dhp.perturb.by_model.refusals import is_refusal
 from dhp.perturb.english import looks_english
-from dhp.perturb.refusals import is_refusal
 from dhp.text import sentences
 
 EMPTY = "there is no text"

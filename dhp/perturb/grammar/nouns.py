@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from dhp.perturb.grammar_words import (
+from dhp.perturb.grammar.words import (
     AUXILIARIES,
     BE,
     PREPOSITIONS,

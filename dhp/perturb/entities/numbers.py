@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from dhp.perturb.entity_types import Kind, Mention, Piece, Span
-from dhp.perturb.entity_words import pick, zipf
+from dhp.perturb.entities.types import Kind, Mention, Piece, Span
+from dhp.perturb.entities.words import pick, zipf
 
 _UNITS = "two three four five six seven eight nine".split()
 _TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from dhp.perturb.rephrase_lexicon import CLOSED, known
+from dhp.perturb.rewriting.lexicon import CLOSED, known
 
 _CHUNK = re.compile(r"(\s*)(\S+)")
 _OPENING = re.compile(r"``|''|[(\[{\"'“‘`«]")
