@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
@@ -21,6 +21,7 @@ from dhp.seeding import text_hash
 from dhp.specs import Suite, Weights
 from dhp.stats import COMBINATIONS, combine, discernment, effect, level_average, minimum, signed_rank
 from dhp.stats.combine import Combination
+from dhp.stats.confusion import contributions, misplaced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -334,10 +335,12 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
         )
     probe = variant.level in PROBES
     row = None if probe else _weight_row(plan, variant.perturber, group.metrics)
-    log_p = log_p_ew = None
+    log_p = log_p_ew = lost = None
     if len(logs) == len(group.metrics):
         log_p = combine(np.array(logs), None, plan.combination)
         log_p_ew = log_p if row is None else combine(np.array(logs), row, plan.combination)
+        cells = _with_shares(cells, logs, row)
+        lost = None if row is None else misplaced([c.mean_drop or 0.0 for c in cells.values()], row)
     return VariantResult(
         variant=variant.name,
         level=variant.level,
@@ -349,4 +352,21 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
         d=None if log_p is None else discernment(log_p),
         d_ew=None if log_p_ew is None else discernment(log_p_ew),
         not_applicable=group.not_applicable(variant.name),
+        misplaced=None if lost is None or math.isnan(lost) else lost,
     )
+
+
+def _with_shares(
+    cells: Mapping[str, Cell], logs: Sequence[float], row: Sequence[float] | None
+) -> dict[str, Cell]:
+    """The cells with what each contributes to D and D_EW, and what experts expect of it."""
+    shares, shares_ew = contributions(logs), contributions(logs, row)
+    return {
+        metric: replace(
+            cell,
+            weight=None if row is None else row[m],
+            share=float(shares[m]),
+            share_ew=float(shares_ew[m]),
+        )
+        for m, (metric, cell) in enumerate(cells.items())
+    }

@@ -30,6 +30,12 @@ class Cell:
     fell: float | None
     tied: float | None
     rose: float | None
+    weight: float | None = None
+    """How much of the drop experts expect here, in [0, 1]; None without expert weights."""
+    share: float | None = None
+    """What this metric contributes to D: its part of the sum of 1 / p, in [0, 1]."""
+    share_ew: float | None = None
+    """The same for D_EW; where it differs from `share`, D and D_EW do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,9 @@ class VariantResult:
     d_ew: float | None
     not_applicable: int
     """Examples that have no text in this variant."""
+    misplaced: float | None
+    """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
+    weights or without a drop."""
 
     @property
     def raised(self) -> bool:

@@ -3,6 +3,7 @@
 from dhp.records import STAND_IN
 from dhp.results import Curve, CurveLine, Result, VariantResult
 
+_CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
 _FEWEST = 5  # 2 ** -5 is the first possible p-value below 0.05
 
 
@@ -68,6 +69,11 @@ def notes(result: Result) -> list[str]:
     perturbers = dict.fromkeys(row.variant.partition(".")[0] for row in result.variants)
     if stand_ins := [name for name in perturbers if name.endswith(STAND_IN)]:
         found.append(f"stand-ins by rule, not by language model: {', '.join(stand_ins)}")
+    confused = max(result.variants, key=lambda row: row.misplaced or 0.0, default=None)
+    if confused is not None and (confused.misplaced or 0.0) > _CONFUSED:
+        found.append(
+            f"{confused.variant}: {confused.misplaced:.0%} of the drop fell where experts do not expect it"
+        )
     if result.controls:
         worst = max(result.controls, key=lambda row: row.d or 0.0)
         found.append(

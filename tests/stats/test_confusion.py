@@ -1,0 +1,68 @@
+"""Where a drop fell and where it was expected: hand-worked figures and properties."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dhp.stats import combine
+from dhp.stats.confusion import contributions, misplaced
+
+DROPS = st.lists(st.floats(-4, 4), min_size=2, max_size=5)
+
+
+@pytest.mark.parametrize(
+    ("drops", "weights", "expected"),
+    [
+        ([1.4, 0.6], [0.7, 0.3], 0.0),
+        ([2.0, 0.0], [0.0, 1.0], 1.0),
+        ([1.0, 1.0], [1.0, 0.0], 0.5),
+        ([3.0, -2.0], [0.8, 0.2], 0.2),
+        ([0.5, 0.5, 0.5, 0.5], [0.7, 0.1, 0.1, 0.1], 0.45),
+    ],
+)
+def test_hand_worked(drops: list[float], weights: list[float], expected: float) -> None:
+    assert misplaced(drops, weights) == pytest.approx(expected)
+
+
+def test_without_a_drop_nothing_is_misplaced_or_right() -> None:
+    assert math.isnan(misplaced([0, 0], [0.5, 0.5]))
+    assert math.isnan(misplaced([-1, -2], [0.5, 0.5]))
+    assert math.isnan(misplaced([1, math.nan], [0.5, 0.5]))
+
+
+@given(DROPS, st.floats(0.1, 10))
+def test_a_share_that_does_not_depend_on_the_size_of_the_drop(drops: list[float], factor: float) -> None:
+    weights = np.arange(1, len(drops) + 1) / sum(range(1, len(drops) + 1))
+    found = misplaced(drops, weights)
+    if max(drops) <= 0:
+        assert math.isnan(found)
+    else:
+        assert 0 <= found <= 1
+        assert misplaced(np.array(drops) * factor, weights) == pytest.approx(found, abs=1e-9)
+
+
+@given(st.lists(st.floats(-600, 0), min_size=1, max_size=5))
+def test_contributions_are_the_terms_of_the_harmonic_mean(logs: list[float]) -> None:
+    weights = np.arange(1, len(logs) + 1) / sum(range(1, len(logs) + 1))
+    for w in (None, weights):
+        shares = contributions(logs, w)
+        assert shares.sum() == pytest.approx(1)
+        used = np.full(len(logs), 1 / len(logs)) if w is None else w
+        whole = combine(np.array(logs), w, "hmp")
+        assert np.allclose(shares, np.exp(np.log(used) - logs + whole))
+
+
+def test_a_metric_without_weight_contributes_nothing() -> None:
+    assert contributions([-100.0, -1.0], [0.0, 1.0]).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "weights"),
+    [([], []), ([1.0], [0.5, 0.5]), ([1.0, 2.0], [0.5, 0.6]), ([1.0, 2.0], [-0.5, 1.5])],
+)
+def test_what_does_not_fit_is_refused(values: list[float], weights: list[float]) -> None:
+    with pytest.raises(ValueError, match="weights"):
+        misplaced(values, weights)
