@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
@@ -22,6 +22,7 @@ from dhp.specs import Suite, Weights
 from dhp.stats import COMBINATIONS, combine, discernment, effect, level_average, minimum, signed_rank
 from dhp.stats.combine import Combination
 from dhp.stats.confusion import contributions, misplaced
+from dhp.stats.repeats import repeats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -274,6 +275,7 @@ def analyze_group(
         curves=curves,
         left_out=tuple(left_out),
         ratings=group.counts,
+        repeats={m: asdict(repeats(scores)) for m, scores in group.samples.items() if scores.size},
         failures=group.failures,
         rules=group.rules,
         missing_mass=group.missing_mass,

@@ -42,6 +42,8 @@ class Group:
     metrics: tuple[str, ...]
     means: npt.NDArray[np.float64]
     """Mean score, shape (1 + variants, metrics, examples), the original first; NaN where there is none."""
+    samples: dict[str, npt.NDArray[np.float64]]
+    """Metric -> single scores, shape (texts with a score, samples), NaN where one is missing."""
     asked: npt.NDArray[np.bool_]
     """Whether there is any row, scored or failed; same shape."""
     levels: dict[str, str] | None
@@ -268,6 +270,11 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
         variants=tuple(variants),
         metrics=tuple(metrics),
         means=means,
+        samples={
+            name: _by_text(cell[chosen], table["score"].to_numpy()[chosen])
+            for m, name in enumerate(metrics)
+            for chosen in [scored & (metric == m)]
+        },
         asked=rows > 0,
         levels=_levels(table, place) if "level" in table else None,
         counts={"asked": len(table), **{s: int(counts.get(s, 0)) for s in RATING_STATUSES}},
@@ -275,6 +282,16 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
         rules=_rules(table),
         missing_mass=_missing_mass(table, place),
     )
+
+
+def _by_text(texts: npt.NDArray[np.int64], scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The scores of each text as a row, in the order in which they come."""
+    order = np.argsort(texts, kind="stable")
+    _, row, counts = np.unique(texts[order], return_inverse=True, return_counts=True)
+    place = np.arange(texts.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    table = np.full((counts.size, counts.max(initial=0)), np.nan)
+    table[row, place] = scores[order]
+    return table
 
 
 def _failures(table: "pd.DataFrame") -> dict[str, int]:

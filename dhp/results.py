@@ -131,6 +131,9 @@ class Result:
     left_out: tuple[str, ...]
     """Variants of the suite that were not rated."""
     ratings: dict[str, int]
+    repeats: dict[str, dict[str, float | None]]
+    """Metric -> variance within and between texts, consistency and spread of its single scores; see
+    `dhp.stats.Repeats`. A metric without a score is not there."""
     failures: dict[str, int]
     """The most frequent reasons of failed ratings, with their counts."""
     rules: dict[str, int]

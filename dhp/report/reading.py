@@ -4,6 +4,7 @@ from dhp.records import STAND_IN
 from dhp.results import Curve, CurveLine, Result, VariantResult
 
 _CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
+_DOMINANT = 0.8  # share of one score, from which it is said
 _FEWEST = 5  # 2 ** -5 is the first possible p-value below 0.05
 
 
@@ -98,6 +99,9 @@ def notes(result: Result) -> list[str]:
     if missing:
         reasons = [f"{k} {v}" for k, v in result.ratings.items() if k not in ("asked", "scored") and v]
         found.append(f"{missing} of {result.ratings['asked']} ratings have no score ({', '.join(reasons)})")
+    for metric, figures in result.repeats.items():
+        if (figures["dominance"] or 0.0) > _DOMINANT:
+            found.append(f"{metric}: {figures['dominance']:.0%} of all its scores are the same one")
     found += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
     if result.missing_mass is not None:
         found.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")

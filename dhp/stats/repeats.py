@@ -1,0 +1,79 @@
+"""How steady a judge is from sample to sample, and how much of its scale it uses (Liu et al. 2023)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """What the samples of a metric show; None where there are not enough of them."""
+
+    within: float | None
+    """Mean variance over the samples of one text."""
+    between: float | None
+    """Variance between texts, freed of what the samples add to it; at least 0."""
+    icc: float | None
+    """Intraclass correlation ICC(1) of single samples (Shrout and Fleiss 1979), at most 1: the share of the
+    variance of a single score that is the texts' own. None where all scores are the same."""
+    identical: float | None
+    """Share of the texts with several samples whose samples are all the same, in [0, 1]."""
+    dominance: float
+    """Share of the most common single score, in [0, 1]: G-Eval's problem of a dominant digit."""
+    entropy: float
+    """Of the distribution of single scores, in bits; 0 where all are the same."""
+    distinct: int
+    """Different values among the single scores."""
+
+
+def repeats(scores: npt.ArrayLike) -> Repeats:
+    """Variance, consistency and spread of the samples of one metric.
+
+    Parameters
+    ----------
+    scores : shape (texts, samples)
+        NaN where a sample has no score; texts may have different numbers of samples.
+
+    Raises
+    ------
+    ValueError
+        If the array has another shape, holds no score at all, or an infinite one.
+    """
+    x = np.asarray(scores, dtype=np.float64)
+    if x.ndim != 2 or np.isinf(x).any() or not (there := ~np.isnan(x)).any():
+        raise ValueError(
+            f"scores must have shape (texts, samples) with a score, none infinite, not {x.shape}"
+        )
+    _, counts = np.unique(x[there], return_counts=True)
+    shares = counts / counts.sum()
+    several = there.sum(axis=1) > 1
+    identical = None
+    if several.any():
+        some = x[several]
+        identical = float((np.nanmax(some, axis=1) == np.nanmin(some, axis=1)).mean())
+    return Repeats(
+        *_variances(x[there.any(axis=1)]),
+        identical=identical,
+        dominance=float(shares.max()),
+        entropy=float(-(shares * np.log2(shares)).sum()) + 0.0,
+        distinct=int(counts.size),
+    )
+
+
+def _variances(x: Floats) -> tuple[float | None, float | None, float | None]:
+    """Within texts, between texts, and ICC(1), from a one-way analysis of variance with unequal groups."""
+    sizes = (~np.isnan(x)).sum(axis=1)
+    total, texts = int(sizes.sum()), sizes.size
+    if texts < 2 or total == texts:
+        return None, None, None
+    means = np.nansum(x, axis=1) / sizes
+    grand = np.nansum(x) / total
+    within = float(np.nansum((x - means[:, None]) ** 2) / (total - texts))
+    among = float((sizes * (means - grand) ** 2).sum() / (texts - 1))
+    typical = (total - float((sizes**2).sum()) / total) / (texts - 1)  # samples a text
+    spread = among + (typical - 1) * within
+    icc = (among - within) / spread if spread > 0 else None
+    return within, max((among - within) / typical, 0.0), icc
