@@ -1,5 +1,6 @@
 """The shapes of content files: what a YAML file may say, strictly."""
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
 
@@ -263,22 +264,63 @@ class Probes(Spec):
     perturbers: dict[Name, PerturberUse] = Field(min_length=1)
 
 
+class Agreement(Spec):
+    """How far the experts of a survey agree: Fleiss' kappa, 1 for all the same, 0 for no more than chance."""
+
+    kappa: Annotated[Number, Field(ge=-1, le=1)]
+    low: Number | None = None
+    """Lower end of the 95 % interval over experts; None where it cannot be estimated."""
+    high: Number | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Agreement":
+        if (self.low is None) != (self.high is None):
+            raise ValueError("give both low and high, or neither")
+        if self.low is not None and self.high is not None and not self.low <= self.kappa <= self.high:
+            raise ValueError(f"kappa {self.kappa:g} must lie between {self.low:g} and {self.high:g}")
+        return self
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or value == {} or value == []
+
+
 class Weights(Spec):
-    """How much each metric should suffer from each perturber, per task."""
+    """How much each metric should suffer from each perturber, per task: as weights, or as experts' votes."""
 
     weights: Name
     version: int
     provenance: str
     """Who says so and on what grounds."""
+    date: Annotated[dt.date | None, Field(strict=False, exclude_if=_is_absent)] = None
+    """When the experts were asked, e.g. 2026-05-31."""
+    experts: Annotated[int | None, Field(ge=1, exclude_if=_is_absent)] = None
+    """How many were asked."""
+    roles: list[str] = Field(default_factory=list, exclude_if=_is_absent)
+    """Who they are, in their own words, as far as they said."""
     otherwise: Literal["uniform"] | None = None
     """Weights of perturbers without a row; without this key such a perturber is an error."""
     tasks: dict[Name, dict[Name, dict[Name, Number]]] = Field(default_factory=dict)
     """task -> perturber -> metric -> weight; each row sums to 1."""
+    votes: dict[Name, dict[Name, dict[Name, Annotated[int, Field(ge=0)]]]] = Field(
+        default_factory=dict, exclude_if=_is_absent
+    )
+    """task -> perturber -> metric -> votes; their shares are the weights of rows that `tasks` lacks."""
+    agreement: dict[Name, Agreement] = Field(default_factory=dict, exclude_if=_is_absent)
+    """task -> how far the experts agree."""
 
     def row(self, task: str | None, perturber: str) -> Mapping[str, float] | None:
         """The weights of a perturber (a stand-in: those of what it stands for); None without a row."""
         rows = self.tasks.get(task or "", {})
         return rows.get(perturber, rows.get(stands_for(perturber)))
+
+    def with_shares(self) -> "Weights":
+        """With the shares of the votes as rows of `tasks`."""
+        tasks = dict(self.tasks)
+        for task, votes in self.votes.items():
+            shares = {p: {m: n / sum(row.values()) for m, n in row.items()} for p, row in votes.items()}
+            tasks[task] = {**tasks.get(task, {}), **shares}
+        return self.model_copy(update={"tasks": tasks})
 
     @model_validator(mode="after")
     def _rows_sum_to_one(self) -> "Weights":
@@ -290,6 +332,21 @@ class Weights(Spec):
                     raise ValueError(
                         f"tasks.{task}.{perturber}: weights must sum to 1, not {sum(row.values()):g}"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _votes_count(self) -> "Weights":
+        for task, rows in self.votes.items():
+            for perturber, row in rows.items():
+                place, total = f"votes.{task}.{perturber}", sum(row.values())
+                if perturber in self.tasks.get(task, {}):
+                    raise ValueError(f"{place}: also stands in tasks; give weights or votes, not both")
+                if total == 0:
+                    raise ValueError(f"{place}: nobody voted; allowed: at least one vote")
+                if self.experts is not None and total > self.experts:
+                    raise ValueError(f"{place}: {total} votes of {self.experts} experts; allowed: one each")
+        if lacking := [task for task in self.agreement if task not in self.votes]:
+            raise ValueError(f"agreement.{lacking[0]}: has no votes; allowed: {', '.join(self.votes)}")
         return self
 
 

@@ -56,6 +56,7 @@ ALLOWED: dict[str, set[str]] = {
     "making": VOCABULARY
     | {"asking", "content", "data", "doses", "frozen", "llm", "loaders", "perturb"}
     | {"perturb_model", "perturbed"},
+    "survey": VOCABULARY | {"content", "making", "perturbed"},
     "pipeline": VOCABULARY
     | {"analysis", "asking", "data", "judge", "judges", "llm", "making", "perturb_model"}
     | {"perturbed", "ratings", "results", "runfolder"}
@@ -80,6 +81,7 @@ ALLOWED: dict[str, set[str]] = {
         "ratings",
         "report",
         "runfolder",
+        "survey",
         "__init__",
     },
     "benchmark": {"cli"},

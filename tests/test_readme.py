@@ -85,7 +85,10 @@ def test_the_table_is_what_the_program_prints() -> None:
 
 def test_every_option_named_exists() -> None:
     shown = ""
-    for command in ("", "benchmark", "perturb", "analyze", "data prepare", "data show", "protocols show"):
+    commands = (
+        "benchmark,perturb,analyze,data prepare,data show,protocols show,weights aggregate,weights survey"
+    )
+    for command in ("", *commands.split(",")):
         arguments = [sys.executable, "-m", "dhp", *command.split(), "--help"]
         shown += subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))

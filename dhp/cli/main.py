@@ -15,6 +15,7 @@ from dhp.cli.benchmark import benchmark
 from dhp.cli.data import data
 from dhp.cli.perturb import perturb
 from dhp.cli.protocols import protocols
+from dhp.cli.weights import weights
 from dhp.errors import DhpError
 from dhp.files import reason
 from dhp.text import printable
@@ -35,6 +36,7 @@ app.command()(perturb)
 app.command()(analyze)
 app.add_typer(data, name="data")
 app.add_typer(protocols, name="protocols")
+app.add_typer(weights, name="weights")
 
 
 def _version(wanted: bool) -> None:

@@ -1,7 +1,7 @@
 """Content by name: cards, tasks, suites, weights and the bundled mini set."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dhp.content.files import content_folder, load_spec
@@ -89,23 +89,38 @@ def read_probes(name: str) -> Probes:
 
 
 def read_weights(given: str) -> Weights:
-    """Weights by name or by file (`.yaml`); tasks and metrics they name must exist, rows must be full."""
+    """Weights by name or by file (`.yaml`); tasks and metrics they name must exist, rows must be full.
+
+    Votes are read as their shares; a metric that they do not name has none.
+    """
     path = name_or_file("weights", content_folder("expert_weights"), given)
     weights = load_spec(path, Weights)
-    for task_name, rows in weights.tasks.items():
-        if task_name not in (tasks := task_names()):
-            raise InputError(f"{path}: tasks: unknown task '{task_name}'; {near(task_name, tasks)}")
-        metrics = read_task(task_name).metric_names
+    _check_rows(path, "tasks", weights.tasks, full=True)
+    _check_rows(path, "votes", weights.votes, full=False)
+    votes = {
+        task: {p: dict.fromkeys(read_task(task).metric_names, 0) | row for p, row in rows.items()}
+        for task, rows in weights.votes.items()
+    }
+    return weights.model_copy(update={"votes": votes}).with_shares()
+
+
+def _check_rows(
+    path: Path, key: str, tables: Mapping[str, Mapping[str, Mapping[str, float]]], *, full: bool
+) -> None:
+    """Raise `InputError` for a task or metric that does not exist; if `full`, for a metric left out too."""
+    for task, rows in tables.items():
+        if task not in (tasks := task_names()):
+            raise InputError(f"{path}: {key}: unknown task '{task}'; {near(task, tasks)}")
+        metrics = read_task(task).metric_names
         for perturber, row in rows.items():
-            place = f"{path}: tasks.{task_name}.{perturber}"
+            place = f"{path}: {key}.{task}.{perturber}"
             for metric in row:
                 if metric not in metrics:
                     raise InputError(f"{place}: unknown metric '{metric}'; {near(metric, metrics)}")
-            if missing := [m for m in metrics if m not in row]:
+            if full and (missing := [m for m in metrics if m not in row]):
                 raise InputError(
                     f"{place}: no weight for metric '{missing[0]}'; allowed: one for each metric"
                 )
-    return weights
 
 
 def mini_examples_file(dataset: str) -> Path:

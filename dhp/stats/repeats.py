@@ -69,6 +69,8 @@ def _variances(x: Floats) -> tuple[float | None, float | None, float | None]:
     total, texts = int(sizes.sum()), sizes.size
     if texts < 2 or total == texts:
         return None, None, None
+    unit = 2.0 ** np.frexp(np.nanmax(np.abs(x)))[1]  # squares of very large scores overflow
+    x = x / unit
     means = np.nansum(x, axis=1) / sizes
     grand = np.nansum(x) / total
     within = float(np.nansum((x - means[:, None]) ** 2) / (total - texts))
@@ -76,4 +78,12 @@ def _variances(x: Floats) -> tuple[float | None, float | None, float | None]:
     typical = (total - float((sizes**2).sum()) / total) / (texts - 1)  # samples a text
     spread = among + (typical - 1) * within
     icc = (among - within) / spread if spread > 0 else None
-    return within, max((among - within) / typical, 0.0), icc
+    between = max((among - within) / typical, 0.0)
+    return _finite(within, unit), _finite(between, unit), icc
+
+
+def _finite(variance: float, unit: float) -> float | None:
+    """A variance in squared units as it is; None where it overflows."""
+    with np.errstate(over="ignore"):
+        value = float(np.float64(variance) * unit * unit)
+    return value if np.isfinite(value) else None

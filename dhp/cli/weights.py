@@ -1,0 +1,107 @@
+"""`dhp weights`: list and show expert weights, ask experts for them, count their votes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from dhp.specs import Weights
+
+weights = typer.Typer(
+    help="Expert weights: list, show, ask experts, count votes.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Chart = Annotated[
+    str | None, typer.Option("--chart", metavar="FILE.html", help="Also draw them as a heat map.")
+]
+
+
+@weights.command("list")
+def list_() -> None:
+    """The weights that ship with the package.
+
+    Example: dhp weights list
+    """
+    from dhp.content import read_weights, weights_names
+
+    for name in weights_names():
+        print(f"{name:10} {' '.join(read_weights(name).provenance.split())}")
+
+
+@weights.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME|FILE.yaml", help="Expert weights.")],
+    chart: Chart = None,
+) -> None:
+    """The matrix of each task, perturbers x metrics, and where it comes from.
+
+    Example: dhp weights show design
+    """
+    from dhp.content import read_weights
+
+    _shown(read_weights(name), chart)
+
+
+@weights.command()
+def survey(
+    task: Annotated[str, typer.Option("--task", metavar="TASK", help="The task whose metrics are voted on.")],
+    out: Annotated[str, typer.Option("--out", metavar="FILE.html", help="The page to write.")],
+) -> None:
+    """A page that asks an expert which metric each perturbation hurts most; send it to several.
+
+    Example: dhp weights survey --task summarization --out survey.html
+    """
+    from dhp.files import check_writable, write_whole
+    from dhp.survey import make_survey, survey_page
+
+    check_writable(Path(out))
+    made = make_survey(task)
+    write_whole(Path(out), lambda new: new.write_text(survey_page(made), encoding="utf-8"))
+    print(f"{out}: survey {made.hash}, {len(made.issues)} questions on {', '.join(made.task.metric_names)}")
+
+
+@weights.command()
+def aggregate(
+    answers: Annotated[list[str], typer.Argument(metavar="FILE.json...", help="The experts' saved answers.")],
+    out: Annotated[str, typer.Option("--out", metavar="FILE.yaml", help="Weights file; named as the file.")],
+    chart: Chart = None,
+) -> None:
+    """Count the experts' votes into a weights file, with their agreement.
+
+    Example: dhp weights aggregate answers/*.json --out weights.yaml
+    """
+    from dhp.content import read_weights
+    from dhp.errors import InputError
+    from dhp.files import check_writable
+    from dhp.survey import aggregate as count
+    from dhp.survey import read_answers, write_weights
+
+    path = Path(out)
+    if path.suffix not in (".yaml", ".yml"):
+        raise InputError(f"--out {out}: unknown kind of file '{path.suffix}'; allowed: .yaml")
+    check_writable(path)
+    sheets = [read_answers(Path(name)) for name in answers]
+    counted = count(sheets, path.stem)
+    write_weights(counted, path)
+    _shown(read_weights(out), chart)
+    if unanswered := sum(metric is None for sheet in sheets for metric in sheet.answers.values()):
+        print(f"note: questions left open, which count for no metric: {unanswered}")
+
+
+def _shown(read: "Weights", chart: str | None) -> None:
+    from rich.console import Console
+
+    from dhp.files import write_whole
+    from dhp.survey import weights_page
+    from dhp.survey.chart import about, weights_table
+    from dhp.text import printable
+
+    if chart is not None:
+        write_whole(Path(chart), lambda new: new.write_text(weights_page(read), encoding="utf-8"))
+    console = Console()
+    for task, rows in read.tasks.items():
+        console.print(weights_table(task, rows))
+        console.print()
+    for line in about(read):
+        print(printable(line))
