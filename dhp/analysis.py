@@ -2,57 +2,36 @@
 
 import datetime as dt
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dhp import __version__
-from dhp.content import read_probes, read_suite, read_task, read_weights
+from dhp.content import read_probes, read_suite, read_task
 from dhp.curves import dose_curves
 from dhp.errors import InputError, near
+from dhp.intervals import Ends, intervals
+from dhp.plans import Plan, make_plan, weight_row
 from dhp.ratings import Group, groups, read_ratings
 from dhp.records import ORIGINAL, PROBES, Variant, dose_of, methods, stands_for
 from dhp.results import Cell, Result, Results, VariantResult, plain_p
-from dhp.seeding import text_hash
-from dhp.specs import Suite, Weights
-from dhp.stats import COMBINATIONS, combine, discernment, effect, level_average, minimum, signed_rank
-from dhp.stats.combine import Combination
+from dhp.specs import Suite
+from dhp.stats import combine, discernment, effect, level_average, minimum, signed_rank
 from dhp.stats.confusion import contributions, misplaced
+from dhp.stats.discernment import LOG_ALPHA
+from dhp.stats.multiplicity import benjamini_yekutieli, holm
 from dhp.stats.repeats import repeats
 
 if TYPE_CHECKING:
     import pandas as pd
 
-T = TypeVar("T")
-
-Statistics = Literal["default", "paper"]
-STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
 _ONE_LEVEL = "all"
 _MANY_MISSING = 0.05
 _NO_USAGE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0}
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How ratings are to be analysed."""
-
-    statistics: Statistics
-    combination: Combination
-    weights: Weights
-    task: str | None
-    """The task whose rows of the weights apply; None where they have no rows."""
-
-    @property
-    def label(self) -> str:
-        """For signatures."""
-        weights = (
-            f"{self.weights.weights}.v{self.weights.version}@{text_hash(self.weights.model_dump_json())}"
-        )
-        return f"weights:{weights}|statistics:{self.statistics}+{self.combination}"
 
 
 def analyze(
@@ -62,6 +41,7 @@ def analyze(
     weights: str | None = None,
     statistics: str = "default",
     combination: str | None = None,
+    resamples: int | None = 2000,
 ) -> Results:
     """Discernment scores from a ratings table alone.
 
@@ -83,6 +63,8 @@ def analyze(
         defaults and the combination as the DHP paper prints it.
     combination
         `hmp`, `printed` or `hmp-asymptotic`; default: the preset's.
+    resamples
+        Of the examples, for the 95 % intervals (paired bootstrap, BCa); None computes none.
 
     Returns
     -------
@@ -102,12 +84,20 @@ def analyze(
     task = read_task(read.task) if read else None
     scales = {m.name: m.scale for m in task.metrics} if task else None
     return Results(
-        [_analyzed(group, read, weights, statistics, combination) for group in groups(frame, scales)]
+        [
+            _analyzed(group, read, weights, statistics, combination, resamples)
+            for group in groups(frame, scales)
+        ]
     )
 
 
 def _analyzed(
-    group: Group, suite: Suite | None, weights: str | None, statistics: str, combination: str | None
+    group: Group,
+    suite: Suite | None,
+    weights: str | None,
+    statistics: str,
+    combination: str | None,
+    resamples: int | None,
 ) -> Result:
     """The result of one group of a ratings table."""
     if not group.variants:
@@ -121,7 +111,7 @@ def _analyzed(
         )
     task = suite.task if suite else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
-    plan = make_plan(statistics, combination, weights, task, perturbers, group.metrics)
+    plan = make_plan(statistics, combination, weights, task, perturbers, group.metrics, resamples)
     signature = _signature(group, suite, plan, methods(rated))
     return analyze_group(group, plan, rated, left_out=left_out, levels=levels, signature=signature)
 
@@ -133,65 +123,6 @@ def _signature(group: Group, suite: Suite | None, plan: Plan, made: str) -> str:
         f"|method:{made}|{plan.label}"
         f"|protocol:{group.protocol}|dhp:{__version__}"
     )
-
-
-def make_plan(
-    statistics: str,
-    combination: str | None,
-    weights: str | None,
-    task: str | None,
-    perturbers: Collection[str],
-    metrics: Sequence[str],
-) -> Plan:
-    """Resolve names to a plan; raises `InputError` for an unknown name or weights that do not fit."""
-    preset = _one_of("statistics", statistics, STATISTICS)
-    preset_combination: Combination = "hmp" if preset == "default" else "printed"
-    chosen = _one_of("combination", preset_combination if combination is None else combination, COMBINATIONS)
-    if weights is None:
-        design = read_weights("design")
-        fits = all(set(design.row(task, p) or ()) == set(metrics) for p in perturbers)
-        return Plan(preset, chosen, design if fits else read_weights("uniform"), task)
-    read = read_weights(weights)
-    if task is None and len(read.tasks) == 1:
-        task = next(iter(read.tasks))
-    plan = Plan(preset, chosen, read, task)
-    for perturber in perturbers:
-        _weight_row(plan, perturber, metrics)
-    return plan
-
-
-def _one_of(kind: str, name: str, allowed: tuple[T, ...]) -> T:
-    for known in allowed:
-        if name == known:
-            return known
-    raise InputError(f"unknown {kind} '{name}'; {near(name, map(str, allowed))}")
-
-
-def _weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[float] | None:
-    """The weights of the metrics under a perturber; None for equal weights."""
-    name = plan.weights.weights
-    row = plan.weights.row(plan.task, perturber)
-    if row is None:
-        if plan.weights.otherwise == "uniform":
-            return None
-        if plan.task is None:
-            raise InputError(
-                f"weights '{name}' hold several tasks; say which by --suite, or use --weights uniform"
-            )
-        raise InputError(
-            f"weights '{name}': no row for perturber '{perturber}' under task '{plan.task}'; "
-            f"allowed: --weights uniform or a file with that row"
-        )
-    for metric in metrics:
-        if metric not in row:
-            raise InputError(f"weights '{name}': no weight for metric '{metric}'; {near(metric, row)}")
-    total = math.fsum(row[m] for m in metrics)
-    if abs(total - 1) > 1e-6:
-        raise InputError(
-            f"weights '{name}': row '{perturber}' gives weight to metrics without ratings; "
-            f"allowed: ratings of {', '.join(row)}, or --weights uniform"
-        )
-    return [row[m] for m in metrics]
 
 
 def _rated_variants(group: Group, suite: Suite | None) -> tuple[list[Variant], list[str], str]:
@@ -250,6 +181,9 @@ def analyze_group(
     averaged = [row for row in rows if row.variant.partition(".")[0] not in dosed]
     d = {row.variant: row.d for row in averaged if row.d is not None}
     d_ew = {row.variant: row.d_ew for row in averaged if row.d_ew is not None}
+    ci, own = _intervals(group, averaged, plan)
+    adjusted = _adjusted(averaged)
+    rows = [replace(row, ci=own.get(row.variant, {}), **adjusted.get(row.variant, {})) for row in rows]
     d_min, worst = minimum(d) if d else (None, None)
     d_min_ew, worst_ew = minimum(d_ew) if d_ew else (None, None)
     return Result(
@@ -269,6 +203,7 @@ def analyze_group(
         d_min_ew=d_min_ew,
         d_min_variant=worst,
         d_min_variant_ew=worst_ew,
+        ci=ci,
         variants=tuple(rows),
         controls=tuple(controls),
         attacks=tuple(attacks),
@@ -282,6 +217,27 @@ def analyze_group(
         usage=dict(usage),
         warnings=(*_warnings(group), *_probe_warnings(controls, attacks)),
     )
+
+
+def _intervals(
+    group: Group, rows: Sequence[VariantResult], plan: Plan
+) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]]]:
+    """Those of the averages, and variant -> its own; empty where none are asked for or nothing is defined."""
+    levels = {row.variant: row.level for row in rows}
+    if plan.resamples is None or all(row.d is None for row in rows):
+        return {}, {}
+    weights = [weight_row(plan, name.partition(".")[0], group.metrics) for name in levels]
+    return intervals(group, levels, weights, plan.method, plan.combination, plan.resamples)
+
+
+def _adjusted(rows: Sequence[VariantResult]) -> dict[str, dict[str, float]]:
+    """Variant -> its p-values adjusted for testing several variants."""
+    d = {row.variant: row.d for row in rows if row.d is not None}
+    if not d:
+        return {}
+    logs = np.array(list(d.values())) * LOG_ALPHA
+    pairs = zip(d, np.exp(holm(logs)), np.exp(benjamini_yekutieli(logs)), strict=True)
+    return {name: {"p_holm": float(one), "p_by": float(other)} for name, one, other in pairs}
 
 
 def _warnings(group: Group) -> tuple[str, ...]:
@@ -318,7 +274,7 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
             continue
         test = signed_rank(
             differences,
-            "scipy" if plan.statistics == "paper" else "exact",
+            plan.method,
             "two-sided" if variant.level == "attack" else "greater",
         )
         size = effect(differences)
@@ -336,7 +292,7 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
             rose=size.rose,
         )
     probe = variant.level in PROBES
-    row = None if probe else _weight_row(plan, variant.perturber, group.metrics)
+    row = None if probe else weight_row(plan, variant.perturber, group.metrics)
     log_p = log_p_ew = lost = None
     if len(logs) == len(group.metrics):
         log_p = combine(np.array(logs), None, plan.combination)

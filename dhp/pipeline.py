@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dhp import __version__
-from dhp.analysis import Plan, analyze_group, make_plan
+from dhp.analysis import analyze_group
 from dhp.asking import Asking
 from dhp.data import Dataset
 from dhp.errors import InputError
@@ -18,6 +18,7 @@ from dhp.judges import make_judges, protocol
 from dhp.llm import Estimate, Terms, Usage, estimate_requests
 from dhp.making import Choice, Progress, listed, make_texts, perturbing_estimates
 from dhp.perturbed import PerturbedDataset, narrowed
+from dhp.plans import Plan, make_plan
 from dhp.protocols import Protocol
 from dhp.ratings import groups
 from dhp.records import PROBES, Rating, Variant
@@ -54,6 +55,7 @@ def run(
     weights: str | None = None,
     statistics: str = "default",
     combination: str | None = None,
+    resamples: int | None = 2000,
     out: str | Path | RunFolder | None = None,
     progress: Progress | None = None,
     **choice: Unpack[Choice],
@@ -77,7 +79,7 @@ def run(
         How language models are reached, how hard they are worked, and what they may cost.
     seed
         Of every random choice.
-    weights, statistics, combination
+    weights, statistics, combination, resamples
         As in `dhp.analyze`.
     out
         Folder to write the run to; None writes nothing.
@@ -94,7 +96,7 @@ def run(
     folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
     terms = _checked(asking).terms()
     judges = find_judges(model, protocol, asking, terms, prompt_files=prompt_files, seed=seed)
-    plan = partial(_plan, statistics, combination, weights, metrics)
+    plan = partial(_plan, statistics, combination, weights, resamples, metrics)
     made = make_texts(dataset, choice, seed, asking, terms, progress=progress, check=plan)
     plans = [plan(p.dataset.task, p.variants) for p in made]
     perturbed = [p.judged_by(metrics) for p in made]
@@ -201,13 +203,14 @@ def _plan(
     statistics: str,
     combination: str | None,
     weights: str | None,
+    resamples: int | None,
     metrics: Sequence[str],
     task: Task,
     variants: Sequence[Variant],
 ) -> Plan:
     perturbers = {v.perturber for v in variants if v.level not in PROBES}
     names = narrowed(task, metrics).metric_names
-    return make_plan(statistics, combination, weights, task.task, perturbers, names)
+    return make_plan(statistics, combination, weights, task.task, perturbers, names, resamples)
 
 
 def _identity(
@@ -215,7 +218,7 @@ def _identity(
 ) -> dict[str, object]:
     return {
         "seed": seed,
-        "analysis": [plan.label for plan in plans],
+        "analysis": [f"{plan.label}|resamples:{plan.resamples}" for plan in plans],
         "models": [
             {"model": j.model, "protocol": j.protocol, **(j.settings if isinstance(j, LlmJudge) else {})}
             for j in judges

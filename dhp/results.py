@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
@@ -54,7 +54,15 @@ class VariantResult:
     d_ew: float | None
     not_applicable: int
     """Examples that have no text in this variant."""
-    misplaced: float | None
+    ci: dict[str, tuple[float, float] | None] = field(default_factory=dict)
+    """95 % bootstrap intervals of `d`, `d_ew` and `effect` (the mean over metrics); None where undefined,
+    empty where none were asked for."""
+    p_holm: float | None = None
+    """p adjusted over the variants: bounds the chance of any false one among those noticed (Holm 1979)."""
+    p_by: float | None = None
+    """p adjusted over the variants: bounds the expected share of false ones among them (Benjamini and
+    Yekutieli 2001)."""
+    misplaced: float | None = None
     """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
     weights or without a drop."""
 
@@ -121,6 +129,8 @@ class Result:
     d_min_ew: float | None
     d_min_variant: str | None
     d_min_variant_ew: str | None
+    ci: dict[str, tuple[float, float] | None]
+    """95 % bootstrap intervals of the four averages."""
     variants: tuple[VariantResult, ...]
     controls: tuple[VariantResult, ...]
     """Changes that must not lower a score: a D of 1 or more is a false alarm."""

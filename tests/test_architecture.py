@@ -43,7 +43,11 @@ ALLOWED: dict[str, set[str]] = {
     "ratings": VOCABULARY,
     "report": VOCABULARY | {"results"},
     "curves": VOCABULARY | {"ratings", "results", "stats"},
-    "analysis": VOCABULARY | {"content", "curves", "ratings", "results", "stats", "__init__"},
+    "intervals": VOCABULARY | {"ratings", "stats"},
+    "plans": VOCABULARY | {"content", "stats"},
+    "analysis": VOCABULARY
+    | {"content", "curves", "intervals", "plans", "ratings", "results", "stats", "__init__"},
+    "comparing": VOCABULARY | {"ratings", "results", "stats"},
     "data": VOCABULARY | {"content", "loaders"},
     "runfolder": VOCABULARY | {"report", "results", "__init__"},
     "asking": VOCABULARY | {"llm"},
@@ -59,13 +63,14 @@ ALLOWED: dict[str, set[str]] = {
     "survey": VOCABULARY | {"content", "making", "perturbed"},
     "pipeline": VOCABULARY
     | {"analysis", "asking", "data", "judge", "judges", "llm", "making", "perturb_model"}
-    | {"perturbed", "ratings", "results", "runfolder"}
+    | {"perturbed", "plans", "ratings", "results", "runfolder"}
     | {"__init__"},
     "cli": VOCABULARY
     | {
         "analysis",
         "asking",
         "audits",
+        "comparing",
         "content",
         "data",
         "doses",

@@ -83,3 +83,16 @@ def test_failed_samples_are_no_scores() -> None:
     assert result.repeats["m"]["identical"] == 1
     assert result.repeats["m"]["within"] == 0
     assert result.repeats["m"]["distinct"] == 3
+
+
+def test_several_variants_are_corrected_for() -> None:
+    result = dhp.run("mock/noisy?sensitivity=0.25", "mini/summeval")
+    raw = sorted((v.p, v.p_holm, v.p_by) for v in result.variants)
+    count = len(raw)
+    step_down = [min(1.0, p * (count - i)) for i, (p, _, _) in enumerate(raw)]
+    assert [h for _, h, _ in raw] == pytest.approx([max(step_down[: i + 1]) for i in range(count)])
+    assert all(p <= h and p <= by for p, h, by in raw)
+    lost = {v.variant for v in result.variants if v.d >= 1 and v.p_holm > 0.05}
+    said = [note for note in notes(result[0]) if "Holm's correction" in note]
+    assert lost
+    assert all(name in said[0] for name in lost)

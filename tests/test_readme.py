@@ -85,9 +85,8 @@ def test_the_table_is_what_the_program_prints() -> None:
 
 def test_every_option_named_exists() -> None:
     shown = ""
-    commands = (
-        "benchmark,perturb,analyze,data prepare,data show,protocols show,weights aggregate,weights survey"
-    )
+    commands = "benchmark,compare,perturb,analyze,data prepare,data show,protocols show"
+    commands += ",weights aggregate,weights survey"
     for command in ("", *commands.split(",")):
         arguments = [sys.executable, "-m", "dhp", *command.split(), "--help"]
         shown += subprocess.run(arguments, capture_output=True, text=True, check=True).stdout

@@ -33,6 +33,7 @@ def analyze(
         weights=options.weights,
         statistics=options.statistics,
         combination=options.combination,
+        resamples=options.resamples,
     )
     if json:
         from json import dumps

@@ -58,6 +58,7 @@ def benchmark(
             weights=statistics.weights,
             statistics=statistics.statistics,
             combination=statistics.combination,
+            resamples=statistics.resamples,
             out=folder,
             progress=show,
             **way,

@@ -12,6 +12,7 @@ from typer.exceptions import Abort, Exit, TyperException
 
 from dhp.cli.analyze import analyze
 from dhp.cli.benchmark import benchmark
+from dhp.cli.compare import compare
 from dhp.cli.data import data
 from dhp.cli.perturb import perturb
 from dhp.cli.protocols import protocols
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command()(benchmark)
 app.command()(perturb)
 app.command()(analyze)
+app.command()(compare)
 app.add_typer(data, name="data")
 app.add_typer(protocols, name="protocols")
 app.add_typer(weights, name="weights")

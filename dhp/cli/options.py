@@ -167,6 +167,9 @@ class StatisticsOptions:
             "--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic; default: the preset's."
         ),
     ] = None
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="K", help="Of the examples, for the 95 % intervals.")
+    ] = 2000
 
 
 def _doses(given: Sequence[str]) -> "Doses | None":

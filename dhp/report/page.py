@@ -2,7 +2,7 @@
 
 from html import escape
 
-from dhp.report.reading import figure, notes, noticed, pairs, probe_verdict, threshold
+from dhp.report.reading import between, figure, notes, noticed, pairs, probe_verdict, threshold
 from dhp.results import Curve, Result, Results, VariantResult
 
 _STYLE = """
@@ -60,7 +60,7 @@ def _section(result: Result) -> str:
 weights {escape(result.weights)}</p>
 <div class="wide"><table class="named">
 <thead><tr><th scope="col">variant</th><th scope="col">level</th>
-<th scope="col">D</th><th scope="col">D_EW</th><th scope="col">at D = 1</th>
+<th scope="col">D</th><th scope="col">95 %</th><th scope="col">D_EW</th><th scope="col">at D = 1</th>
 {head}<th scope="col">pairs</th></tr></thead>
 <tbody>
 {rows}
@@ -77,9 +77,9 @@ def _totals(result: Result, metrics: int) -> str:
     empty = "<td></td>" * (metrics + 1)
     worst, worst_ew = escape(result.d_min_variant or ""), escape(result.d_min_variant_ew or "")
     return f"""<tfoot>
-{_total("D_avg", figure(result.d_avg), figure(result.d_avg_ew), empty)}
-{_total(f"D_min ({worst})", figure(result.d_min), "", empty)}
-{_total(f"D_min_EW ({worst_ew})", "", figure(result.d_min_ew), empty)}
+{_total("D_avg", figure(result.d_avg), result.ci.get("d_avg"), figure(result.d_avg_ew), empty)}
+{_total(f"D_min ({worst})", figure(result.d_min), result.ci.get("d_min"), "", empty)}
+{_total(f"D_min_EW ({worst_ew})", "", None, figure(result.d_min_ew), empty)}
 </tfoot>"""
 
 
@@ -91,8 +91,8 @@ def _probes(result: Result, metrics: list[str]) -> str:
     return f"""<h3>Controls and attacks</h3>
 <p class="note">A control must not lower a score, an attack must not raise one (two-sided test).</p>
 <div class="wide"><table class="named">
-<thead><tr><th scope="col">probe</th><th scope="col">kind</th><th scope="col">D</th><th scope="col">D_EW</th>
-<th scope="col">verdict</th>{head}<th scope="col">pairs</th></tr></thead>
+<thead><tr><th scope="col">probe</th><th scope="col">kind</th><th scope="col">D</th><th scope="col">95 %</th>
+<th scope="col">D_EW</th><th scope="col">verdict</th>{head}<th scope="col">pairs</th></tr></thead>
 <tbody>{rows}</tbody>
 </table></div>
 """
@@ -114,14 +114,15 @@ def _curve(curve: Curve) -> str:
 """
 
 
-def _total(label: str, d: str, d_ew: str, empty: str) -> str:
-    return f"<tr><td>{label}</td><td></td><td>{d}</td><td>{d_ew}</td><td></td>{empty}</tr>"
+def _total(label: str, d: str, ends: tuple[float, float] | None, d_ew: str, empty: str) -> str:
+    interval = between(ends) if ends else ""
+    return f"<tr><td>{label}</td><td></td><td>{d}</td><td>{interval}</td><td>{d_ew}</td><td></td>{empty}</tr>"
 
 
 def _row(row: VariantResult, metrics: list[str], verdict: str) -> str:
     effects = "".join(f"<td>{figure(row.metrics[m].effect)}</td>" for m in metrics)
     return (
         f"<tr><td>{escape(row.variant)}</td><td>{escape(row.level)}</td><td>{figure(row.d)}</td>"
-        f'<td>{figure(row.d_ew)}</td><td class="{verdict}">{verdict}</td>{effects}'
-        f"<td>{pairs(row)}</td></tr>"
+        f"<td>{between(row.ci.get('d'))}</td><td>{figure(row.d_ew)}</td>"
+        f'<td class="{verdict}">{verdict}</td>{effects}<td>{pairs(row)}</td></tr>'
     )

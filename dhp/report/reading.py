@@ -13,6 +13,11 @@ def figure(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
+def between(ends: tuple[float, float] | None) -> str:
+    """The ends of an interval, or a dash for undefined."""
+    return "–" if ends is None else f"{ends[0]:.2f}–{ends[1]:.2f}"
+
+
 def noticed(value: float | None) -> str:
     """Whether a D passes the line at 1."""
     return "undefined" if value is None else "noticed" if value >= 1 else "missed"
@@ -23,7 +28,7 @@ def most_hurt(row: VariantResult) -> tuple[str, float | None]:
     tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None and c.mean_drop is not None}
     if not tested:
         return "", None
-    metric = min(tested, key=lambda m: (tested[m].log10_p, -(tested[m].effect or 0.0)))
+    metric = min(tested, key=lambda m: (tested[m].log10_p, -(tested[m].mean_drop or 0.0)))
     return (metric if (tested[metric].effect or 0.0) > 0 else "none"), tested[metric].effect
 
 
@@ -32,7 +37,7 @@ def most_changed(row: VariantResult) -> tuple[str, float | None]:
     tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None}
     if not tested:
         return "", None
-    metric = min(tested, key=lambda m: (tested[m].log10_p, -abs(tested[m].effect or 0.0)))
+    metric = min(tested, key=lambda m: (tested[m].log10_p, -abs(tested[m].mean_drop or 0.0)))
     return (metric if tested[metric].effect else "none"), tested[metric].effect
 
 
@@ -70,6 +75,11 @@ def notes(result: Result) -> list[str]:
     perturbers = dict.fromkeys(row.variant.partition(".")[0] for row in result.variants)
     if stand_ins := [name for name in perturbers if name.endswith(STAND_IN)]:
         found.append(f"stand-ins by rule, not by language model: {', '.join(stand_ins)}")
+    lost = [
+        r.variant for r in result.variants if (r.d or 0) >= 1 and r.p_holm is not None and r.p_holm > 0.05
+    ]
+    if lost:
+        found.append(f"no longer significant after Holm's correction over variants: {', '.join(lost)}")
     confused = max(result.variants, key=lambda row: row.misplaced or 0.0, default=None)
     if confused is not None and (confused.misplaced or 0.0) > _CONFUSED:
         found.append(

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dhp.report.extras import print_extras
-from dhp.report.reading import figure, most_hurt, notes, noticed, pairs
+from dhp.report.reading import between, figure, most_hurt, notes, noticed, pairs
 from dhp.results import Result, Results, VariantResult
 from dhp.text import printable
 
@@ -39,6 +39,7 @@ _COLUMNS = (
     _Column("level", lambda row: row.level),
     _Column("variant", lambda row: row.variant),
     _Column("D", lambda row: figure(row.d), "right", coloured=True),
+    _Column("95 %", lambda row: between(row.ci.get("d")), "right"),
     _Column("D_EW", lambda row: figure(row.d_ew), "right"),
     _Column("D ≥ 1", lambda row: noticed(row.d), coloured=True),
     _Column("0   1           4", _bar, coloured=True),
@@ -46,7 +47,7 @@ _COLUMNS = (
     _Column("most hurt", lambda row: most_hurt(row)[0]),
     _Column("pairs", pairs, "right"),
 )
-_DROPPED_FIRST = ("0   1           4", "level", "most hurt", "effect")
+_DROPPED_FIRST = ("0   1           4", "level", "most hurt", "effect", "95 %")
 """Columns that a narrow terminal goes without, in this order."""
 
 
@@ -93,12 +94,13 @@ def _table(result: Result, dropped: Collection[str]) -> Table:
         level = row.level
         table.add_row(*cells)
     totals = (
-        ("D_avg", result.d_avg, result.d_avg_ew),
-        (f"D_min  {result.d_min_variant or ''}", result.d_min, None),
-        (f"D_min_EW  {result.d_min_variant_ew or ''}", None, result.d_min_ew),
+        ("D_avg", "d_avg", result.d_avg, result.d_avg_ew),
+        (f"D_min  {result.d_min_variant or ''}", "d_min", result.d_min, None),
+        (f"D_min_EW  {result.d_min_variant_ew or ''}", "", None, result.d_min_ew),
     )
-    for name, d, d_ew in () if result.curves else totals:
+    for name, averaged, d, d_ew in () if result.curves else totals:
         shown = {"variant": printable(name.rstrip()), "D": _total(d), "D_EW": _total(d_ew)}
+        shown["95 %"] = between(result.ci[averaged]) if averaged in result.ci else ""
         table.add_row(*(Text(shown.get(c.header, "")) for c in columns), style="bold")
     return table
 

@@ -8,17 +8,12 @@ import numpy.typing as npt
 from dhp.stats.combine import Combination, combine
 from dhp.stats.discernment import LOG_ALPHA, discernment
 from dhp.stats.effects import effect
-from dhp.stats.null import exact_log_tail
+from dhp.stats.resampled import Grid, Times, draws
 from dhp.stats.signed_rank import signed_rank
+from dhp.stats.tails import log_tails
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-_NEWTON_STEPS = 100
-_AT_THE_MEAN = 1e-6  # |z| below which the correction of the normal tail is 0/0, and its limit 0
-_FEW = 16
-_MANY = 100  # differences; above it even ties of half of them leave W+ smooth enough
-_DOMINANT = 0.25  # share of the differences that are tied with one another
-_DECISIVE = (0.4, 4.0)  # around D = 1; further out a few per cent of D hardly move a threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +125,7 @@ def threshold_interval(
     in which a threshold is undefined do not count for it.
 
     The tests of the resamples have the exact tail where a smooth one would be too coarse, else a saddlepoint
-    approximation. Their D is that of `curve` to within 0.1 or 8 %, whichever is more, mostly to 0.01.
+    approximation: see `log_tails`. Their D is that of `curve` to within 0.1, mostly to 0.001.
 
     Parameters
     ----------
@@ -154,11 +149,7 @@ def threshold_interval(
         raise ValueError(f"doses must have shape ({k},) for differences of shape {x.shape}")
     if resamples < 1 or not 0 < level < 1:
         raise ValueError("resamples must be at least 1 and level between 0 and 1")
-    drawn = rng.integers(n, size=(resamples, n)) + n * np.arange(resamples)[:, None]
-    times = np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n)
-    d = np.empty((resamples, k, m))
-    for dose, metric in np.ndindex(k, m):
-        d[:, dose, metric] = _resampled_d(x[:, dose, metric], times)
+    d = np.concatenate([_resampled_d(x, times) for times in draws(n, n, resamples, rng)])
     found = np.empty((resamples, m + 1))
     for i, one in enumerate(d):
         curves = np.column_stack([one, _combined(one, weights, combination)])
@@ -216,102 +207,12 @@ def _percentiles(values: Floats, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _resampled_d(differences: Floats, times: Ints) -> Floats:
-    """D of resamples of one test, shape (resamples,); `times` (resamples, n) says how often each pair is in.
-
-    Equal differences stay equal in a resample, so its tie groups are those of the data in other sizes.
-    """
-    there = ~np.isnan(differences)
-    nonzero = there & (differences != 0)
-    undefined = times @ there == 0
-    if not nonzero.any():
-        return np.where(undefined, np.nan, 0.0)
-    magnitudes, group = np.unique(np.abs(differences[nonzero]), return_inverse=True)
-    member = (group[:, None] == np.arange(magnitudes.size)).astype(np.float64)
-    drawn = times[:, nonzero].astype(np.float64)
-    sizes = drawn @ member
-    positive = drawn @ (member * (differences[nonzero] > 0)[:, None])
-    return np.where(undefined, np.nan, log_tails(sizes, positive) / LOG_ALPHA + 0.0)
-
-
-def log_tails(sizes: Floats, positive: Floats) -> Floats:
-    """log P(W+ >= observed) of many signed-rank tests, the exact tail of `signed_rank` or close to it.
-
-    Parameters
-    ----------
-    sizes, positive : shape (tests, groups)
-        How many differences of each magnitude, in increasing order, each test has, and how many of them are
-        positive. Whole numbers; a group may be empty.
-
-    Returns
-    -------
-    shape (tests,)
-        Exact where differences are few, or D is near 1 and one magnitude dominates, so that W+ moves in
-        leaps that no smooth tail follows; else `saddlepoint_log_tails`.
-    """
-    ranks = np.where(sizes > 0, 2 * np.cumsum(sizes, axis=1) - sizes + 1, 0).astype(np.int64)
-    w = (ranks * positive).sum(axis=1)
-    logs = saddlepoint_log_tails(ranks, sizes, w)
-    m = sizes.sum(axis=1)
-    near = (logs < _DECISIVE[0] * LOG_ALPHA) & (logs > _DECISIVE[1] * LOG_ALPHA)
-    dominated = sizes.max(axis=1) > _DOMINANT * m
-    exact = (m <= _FEW) | ((m <= _MANY) & dominated & near)
-    distinct, first, which = np.unique(
-        np.column_stack([sizes, w])[exact], axis=0, return_index=True, return_inverse=True
-    )
-    chosen = np.flatnonzero(exact)[first]
-    tails = np.empty(len(distinct))
-    for i, test in enumerate(chosen):
-        there = sizes[test] > 0
-        tails[i] = exact_log_tail(ranks[test, there], sizes[test, there].astype(np.int64), int(w[test]))
-    logs[exact] = np.minimum(tails, 0.0)[which]
-    return logs
-
-
-def saddlepoint_log_tails(ranks: Ints, sizes: Floats, w: Floats) -> Floats:
-    """log P(W >= w), approximately (Lugannani and Rice 1980), for doubled ranks as in `dhp.stats.null`.
-
-    `ranks` (0 where a group is empty) and `sizes` have shape (tests, groups), `w` and the result (tests,).
-    With the continuity correction for a lattice (Daniels 1987), whose step is the greatest common divisor of
-    the ranks. Exact where all differences are positive.
-    """
-    from scipy.special import log_ndtr
-
-    step = np.maximum(np.gcd.reduce(ranks, axis=1), 1)
-    r = ranks / step[:, None]
-    total = (ranks * sizes).sum(axis=1)
-    # The distance from the mean in steps, less half a step. The distribution is symmetric.
-    distance = (w - total / 2) / step - 0.5
-    tilt = _saddlepoints(r, sizes, np.abs(distance))
-    half = tilt[:, None] * r / 2
-    cumulant = (sizes * (np.logaddexp(half, -half) - np.log(2))).sum(axis=1)
-    variance = (sizes * r * r / 4 * (1 - np.tanh(half) ** 2)).sum(axis=1)
-    z = np.sqrt(np.maximum(2 * (tilt * np.abs(distance) - cumulant), 0))
-    u = 2 * np.sinh(tilt / 2) * np.sqrt(variance)
-    off = z > _AT_THE_MEAN
-    correction = np.where(off, 1 / np.where(off, u, 1) - 1 / np.where(off, z, 1), 0)
-    tails = log_ndtr(-z)
-    tails += np.log1p(correction * np.exp(-z * z / 2 - tails) / np.sqrt(2 * np.pi))
-    below = distance < 0
-    tails[below] = np.log1p(-np.exp(np.minimum(tails[below], -np.log(2))))
-    tails = np.where(w == total, -sizes.sum(axis=1) * np.log(2), tails)
-    return np.minimum(np.where(w == 0, 0.0, tails), 0.0)
-
-
-def _saddlepoints(r: Floats, sizes: Floats, distance: Floats) -> Floats:
-    """The tilt >= 0 under which the mean of W, in steps from its centre, is `distance`, by Newton steps.
-
-    The mean is concave in a tilt >= 0, so Newton's steps from 0 go up to the root and never past it.
-    """
-    tilt = np.zeros(distance.size)
-    open_ = np.flatnonzero(distance < (r * sizes).sum(axis=1) / 2)
-    for _ in range(_NEWTON_STEPS):
-        tanh = np.tanh(tilt[open_, None] * r[open_] / 2)
-        weighted = sizes[open_] * r[open_] / 2
-        lacking = distance[open_] - (weighted * tanh).sum(axis=1)
-        move = lacking / (weighted * r[open_] / 2 * (1 - tanh * tanh)).sum(axis=1)
-        tilt[open_] += move
-        open_ = open_[np.abs(move) > 1e-9 * tilt[open_]]
-        if not open_.size:
-            break
-    return tilt
+def _resampled_d(x: Floats, times: Times) -> Floats:
+    """D of resamples, shape (resamples, k, m); `times` (n, resamples) says how often each example is in."""
+    _, k, m = x.shape
+    d = np.empty((times.shape[1], k, m))
+    for dose, metric in np.ndindex(k, m):
+        tests = Grid.of(x[:, dose, metric]).tests(times)
+        logs = log_tails(tests.sizes, tests.positive)
+        d[:, dose, metric] = np.where(tests.pairs > 0, logs / LOG_ALPHA + 0.0, np.nan)
+    return d

@@ -1,0 +1,169 @@
+"""Runs side by side: which judge is better, as far as the same examples can tell."""
+
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dhp.errors import InputError, near
+from dhp.files import read_text, reason
+from dhp.ratings import Group, groups, read_ratings
+from dhp.results import SCHEMA
+from dhp.seeding import key_digest
+from dhp.stats import Comparison, compare
+
+PARTS = ("dataset", "n", "suite", "method", "weights", "statistics", "protocol")
+"""What must be the same for a comparison to mean something, as the parts of a signature."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One result of a run, with its ratings."""
+
+    place: str
+    result: Mapping[str, Any]
+    group: Group
+
+    @property
+    def signature(self) -> dict[str, str]:
+        parts = (part.partition(":") for part in str(self.result["signature"]).split("|"))
+        return {name: value for name, _, value in parts}
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetComparison:
+    """The judges of one dataset."""
+
+    dataset: str
+    n: int
+    judges: tuple[str, ...]
+    """Model, with the protocol where it was allowed to differ."""
+    scores: dict[str, Comparison]
+    """`d_avg`, `d_min`, `d_avg_ew`, `d_min_ew` -> the comparison by it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values; what is undefined is None."""
+        scores = {name: _plain(asdict(found)) for name, found in self.scores.items()}
+        return {"dataset": self.dataset, "n": self.n, "judges": list(self.judges), "scores": scores}
+
+
+def compare_runs(
+    folders: Sequence[str | Path], *, allow: Collection[str] = (), resamples: int = 2000
+) -> list[DatasetComparison]:
+    """Compare the judges of run folders, dataset by dataset, by a paired bootstrap over examples.
+
+    Parameters
+    ----------
+    folders
+        Run folders; each may hold several models and datasets.
+    allow
+        Parts of the signature that may differ, e.g. `protocol` to compare protocols of one model.
+    resamples
+        Of the examples, at least 1.
+
+    Raises
+    ------
+    InputError
+        For a folder that holds no run, a judge that stands twice, fewer than two judges on a dataset, and
+        runs that differ in `PARTS`: names what differs.
+    """
+    if unknown := [name for name in allow if name not in PARTS]:
+        raise InputError(f"--allow '{unknown[0]}': unknown; {near(unknown[0], PARTS)}")
+    if resamples < 1:
+        raise InputError(f"resamples: {resamples}; allowed: 1 or more")
+    by_dataset: dict[str, list[_Entry]] = {}
+    for folder in folders:
+        for entry in _entries(Path(folder)):
+            by_dataset.setdefault(str(entry.result["dataset"]), []).append(entry)
+    return [_compared(name, entries, allow, resamples) for name, entries in by_dataset.items()]
+
+
+def _entries(folder: Path) -> list[_Entry]:
+    path = folder / "results.json"
+    if not path.is_file():
+        raise InputError(
+            f"{folder}: holds no run, there is no results.json; allowed: folders of finished runs"
+        )
+    try:
+        found = json.loads(read_text(path))
+    except ValueError as e:
+        raise InputError(f"{path}: broken JSON ({reason(e)})") from None
+    results = found if isinstance(found, list) else [found]
+    if any(not isinstance(r, dict) or r.get("schema") != SCHEMA for r in results):
+        raise InputError(f"{path}: is no results file of this version; allowed: schema {SCHEMA}")
+    rated = {(g.model, g.protocol, g.dataset): g for g in groups(read_ratings(folder / "ratings.parquet"))}
+    entries = []
+    for result in results:
+        key = tuple(str(result.get(name)) for name in ("model", "protocol", "dataset"))
+        if key not in rated:
+            raise InputError(f"{path}: no ratings of model '{key[0]}' on '{key[2]}' beside it")
+        entries.append(_Entry(str(folder), result, rated[key]))
+    return entries
+
+
+def _compared(
+    dataset: str, entries: Sequence[_Entry], allow: Collection[str], resamples: int
+) -> DatasetComparison:
+    if len(entries) < 2:
+        raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
+    first, *others = entries
+    for other in others:
+        for part in PARTS:
+            here, there = first.signature.get(part), other.signature.get(part)
+            if part not in allow and here != there:
+                raise InputError(
+                    f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
+                    f"{other.place}; allowed: runs that agree in it{_allowing(part)}"
+                )
+    names = [str(e.result["model"]) for e in entries]
+    if "protocol" in allow:
+        names = [f"{name} ({e.result['protocol']})" for name, e in zip(names, entries, strict=True)]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"dataset '{dataset}': judge '{repeated[0]}' stands twice; give each one once")
+    levels = {v["variant"]: v["level"] for v in first.result["variants"]}
+    metrics = first.group.metrics
+    weights = [
+        [math.nan if (w := v["metrics"][m]["weight"]) is None else w for m in metrics]
+        for v in first.result["variants"]
+    ]
+    found = compare(
+        np.stack([_differences(e.group, list(levels), metrics) for e in entries]),
+        list(levels.values()),
+        np.random.default_rng(int.from_bytes(key_digest(*(e.group.digest for e in entries)))),
+        np.array(weights),
+        method="scipy" if first.result["statistics"] == "paper" else "exact",
+        combination=first.result["combination"],
+        resamples=resamples,
+    )
+    return DatasetComparison(dataset, len(first.group.examples), tuple(names), found)
+
+
+def _allowing(part: str) -> str:
+    return ", or --allow protocol to compare them on purpose" if part == "protocol" else ""
+
+
+def _differences(group: Group, variants: Sequence[str], metrics: Sequence[str]) -> np.ndarray[Any, Any]:
+    """Original minus degraded, shape (examples, variants, metrics), the examples sorted by name."""
+    order = np.argsort(group.examples)
+    empty = np.full((len(group.examples), len(metrics)), np.nan)
+    columns = [
+        np.stack([group.all_differences(v, m)[order] for m in metrics], axis=-1)
+        if v in group.variants
+        else empty
+        for v in variants
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value

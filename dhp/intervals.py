@@ -1,0 +1,66 @@
+"""From ratings to intervals: the paired bootstrap of the figures of a result."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from dhp.ratings import Group
+from dhp.seeding import key_digest
+from dhp.stats.bootstrap import bootstrap, interval
+from dhp.stats.combine import Combination
+from dhp.stats.signed_rank import Method
+
+Ends = tuple[float, float] | None
+"""Low and high end; None where undefined."""
+LEVEL = 0.95
+_AVERAGES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
+_OF_VARIANTS = ("d", "d_ew", "effect")
+
+
+def intervals(
+    group: Group,
+    levels: Mapping[str, str],
+    weights: Sequence[Sequence[float] | None],
+    method: Method,
+    combination: Combination,
+    resamples: int,
+) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]]]:
+    """Intervals (95 %, BCa) of the averages, and variant -> of its D, D_EW and mean effect.
+
+    `levels` maps the variants that count to their levels, `weights` gives the weights of the metrics under
+    each, None for equal ones. Seeded by the ratings: the same table gives the same intervals.
+    """
+    order = np.argsort(group.examples)  # the bootstrap draws by place
+    shape = len(group.examples), len(group.metrics)
+    columns = [
+        np.stack([group.all_differences(name, m)[order] for m in group.metrics], axis=-1)
+        if name in group.variants
+        else np.full(shape, np.nan)
+        for name in levels
+    ]
+    none = [math.nan] * len(group.metrics)
+    rng = np.random.default_rng(int.from_bytes(key_digest(group.digest, "intervals")))
+    found = bootstrap(
+        np.stack(columns, axis=1),
+        list(levels.values()),
+        rng,
+        np.array([none if row is None else row for row in weights]),
+        method=method,
+        combination=combination,
+        resamples=resamples,
+    )
+    of_averages: dict[str, Ends] = {}
+    for name in _AVERAGES:
+        ends = interval(found, name, level=LEVEL)
+        of_averages[name] = _ends(float(ends.low), float(ends.high))
+    of_variants: dict[str, dict[str, Ends]] = {name: {} for name in levels}
+    for quantity in _OF_VARIANTS:
+        ends = interval(found, quantity, level=LEVEL)
+        for v, name in enumerate(levels):
+            of_variants[name][quantity] = _ends(ends.low[v], ends.high[v])
+    return of_averages, of_variants
+
+
+def _ends(low: float, high: float) -> Ends:
+    return (float(low), float(high)) if math.isfinite(low) and math.isfinite(high) else None

@@ -1,0 +1,107 @@
+"""How ratings are to be analysed: names resolved to tests, combination and weights."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar, get_args
+
+from dhp.content import read_weights
+from dhp.errors import InputError, near
+from dhp.seeding import text_hash
+from dhp.specs import Weights
+from dhp.stats import COMBINATIONS
+from dhp.stats.combine import Combination
+from dhp.stats.signed_rank import Method
+
+T = TypeVar("T")
+
+Statistics = Literal["default", "paper"]
+STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How ratings are to be analysed."""
+
+    statistics: Statistics
+    combination: Combination
+    weights: Weights
+    task: str | None
+    """The task whose rows of the weights apply; None where they have no rows."""
+    resamples: int | None
+    """For intervals; None for none."""
+
+    @property
+    def method(self) -> Method:
+        """Of the tests."""
+        return "scipy" if self.statistics == "paper" else "exact"
+
+    @property
+    def label(self) -> str:
+        """For signatures."""
+        weights = (
+            f"{self.weights.weights}.v{self.weights.version}@{text_hash(self.weights.model_dump_json())}"
+        )
+        return f"weights:{weights}|statistics:{self.statistics}+{self.combination}"
+
+
+def make_plan(
+    statistics: str,
+    combination: str | None,
+    weights: str | None,
+    task: str | None,
+    perturbers: Collection[str],
+    metrics: Sequence[str],
+    resamples: int | None = None,
+) -> Plan:
+    """Resolve names to a plan; raises `InputError` for an unknown name or weights that do not fit."""
+    if resamples is not None and resamples < 1:
+        raise InputError(f"resamples: {resamples}; allowed: 1 or more, or none for no intervals")
+    preset = _one_of("statistics", statistics, STATISTICS)
+    preset_combination: Combination = "hmp" if preset == "default" else "printed"
+    chosen = _one_of("combination", preset_combination if combination is None else combination, COMBINATIONS)
+    if weights is None:
+        design = read_weights("design")
+        fits = all(set(design.row(task, p) or ()) == set(metrics) for p in perturbers)
+        return Plan(preset, chosen, design if fits else read_weights("uniform"), task, resamples)
+    read = read_weights(weights)
+    if task is None and len(read.tasks) == 1:
+        task = next(iter(read.tasks))
+    plan = Plan(preset, chosen, read, task, resamples)
+    for perturber in perturbers:
+        weight_row(plan, perturber, metrics)
+    return plan
+
+
+def _one_of(kind: str, name: str, allowed: tuple[T, ...]) -> T:
+    for known in allowed:
+        if name == known:
+            return known
+    raise InputError(f"unknown {kind} '{name}'; {near(name, map(str, allowed))}")
+
+
+def weight_row(plan: Plan, perturber: str, metrics: Sequence[str]) -> list[float] | None:
+    """The weights of the metrics under a perturber; None for equal weights."""
+    name = plan.weights.weights
+    row = plan.weights.row(plan.task, perturber)
+    if row is None:
+        if plan.weights.otherwise == "uniform":
+            return None
+        if plan.task is None:
+            raise InputError(
+                f"weights '{name}' hold several tasks; say which by --suite, or use --weights uniform"
+            )
+        raise InputError(
+            f"weights '{name}': no row for perturber '{perturber}' under task '{plan.task}'; "
+            f"allowed: --weights uniform or a file with that row"
+        )
+    for metric in metrics:
+        if metric not in row:
+            raise InputError(f"weights '{name}': no weight for metric '{metric}'; {near(metric, row)}")
+    total = math.fsum(row[m] for m in metrics)
+    if abs(total - 1) > 1e-6:
+        raise InputError(
+            f"weights '{name}': row '{perturber}' gives weight to metrics without ratings; "
+            f"allowed: ratings of {', '.join(row)}, or --weights uniform"
+        )
+    return [row[m] for m in metrics]

@@ -1,0 +1,58 @@
+"""Tails of many tests at once against the exact test of each."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dhp.stats import signed_rank
+from dhp.stats.resampled import Grid
+from dhp.stats.tails import exact_log_tails, log_tails
+
+
+def grouped(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    tests = Grid.of(d).tests(np.ones((d.size, 1), dtype=np.int32))
+    return tests.sizes, tests.positive
+
+
+def relative_error(d: np.ndarray) -> float:
+    return float(np.expm1(log_tails(*grouped(d))[0] - signed_rank(d).log_p))
+
+
+@given(st.lists(st.integers(-3, 5), min_size=1, max_size=120))
+@settings(max_examples=200, deadline=None)
+def test_exact_where_tie_groups_are_few(d: list[int]) -> None:
+    few = np.clip(d, -2, 2).astype(np.float64)
+    assert relative_error(few) == pytest.approx(0, abs=1e-9)
+
+
+@given(st.lists(st.integers(-40, 40), min_size=1, max_size=16))
+@example([-1, 2, 3, -4, 5, 6, -7, 8, -9, 10, 11, -12, -13])  # without ties, below the mean
+@settings(max_examples=150, deadline=None)
+def test_exact_where_differences_are_few(d: list[int]) -> None:
+    assert relative_error(np.array(d, dtype=np.float64)) == pytest.approx(0, abs=1e-9)
+
+
+@given(st.lists(st.integers(-6, 9).filter(bool), min_size=1, max_size=40))
+@settings(max_examples=150, deadline=None)
+def test_exact_tails_are_exact(d: list[int]) -> None:
+    sizes, positive = grouped(np.array(d, dtype=np.float64))
+    ranks = 2 * np.cumsum(sizes, axis=1) - sizes + 1
+    found = exact_log_tails(ranks, sizes, (ranks * positive).sum(axis=1))
+    assert found == pytest.approx([signed_rank(d).log_p], rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [30, 60, 100, 200])
+@pytest.mark.parametrize("shift", [-0.5, 0.0, 0.2, 0.5, 0.8])
+def test_within_one_per_cent_without_ties(n: int, shift: float) -> None:
+    rng = np.random.default_rng(n)
+    errors = [relative_error(rng.normal(shift, 1, n)) for _ in range(20)]
+    assert np.abs(errors).max() < 0.01
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0, 2.0, 4.0])
+def test_means_of_five_whole_scores_are_mostly_within_one_per_cent(shift: float) -> None:
+    rng = np.random.default_rng(5)
+    errors = np.abs([relative_error(np.round(rng.normal(shift, 5, 100))) for _ in range(60)])
+    assert np.quantile(errors, 0.9) < 0.01
+    assert errors.max() < 0.05
