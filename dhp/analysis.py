@@ -182,8 +182,7 @@ def analyze_group(
     d = {row.variant: row.d for row in averaged if row.d is not None}
     d_ew = {row.variant: row.d_ew for row in averaged if row.d_ew is not None}
     ci, own = _intervals(group, averaged, plan)
-    adjusted = _adjusted(averaged)
-    rows = [replace(row, ci=own.get(row.variant, {}), **adjusted.get(row.variant, {})) for row in rows]
+    rows = [replace(row, ci=own.get(row.variant, {})) for row in _adjusted(rows, averaged)]
     d_min, worst = minimum(d) if d else (None, None)
     d_min_ew, worst_ew = minimum(d_ew) if d_ew else (None, None)
     return Result(
@@ -230,14 +229,14 @@ def _intervals(
     return intervals(group, levels, weights, plan.method, plan.combination, plan.resamples)
 
 
-def _adjusted(rows: Sequence[VariantResult]) -> dict[str, dict[str, float]]:
-    """Variant -> its p-values adjusted for testing several variants."""
-    d = {row.variant: row.d for row in rows if row.d is not None}
+def _adjusted(rows: Sequence[VariantResult], tested: Sequence[VariantResult]) -> list[VariantResult]:
+    """The rows with p-values adjusted for testing several variants, those of `tested` that are defined."""
+    d = {row.variant: row.d for row in tested if row.d is not None}
     if not d:
-        return {}
+        return list(rows)
     logs = np.array(list(d.values())) * LOG_ALPHA
-    pairs = zip(d, np.exp(holm(logs)), np.exp(benjamini_yekutieli(logs)), strict=True)
-    return {name: {"p_holm": float(one), "p_by": float(other)} for name, one, other in pairs}
+    by_holm, by = (dict(zip(d, np.exp(f(logs)).tolist(), strict=True)) for f in (holm, benjamini_yekutieli))
+    return [replace(row, p_holm=by_holm.get(row.variant), p_by=by.get(row.variant)) for row in rows]
 
 
 def _warnings(group: Group) -> tuple[str, ...]:
