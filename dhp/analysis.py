@@ -181,7 +181,7 @@ def analyze_group(
     averaged = [row for row in rows if row.variant.partition(".")[0] not in dosed]
     d = {row.variant: row.d for row in averaged if row.d is not None}
     d_ew = {row.variant: row.d_ew for row in averaged if row.d_ew is not None}
-    ci, own = _intervals(group, averaged, plan)
+    ci, own, at_100 = _intervals(group, averaged, plan)
     rows = [replace(row, ci=own.get(row.variant, {})) for row in _adjusted(rows, averaged)]
     d_min, worst = minimum(d) if d else (None, None)
     d_min_ew, worst_ew = minimum(d_ew) if d_ew else (None, None)
@@ -203,6 +203,7 @@ def analyze_group(
         d_min_variant=worst,
         d_min_variant_ew=worst_ew,
         ci=ci,
+        at_100=at_100,
         variants=tuple(rows),
         controls=tuple(controls),
         attacks=tuple(attacks),
@@ -220,11 +221,11 @@ def analyze_group(
 
 def _intervals(
     group: Group, rows: Sequence[VariantResult], plan: Plan
-) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]]]:
-    """Those of the averages, and variant -> its own; empty where none are asked for or nothing is defined."""
+) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]], dict[str, float | None]]:
+    """As `intervals`; empty where none are asked for or nothing is defined."""
     levels = {row.variant: row.level for row in rows}
     if plan.resamples is None or all(row.d is None for row in rows):
-        return {}, {}
+        return {}, {}, {}
     weights = [weight_row(plan, name.partition(".")[0], group.metrics) for name in levels]
     return intervals(group, levels, weights, plan.method, plan.combination, plan.resamples)
 

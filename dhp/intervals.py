@@ -7,13 +7,15 @@ import numpy as np
 
 from dhp.ratings import Group
 from dhp.seeding import key_digest
-from dhp.stats.bootstrap import bootstrap, interval
+from dhp.stats.bootstrap import bootstrap, d_at, interval
 from dhp.stats.combine import Combination
 from dhp.stats.signed_rank import Method
 
 Ends = tuple[float, float] | None
 """Low and high end; None where undefined."""
 LEVEL = 0.95
+STANDARD_N = 100
+_DRAWS_AT = 500  # of the standard number of examples; their mean settles soon
 _AVERAGES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 _OF_VARIANTS = ("d", "d_ew", "effect")
 
@@ -25,8 +27,9 @@ def intervals(
     method: Method,
     combination: Combination,
     resamples: int,
-) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]]]:
-    """Intervals (95 %, BCa) of the averages, and variant -> of its D, D_EW and mean effect.
+) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]], dict[str, float | None]]:
+    """Intervals (95 %, BCa) of the averages, variant -> of its D, D_EW and mean effect, and the averages as
+    they would be on `STANDARD_N` examples.
 
     `levels` maps the variants that count to their levels, `weights` gives the weights of the metrics under
     each, None for equal ones. Seeded by the ratings: the same table gives the same intervals.
@@ -41,15 +44,11 @@ def intervals(
     ]
     none = [math.nan] * len(group.metrics)
     rng = np.random.default_rng(int.from_bytes(key_digest(group.digest, "intervals")))
-    found = bootstrap(
-        np.stack(columns, axis=1),
-        list(levels.values()),
-        rng,
-        np.array([none if row is None else row for row in weights]),
-        method=method,
-        combination=combination,
-        resamples=resamples,
-    )
+    differences, rows = np.stack(columns, axis=1), np.array([none if w is None else w for w in weights])
+    data = differences, list(levels.values()), rng, rows
+    found = bootstrap(*data, method=method, combination=combination, resamples=resamples)
+    at = d_at(*data, size=STANDARD_N, method=method, combination=combination, resamples=_DRAWS_AT).mean
+    standard = {name: float(np.ravel(getattr(at, name))[0]) for name in _AVERAGES}
     of_averages: dict[str, Ends] = {}
     for name in _AVERAGES:
         ends = interval(found, name, level=LEVEL)
@@ -59,7 +58,8 @@ def intervals(
         ends = interval(found, quantity, level=LEVEL)
         for v, name in enumerate(levels):
             of_variants[name][quantity] = _ends(ends.low[v], ends.high[v])
-    return of_averages, of_variants
+    finite = {name: value if math.isfinite(value) else None for name, value in standard.items()}
+    return of_averages, of_variants, finite
 
 
 def _ends(low: float, high: float) -> Ends:

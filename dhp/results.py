@@ -131,6 +131,9 @@ class Result:
     d_min_variant_ew: str | None
     ci: dict[str, tuple[float, float] | None]
     """95 % bootstrap intervals of the four averages."""
+    at_100: dict[str, float | None]
+    """The four averages as they would be on 100 examples: the mean over subsets, or, where there are fewer,
+    an extrapolation from draws with replacement. Runs of different size can be read side by side by them."""
     variants: tuple[VariantResult, ...]
     controls: tuple[VariantResult, ...]
     """Changes that must not lower a score: a D of 1 or more is a false alarm."""

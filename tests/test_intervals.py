@@ -86,3 +86,13 @@ def test_where_there_is_nothing_to_resample_there_is_no_interval() -> None:
 def test_no_resamples_are_refused(resamples: int) -> None:
     with pytest.raises(InputError, match=f"resamples: {resamples}; allowed: 1 or more"):
         dhp.run("mock/ideal", "mini/summeval", n=3, resamples=resamples)
+
+
+def test_runs_of_different_size_are_re_expressed_for_a_hundred(folder: Path) -> None:
+    small = json.loads((folder / "results.json").read_text())
+    assert small["n"] == 24
+    assert small["at_100"]["d_avg"] > 2 * small["d_avg"], "D grows about with the number of examples"
+    large = dhp.analyze(table_of(400, 0.7, 7))
+    exact = dhp.analyze(table_of(100, 0.7, 8))
+    assert large.at_100["d_avg"] < 0.5 * large.d_avg
+    assert exact.at_100["d_avg"] == pytest.approx(exact.d_avg)

@@ -4,6 +4,7 @@ from dhp.records import STAND_IN
 from dhp.results import Curve, CurveLine, Result, VariantResult
 
 _CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
+_STANDARD_N = 100  # examples, as in the benchmark's own datasets
 _DOMINANT = 0.8  # share of one score, from which it is said
 _FEWEST = 5  # 2 ** -5 is the first possible p-value below 0.05
 
@@ -75,6 +76,11 @@ def notes(result: Result) -> list[str]:
     perturbers = dict.fromkeys(row.variant.partition(".")[0] for row in result.variants)
     if stand_ins := [name for name in perturbers if name.endswith(STAND_IN)]:
         found.append(f"stand-ins by rule, not by language model: {', '.join(stand_ins)}")
+    if result.n != _STANDARD_N and (at := result.at_100.get("d_avg")) is not None:
+        how = " (extrapolated)" if result.n < _STANDARD_N else ""
+        found.append(
+            f"on {_STANDARD_N} examples D_avg would be about {figure(at)}{how}: D grows with their number"
+        )
     lost = [
         r.variant for r in result.variants if (r.d or 0) >= 1 and r.p_holm is not None and r.p_holm > 0.05
     ]
