@@ -235,6 +235,7 @@ def test_errors_of_a_smaller_count_are_among_those_of_a_larger_one(text: str) ->
     for smaller, larger in pairwise(made):
         left = list(larger)
         for pair in smaller:
+            assert pair in left
             left.remove(pair)
 
 
