@@ -131,7 +131,7 @@ def _compared(
         for v in first.result["variants"]
     ]
     found = compare(
-        np.stack([_differences(e.group, list(levels), metrics) for e in entries]),
+        np.stack([e.group.difference_table(list(levels), metrics) for e in entries]),
         list(levels.values()),
         np.random.default_rng(int.from_bytes(key_digest(*(e.group.digest for e in entries)))),
         np.array(weights),
@@ -144,19 +144,6 @@ def _compared(
 
 def _allowing(part: str) -> str:
     return ", or --allow protocol to compare them on purpose" if part == "protocol" else ""
-
-
-def _differences(group: Group, variants: Sequence[str], metrics: Sequence[str]) -> np.ndarray[Any, Any]:
-    """Original minus degraded, shape (examples, variants, metrics), the examples sorted by name."""
-    order = np.argsort(group.examples)
-    empty = np.full((len(group.examples), len(metrics)), np.nan)
-    columns = [
-        np.stack([group.all_differences(v, m)[order] for m in metrics], axis=-1)
-        if v in group.variants
-        else empty
-        for v in variants
-    ]
-    return np.stack(columns, axis=1)
 
 
 def _plain(value: Any) -> Any:

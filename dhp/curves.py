@@ -37,14 +37,7 @@ def dose_curves(group: Group, variants: Iterable[str], combination: Combination)
 
 
 def _curve(group: Group, perturber: str, doses: list[int], combination: Combination) -> Curve:
-    differences = np.stack(
-        [
-            np.stack([group.all_differences(f"{perturber}.k{k}", m) for m in group.metrics], axis=-1)
-            for k in doses
-        ],
-        axis=1,
-    )
-    differences = differences[np.argsort(group.examples)]  # the bootstrap draws by place
+    differences = group.difference_table([f"{perturber}.k{k}" for k in doses], group.metrics)
     found = curve(differences, None, combination)
     rng = np.random.default_rng(int.from_bytes(key_digest(group.digest, perturber)))
     intervals = threshold_interval(doses, differences, rng, None, combination)

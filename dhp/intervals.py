@@ -34,17 +34,10 @@ def intervals(
     `levels` maps the variants that count to their levels, `weights` gives the weights of the metrics under
     each, None for equal ones. Seeded by the ratings: the same table gives the same intervals.
     """
-    order = np.argsort(group.examples)  # the bootstrap draws by place
-    shape = len(group.examples), len(group.metrics)
-    columns = [
-        np.stack([group.all_differences(name, m)[order] for m in group.metrics], axis=-1)
-        if name in group.variants
-        else np.full(shape, np.nan)
-        for name in levels
-    ]
     none = [math.nan] * len(group.metrics)
     rng = np.random.default_rng(int.from_bytes(key_digest(group.digest, "intervals")))
-    differences, rows = np.stack(columns, axis=1), np.array([none if w is None else w for w in weights])
+    differences = group.difference_table(list(levels), group.metrics)
+    rows = np.array([none if row is None else row for row in weights])
     data = differences, list(levels.values()), rng, rows
     found = bootstrap(*data, method=method, combination=combination, resamples=resamples)
     at = d_at(*data, size=STANDARD_N, method=method, combination=combination, resamples=_DRAWS_AT).mean

@@ -83,6 +83,19 @@ class Group:
         wanted = self.asked[1 + self.variants.index(variant), self.metrics.index(metric)]
         return difference[paired], int((wanted & ~paired).sum())
 
+    def difference_table(self, variants: Sequence[str], metrics: Sequence[str]) -> npt.NDArray[np.float64]:
+        """`all_differences`, shape (examples, variants, metrics), for resampling: examples sorted by name.
+
+        NaN all over for a variant that was not rated.
+        """
+        table = np.full((len(self.examples), len(variants), len(metrics)), np.nan)
+        order = np.argsort(self.examples)
+        for v, name in enumerate(variants):
+            if name in self.variants:
+                for m, metric in enumerate(metrics):
+                    table[:, v, m] = self.all_differences(name, metric)[order]
+        return table
+
     def all_differences(self, variant: str, metric: str) -> npt.NDArray[np.float64]:
         """Original minus a rated variant, shape (examples,); NaN where a score is missing.
 

@@ -74,17 +74,12 @@ def _fitting_table(part: "FrozenPart", audits: Sequence[VariantAudit], console: 
 
 
 def _table(part: "FrozenPart", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "Table":
-    from rich.table import Table
     from rich.text import Text
 
+    from dhp.report.plain import plain_table
+
     title = f"{part.dataset}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {len(part.examples)}"
-    table = Table(
-        title=Text(printable(title), style="bold"),
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-    )
+    table = plain_table(title)
     columns = [c for c in _COLUMNS if c.header not in dropped]
     for column in columns:
         table.add_column(column.header, justify="left" if column is columns[0] else "right", overflow="fold")

@@ -6,6 +6,7 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from dhp.comparing import DatasetComparison
 
@@ -42,20 +43,12 @@ def compare(
 
 
 def _print(found: "DatasetComparison", console: "Console") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
+    from dhp.report.plain import plain_table
     from dhp.report.reading import figure
     from dhp.text import printable
 
-    def table(title: str, *headings: str) -> Table:
-        made = Table(
-            title=Text(printable(title), style="bold"),
-            title_justify="left",
-            box=None,
-            pad_edge=False,
-            padding=(0, 2, 0, 0),
-        )
+    def table(title: str, *headings: str) -> "Table":
+        made = plain_table(title)
         for place, heading in enumerate(headings):
             made.add_column(heading, justify="right" if place else "left", overflow="fold")
         return made

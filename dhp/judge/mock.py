@@ -2,7 +2,6 @@
 
 import difflib
 import math
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -12,7 +11,7 @@ from dhp.errors import InputError, near
 from dhp.judge.api import Candidate
 from dhp.judge.names import split_settings
 from dhp.judge.scales import onto
-from dhp.records import ORIGINAL, PROBES, Rating
+from dhp.records import ORIGINAL, PROBES, Rating, dose_of
 from dhp.registry import Registry
 from dhp.seeding import stream
 from dhp.specs import Metric, Scale, Task
@@ -156,8 +155,8 @@ def _perturber(variant: str) -> str:
 
 def _damage(variant: str) -> float:
     degree = variant.partition(".")[2]
-    if dose := re.fullmatch(r"k(\d+)", degree):
-        return max(0.0, 1 + math.log(int(dose[1]) / 10, 5))
+    if dose := dose_of(variant):
+        return max(0.0, 1 + math.log(dose / 10, 5))
     return _DAMAGE.get(degree, 1.0)
 
 

@@ -4,6 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dhp.report.plain import plain_table
 from dhp.report.reading import figure, most_changed, pairs, probe_verdict, threshold
 from dhp.results import Curve, Result
 from dhp.text import printable
@@ -18,7 +19,7 @@ def print_extras(result: Result, console: Console) -> None:
 
 
 def _probes(result: Result) -> Table:
-    table = _plain("Controls must not lower a score, attacks must not raise one (two-sided test)")
+    table = plain_table("Controls must not lower a score, attacks must not raise one (two-sided test)")
     for heading in ("probe", "D", "verdict", "most changed", "effect", "pairs"):
         right = heading in ("D", "effect", "pairs")
         table.add_column(
@@ -34,7 +35,7 @@ def _probes(result: Result) -> Table:
 
 
 def _curve(curve: Curve) -> Table:
-    table = _plain(f"{curve.perturber}: D at dose k, and the dose at which D passes 1")
+    table = plain_table(f"{curve.perturber}: D at dose k, and the dose at which D passes 1")
     table.add_column("k", no_wrap=True)
     for dose in curve.doses:
         table.add_column(f"{dose}", justify="right")
@@ -43,9 +44,3 @@ def _curve(curve: Curve) -> Table:
         cells = (name, *map(figure, line.d), threshold(curve, line))
         table.add_row(*(Text(printable(cell)) for cell in cells), style="bold" if name == "combined" else "")
     return table
-
-
-def _plain(title: str) -> Table:
-    return Table(
-        title=Text(printable(title)), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-    )

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dhp.report.extras import print_extras
+from dhp.report.plain import plain_table
 from dhp.report.reading import between, figure, most_hurt, notes, noticed, pairs
 from dhp.results import Result, Results, VariantResult
 from dhp.text import printable
@@ -78,10 +79,7 @@ def _table(result: Result, dropped: Collection[str]) -> Table:
     judge = (
         result.model if result.protocol in ("none", "unknown") else f"{result.model}  ·  {result.protocol}"
     )
-    title = printable(f"{result.dataset}  ·  {judge}  ·  n = {result.n}")
-    table = Table(
-        title=Text(title, style="bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-    )
+    table = plain_table(f"{result.dataset}  ·  {judge}  ·  n = {result.n}")
     columns = [column for column in _COLUMNS if column.header not in dropped]
     for column in columns:
         table.add_column(column.header, justify=column.justify, overflow="fold")

@@ -12,9 +12,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.combine import Combination
+from dhp.stats.combine import Combination, combined
 from dhp.stats.discernment import LOG_ALPHA
-from dhp.stats.resampled import Grid, Times, combined, draws, subsets
+from dhp.stats.resampled import Grid, Times, draws, subsets
 from dhp.stats.signed_rank import Method, signed_rank
 
 Floats = npt.NDArray[np.float64]

@@ -1,12 +1,12 @@
 """One p-value out of the metrics' p-values, in log space."""
 
-import math
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 Combination = Literal["hmp", "printed", "hmp-asymptotic"]
+Floats = npt.NDArray[np.float64]
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 
 
@@ -41,32 +41,44 @@ def combine(
     logs = np.asarray(log_p, dtype=np.float64)
     if logs.ndim != 1 or logs.size == 0 or not (logs <= 0).all():
         raise ValueError("log_p must have shape (M,) with M >= 1 and no value above 0")
-    w = np.full(logs.size, 1 / logs.size) if weights is None else np.asarray(weights, dtype=np.float64)
-    if w.shape != logs.shape or not (w >= 0).all() or abs(w.sum() - 1) > 1e-6:
-        raise ValueError(f"weights must have shape {logs.shape}, be non-negative and sum to 1")
+    rows = None if weights is None else checked_weights(weights, logs.size)[None, :]
+    return float(combined(logs[None, :], rows, combination)[0])
+
+
+def checked_weights(weights: npt.ArrayLike, metrics: int) -> Floats:
+    """Weights of so many metrics as an array; `ValueError` unless they fit, are non-negative and sum to 1."""
+    w = np.asarray(weights, dtype=np.float64)
+    if w.shape != (metrics,) or not (w >= 0).all() or abs(w.sum() - 1) > 1e-6:
+        raise ValueError(f"weights must have shape ({metrics},), be non-negative and sum to 1")
+    return w
+
+
+def combined(log_p: Floats, weights: Floats | None, combination: Combination) -> Floats:
+    """As `combine`, over the last axis of log p, shape (..., variants, metrics); NaN where any metric is.
+
+    `weights` has shape (variants, metrics); a row of NaN means none for that variant, as None does for all.
+    """
     if combination not in COMBINATIONS:
         raise ValueError(f"unknown combination '{combination}'; allowed: {', '.join(COMBINATIONS)}")
-    logs, w = logs[w > 0], w[w > 0]
-    if combination == "printed" and weights is None:
-        w = np.ones(logs.size)
-    combined = min(-_log_sum(np.log(w) - logs), 0.0)
-    if combination == "hmp-asymptotic" and w.size > 1 and combined < 0:
-        return _landau_log_tail(combined, w)
-    return combined
+    m = log_p.shape[-1]
+    equal = 1.0 if combination == "printed" else 1 / m
+    w = np.full(log_p.shape[-2:], equal) if weights is None else np.where(np.isnan(weights), equal, weights)
+    with np.errstate(divide="ignore"):
+        parts = np.log(w) - log_p
+    top = parts.max(axis=-1)
+    logs: Floats = np.minimum(-(top + np.log(np.exp(parts - top[..., None]).sum(axis=-1))), 0.0)
+    if combination == "hmp-asymptotic" and m > 1:
+        _make_asymptotic(logs, w)
+    return logs
 
 
-def _log_sum(logs: npt.NDArray[np.float64]) -> float:
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))
-
-
-def _landau_log_tail(log_hmp: float, weights: npt.NDArray[np.float64]) -> float:
-    """log P(X >= 1/hmp) for the weighted mean X of inverse p-values under the null hypothesis."""
-    if -log_hmp > 30:  # there the tail is 1/x to 11 digits
-        return log_hmp
+def _make_asymptotic(logs: Floats, weights: Floats) -> None:
+    """Turn harmonic means, shape (..., variants), into p-values in place; see `combine`."""
     from scipy.stats import landau
 
-    # The entropy of the weights is log M for M equal ones.
-    entropy = -float(weights @ np.log(weights))
-    location = entropy + 1 - float(np.euler_gamma) + math.log(math.pi / 2)
-    return min(float(np.log(landau.sf(math.exp(-log_hmp), location, math.pi / 2))), 0.0)
+    entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1)
+    location = np.broadcast_to(entropy + 1 - np.euler_gamma + np.log(np.pi / 2), logs.shape)
+    several = np.broadcast_to((weights > 0).sum(axis=-1) > 1, logs.shape)
+    turned = several & (logs < 0) & (logs >= -30)  # beyond that the tail is 1/x to 11 digits
+    tails = landau.sf(np.exp(-logs[turned]), location[turned], np.pi / 2)
+    logs[turned] = np.minimum(np.log(tails), 0.0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.combine import Combination, combine
+from dhp.stats.combine import Combination, checked_weights, combined
 from dhp.stats.discernment import LOG_ALPHA, discernment
 from dhp.stats.effects import effect
 from dhp.stats.resampled import Grid, Times, draws
@@ -151,8 +151,7 @@ def threshold_interval(
         raise ValueError("resamples must be at least 1 and level between 0 and 1")
     d = np.concatenate([_resampled_d(x, times) for times in draws(n, n, resamples, rng)])
     found = np.empty((resamples, m + 1))
-    for i, one in enumerate(d):
-        curves = np.column_stack([one, _combined(one, weights, combination)])
+    for i, curves in enumerate(np.dstack([d, _combined(d, weights, combination)])):
         found[i] = [_threshold(logs, column) for column in curves.T]
     ends = [_percentiles(column[~np.isnan(column)], level) for column in found.T]
     return ThresholdIntervals(np.array(ends[:m]), np.array(ends[m]))
@@ -175,13 +174,9 @@ def _checked_doses(doses: npt.ArrayLike) -> Floats:
 
 
 def _combined(d: Floats, weights: npt.ArrayLike | None, combination: Combination) -> Floats:
-    """D of the combined p-values, from D by dose and metric."""
-    return np.array(
-        [
-            np.nan if np.isnan(row).any() else discernment(combine(row * LOG_ALPHA, weights, combination))
-            for row in d
-        ]
-    )
+    """D of the combined p-values, from D by dose and metric, shape (..., k, m); NaN where any metric is."""
+    rows = None if weights is None else np.broadcast_to(checked_weights(weights, d.shape[-1]), d.shape[-2:])
+    return combined(d * LOG_ALPHA, rows, combination) / LOG_ALPHA + 0.0
 
 
 def _threshold(log_doses: Floats, d: Floats) -> float:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.combine import COMBINATIONS, Combination
 from dhp.stats.signed_rank import Method
 from dhp.stats.tails import doubled_ranks, exact_log_tails, tails
 
@@ -154,34 +153,3 @@ class Grid:
         sizes = np.diff(np.append(self.starts, self.order.size))
         each[self.order] = np.repeat(by_value, sizes)
         return each
-
-
-def combined(log_p: Floats, weights: Floats | None, combination: Combination) -> Floats:
-    """`combine` over the last axis of log p, shape (..., variants, metrics); NaN where any metric is.
-
-    `weights` has shape (variants, metrics); a row of NaN means none for that variant, as None does for all.
-    """
-    if combination not in COMBINATIONS:
-        raise ValueError(f"unknown combination '{combination}'; allowed: {', '.join(COMBINATIONS)}")
-    m = log_p.shape[-1]
-    equal = 1.0 if combination == "printed" else 1 / m
-    w = np.full(log_p.shape[-2:], equal) if weights is None else np.where(np.isnan(weights), equal, weights)
-    with np.errstate(divide="ignore"):
-        parts = np.log(w) - log_p
-    top = parts.max(axis=-1)
-    logs: Floats = np.minimum(-(top + np.log(np.exp(parts - top[..., None]).sum(axis=-1))), 0.0)
-    if combination == "hmp-asymptotic" and m > 1:
-        _make_asymptotic(logs, w)
-    return logs
-
-
-def _make_asymptotic(logs: Floats, weights: Floats) -> None:
-    """Turn harmonic means, shape (..., variants), into p-values in place; see `combine`."""
-    from scipy.stats import landau
-
-    entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1)
-    location = np.broadcast_to(entropy + 1 - np.euler_gamma + np.log(np.pi / 2), logs.shape)
-    several = np.broadcast_to((weights > 0).sum(axis=-1) > 1, logs.shape)
-    turned = several & (logs < 0) & (logs >= -30)
-    tails = landau.sf(np.exp(-logs[turned]), location[turned], np.pi / 2)
-    logs[turned] = np.minimum(np.log(tails), 0.0)

@@ -21,7 +21,8 @@ from dhp.stats import (
     signed_rank,
 )
 from dhp.stats.bootstrap import ends, make_design
-from dhp.stats.resampled import Grid, combined, draws, subsets
+from dhp.stats.combine import combined
+from dhp.stats.resampled import Grid, draws, subsets
 
 LEVELS = ["character", "word", "word"]
 NAMES = [field.name for field in fields(Scores)]
