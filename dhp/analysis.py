@@ -258,9 +258,9 @@ def _probe_warnings(controls: Sequence[VariantResult], attacks: Sequence[Variant
         if row.d is not None and row.d >= 1
     ]
     return found + [
-        f"attack '{row.variant}' raised the score (D = {row.d:.2f}, two-sided)"
+        f"attack '{row.variant}' raised the score, most clearly of {row.risen} (D = {row.d:.2f}, two-sided)"
         for row in attacks
-        if row.d is not None and row.d >= 1 and row.raised
+        if row.d is not None and row.d >= 1 and row.risen
     ]
 
 

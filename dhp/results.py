@@ -67,16 +67,20 @@ class VariantResult:
     weights or without a drop."""
 
     @property
-    def raised(self) -> bool:
-        """Whether a metric rose beyond doubt (Bonferroni over metrics), or the clearest change is a rise.
+    def risen(self) -> str | None:
+        """The metric that an attack raised most clearly; None if it raised none.
 
+        One that rose beyond doubt (Bonferroni over metrics), or the clearest change of all if that is a rise.
         Only for attacks, whose p-values are two-sided.
         """
-        tested = [c for c in self.metrics.values() if c.log10_p is not None and c.effect is not None]
-        line = math.log10(0.05 / max(len(self.metrics), 1))
-        clearest = min(tested, key=lambda c: (c.log10_p or 0.0, c.effect or 0.0), default=None)
-        doubtless = any((c.log10_p or 0.0) <= line and (c.effect or 0.0) < 0 for c in tested)
-        return doubtless or (clearest is not None and (clearest.effect or 0.0) < 0)
+        tested = {m: c for m, c in self.metrics.items() if c.log10_p is not None and c.effect is not None}
+        if not tested:
+            return None
+        order = sorted(tested, key=lambda m: (tested[m].log10_p, tested[m].effect))
+        line = math.log10(0.05 / len(self.metrics))
+        risen = [m for m in order if (tested[m].effect or 0.0) < 0]
+        clear = [m for m in risen if m == order[0] or (tested[m].log10_p or 0.0) <= line]
+        return clear[0] if clear else None
 
 
 @dataclass(frozen=True, slots=True)

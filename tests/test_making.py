@@ -16,6 +16,7 @@ from dhp.frozen import write_frozen
 from dhp.judge import LlmJudge
 from dhp.judges import questions
 from dhp.llm import Asker, Terms
+from dhp.report.reading import most_changed
 from dhp.specs import Task
 from tests.perturb.says import Says
 
@@ -166,7 +167,7 @@ def test_planted_faults_of_a_judge_are_flagged() -> None:
     assert "attack 'padding' raised the score" in raised
     lowering = {a.variant: a for a in faulty.attacks}["judge_flattery"]
     assert lowering.d > 1
-    assert not lowering.raised
+    assert lowering.risen is None
 
 
 def test_a_judge_that_lowers_everything_is_found_out_by_the_controls() -> None:
@@ -194,7 +195,8 @@ def test_an_attack_that_raises_one_metric_is_flagged_whatever_the_others_do() ->
     result = dhp.run(Mixed(), "mini/summeval", attacks=True)
     (row,) = [a for a in result.attacks if a.variant == "judge_flattery"]
     assert row.metrics["fluency"].p < row.metrics["relevance"].p < 0.001
-    assert row.raised
+    assert row.risen == "relevance"
+    assert most_changed(row) == ("relevance", -1.0)
     assert "attack 'judge_flattery' raised the score" in result.warnings[0]
 
 

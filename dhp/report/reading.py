@@ -34,11 +34,12 @@ def most_hurt(row: VariantResult) -> tuple[str, float | None]:
 
 
 def most_changed(row: VariantResult) -> tuple[str, float | None]:
-    """The metric with the smallest p-value whichever way it moved, and its effect."""
+    """The metric that says most, and its effect: one that was raised, else that with the smallest p-value."""
     tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None}
     if not tested:
         return "", None
-    metric = min(tested, key=lambda m: (tested[m].log10_p, -abs(tested[m].mean_drop or 0.0)))
+    risen = row.risen if probe_verdict(row) == "raised" else None
+    metric = risen or min(tested, key=lambda m: (tested[m].log10_p, -abs(tested[m].mean_drop or 0.0)))
     return (metric if tested[metric].effect else "none"), tested[metric].effect
 
 
@@ -46,7 +47,7 @@ def probe_verdict(row: VariantResult) -> str:
     """What a control or an attack did to the scores."""
     if row.d is None or row.d < 1:
         return "undefined" if row.d is None else "passed over"
-    return "raised" if row.level == "attack" and row.raised else "lowered"
+    return "raised" if row.level == "attack" and row.risen else "lowered"
 
 
 def threshold(curve: Curve, line: CurveLine) -> str:
