@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +19,13 @@ from dhp.plans import Plan, make_plan, weight_row
 from dhp.ratings import Group, groups, read_ratings
 from dhp.records import ORIGINAL, PROBES, Variant, dose_of, methods, stands_for
 from dhp.results import Cell, Result, Results, VariantResult, plain_p
-from dhp.specs import Suite
+from dhp.specs import Scale, Suite
 from dhp.stats import combine, discernment, effect, level_average, minimum, signed_rank
 from dhp.stats.confusion import contributions, misplaced
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.multiplicity import benjamini_yekutieli, holm
 from dhp.stats.repeats import repeats
+from dhp.styles import halo, styles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +86,7 @@ def analyze(
     scales = {m.name: m.scale for m in task.metrics} if task else None
     return Results(
         [
-            _analyzed(group, read, weights, statistics, combination, resamples)
+            _analyzed(group, read, weights, statistics, combination, resamples, scales)
             for group in groups(frame, scales)
         ]
     )
@@ -98,6 +99,7 @@ def _analyzed(
     statistics: str,
     combination: str | None,
     resamples: int | None,
+    scales: Mapping[str, Scale] | None,
 ) -> Result:
     """The result of one group of a ratings table."""
     if not group.variants:
@@ -113,7 +115,9 @@ def _analyzed(
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
     plan = make_plan(statistics, combination, weights, task, perturbers, group.metrics, resamples)
     signature = _signature(group, suite, plan, methods(rated))
-    return analyze_group(group, plan, rated, left_out=left_out, levels=levels, signature=signature)
+    return analyze_group(
+        group, plan, rated, left_out=left_out, levels=levels, signature=signature, scales=scales
+    )
 
 
 def _signature(group: Group, suite: Suite | None, plan: Plan, made: str) -> str:
@@ -166,25 +170,23 @@ def analyze_group(
     left_out: Sequence[str] = (),
     levels: str,
     signature: str,
+    scales: Mapping[str, Scale] | None = None,
     usage: Mapping[str, int] = _NO_USAGE,
 ) -> Result:
     """Discernment scores of one (model, protocol, dataset) for `variants`, rated or not.
 
-    `left_out` names the suite's other variants, `levels` says where the levels come from.
+    `left_out` names the suite's other variants, `levels` says where the levels come from, `scales` maps the
+    metrics to their scales.
     """
     rows = [_variant_result(group, variant, plan) for variant in variants]
     controls, attacks = ([row for row in rows if row.level == probe] for probe in PROBES)
     rows = [row for row in rows if row.level not in PROBES]
-    level_of = {row.variant: row.level for row in rows}
     curves = dose_curves(group, [row.variant for row in rows], plan.combination)
     dosed = {curve.perturber for curve in curves}
     averaged = [row for row in rows if row.variant.partition(".")[0] not in dosed]
-    d = {row.variant: row.d for row in averaged if row.d is not None}
-    d_ew = {row.variant: row.d_ew for row in averaged if row.d_ew is not None}
     ci, own, at_100 = _intervals(group, averaged, plan)
     rows = [replace(row, ci=own.get(row.variant, {})) for row in _adjusted(rows, averaged)]
-    d_min, worst = minimum(d) if d else (None, None)
-    d_min_ew, worst_ew = minimum(d_ew) if d_ew else (None, None)
+    rated = [row.variant for row in rows]
     return Result(
         signature=signature,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -196,12 +198,7 @@ def analyze_group(
         combination=plan.combination,
         weights=plan.weights.weights,
         levels=levels,
-        d_avg=level_average(d, level_of) if d else None,
-        d_min=d_min,
-        d_avg_ew=level_average(d_ew, level_of) if d_ew else None,
-        d_min_ew=d_min_ew,
-        d_min_variant=worst,
-        d_min_variant_ew=worst_ew,
+        **_averages(averaged),
         ci=ci,
         at_100=at_100,
         variants=tuple(rows),
@@ -211,12 +208,28 @@ def analyze_group(
         left_out=tuple(left_out),
         ratings=group.counts,
         repeats={m: asdict(repeats(scores)) for m, scores in group.samples.items() if scores.size},
+        styles=styles(group, rated, scales),
+        halo=halo(group, rated),
         failures=group.failures,
         rules=group.rules,
         missing_mass=group.missing_mass,
         usage=dict(usage),
         warnings=(*_warnings(group), *_probe_warnings(controls, attacks)),
     )
+
+
+def _averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
+    """The figures of a result that sum up its variants; None where no variant is defined."""
+    found: dict[str, Any] = {}
+    levels = {row.variant: row.level for row in rows}
+    for end in ("", "_ew"):
+        there = [row for row in rows if row.d is not None]
+        d = {row.variant: getattr(row, f"d{end}") for row in there}
+        effects = {row.variant: getattr(row, f"effect{end}") for row in there}
+        found[f"d_avg{end}"] = level_average(d, levels) if d else None
+        found[f"d_min{end}"], found[f"d_min_variant{end}"] = minimum(d) if d else (None, None)
+        found[f"effect_avg{end}"] = level_average(effects, levels) if d else None
+    return found
 
 
 def _intervals(
@@ -293,11 +306,14 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
         )
     probe = variant.level in PROBES
     row = None if probe else weight_row(plan, variant.perturber, group.metrics)
-    log_p = log_p_ew = lost = None
+    log_p = log_p_ew = lost = mean = mean_ew = None
     if len(logs) == len(group.metrics):
         log_p = combine(np.array(logs), None, plan.combination)
         log_p_ew = log_p if row is None else combine(np.array(logs), row, plan.combination)
         cells = _with_shares(cells, logs, row)
+        effects = [c.effect or 0.0 for c in cells.values()]
+        mean = math.fsum(effects) / len(effects)
+        mean_ew = mean if row is None else math.fsum(e * w for e, w in zip(effects, row, strict=True))
         lost = None if row is None else misplaced([c.mean_drop or 0.0 for c in cells.values()], row)
     return VariantResult(
         variant=variant.name,
@@ -309,6 +325,8 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
         p_ew=plain_p(log_p_ew),
         d=None if log_p is None else discernment(log_p),
         d_ew=None if log_p_ew is None else discernment(log_p_ew),
+        effect=mean,
+        effect_ew=mean_ew,
         not_applicable=group.not_applicable(variant.name),
         misplaced=None if lost is None or math.isnan(lost) else lost,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dhp.errors import InputError, near
 from dhp.files import read_text, reason
@@ -15,6 +16,7 @@ from dhp.ratings import Group, groups, read_ratings
 from dhp.results import SCHEMA
 from dhp.seeding import key_digest
 from dhp.stats import Comparison, compare
+from dhp.styles import shared_styles
 
 PARTS = ("dataset", "n", "suite", "method", "weights", "statistics", "protocol")
 """What must be the same for a comparison to mean something, as the parts of a signature."""
@@ -44,11 +46,16 @@ class DatasetComparison:
     """Model, with the protocol where it was allowed to differ."""
     scores: dict[str, Comparison]
     """`d_avg`, `d_min`, `d_avg_ew`, `d_min_ew` -> the comparison by it."""
+    shared_styles: dict[str, npt.NDArray[np.float64]]
+    """`originals`, `degraded` -> Spearman's correlation of the judges' scores over texts, shape (K, K), the
+    mean over metrics; NaN where undefined."""
 
     def to_json(self) -> dict[str, Any]:
         """As plain values; what is undefined is None."""
         scores = {name: _plain(asdict(found)) for name, found in self.scores.items()}
-        return {"dataset": self.dataset, "n": self.n, "judges": list(self.judges), "scores": scores}
+        return {"dataset": self.dataset, "n": self.n, "judges": list(self.judges), "scores": scores} | {
+            "shared_styles": _plain(self.shared_styles)
+        }
 
 
 def compare_runs(
@@ -139,7 +146,8 @@ def _compared(
         combination=first.result["combination"],
         resamples=resamples,
     )
-    return DatasetComparison(dataset, len(first.group.examples), tuple(names), found)
+    shared = shared_styles([e.group for e in entries], list(levels))
+    return DatasetComparison(dataset, len(first.group.examples), tuple(names), found, shared)
 
 
 def _allowing(part: str) -> str:

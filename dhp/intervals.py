@@ -17,7 +17,8 @@ LEVEL = 0.95
 STANDARD_N = 100
 _DRAWS_AT = 500  # of the standard number of examples; their mean settles soon
 _AVERAGES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
-_OF_VARIANTS = ("d", "d_ew", "effect")
+_EFFECTS = ("effect_avg", "effect_avg_ew")
+_OF_VARIANTS = ("d", "d_ew", "effect", "effect_ew")
 
 
 def intervals(
@@ -28,8 +29,8 @@ def intervals(
     combination: Combination,
     resamples: int,
 ) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]], dict[str, float | None]]:
-    """Intervals (95 %, BCa) of the averages, variant -> of its D, D_EW and mean effect, and the averages as
-    they would be on `STANDARD_N` examples.
+    """Intervals (95 %, BCa) of the averages, variant -> of its D, D_EW and mean effects, and D averaged as
+    it would be on `STANDARD_N` examples.
 
     `levels` maps the variants that count to their levels, `weights` gives the weights of the metrics under
     each, None for equal ones. Seeded by the ratings: the same table gives the same intervals.
@@ -43,7 +44,7 @@ def intervals(
     at = d_at(*data, size=STANDARD_N, method=method, combination=combination, resamples=_DRAWS_AT).mean
     standard = {name: float(np.ravel(getattr(at, name))[0]) for name in _AVERAGES}
     of_averages: dict[str, Ends] = {}
-    for name in _AVERAGES:
+    for name in (*_AVERAGES, *_EFFECTS):
         ends = interval(found, name, level=LEVEL)
         of_averages[name] = _ends(float(ends.low), float(ends.high))
     of_variants: dict[str, dict[str, Ends]] = {name: {} for name in levels}

@@ -242,6 +242,7 @@ def _judged(
         left_out=part.left_out,
         levels="suite" if part.dataset.suite else "column",
         signature=_signature(part, plan.label, judge),
+        scales={m.name: m.scale for m in part.dataset.task.metrics},
         usage=usage.paid,
     )
     return frame, result

@@ -52,10 +52,14 @@ class VariantResult:
     d: float | None
     """None where a metric has no pair at all: undefined."""
     d_ew: float | None
+    effect: float | None
+    """Mean effect over the metrics; None where a metric has no pair."""
+    effect_ew: float | None
+    """The mean with the weights of the metrics."""
     not_applicable: int
     """Examples that have no text in this variant."""
     ci: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-    """95 % bootstrap intervals of `d`, `d_ew` and `effect` (the mean over metrics); None where undefined,
+    """95 % bootstrap intervals of `d`, `d_ew`, `effect` and `effect_ew`; None where undefined,
     empty where none were asked for."""
     p_holm: float | None = None
     """p adjusted over the variants: bounds the chance of any false one among those noticed (Holm 1979)."""
@@ -133,8 +137,11 @@ class Result:
     d_min_ew: float | None
     d_min_variant: str | None
     d_min_variant_ew: str | None
+    effect_avg: float | None
+    """Mean over levels of the mean effect within each level: unlike D it does not grow with N."""
+    effect_avg_ew: float | None
     ci: dict[str, tuple[float, float] | None]
-    """95 % bootstrap intervals of the four averages."""
+    """95 % bootstrap intervals of `d_avg`, `d_min`, `effect_avg` and their weighted forms."""
     at_100: dict[str, float | None]
     """The four averages as they would be on 100 examples: the mean over subsets, or, where there are fewer,
     an extrapolation from draws with replacement. Runs of different size can be read side by side by them."""
@@ -151,6 +158,12 @@ class Result:
     repeats: dict[str, dict[str, float | None]]
     """Metric -> variance within and between texts, consistency and spread of its single scores; see
     `dhp.stats.Repeats`. A metric without a score is not there."""
+    styles: dict[str, dict[str, Any]]
+    """Metric -> how its scores are distributed on `originals` and on `degraded` texts (see
+    `dhp.stats.style.Spread`), and `words` for it: `lenient`, `harsh`, `compressed`; None where its scale is
+    unknown."""
+    halo: dict[str, dict[str, dict[str, float | None]]]
+    """`originals` or `degraded` -> metric -> metric -> Spearman's correlation of their scores over texts."""
     failures: dict[str, int]
     """The most frequent reasons of failed ratings, with their counts."""
     rules: dict[str, int]

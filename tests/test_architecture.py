@@ -44,10 +44,11 @@ ALLOWED: dict[str, set[str]] = {
     "report": VOCABULARY | {"results"},
     "curves": VOCABULARY | {"ratings", "results", "stats"},
     "intervals": VOCABULARY | {"ratings", "stats"},
+    "styles": VOCABULARY | {"ratings", "stats"},
     "plans": VOCABULARY | {"content", "stats"},
     "analysis": VOCABULARY
-    | {"content", "curves", "intervals", "plans", "ratings", "results", "stats", "__init__"},
-    "comparing": VOCABULARY | {"ratings", "results", "stats"},
+    | {"content", "curves", "intervals", "plans", "ratings", "results", "stats", "styles", "__init__"},
+    "comparing": VOCABULARY | {"ratings", "results", "stats", "styles"},
     "data": VOCABULARY | {"content", "loaders"},
     "runfolder": VOCABULARY | {"report", "results", "__init__"},
     "asking": VOCABULARY | {"llm"},

@@ -22,16 +22,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_figure_has_its_interval(folder: Path) -> None:
     result = json.loads((folder / "results.json").read_text())
-    assert set(result["ci"]) == {"d_avg", "d_min", "d_avg_ew", "d_min_ew"}
+    averages = ("d_avg", "d_min", "effect_avg")
+    assert set(result["ci"]) == {name + end for name in averages for end in ("", "_ew")}
     for name, (low, high) in result["ci"].items():
         assert low <= high
-        if name.startswith("d_avg"):
+        if not name.startswith("d_min"):
             assert low <= result[name] <= high
     for row in result["variants"]:
-        assert set(row["ci"]) == {"d", "d_ew", "effect"}
+        assert set(row["ci"]) == {"d", "d_ew", "effect", "effect_ew"}
         low, high = row["ci"]["d"]
         assert low <= row["d"] <= high
-        assert -1 <= row["ci"]["effect"][0] <= row["ci"]["effect"][1] <= 1
+        assert -1 <= row["ci"]["effect"][0] <= row["effect"] <= row["ci"]["effect"][1] <= 1
     assert all(row["ci"] == {} for row in result["controls"])
 
 

@@ -1,14 +1,19 @@
 """`dhp compare`: which of several judges is better, as far as the same examples can tell."""
 
+import math
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from dhp.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from dhp.comparing import DatasetComparison
+    from dhp.stats import Comparison
 
 _SHOWN = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew": "D_min_EW"}
 
@@ -43,36 +48,55 @@ def compare(
 
 
 def _print(found: "DatasetComparison", console: "Console") -> None:
-    from dhp.report.plain import plain_table
-    from dhp.report.reading import figure
-    from dhp.text import printable
-
-    def table(title: str, *headings: str) -> "Table":
-        made = plain_table(title)
-        for place, heading in enumerate(headings):
-            made.add_column(heading, justify="right" if place else "left", overflow="fold")
-        return made
-
-    def shown(value: float) -> str:
-        return figure(None if value != value else value)
-
     for quantity, comparison in found.scores.items():
-        name = _SHOWN[quantity]
-        ranks = table(f"{found.dataset}  ·  {name}  ·  n = {found.n}", "judge", name, "95 %", "rank", "group")
-        for k in sorted(range(len(found.judges)), key=lambda k: comparison.rank[k]):
-            judge = found.judges[k]
-            letters = "".join(chr(ord("a") + g) for g, group in enumerate(comparison.groups) if k in group)
-            ends = f"{shown(comparison.low[k])}–{shown(comparison.high[k])}"
-            rank = f"{comparison.rank[k]:g} ({comparison.rank_low[k]:g}–{comparison.rank_high[k]:g})"
-            ranks.add_row(*map(printable, (judge, shown(comparison.point[k]), ends, rank, letters)))
         console.print()
-        console.print(ranks)
-        pairs = table(f"differences in {name}", "judges", "difference", "95 %", "p", "p (Holm)")
-        for pair in comparison.pairs:
-            judges = f"{found.judges[pair.first]} – {found.judges[pair.second]}"
-            ends = f"{shown(pair.low)} to {shown(pair.high)}"
-            pairs.add_row(
-                *map(printable, (judges, shown(pair.difference), ends, f"{pair.p:.3g}", f"{pair.p_holm:.3g}"))
-            )
-        console.print(pairs)
+        console.print(_ranks(found, comparison, _SHOWN[quantity]))
+        console.print(_differences(found, comparison, _SHOWN[quantity]))
     console.print("judges that share a group letter cannot be told apart at 0.05", highlight=False)
+    console.print()
+    console.print(_shared_styles(found))
+
+
+def _ranks(found: "DatasetComparison", comparison: "Comparison", name: str) -> "Table":
+    title = f"{found.dataset}  ·  {name}  ·  n = {found.n}"
+    table = _table(title, "judge", name, "95 %", "rank", "group")
+    for k in sorted(range(len(found.judges)), key=lambda k: comparison.rank[k]):
+        letters = "".join(chr(ord("a") + g) for g, group in enumerate(comparison.groups) if k in group)
+        ends = f"{_shown(comparison.low[k])}–{_shown(comparison.high[k])}"
+        rank = f"{comparison.rank[k]:g} ({comparison.rank_low[k]:g}–{comparison.rank_high[k]:g})"
+        table.add_row(printable(found.judges[k]), _shown(comparison.point[k]), ends, rank, letters)
+    return table
+
+
+def _differences(found: "DatasetComparison", comparison: "Comparison", name: str) -> "Table":
+    table = _table(f"differences in {name}", "judges", "difference", "95 %", "p", "p (Holm)")
+    for pair in comparison.pairs:
+        judges = f"{found.judges[pair.first]} – {found.judges[pair.second]}"
+        ends = f"{_shown(pair.low)} to {_shown(pair.high)}"
+        p, p_holm = f"{pair.p:.3g}", f"{pair.p_holm:.3g}"
+        table.add_row(printable(judges), _shown(pair.difference), ends, p, p_holm)
+    return table
+
+
+def _shared_styles(found: "DatasetComparison") -> "Table":
+    title = f"{found.dataset}  ·  how alike the judges rate (Spearman over texts, mean over metrics)"
+    table = _table(title, "judges", *found.shared_styles)
+    for first, second in combinations(range(len(found.judges)), 2):
+        judges = f"{found.judges[first]} – {found.judges[second]}"
+        table.add_row(printable(judges), *(_shown(r[first, second]) for r in found.shared_styles.values()))
+    return table
+
+
+def _table(title: str, *headings: str) -> "Table":
+    from dhp.report.plain import plain_table
+
+    made = plain_table(title)
+    for place, heading in enumerate(headings):
+        made.add_column(heading, justify="right" if place else "left", overflow="fold")
+    return made
+
+
+def _shown(value: float) -> str:
+    from dhp.report.reading import figure
+
+    return figure(None if math.isnan(value) else value)

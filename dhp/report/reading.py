@@ -4,6 +4,12 @@ from dhp.records import STAND_IN
 from dhp.results import Curve, CurveLine, Result, VariantResult
 
 _CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
+_HALO = 0.9  # mean correlation between metrics, from which it is said
+_STYLES = {
+    "lenient": "degraded texts have a mean in the upper third of the scale",
+    "harsh": "originals have a mean in the lower half of the scale",
+    "compressed": "nine in ten scores lie within half of the scale",
+}
 _STANDARD_N = 100  # examples, as in the benchmark's own datasets
 _DOMINANT = 0.8  # share of one score, from which it is said
 _FEWEST = 5  # 2 ** -5 is the first possible p-value below 0.05
@@ -24,13 +30,13 @@ def noticed(value: float | None) -> str:
     return "undefined" if value is None else "noticed" if value >= 1 else "missed"
 
 
-def most_hurt(row: VariantResult) -> tuple[str, float | None]:
-    """The metric with the smallest p-value, `none` if its scores did not fall, and its effect."""
+def most_hurt(row: VariantResult) -> str:
+    """The metric with the smallest p-value; `none` if its scores did not fall."""
     tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None and c.mean_drop is not None}
     if not tested:
-        return "", None
+        return ""
     metric = min(tested, key=lambda m: (tested[m].log10_p, -(tested[m].mean_drop or 0.0)))
-    return (metric if (tested[metric].effect or 0.0) > 0 else "none"), tested[metric].effect
+    return metric if (tested[metric].effect or 0.0) > 0 else "none"
 
 
 def most_changed(row: VariantResult) -> tuple[str, float | None]:
@@ -67,6 +73,14 @@ def pairs(row: VariantResult) -> str:
     """The pairs each test kept: one number, or the range over metrics."""
     counts = sorted({cell.n for cell in row.metrics.values()})
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]}-{counts[-1]}"
+
+
+def _mean_halo(result: Result) -> float | None:
+    """Mean correlation of two different metrics on degraded texts, where all of them are defined."""
+    table = result.halo.get("degraded", {})
+    found = [r for one, row in table.items() for other, r in row.items() if other != one]
+    known = [r for r in found if r is not None]
+    return sum(known) / len(known) if known and len(known) == len(found) else None
 
 
 def notes(result: Result) -> list[str]:
@@ -119,6 +133,11 @@ def notes(result: Result) -> list[str]:
     for metric, figures in result.repeats.items():
         if (figures["dominance"] or 0.0) > _DOMINANT:
             found.append(f"{metric}: {figures['dominance']:.0%} of all its scores are the same one")
+    for word in dict.fromkeys(word for style in result.styles.values() for word in style["words"] or ()):
+        metrics = [m for m, style in result.styles.items() if word in (style["words"] or ())]
+        found.append(f"response style: {word} ({_STYLES[word]}): {', '.join(metrics)}")
+    if (mean := _mean_halo(result)) is not None and mean > _HALO:
+        found.append(f"halo: on degraded texts the metrics move together (mean correlation {mean:.2f})")
     found += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
     if result.missing_mass is not None:
         found.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")

@@ -44,8 +44,8 @@ _COLUMNS = (
     _Column("D_EW", lambda row: figure(row.d_ew), "right"),
     _Column("D ≥ 1", lambda row: noticed(row.d), coloured=True),
     _Column("0   1           4", _bar, coloured=True),
-    _Column("effect", lambda row: figure(most_hurt(row)[1]), "right"),
-    _Column("most hurt", lambda row: most_hurt(row)[0]),
+    _Column("effect", lambda row: figure(row.effect), "right"),
+    _Column("most hurt", most_hurt),
     _Column("pairs", pairs, "right"),
 )
 _DROPPED_FIRST = ("0   1           4", "level", "most hurt", "effect", "95 %")
@@ -98,6 +98,7 @@ def _table(result: Result, dropped: Collection[str]) -> Table:
     )
     for name, averaged, d, d_ew in () if result.curves else totals:
         shown = {"variant": printable(name.rstrip()), "D": _total(d), "D_EW": _total(d_ew)}
+        shown["effect"] = figure(result.effect_avg) if name == "D_avg" else ""
         shown["95 %"] = between(result.ci[averaged]) if averaged in result.ci else ""
         table.add_row(*(Text(shown.get(c.header, "")) for c in columns), style="bold")
     return table

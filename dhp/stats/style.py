@@ -1,0 +1,94 @@
+"""How a judge uses its scale: response style and halo, named from figures."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+_LENIENT = 2 / 3
+_HARSH = 1 / 2
+_COMPRESSED = 1 / 2
+_FEWEST = 3  # texts of which a correlation is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How scores are distributed."""
+
+    mean: float
+    sd: float | None
+    """Standard deviation; None for a single score."""
+    low: float
+    """5 % of the scores lie below."""
+    high: float
+    """5 % lie above."""
+    histogram: dict[str, float]
+    """Score -> its share, from the lowest; of more than 21 different scores 20 equal bins, named after their
+    middle."""
+
+
+def spread(scores: npt.ArrayLike) -> Spread | None:
+    """The distribution of scores of any shape, NaN where there is none; None where there is none at all.
+
+    Raises `ValueError` for an infinite score.
+    """
+    x = np.asarray(scores, dtype=np.float64).ravel()
+    if np.isinf(x).any():
+        raise ValueError("scores must be finite or NaN")
+    x = x[~np.isnan(x)]
+    if not x.size:
+        return None
+    points, counts = np.unique(x, return_counts=True)
+    if points.size > 21:
+        counts, edges = np.histogram(x, bins=20)
+        points = (edges[:-1] + edges[1:]) / 2
+    low, high = np.quantile(x, [0.05, 0.95], method="inverted_cdf")
+    unit = 2.0 ** np.frexp(np.abs(x).max())[1]  # squares of very large scores overflow
+    return Spread(
+        mean=float((x / unit).mean() * unit),
+        sd=float((x / unit).std(ddof=1) * unit) if x.size > 1 else None,
+        low=float(low),
+        high=float(high),
+        histogram={f"{p:g}": float(c / x.size) for p, c in zip(points, counts, strict=True)},
+    )
+
+
+def style_words(originals: Spread, degraded: Spread, low: float, high: float) -> tuple[str, ...]:
+    """What the distributions of one metric's scores, on a scale from `low` to `high`, are called.
+
+    `lenient`: degraded texts still have a mean in the upper third of the scale. `harsh`: originals have one
+    in the lower half. `compressed`: nine in ten scores, of originals and degraded texts together, lie within
+    half of the scale.
+    """
+    length = high - low
+    found = []
+    if degraded.mean >= low + _LENIENT * length:
+        found.append("lenient")
+    if originals.mean <= low + _HARSH * length:
+        found.append("harsh")
+    if max(originals.high, degraded.high) - min(originals.low, degraded.low) <= _COMPRESSED * length:
+        found.append("compressed")
+    return tuple(found)
+
+
+def rank_correlations(columns: npt.ArrayLike) -> Floats:
+    """Spearman's rank correlation of every two columns over the rows that both have.
+
+    Parameters
+    ----------
+    columns : shape (n, k)
+        NaN where a value is missing.
+
+    Returns
+    -------
+    shape (k, k)
+        In [-1, 1]; NaN where a column is constant or fewer than three rows are shared.
+    """
+    import pandas as pd
+
+    x = np.asarray(columns, dtype=np.float64)
+    if x.ndim != 2:
+        raise ValueError(f"columns must have shape (n, k), not {x.shape}")
+    found: Floats = pd.DataFrame(x).corr(method="spearman", min_periods=_FEWEST).to_numpy()
+    return np.clip(found, -1.0, 1.0)
