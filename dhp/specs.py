@@ -255,6 +255,13 @@ class Suite(Spec):
         )
 
 
+class Descriptions(Spec):
+    """What perturbers do, for readers."""
+
+    descriptions: dict[Name, str]
+    """Perturber, not its stand-in -> one sentence."""
+
+
 class Probes(Spec):
     """Changes that make no text worse, to be added to any suite."""
 

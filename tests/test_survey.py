@@ -166,7 +166,7 @@ def test_a_survey_asks_about_every_perturber_of_the_task(task: str) -> None:
 
 def test_the_hash_tells_surveys_apart() -> None:
     task = read_task("translation")
-    issue = Issue("random_typos", "character", Example("1", "Quelle", "Out"), {"": "Otu"})
+    issue = Issue("random_typos", "<s>Typos.", "character", Example("1", "Quelle", "Out"), {"": "Otu"})
     first = Survey(task, (issue,))
     others = [
         Survey(read_task("summarization"), (issue,)),
@@ -197,7 +197,7 @@ def test_markup_in_an_example_stays_text() -> None:
     harmless = Example("1", "a", "b", {"question": "c"})
     for task in ("question_answering", "translation"):
         pages = [
-            survey_page(Survey(read_task(task), (Issue("random_typos", level, e, {"": text}),)))
+            survey_page(Survey(read_task(task), (Issue("random_typos", "<s>Typos.", level, e, {"": text}),)))
             for level in ("character", "word", "sentence")
             for e, text in ((example, f"{evil} Good."), (harmless, "d"))
         ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dhp.content.files import content_folder, load_spec
 from dhp.errors import InputError, near
-from dhp.specs import Card, Probes, S, Suite, Task, Weights
+from dhp.specs import Card, Descriptions, Probes, S, Suite, Task, Weights
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""
@@ -53,6 +53,12 @@ def suite_names() -> list[str]:
 def read_list(name: str, spec: type[S]) -> S:
     """A word list of the perturbers (`perturbations/lists/NAME.yaml`), as `spec` describes it."""
     return load_spec(named_file("word list", content_folder("perturbations") / "lists", name), spec)
+
+
+def descriptions() -> dict[str, str]:
+    """What the perturbers that ship with the package do to a text: name -> one sentence."""
+    known: Descriptions = read_list("descriptions", Descriptions)
+    return known.descriptions
 
 
 def weights_names() -> list[str]:
@@ -146,6 +152,8 @@ def check() -> Iterator[str]:
         if suite.suite != name:
             raise InputError(f"perturbations/{name}.yaml: suite: must be '{name}', not '{suite.suite}'")
         yield f"suite {name}: {len(suite.variants)} variants"
+        if unknown := sorted(set(suite.perturbers) - set(descriptions())):
+            raise InputError(f"perturbations/lists/descriptions.yaml: no sentence on '{unknown[0]}'")
     for name in weights_names():
         weights = read_weights(name)
         yield f"weights {name}: {sum(map(len, weights.tasks.values()))} rows"

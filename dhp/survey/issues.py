@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from dhp.content import DATASETS, read_card, read_suite, read_task
+from dhp.content import DATASETS, descriptions, read_card, read_suite, read_task
 from dhp.errors import InputError, near
 from dhp.making import perturb_datasets
 from dhp.perturbed import PerturbedDataset
@@ -18,6 +18,8 @@ class Issue:
     """A quality issue: a perturber, its degrees together."""
 
     perturber: str
+    description: str
+    """What was done, in one sentence."""
     level: str
     example: Example
     degraded: Mapping[str, str]
@@ -76,5 +78,5 @@ def _issue(part: PerturbedDataset, perturber: str) -> Issue:
         degraded = {v.degree or "": texts.get((example.id, v.name)) for v in variants}
         whole = {degree: text for degree, text in degraded.items() if text is not None}
         if len(whole) == len(variants):
-            return Issue(perturber, variants[0].level, example, whole)
+            return Issue(perturber, descriptions()[perturber], variants[0].level, example, whole)
     raise InputError(f"{part.dataset.name}: no example shows perturber '{perturber}' in all degrees")

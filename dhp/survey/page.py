@@ -105,6 +105,7 @@ def _issue(number: int, issue: Issue, task: Task) -> str:
     choices = "\n".join(_choice(name, metric) for metric in task.metrics)
     return f"""<section class="issue" id="issue-{name}">
 <h3>{number}. {escape(titled(issue.perturber))}</h3>
+<p>{escape(issue.description)}</p>
 <details><summary>What the writer was given</summary>{given}</details>
 {shown}
 <fieldset data-issue="{name}">
