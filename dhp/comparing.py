@@ -1,8 +1,7 @@
 """Runs side by side: which judge is better, as far as the same examples can tell."""
 
-import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,29 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.errors import InputError, near
-from dhp.files import read_text, reason
-from dhp.ratings import Group, groups, read_ratings
-from dhp.results import SCHEMA
+from dhp.runs import RunResult, read_run
 from dhp.seeding import key_digest
 from dhp.stats import Comparison, compare
 from dhp.styles import shared_styles
 
 PARTS = ("dataset", "n", "suite", "method", "weights", "statistics", "protocol")
 """What must be the same for a comparison to mean something, as the parts of a signature."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One result of a run, with its ratings."""
-
-    place: str
-    result: Mapping[str, Any]
-    group: Group
-
-    @property
-    def signature(self) -> dict[str, str]:
-        parts = (part.partition(":") for part in str(self.result["signature"]).split("|"))
-        return {name: value for name, _, value in parts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,68 +65,45 @@ def compare_runs(
         raise InputError(f"--allow '{unknown[0]}': unknown; {near(unknown[0], PARTS)}")
     if resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more")
-    by_dataset: dict[str, list[_Entry]] = {}
+    by_dataset: dict[str, list[RunResult]] = {}
     for folder in folders:
-        for entry in _entries(Path(folder)):
-            by_dataset.setdefault(str(entry.result["dataset"]), []).append(entry)
+        for entry in read_run(folder).rated():
+            by_dataset.setdefault(entry.result.dataset, []).append(entry)
     return [_compared(name, entries, allow, resamples) for name, entries in by_dataset.items()]
 
 
-def _entries(folder: Path) -> list[_Entry]:
-    path = folder / "results.json"
-    if not path.is_file():
-        raise InputError(
-            f"{folder}: holds no run, there is no results.json; allowed: folders of finished runs"
-        )
-    try:
-        found = json.loads(read_text(path))
-    except ValueError as e:
-        raise InputError(f"{path}: broken JSON ({reason(e)})") from None
-    results = found if isinstance(found, list) else [found]
-    if any(not isinstance(r, dict) or r.get("schema") != SCHEMA for r in results):
-        raise InputError(f"{path}: is no results file of this version; allowed: schema {SCHEMA}")
-    rated = {(g.model, g.protocol, g.dataset): g for g in groups(read_ratings(folder / "ratings.parquet"))}
-    entries = []
-    for result in results:
-        key = tuple(str(result.get(name)) for name in ("model", "protocol", "dataset"))
-        if key not in rated:
-            raise InputError(f"{path}: no ratings of model '{key[0]}' on '{key[2]}' beside it")
-        entries.append(_Entry(str(folder), result, rated[key]))
-    return entries
-
-
 def _compared(
-    dataset: str, entries: Sequence[_Entry], allow: Collection[str], resamples: int
+    dataset: str, entries: Sequence[RunResult], allow: Collection[str], resamples: int
 ) -> DatasetComparison:
     if len(entries) < 2:
         raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
     first, *others = entries
     for other in others:
         for part in PARTS:
-            here, there = first.signature.get(part), other.signature.get(part)
+            here, there = first.result.signed.get(part), other.result.signed.get(part)
             if part not in allow and here != there:
                 raise InputError(
                     f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
                     f"{other.place}; allowed: runs that agree in it{_allowing(part)}"
                 )
-    names = [str(e.result["model"]) for e in entries]
+    names = [e.result.model for e in entries]
     if "protocol" in allow:
-        names = [f"{name} ({e.result['protocol']})" for name, e in zip(names, entries, strict=True)]
+        names = [f"{name} ({e.result.protocol})" for name, e in zip(names, entries, strict=True)]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise InputError(f"dataset '{dataset}': judge '{repeated[0]}' stands twice; give each one once")
-    levels = {v["variant"]: v["level"] for v in first.result["variants"]}
+    levels = {v.variant: v.level for v in first.result.variants}
     metrics = first.group.metrics
     weights = [
-        [math.nan if (w := v["metrics"][m]["weight"]) is None else w for m in metrics]
-        for v in first.result["variants"]
+        [math.nan if (w := v.metrics[m].weight) is None else w for m in metrics]
+        for v in first.result.variants
     ]
     found = compare(
         np.stack([e.group.difference_table(list(levels), metrics) for e in entries]),
         list(levels.values()),
         np.random.default_rng(int.from_bytes(key_digest(*(e.group.digest for e in entries)))),
         np.array(weights),
-        method="scipy" if first.result["statistics"] == "paper" else "exact",
-        combination=first.result["combination"],
+        method="scipy" if first.result.statistics == "paper" else "exact",
+        combination=first.result.combination,
         resamples=resamples,
     )
     shared = shared_styles([e.group for e in entries], list(levels))

@@ -133,7 +133,7 @@ class _Making:
         task, asked = dataset.task.task, self.model.by_model
         made_by = {v.perturber for v in variants if v.method == "llm"}
         origins |= {p: self.model.origin(task, [v for v in variants if v.perturber == p]) for p in made_by}
-        usage = asked.asker.usage.since(before).paid
+        usage = asked.asker.usage.since(before).lasting
         return PerturbedDataset(
             dataset, variants, (), texts, name, self.seed, origins, usage, asked.auto_steps.get(task, {})
         )

@@ -1,19 +1,29 @@
 """The outcome of an analysis, in the shape of `results.json` (schema `dhp.results/1`)."""
 
+import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, overload
+
+from dhp.errors import InputError
+from dhp.stats.combine import Combination
+from dhp.stats.style import Spread
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pydantic import TypeAdapter
 
 SCHEMA = "dhp.results/1"
+_STRICT: Mapping[str, str] = {"extra": "forbid"}
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One test: did the scores of this metric fall under this variant?"""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
 
     p: float | None
     """One-sided p-value, for attacks two-sided; None without a pair, or below 1e-300 (see `log10_p`)."""
@@ -42,6 +52,8 @@ class Cell:
 class VariantResult:
     """All metrics of one variant, and the discernment that follows."""
 
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
     variant: str
     level: str
     method: str | None
@@ -57,7 +69,11 @@ class VariantResult:
     effect_ew: float | None
     """The mean with the weights of the metrics."""
     not_applicable: int
-    """Examples that have no text in this variant."""
+    """Examples that have no text in this variant, of those that it got."""
+    stopped_at: int | None = None
+    """In a run that stops what is resolved, the number of examples after which this variant was and got no
+    more; None where it got all. p, D and their intervals are then adjusted for the looks at the data (see
+    `dhp.sequential`), those of single metrics are not."""
     ci: dict[str, tuple[float, float] | None] = field(default_factory=dict)
     """95 % bootstrap intervals of `d`, `d_ew`, `effect` and `effect_ew`; None where undefined,
     empty where none were asked for."""
@@ -88,8 +104,22 @@ class VariantResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Style:
+    """How a judge uses the scale of one metric, by the mean scores of the texts."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
+    originals: Spread
+    degraded: Spread
+    words: tuple[str, ...] | None
+    """`lenient`, `harsh`, `compressed`; None where the scale is unknown. See `dhp.stats.style`."""
+
+
+@dataclass(frozen=True, slots=True)
 class CurveLine:
     """One line of a dose-response curve: a metric, or all metrics combined."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
 
     d: tuple[float | None, ...]
     """D at each dose; None where there is no pair."""
@@ -108,6 +138,8 @@ class CurveLine:
 class Curve:
     """How D grows with the dose of one perturber."""
 
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
     perturber: str
     doses: tuple[int, ...]
     lines: dict[str, CurveLine]
@@ -118,6 +150,8 @@ class Curve:
 class Result:
     """The discernment of one (model, protocol, dataset)."""
 
+    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+
     signature: str
     created: str
     """When it was computed, UTC."""
@@ -127,7 +161,7 @@ class Result:
     n: int
     """Examples."""
     statistics: str
-    combination: str
+    combination: Combination
     weights: str
     levels: str
     """Where the levels come from: `suite`, `column` or `none` (all variants are one level)."""
@@ -158,10 +192,10 @@ class Result:
     repeats: dict[str, dict[str, float | None]]
     """Metric -> variance within and between texts, consistency and spread of its single scores; see
     `dhp.stats.Repeats`. A metric without a score is not there."""
-    styles: dict[str, dict[str, Any]]
-    """Metric -> how its scores are distributed on `originals` and on `degraded` texts (see
-    `dhp.stats.style.Spread`), and `words` for it: `lenient`, `harsh`, `compressed`; None where its scale is
-    unknown."""
+    scales: dict[str, tuple[float, float]]
+    """Metric -> the ends of its scale; empty where they are unknown."""
+    styles: dict[str, Style]
+    """Metric -> how its scores are distributed; a metric without a score on either side is not there."""
     halo: dict[str, dict[str, dict[str, float | None]]]
     """`originals` or `degraded` -> metric -> metric -> Spearman's correlation of their scores over texts."""
     failures: dict[str, int]
@@ -171,9 +205,17 @@ class Result:
     missing_mass: float | None
     """Mean probability that fell on no score, where scores are weighed by probability."""
     usage: dict[str, int]
-    """Calls and tokens of this run, and calls that another run had paid for."""
+    """Calls and tokens of this run, and those that another run had paid for (`cached_...`); empty where no
+    language model was asked."""
+    cost: float | None
+    """What all these tokens cost at the prices given, whoever paid for them; None without prices."""
     warnings: tuple[str, ...]
     """What makes the figures doubtful."""
+
+    @property
+    def signed(self) -> dict[str, str]:
+        """The signature by its parts: `dataset`, `n`, `suite`, `method`, `weights`, `statistics`, ..."""
+        return {name: value for name, _, value in (p.partition(":") for p in self.signature.split("|"))}
 
     def to_json(self) -> dict[str, Any]:
         """The object as it stands in `results.json`."""
@@ -245,6 +287,52 @@ class Results(Sequence[Result]):
         """What `results.json` holds: the object, or a list of them where there are several."""
         objects = [r.to_json() for r in self]
         return objects[0] if len(objects) == 1 else objects
+
+    @classmethod
+    def from_json(cls, found: object, place: str) -> "Results":
+        """Results from what `results.json` holds, strictly.
+
+        Raises `InputError` with `place` for another schema version, and for a field that is missing, unknown
+        or of another type.
+        """
+        from pydantic import ValidationError
+
+        objects = found if isinstance(found, list) else [found]
+        results = []
+        for each in objects:
+            if not isinstance(each, dict) or each.get("schema") != SCHEMA:
+                raise InputError(f"{place}: is no results file of this version; allowed: schema {SCHEMA}")
+            fields = {name: value for name, value in each.items() if name != "schema"}
+            try:
+                results.append(_adapter().validate_json(json.dumps(fields), strict=True))
+            except ValidationError as e:
+                first = e.errors()[0]
+                where = ".".join(map(str, first["loc"]))
+                raise InputError(f"{place}: {where}: {first['msg'].lower()}") from None
+        if not results:
+            raise InputError(f"{place}: holds no result")
+        return cls(results)
+
+
+@cache
+def _adapter() -> "TypeAdapter[Result]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Result)
+
+
+def results_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of `results.json`: one result, or a list of them."""
+    one = _adapter().json_schema(ref_template="#/$defs/{model}")
+    kinds = one.pop("$defs")
+    one["properties"] = {"schema": {"const": SCHEMA}, **one["properties"]}
+    one["required"] = ["schema", *one["required"]]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": SCHEMA,
+        "anyOf": [{"$ref": "#/$defs/Result"}, {"type": "array", "items": {"$ref": "#/$defs/Result"}}],
+        "$defs": {**kinds, "Result": one},
+    }
 
 
 def _short(value: float | None) -> str:

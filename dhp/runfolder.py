@@ -123,6 +123,10 @@ class RunFolder:
         self._text("report.html", html_report(results))
         self._text("results.json", _json(results.to_json()))
 
+    def write_prompts(self, prompts: Sequence[Mapping[str, str]]) -> None:
+        """Write the prompts by which language models were asked, each for one text of the dataset."""
+        self._text("prompts.json", _json(list(prompts)))
+
     def write_steps(self, judge: str, steps: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         """Write the steps that a model wrote, if it did; evaluation steps as `--steps` takes them."""
         import yaml

@@ -1,13 +1,12 @@
 """From ratings to how a judge uses its scales: response style, halo, what two judges share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dhp.ratings import Group
+from dhp.results import Style
 from dhp.specs import Scale
 from dhp.stats.style import rank_correlations, spread, style_words
 
@@ -15,23 +14,17 @@ Floats = npt.NDArray[np.float64]
 SIDES = ("originals", "degraded")
 
 
-def styles(
-    group: Group, variants: Sequence[str], scales: Mapping[str, Scale] | None
-) -> dict[str, dict[str, Any]]:
-    """Metric -> distribution of the mean scores of originals and of degraded texts, and what it is called.
-
-    `words` is None where the scale is unknown. A metric without a score on either side is not there.
-    """
-    found: dict[str, dict[str, Any]] = {}
+def styles(group: Group, variants: Sequence[str], scales: Mapping[str, Scale] | None) -> dict[str, Style]:
+    """Metric -> distribution of the mean scores of originals and of degraded texts, and what it is called."""
+    found = {}
     originals, degraded = (_scores(group, each) for each in (None, variants))
     for m, metric in enumerate(group.metrics):
-        both = spread(originals[:, m]), spread(degraded[:, m])
-        if both[0] is None or both[1] is None:
+        good, bad = spread(originals[:, m]), spread(degraded[:, m])
+        if good is None or bad is None:
             continue
-        words = None
-        if scales is not None and metric in scales:
-            words = style_words(both[0], both[1], scales[metric].min, scales[metric].max)
-        found[metric] = {"originals": asdict(both[0]), "degraded": asdict(both[1]), "words": words}
+        scale = (scales or {}).get(metric)
+        words = None if scale is None else style_words(good, bad, scale.min, scale.max)
+        found[metric] = Style(good, bad, words)
     return found
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import dhp
 from dhp.report import html_report
-from dhp.report.reading import notes
+from dhp.report.notes import notes
 from dhp.specs import Task
 
 

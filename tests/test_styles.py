@@ -7,13 +7,13 @@ import pytest
 
 import dhp
 from dhp.comparing import compare_runs
-from dhp.report.reading import notes
+from dhp.report.notes import notes
 from dhp.specs import Task
 
 
 def found_words(model: str) -> set[str]:
     result = dhp.run(model, "mini/summeval", resamples=None)[0]
-    return {word for style in result.styles.values() for word in style["words"]}
+    return {word for style in result.styles.values() for word in style.words}
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ def test_without_a_scale_no_style_is_named(tmp_path: Path) -> None:
     dhp.run("mock/harsh", "mini/summeval", resamples=None, out=tmp_path / "r")
     unknown = dhp.analyze(tmp_path / "r/ratings.parquet", resamples=None)[0]
     known = dhp.analyze(tmp_path / "r/ratings.parquet", suite="summeval", resamples=None)[0]
-    assert {style["words"] for style in unknown.styles.values()} == {None}
-    assert all("harsh" in style["words"] for style in known.styles.values())
+    assert {style.words for style in unknown.styles.values()} == {None}
+    assert all("harsh" in style.words for style in known.styles.values())
     assert any("response style: harsh" in note for note in notes(known))
 
 

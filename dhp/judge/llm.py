@@ -54,6 +54,18 @@ class LlmJudge:
             yield from self.questions.steps_requests(task)
         yield from self.questions.requests(candidates, task)
 
+    def prompts(self, candidate: Candidate, task: Task) -> list[dict[str, str]]:
+        """The prompts about one text: `metric`, `answer` (its form) and `prompt`.
+
+        With the steps that the model wrote, once it has been asked for them.
+        """
+        found = []
+        for request in self.questions.requests([candidate], task, self.auto_steps.get(task.task)):
+            assert isinstance(request.tag, Asked)
+            about = {"metric": request.tag.metric.name, "answer": str(request.tag.form)}
+            found.append({**about, "prompt": request.prompt})
+        return found
+
     def _auto_steps(self, task: Task) -> TaskSteps:
         """Evaluation steps for each metric of a task, asked of the model once."""
         if task.task not in self.auto_steps:

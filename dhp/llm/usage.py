@@ -32,7 +32,9 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_calls: int = 0
-    """Calls that another run had paid for."""
+    """Calls that another run had paid for, with their tokens."""
+    cached_prompt_tokens: int = 0
+    cached_completion_tokens: int = 0
     retries: int = 0
     failed: int = 0
     """Samples that were given up."""
@@ -41,16 +43,23 @@ class Usage:
         """Count a reply."""
         if not own:
             self.cached_calls += reply.calls
+            self.cached_prompt_tokens += reply.prompt_tokens
+            self.cached_completion_tokens += reply.completion_tokens
             return
         self.calls += reply.calls
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
 
     @property
-    def paid(self) -> dict[str, int]:
+    def lasting(self) -> dict[str, int]:
         """What does not depend on how often the run was broken off."""
-        names = ("calls", "prompt_tokens", "completion_tokens", "cached_calls")
-        return {name: getattr(self, name) for name in names}
+        passing = ("retries", "failed")
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in passing}
+
+    def cost(self, prices: Prices) -> float | None:
+        """Of all tokens, whoever paid for them; None without prices."""
+        prompt = self.prompt_tokens + self.cached_prompt_tokens
+        return prices.cost(prompt, self.completion_tokens + self.cached_completion_tokens)
 
     def since(self, before: "Usage") -> "Usage":
         """What was added after `before`."""

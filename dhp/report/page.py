@@ -2,7 +2,8 @@
 
 from html import escape
 
-from dhp.report.reading import between, figure, notes, noticed, pairs, probe_verdict, threshold
+from dhp.report.notes import notes
+from dhp.report.reading import between, figure, noticed, pairs, probe_verdict, threshold
 from dhp.results import Curve, Result, Results, VariantResult
 
 _STYLE = """

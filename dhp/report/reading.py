@@ -1,18 +1,6 @@
 """What figures say in plain words; shared by terminal and page."""
 
-from dhp.records import STAND_IN
-from dhp.results import Curve, CurveLine, Result, VariantResult
-
-_CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
-_HALO = 0.9  # mean correlation between metrics, from which it is said
-_STYLES = {
-    "lenient": "degraded texts have a mean in the upper third of the scale",
-    "harsh": "originals have a mean in the lower half of the scale",
-    "compressed": "nine in ten scores lie within half of the scale",
-}
-_STANDARD_N = 100  # examples, as in the benchmark's own datasets
-_DOMINANT = 0.8  # share of one score, from which it is said
-_FEWEST = 5  # 2 ** -5 is the first possible p-value below 0.05
+from dhp.results import Curve, CurveLine, VariantResult
 
 
 def figure(value: float | None) -> str:
@@ -73,78 +61,3 @@ def pairs(row: VariantResult) -> str:
     """The pairs each test kept: one number, or the range over metrics."""
     counts = sorted({cell.n for cell in row.metrics.values()})
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]}-{counts[-1]}"
-
-
-def _mean_halo(result: Result) -> float | None:
-    """Mean correlation of two different metrics on degraded texts, where all of them are defined."""
-    table = result.halo.get("degraded", {})
-    found = [r for one, row in table.items() for other, r in row.items() if other != one]
-    known = [r for r in found if r is not None]
-    return sum(known) / len(known) if known and len(known) == len(found) else None
-
-
-def notes(result: Result) -> list[str]:
-    """What a reader of the table must know besides its figures."""
-    found = []
-    if result.left_out:
-        found.append(f"left out, not rated: {', '.join(result.left_out)}")
-    perturbers = dict.fromkeys(row.variant.partition(".")[0] for row in result.variants)
-    if stand_ins := [name for name in perturbers if name.endswith(STAND_IN)]:
-        found.append(f"stand-ins by rule, not by language model: {', '.join(stand_ins)}")
-    if result.n != _STANDARD_N and (at := result.at_100.get("d_avg")) is not None:
-        how = " (extrapolated)" if result.n < _STANDARD_N else ""
-        found.append(
-            f"on {_STANDARD_N} examples D_avg would be about {figure(at)}{how}: D grows with their number"
-        )
-    lost = [
-        r.variant for r in result.variants if (r.d or 0) >= 1 and r.p_holm is not None and r.p_holm > 0.05
-    ]
-    if lost:
-        found.append(f"no longer significant after Holm's correction over variants: {', '.join(lost)}")
-    confused = max(result.variants, key=lambda row: row.misplaced or 0.0, default=None)
-    if confused is not None and (confused.misplaced or 0.0) > _CONFUSED:
-        found.append(
-            f"{confused.variant}: {confused.misplaced:.0%} of the drop fell where experts do not expect it"
-        )
-    if result.controls:
-        worst = max(result.controls, key=lambda row: row.d or 0.0)
-        found.append(
-            f"the largest D of a control is {figure(worst.d)} ({worst.variant}): read the others against it"
-        )
-    for row in (*result.variants, *result.controls, *result.attacks):
-        if row.not_applicable:
-            found.append(f"{row.variant}: not applicable to {row.not_applicable} of {result.n} examples")
-        if row.d is None and row.not_applicable < result.n:
-            found.append(
-                f"{row.variant}: a metric has no pair left, so D is undefined; averages leave it out"
-            )
-    kept = [max((cell.n for cell in row.metrics.values()), default=0) for row in result.variants]
-    if kept and max(kept) < _FEWEST and result.combination != "printed":
-        found.append(f"fewer than {_FEWEST} pairs can never reach D = 1, whatever the judge does")
-    found += [
-        f"no D is defined at level '{level}': D_avg leaves the whole level out"
-        for level in dict.fromkeys(row.level for row in result.variants)
-        if all(row.d is None for row in result.variants if row.level == level)
-    ]
-    missing = result.ratings["asked"] - result.ratings["scored"]
-    if missing:
-        reasons = [f"{k} {v}" for k, v in result.ratings.items() if k not in ("asked", "scored") and v]
-        found.append(f"{missing} of {result.ratings['asked']} ratings have no score ({', '.join(reasons)})")
-    for metric, figures in result.repeats.items():
-        if (figures["dominance"] or 0.0) > _DOMINANT:
-            found.append(f"{metric}: {figures['dominance']:.0%} of all its scores are the same one")
-    for word in dict.fromkeys(word for style in result.styles.values() for word in style["words"] or ()):
-        metrics = [m for m, style in result.styles.items() if word in (style["words"] or ())]
-        found.append(f"response style: {word} ({_STYLES[word]}): {', '.join(metrics)}")
-    if (mean := _mean_halo(result)) is not None and mean > _HALO:
-        found.append(f"halo: on degraded texts the metrics move together (mean correlation {mean:.2f})")
-    found += [f"failed {count} times: {reason}" for reason, count in list(result.failures.items())[:3]]
-    if result.missing_mass is not None:
-        found.append(f"scores by probability; {result.missing_mass:.1%} of it fell on no score, on average")
-    if parsed := sum(count for rule, count in result.rules.items() if rule.startswith("parse:")):
-        found.append(f"{parsed} scores were read from the text, as no probabilities came with them")
-    if result.weights == "uniform":
-        found.append("weights uniform: D_EW equals D")
-    if result.levels == "none":
-        found.append("levels unknown: all variants count as one level")
-    return found

@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dhp.report.extras import print_extras
+from dhp.report.notes import notes
 from dhp.report.plain import plain_table
-from dhp.report.reading import between, figure, most_hurt, notes, noticed, pairs
+from dhp.report.reading import between, figure, most_hurt, noticed, pairs
 from dhp.results import Result, Results, VariantResult
 from dhp.text import printable
 

@@ -1,0 +1,67 @@
+"""Finished runs, read back from their folders."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dhp.errors import InputError
+from dhp.files import read_text, reason
+from dhp.ratings import Group, groups, read_ratings
+from dhp.results import Result, Results
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESULTS, RATINGS, MANIFEST = "results.json", "ratings.parquet", "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """One result of a run, with its ratings."""
+
+    place: str
+    """The run's folder, for messages."""
+    result: Result
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run."""
+
+    folder: Path
+    results: Results
+
+    def ratings(self) -> "pd.DataFrame":
+        """All its ratings; raises `InputError` where they cannot be read."""
+        return read_ratings(self.folder / RATINGS)
+
+    def rated(self) -> list[RunResult]:
+        """Each result with its ratings; raises `InputError` for a result that has none."""
+        known = {(g.model, g.protocol, g.dataset): g for g in groups(self.ratings())}
+        for r in self.results:
+            if (r.model, r.protocol, r.dataset) not in known:
+                raise InputError(f"{self.folder}: no ratings of model '{r.model}' on '{r.dataset}'")
+        return [RunResult(str(self.folder), r, known[r.model, r.protocol, r.dataset]) for r in self.results]
+
+
+def read_run(folder: str | Path) -> Run:
+    """A run by its folder; raises `InputError` for a folder that holds none, or one of another version."""
+    path = Path(folder) / RESULTS
+    if not path.is_file():
+        raise InputError(f"{folder}: holds no run, there is no {RESULTS}; allowed: folders of finished runs")
+    return Run(Path(folder), read_results(path))
+
+
+def read_results(path: Path) -> Results:
+    """The results in a file such as `results.json`; raises `InputError` for one that is none."""
+    return Results.from_json(read_json(path), str(path))
+
+
+def read_json(path: Path) -> Any:
+    """What a JSON file holds; raises `InputError` where it cannot be read."""
+    try:
+        return json.loads(read_text(path))
+    except ValueError as e:
+        raise InputError(f"{path}: broken JSON ({reason(e)})") from None
