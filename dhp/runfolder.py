@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dhp import __version__
 from dhp.errors import InputError
 from dhp.files import write_whole
-from dhp.records import PerturbedText, Variant
+from dhp.records import Example, PerturbedText, Variant
 from dhp.results import Results
 from dhp.seeding import text_hash
 
@@ -113,15 +113,28 @@ class RunFolder:
     def write(
         self, perturbed: Sequence[PerturbedSet], ratings: Sequence["pd.DataFrame"], results: Results
     ) -> None:
-        """Write everything but the manifest; each file appears whole or not at all, the results last."""
+        """Write texts, ratings and results; each file appears whole or not at all, the results last."""
         import pandas as pd
-
-        from dhp.report import html_report
 
         self._text("perturbed.jsonl", perturbed_lines(perturbed))
         write_whole(self.path / "ratings.parquet", lambda p: pd.concat(ratings).to_parquet(p, index=False))
-        self._text("report.html", html_report(results))
         self._text("results.json", _json(results.to_json()))
+
+    def write_report(self) -> None:
+        """Write `report.html` from the other files."""
+        from dhp.report import html_report
+        from dhp.runs import read_run
+
+        self._text("report.html", html_report(read_run(self.path)))
+
+    def write_examples(self, datasets: Mapping[str, Sequence[Example]]) -> None:
+        """Write the undamaged texts with what the writers were given: JSONL, one line per example."""
+        lines = [
+            json.dumps({"dataset": name, **asdict(example)}, ensure_ascii=False)
+            for name, examples in datasets.items()
+            for example in examples
+        ]
+        self._text("examples.jsonl", "\n".join(lines) + "\n")
 
     def write_prompts(self, prompts: Sequence[Mapping[str, str]]) -> None:
         """Write the prompts by which language models were asked, each for one text of the dataset."""

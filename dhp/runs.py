@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.errors import InputError
-from dhp.files import read_text, reason
+from dhp.files import read_lines, read_text, reason
 from dhp.ratings import Group, groups, read_ratings
 from dhp.results import Result, Results
 
@@ -36,6 +36,30 @@ class Run:
     def ratings(self) -> "pd.DataFrame":
         """All its ratings; raises `InputError` where they cannot be read."""
         return read_ratings(self.folder / RATINGS)
+
+    def manifest(self) -> dict[str, Any]:
+        """Versions, seeds, hashes: what was asked."""
+        return dict(read_json(self.folder / MANIFEST))
+
+    def examples(self) -> list[dict[str, Any]]:
+        """The undamaged texts: `dataset`, `id`, `source`, `output`, `fields`."""
+        return self._lines("examples.jsonl")
+
+    def perturbed(self) -> list[dict[str, Any]]:
+        """The degraded texts: `dataset`, `example`, `variant`, `level`, `status`, `text`, `audit`, ..."""
+        return self._lines("perturbed.jsonl")
+
+    def prompts(self) -> list[dict[str, str]]:
+        """One prompt for each metric, language model and dataset; empty where none was asked."""
+        path = self.folder / "prompts.json"
+        return list(read_json(path)) if path.exists() else []
+
+    def _lines(self, name: str) -> list[dict[str, Any]]:
+        path = self.folder / name
+        try:
+            return [json.loads(line) for line in read_lines(path) if line.strip()]
+        except ValueError as e:
+            raise InputError(f"{path}: broken JSON ({reason(e)})") from None
 
     def rated(self) -> list[RunResult]:
         """Each result with its ratings; raises `InputError` for a result that has none."""

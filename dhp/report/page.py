@@ -4,7 +4,8 @@ from html import escape
 
 from dhp.report.notes import notes
 from dhp.report.reading import between, figure, noticed, pairs, probe_verdict, threshold
-from dhp.results import Curve, Result, Results, VariantResult
+from dhp.results import Curve, Result, VariantResult
+from dhp.runs import Run
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --weak: light-dark(#666, #aaa); }
@@ -23,12 +24,12 @@ tfoot td { font-weight: 600; }
 """
 
 
-def html_report(results: Results) -> str:
+def html_report(run: Run) -> str:
     """A page with one table per result: D and D_EW per variant, effect per metric, notes, signature.
 
     No script, no network; every text in it is escaped.
     """
-    body = "\n".join(_section(result) for result in results)
+    body = "\n".join(_section(result) for result in run.results)
     return f"""<!doctype html>
 <html lang="en">
 <head>

@@ -1,0 +1,60 @@
+"""Charts as pictures within a page: drawn by matplotlib, coloured by the page's own style."""
+
+import io
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+
+COLOURS = {
+    name: f"#fe{place:02x}01"
+    for place, name in enumerate(("ink", "weak", "line", "page", "d", "ew", "yes", "no", "heat", "card"))
+}
+"""Name of a colour of the page's style -> what to call it in a figure; it follows the light or dark theme."""
+
+
+def drawn(draw: Callable[["Figure"], None], width: float, height: float, description: str) -> "Markup":
+    """What `draw` puts into an empty figure of so many inches, as an inline picture.
+
+    `description` says what it shows, for those who cannot see it. The same drawing gives the same text.
+    """
+    from markupsafe import Markup, escape
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    buffer = io.StringIO()
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure)
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    box = re.search(r'viewBox="[^"]*"', text)
+    assert box is not None
+    inner = text[text.index(">", text.index("<svg")) + 1 :]
+    inner = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inner, flags=re.DOTALL)
+    used = set(re.findall(r"#([\w.-]+)[)\"]", inner))
+    inner = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", inner)
+    for name, colour in COLOURS.items():
+        inner = inner.replace(colour, f"var(--{name})")
+    return Markup(f'<svg class="chart" role="img" aria-label="{escape(description)}" {box[0]}>{inner}')
+
+
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "dhp",
+    "font.size": 9,
+    "text.parse_math": False,
+    "text.color": COLOURS["ink"],
+    "axes.edgecolor": COLOURS["line"],
+    "axes.labelcolor": COLOURS["ink"],
+    "axes.facecolor": "none",
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": COLOURS["weak"],
+    "ytick.color": COLOURS["weak"],
+    "grid.color": COLOURS["line"],
+}

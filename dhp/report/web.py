@@ -1,0 +1,68 @@
+"""Pages for the browser: one self-contained file each, without any network."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dhp.report.reading import between, figure, noticed
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_HERE = Path(__file__).parent / "assets"
+
+
+def page(template: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = (), **values: object) -> str:
+    """A page from a template that extends `base.html`.
+
+    Its styles and scripts are in it, and its content security policy allows no others. Every value is escaped
+    unless it is `markupsafe.Markup`.
+
+    Parameters
+    ----------
+    template, styles, scripts
+        Files of the folder `assets`; `base.css` and `tables.js` (sorts tables) are on every page.
+    values
+        For the template.
+    """
+    from markupsafe import Markup
+
+    texts = [asset(name) for name in ("tables.js", *scripts)]
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            style=Markup("".join(asset(name) for name in ("base.css", *styles))),
+            scripts=[Markup(text) for text in texts],
+            script_hashes=Markup(" ".join(f"'sha256-{_sha256(text)}'" for text in texts)),
+            **values,
+        )
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """A file of the folder `assets`."""
+    return (_HERE / name).read_text("utf-8")
+
+
+def _sha256(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"figure": figure, "between": between, "noticed": noticed}
+    return made
