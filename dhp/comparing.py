@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dhp.errors import InputError, near
+from dhp.errors import InputError
 from dhp.runs import RunResult, read_run
 from dhp.seeding import key_digest
 from dhp.stats import Comparison, compare
@@ -51,7 +51,7 @@ def compare_runs(
     folders
         Run folders; each may hold several models and datasets.
     allow
-        Parts of the signature that may differ, e.g. `protocol` to compare protocols of one model.
+        `protocol`, to compare protocols of one model on purpose.
     resamples
         Of the examples, at least 1.
 
@@ -61,8 +61,8 @@ def compare_runs(
         For a folder that holds no run, a judge that stands twice, fewer than two judges on a dataset, and
         runs that differ in `PARTS`: names what differs.
     """
-    if unknown := [name for name in allow if name not in PARTS]:
-        raise InputError(f"--allow '{unknown[0]}': unknown; {near(unknown[0], PARTS)}")
+    if refused := [name for name in allow if name != "protocol"]:
+        raise InputError(f"--allow '{refused[0]}': would compare what cannot be; allowed: protocol")
     if resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more")
     by_dataset: dict[str, list[RunResult]] = {}

@@ -16,6 +16,7 @@ Ends = tuple[float, float] | None
 LEVEL = 0.95
 STANDARD_N = 100
 _DRAWS_AT = 500  # of the standard number of examples; their mean settles soon
+_FEWEST = 10  # examples from which so many can be spoken of
 _AVERAGES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 _EFFECTS = ("effect_avg", "effect_avg_ew")
 _OF_VARIANTS = ("d", "d_ew", "effect", "effect_ew")
@@ -41,8 +42,10 @@ def intervals(
     rows = np.array([none if row is None else row for row in weights])
     data = differences, list(levels.values()), rng, rows
     found = bootstrap(*data, method=method, combination=combination, resamples=resamples)
-    at = d_at(*data, size=STANDARD_N, method=method, combination=combination, resamples=_DRAWS_AT).mean
-    standard = {name: float(np.ravel(getattr(at, name))[0]) for name in _AVERAGES}
+    standard = dict.fromkeys(_AVERAGES, math.nan)
+    if len(differences) >= _FEWEST:
+        at = d_at(*data, size=STANDARD_N, method=method, combination=combination, resamples=_DRAWS_AT).mean
+        standard = {name: float(np.ravel(getattr(at, name))[0]) for name in _AVERAGES}
     of_averages: dict[str, Ends] = {}
     for name in (*_AVERAGES, *_EFFECTS):
         ends = interval(found, name, level=LEVEL)

@@ -178,7 +178,8 @@ class Result:
     """95 % bootstrap intervals of `d_avg`, `d_min`, `effect_avg` and their weighted forms."""
     at_100: dict[str, float | None]
     """The four averages as they would be on 100 examples: the mean over subsets, or, where there are fewer,
-    an extrapolation from draws with replacement. Runs of different size can be read side by side by them."""
+    an extrapolation from draws with replacement (None for fewer than 10). By them runs of different size can
+    be read side by side."""
     variants: tuple[VariantResult, ...]
     controls: tuple[VariantResult, ...]
     """Changes that must not lower a score: a D of 1 or more is a false alarm."""

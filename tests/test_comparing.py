@@ -79,8 +79,10 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             compare_runs(folders)  # type: ignore[arg-type]
     both = [runs / "good", runs / "noisy"]
-    with pytest.raises(InputError, match="--allow 'protocl': unknown; did you mean 'protocol'"):
-        compare_runs(both, allow=["protocl"])
+    with pytest.raises(
+        InputError, match="--allow 'dataset': would compare what cannot be; allowed: protocol"
+    ):
+        compare_runs(both, allow=["dataset"])
     with pytest.raises(InputError, match="resamples: 0; allowed: 1 or more"):
         compare_runs(both, resamples=0)
 

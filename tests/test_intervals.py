@@ -97,3 +97,10 @@ def test_runs_of_different_size_are_re_expressed_for_a_hundred(folder: Path) -> 
     exact = dhp.analyze(table_of(100, 0.7, 8))
     assert large.at_100["d_avg"] < 0.5 * large.d_avg
     assert exact.at_100["d_avg"] == pytest.approx(exact.d_avg)
+
+
+def test_few_examples_say_nothing_of_a_hundred() -> None:
+    one = dhp.analyze(table_of(1, 1.0, 2))[0]
+    assert set(one.at_100.values()) == {None}
+    assert set(one.ci.values()) == {None}
+    assert dhp.analyze(table_of(10, 1.0, 2))[0].at_100["d_avg"] > 1

@@ -21,7 +21,7 @@ _SHOWN = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew"
 def compare(
     run: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
     allow: Annotated[
-        list[str], typer.Option("--allow", metavar="PART", help="What may differ, e.g. protocol.")
+        list[str], typer.Option("--allow", metavar="protocol", help="Compare protocols.")
     ] = [],  # noqa: B006  typer reads defaults, never changes them
     resamples: Annotated[
         int, typer.Option("--resamples", metavar="K", help="Of the examples, for intervals and p-values.")
