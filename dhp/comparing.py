@@ -15,7 +15,7 @@ from dhp.seeding import key_digest
 from dhp.stats import Comparison, compare
 from dhp.styles import shared_styles
 
-PARTS = ("dataset", "n", "suite", "method", "weights", "statistics", "protocol")
+PARTS = ("dataset", "n", "suite", "method", "metrics", "weights", "statistics", "protocol")
 """What must be the same for a comparison to mean something, as the parts of a signature."""
 
 

@@ -31,7 +31,7 @@ class Choice(TypedDict, total=False):
     data: str | Path | None
     """Where a benchmark dataset lies as its owners publish it, instead of the prepared copy."""
     task: str | None
-    """For a user's file: what the writers had to do."""
+    """For a user's file: what the writers had to do; a name, or a YAML file with metrics of one's own."""
     fields: Mapping[str, str] | None
     """For a user's file or a released set: `{our field: their column}`."""
     n: int | None

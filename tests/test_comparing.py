@@ -51,6 +51,7 @@ def test_equals_cannot_be_told_apart(runs: Path) -> None:
         ({"seed": 1}, "suite differs"),
         ({"weights": "uniform"}, "weights differs"),
         ({"statistics": "paper"}, "statistics differs"),
+        ({"metrics": ["fluency"]}, "metrics differs"),
         ({"doses": (5, 10)}, "suite differs"),
     ],
 )

@@ -346,3 +346,33 @@ def test_a_released_set_is_judged_for_what_it_holds(tmp_path: Path) -> None:
     assert [r.dataset for r in results] == ["story_cloze"]
     with pytest.raises(InputError, match="--task: cannot be used with --perturbed"):
         dhp.run("baseline/constant", "story_cloze", perturbed=folder, task="translation")
+
+
+OWN_TASK = """
+task: summarization
+instruction: Summarise the article.
+default_suite: summeval
+source_label: Article
+output_label: Summary
+metrics:
+  - name: brevity
+    scale: {min: 0, max: 10}
+    definition: How short the summary is while it still says what matters.
+    steps: [Read the summary., Give a score from 0 (long-winded) to 10 (brief).]
+    question: How brief is this summary?
+    antonym: long-windedness
+"""
+
+
+def test_metrics_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(OWN_TASK)
+    rows = (
+        {"id": str(i), "source": "A town.", "output": f"The town has {i} mills. It is old."} for i in range(8)
+    )
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (result,) = dhp.run("mock/ideal", str(tmp_path / "own.jsonl"), task=str(tmp_path / "task.yaml"))
+    assert result.scales == {"brevity": (0, 10)}
+    assert result.d_avg > 1
+    with pytest.raises(dhp.InputError, match=r"task\.yaml: metrics\.0\.scale: "):
+        (tmp_path / "task.yaml").write_text(OWN_TASK.replace("min: 0", "min: 11"))
+        dhp.run("mock/ideal", str(tmp_path / "own.jsonl"), task=str(tmp_path / "task.yaml"))

@@ -76,8 +76,8 @@ def read_card(dataset: str) -> Card:
 
 
 def read_task(task: str) -> Task:
-    """A task with its metrics."""
-    return load_spec(named_file("task", content_folder("datasets") / "tasks", task), Task)
+    """A task with its metrics, by name or by file (`.yaml`)."""
+    return load_spec(name_or_file("task", content_folder("datasets") / "tasks", task), Task)
 
 
 def read_suite(given: str) -> Suite:
