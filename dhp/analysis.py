@@ -19,6 +19,8 @@ from dhp.plans import Plan, make_plan, weight_row
 from dhp.ratings import Group, groups, read_ratings
 from dhp.records import ORIGINAL, PROBES, Variant, dose_of, methods, stands_for
 from dhp.results import Cell, Result, Results, VariantResult, plain_p
+from dhp.seeding import text_hash
+from dhp.sequential import adjusted, own_intervals
 from dhp.specs import Scale, Suite
 from dhp.stats import combine, discernment, effect, level_average, minimum, signed_rank
 from dhp.stats.confusion import contributions, misplaced
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 
 _ONE_LEVEL = "all"
 _MANY_MISSING = 0.05
-_NO_USAGE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_calls": 0}
 
 
 def analyze(
@@ -113,7 +114,8 @@ def _analyzed(
         )
     task = suite.task if suite else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
-    plan = make_plan(statistics, combination, weights, task, perturbers, group.metrics, resamples)
+    looks = group.looks is not None
+    plan = make_plan(statistics, combination, weights, task, perturbers, group.metrics, resamples, looks)
     signature = _signature(group, suite, plan, methods(rated))
     return analyze_group(
         group, plan, rated, left_out=left_out, levels=levels, signature=signature, scales=scales
@@ -123,8 +125,8 @@ def _analyzed(
 def _signature(group: Group, suite: Suite | None, plan: Plan, made: str) -> str:
     name = suite.suite if suite else "none"
     return (
-        f"dataset:{group.dataset}@ratings.{group.digest}|n:{len(group.examples)}|suite:{name}"
-        f"|method:{made}|{plan.label}"
+        f"dataset:{group.dataset}@ratings.{group.digest}|n:{group.size}|suite:{name}"
+        f"|method:{made}|metrics:{len(group.metrics)}@{text_hash(repr(sorted(group.metrics)))}|{plan.label}"
         f"|protocol:{group.protocol}|dhp:{__version__}"
     )
 
@@ -171,7 +173,6 @@ def analyze_group(
     levels: str,
     signature: str,
     scales: Mapping[str, Scale] | None = None,
-    usage: Mapping[str, int] = _NO_USAGE,
 ) -> Result:
     """Discernment scores of one (model, protocol, dataset) for `variants`, rated or not.
 
@@ -208,12 +209,14 @@ def analyze_group(
         left_out=tuple(left_out),
         ratings=group.counts,
         repeats={m: asdict(repeats(scores)) for m, scores in group.samples.items() if scores.size},
+        scales={m: (s.min, s.max) for m, s in (scales or {}).items() if m in group.metrics},
         styles=styles(group, rated, scales),
         halo=halo(group, rated),
         failures=group.failures,
         rules=group.rules,
         missing_mass=group.missing_mass,
-        usage=dict(usage),
+        usage={},
+        cost=None,
         warnings=(*_warnings(group), *_probe_warnings(controls, attacks)),
     )
 
@@ -235,10 +238,15 @@ def _averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
 def _intervals(
     group: Group, rows: Sequence[VariantResult], plan: Plan
 ) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]], dict[str, float | None]]:
-    """As `intervals`; empty where none are asked for or nothing is defined."""
+    """As `intervals`; empty where none are asked for or nothing is defined.
+
+    Averages have none in a run with looks, as they are over variants with different numbers of examples.
+    """
     levels = {row.variant: row.level for row in rows}
     if plan.resamples is None or all(row.d is None for row in rows):
         return {}, {}, {}
+    if plan.looks:
+        return {}, own_intervals(group, [row.variant for row in rows if row.d is not None], plan), {}
     weights = [weight_row(plan, name.partition(".")[0], group.metrics) for name in levels]
     return intervals(group, levels, weights, plan.method, plan.combination, plan.resamples)
 
@@ -310,6 +318,8 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
     if len(logs) == len(group.metrics):
         log_p = combine(np.array(logs), None, plan.combination)
         log_p_ew = log_p if row is None else combine(np.array(logs), row, plan.combination)
+        if not probe:
+            log_p, log_p_ew = (adjusted(p, group, variant.name) for p in (log_p, log_p_ew))
         cells = _with_shares(cells, logs, row)
         effects = [c.effect or 0.0 for c in cells.values()]
         mean = math.fsum(effects) / len(effects)
@@ -328,6 +338,7 @@ def _variant_result(group: Group, variant: Variant, plan: Plan) -> VariantResult
         effect=mean,
         effect_ew=mean_ew,
         not_applicable=group.not_applicable(variant.name),
+        stopped_at=None if group.looks is None else group.looks.stopped_at(variant.name),
         misplaced=None if lost is None or math.isnan(lost) else lost,
     )
 

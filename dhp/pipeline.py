@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from dhp.analysis import analyze_group
 from dhp.asking import Asking
 from dhp.data import Dataset
 from dhp.errors import InputError
-from dhp.judge import Judge, LlmJudge, checked_ratings
+from dhp.judge import Candidate, Judge, LlmJudge, checked_ratings
 from dhp.judges import make_judges, protocol
 from dhp.llm import Estimate, Terms, Usage, estimate_requests
 from dhp.making import Choice, Progress, listed, make_texts, perturbing_estimates
@@ -21,10 +21,11 @@ from dhp.perturbed import PerturbedDataset, narrowed
 from dhp.plans import Plan, make_plan
 from dhp.protocols import Protocol
 from dhp.ratings import groups
-from dhp.records import PROBES, Rating, Variant
+from dhp.records import ORIGINAL, PROBES, STOPPED, Rating, Variant
 from dhp.results import Result, Results
 from dhp.runfolder import RunFolder
 from dhp.seeding import text_hash
+from dhp.sequential import example_looks, resolved
 from dhp.specs import Task
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Way(TypedDict, total=False):
     metrics: Sequence[str]
     asking: Asking
     seed: int
+    stop_when_resolved: bool
 
 
 def run(
@@ -56,6 +58,7 @@ def run(
     statistics: str = "default",
     combination: str | None = None,
     resamples: int | None = 2000,
+    stop_when_resolved: bool = False,
     out: str | Path | RunFolder | None = None,
     progress: Progress | None = None,
     **choice: Unpack[Choice],
@@ -81,10 +84,10 @@ def run(
         Of every random choice.
     weights, statistics, combination, resamples
         As in `dhp.analyze`.
-    out
-        Folder to write the run to; None writes nothing.
-    progress
-        Called as `progress(what, done, total, cost)`.
+    stop_when_resolved
+        Ask no more about variants whose D is clearly above or below 1; see `dhp.sequential`.
+    out, progress
+        Folder to write the run to, None writes nothing; called as `progress(what, done, total, cost)`.
 
     Raises
     ------
@@ -96,7 +99,8 @@ def run(
     folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
     terms = _checked(asking).terms()
     judges = find_judges(model, protocol, asking, terms, prompt_files=prompt_files, seed=seed)
-    plan = partial(_plan, statistics, combination, weights, resamples, metrics)
+    _check_stopping(stop_when_resolved, choice)
+    plan = partial(_plan, statistics, combination, weights, resamples, stop_when_resolved, metrics)
     made = make_texts(dataset, choice, seed, asking, terms, progress=progress, check=plan)
     plans = [plan(p.dataset.task, p.variants) for p in made]
     perturbed = [p.judged_by(metrics) for p in made]
@@ -125,10 +129,16 @@ def _carry_out(
     results = Results([result for _, result in judged])
     if folder:
         sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
+        folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
         folder.write(sets, [frame for frame, _ in judged], results)
+        if asked:
+            folder.write_prompts(
+                [shown for part in perturbed for judge in asked for shown in _shown(judge, part)]
+            )
         for judge in asked:
             folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
         folder.write_steps("perturbations", {p.dataset.name: p.auto_steps for p in perturbed if p.auto_steps})
+        folder.write_report()
     return results
 
 
@@ -141,9 +151,11 @@ def estimate(
     metrics: Sequence[str] = (),
     asking: Asking = Asking(),
     seed: int = 0,
+    stop_when_resolved: bool = False,
     **choice: Unpack[Choice],
 ) -> list[Estimate]:
-    """What `run` would take of language models, asking nothing; parameters and errors as there."""
+    """What `run` would take of language models, at most, asking nothing; parameters and errors as there."""
+    _check_stopping(stop_when_resolved, choice)
     terms = _checked(asking).terms()
     judges = find_judges(model, protocol, asking, terms, prompt_files=prompt_files, seed=seed)
     made = make_texts(dataset, choice, seed, asking, terms, dry=True)
@@ -199,18 +211,26 @@ def _checked(asking: object) -> Asking:
     return asking
 
 
+def _check_stopping(stop_when_resolved: bool, choice: Choice) -> None:
+    if stop_when_resolved and choice.get("doses"):
+        raise InputError(
+            "--doses: cannot be used with --stop-when-resolved, as curves need the same examples at each dose"
+        )
+
+
 def _plan(
     statistics: str,
     combination: str | None,
     weights: str | None,
     resamples: int | None,
+    looks: bool,
     metrics: Sequence[str],
     task: Task,
     variants: Sequence[Variant],
 ) -> Plan:
     perturbers = {v.perturber for v in variants if v.level not in PROBES}
     names = narrowed(task, metrics).metric_names
-    return make_plan(statistics, combination, weights, task.task, perturbers, names, resamples)
+    return make_plan(statistics, combination, weights, task.task, perturbers, names, resamples, looks)
 
 
 def _identity(
@@ -232,8 +252,7 @@ def _judged(
 ) -> tuple["pd.DataFrame", Result]:
     """The ratings of one judge on one dataset, and what follows from them."""
     before = replace(judge.asker.usage) if isinstance(judge, LlmJudge) else Usage()
-    frame = _rated(judge, part, progress)
-    usage = judge.asker.usage.since(before) if isinstance(judge, LlmJudge) else Usage()
+    frame = _rated(judge, part, plan, seed, progress)
     (group,) = groups(frame)
     result = analyze_group(
         group,
@@ -241,19 +260,26 @@ def _judged(
         part.variants,
         left_out=part.left_out,
         levels="suite" if part.dataset.suite else "column",
-        signature=_signature(part, plan.label, judge),
+        signature=_signature(part, group.size, plan.label, judge),
         scales={m.name: m.scale for m in part.dataset.task.metrics},
-        usage=usage.paid,
     )
+    if isinstance(judge, LlmJudge):
+        usage = judge.asker.usage.since(before)
+        cost = usage.cost(judge.asker.terms.budget.prices)
+        result = replace(result, usage=usage.lasting, cost=cost)
     return frame, result
 
 
-def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "pd.DataFrame":
-    """All ratings of one judge on one dataset as a table; what it left unrated is there as failed."""
-    import pandas as pd
+def _rated(
+    judge: Judge, part: PerturbedDataset, plan: Plan, seed: int, progress: Progress | None
+) -> "pd.DataFrame":
+    """All ratings of one judge on one dataset as a table; what it left unrated is there as failed.
 
-    candidates, task = part.candidates(), part.dataset.task
-    total = len(candidates) * len(task.metrics) * getattr(judge, "samples", 1)
+    In a run with looks, what was not asked is there as stopped.
+    """
+    ahead, task = part.candidates(), part.dataset.task
+    per_text = len(task.metrics) * getattr(judge, "samples", 1)
+    total = len(ahead) * per_text
     what = f"{judge.model} on {part.dataset.name}"
     ratings: list[Rating] = []
     asker = judge.asker if isinstance(judge, LlmJudge) else None
@@ -266,24 +292,74 @@ def _rated(judge: Judge, part: PerturbedDataset, progress: Progress | None) -> "
     if asker:
         what = f"{judge.model} ({judge.protocol.partition('@')[0]}) on {part.dataset.name}"
         asker.tick = show
+    if prepare := getattr(judge, "prepare", None):
+        prepare(ahead, task)
     shown = time.monotonic()
-    for rating in checked_ratings(judge, candidates, task):
-        ratings.append(rating)
-        if len(ratings) == total or time.monotonic() - shown > _SECONDS_BETWEEN_SHOWS:
-            shown = time.monotonic()
+    examples = [e.id for e in part.dataset.examples]
+    looks = example_looks(examples, seed, part.dataset.name) if plan.looks else dict.fromkeys(examples, 1)
+    for look in range(1, 1 + max(looks.values())):
+        turn = [c for c in ahead if looks[c.example] == look]
+        ahead = [c for c in ahead if looks[c.example] > look]
+        for rating in checked_ratings(judge, turn, task) if turn else ():
+            ratings.append(rating)
+            if len(ratings) == total or time.monotonic() - shown > _SECONDS_BETWEEN_SHOWS:
+                shown = time.monotonic()
+                show()
+        if ahead:
+            ahead = _needed(ahead, _table(judge, part, ratings, looks), plan)
+            total = len(ratings) + len(ahead) * per_text
             show()
+    return _table(judge, part, ratings, looks if plan.looks else {})
+
+
+def _needed(ahead: Sequence[Candidate], frame: "pd.DataFrame", plan: Plan) -> list[Candidate]:
+    """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
+    (group,) = groups(frame)
+    variants = dict.fromkeys(c.variant for c in ahead if c.variant != ORIGINAL and c.level not in PROBES)
+    done = resolved(group, list(variants), plan)
+    wanted = {c.example for c in ahead if c.variant not in {ORIGINAL, *done}}
+    return [c for c in ahead if c.variant not in done and c.example in wanted]
+
+
+def _table(
+    judge: Judge, part: PerturbedDataset, ratings: Sequence[Rating], looks: Mapping[str, int]
+) -> "pd.DataFrame":
+    """The ratings in the order of the texts; with looks also their column, and what was not asked."""
+    import pandas as pd
+
+    candidates, metrics = part.candidates(), part.dataset.task.metric_names
+    rows = list(ratings)
+    if looks:
+        rated = {(r.example, r.variant) for r in ratings}
+        rows += [
+            Rating(c.example, c.variant, metric, sample, None, STOPPED)
+            for c in candidates
+            if (c.example, c.variant) not in rated
+            for metric in metrics
+            for sample in range(getattr(judge, "samples", 1))
+        ]
     texts = {(c.example, c.variant): place for place, c in enumerate(candidates)}
-    ratings.sort(key=lambda r: (texts[r.example, r.variant], task.metric_names.index(r.metric), r.sample))
-    columns = {f.name: [getattr(r, f.name) for r in ratings] for f in fields(Rating)}
+    rows.sort(key=lambda r: (texts[r.example, r.variant], metrics.index(r.metric), r.sample))
+    columns = {f.name: [getattr(r, f.name) for r in rows] for f in fields(Rating)}
     levels = {v.name: v.level for v in part.variants}
     columns["level"] = [levels.get(variant) for variant in columns["variant"]]
+    if looks:
+        columns["look"] = [looks[example] for example in columns["example"]]
     return pd.DataFrame(columns).assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name)
 
 
-def _signature(part: PerturbedDataset, plan_label: str, judge: Judge) -> str:
+def _shown(judge: LlmJudge, part: PerturbedDataset) -> list[dict[str, str]]:
+    """The prompts about the first original of a dataset."""
+    first = part.candidates()[0]
+    about = {"model": judge.model, "protocol": judge.protocol, "dataset": part.dataset.name}
+    return [{**about, "example": first.example, **each} for each in judge.prompts(first, part.dataset.task)]
+
+
+def _signature(part: PerturbedDataset, size: str, plan_label: str, judge: Judge) -> str:
     identity = part.identity
     return (
-        f"dataset:{part.dataset.name}@{identity['data']}|n:{len(part.dataset.examples)}"
-        f"|suite:{part.suite}@{identity['perturbed']}|method:{part.methods}|{plan_label}"
+        f"dataset:{part.dataset.name}@{identity['data']}|n:{size}"
+        f"|suite:{part.suite}@{identity['perturbed']}|method:{part.methods}"
+        f"|metrics:{len(part.dataset.task.metrics)}@{identity['metrics']}|{plan_label}"
         f"|protocol:{judge.protocol}|seed:{part.seed}|dhp:{__version__}"
     )

@@ -30,6 +30,8 @@ class Plan:
     """The task whose rows of the weights apply; None where they have no rows."""
     resamples: int | None
     """For intervals; None for none."""
+    looks: bool = False
+    """Whether variants get no further examples once they are resolved; see `dhp.sequential`."""
 
     @property
     def method(self) -> Method:
@@ -42,7 +44,7 @@ class Plan:
         weights = (
             f"{self.weights.weights}.v{self.weights.version}@{text_hash(self.weights.model_dump_json())}"
         )
-        return f"weights:{weights}|statistics:{self.statistics}+{self.combination}"
+        return f"weights:{weights}|statistics:{self.statistics}+{self.combination}{'+looks' * self.looks}"
 
 
 def make_plan(
@@ -53,21 +55,29 @@ def make_plan(
     perturbers: Collection[str],
     metrics: Sequence[str],
     resamples: int | None = None,
+    looks: bool = False,
 ) -> Plan:
     """Resolve names to a plan; raises `InputError` for an unknown name or weights that do not fit."""
     if resamples is not None and resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more, or none for no intervals")
     preset = _one_of("statistics", statistics, STATISTICS)
     preset_combination: Combination = "hmp" if preset == "default" else "printed"
+    if looks and preset == "default":
+        preset_combination = "hmp-asymptotic"  # holds the level that the looks spend
     chosen = _one_of("combination", preset_combination if combination is None else combination, COMBINATIONS)
+    if looks and chosen == "printed":
+        raise InputError(
+            "--stop-when-resolved: the combination 'printed' finds too much by chance to stop by it; "
+            "allowed: hmp, hmp-asymptotic"
+        )
     if weights is None:
         design = read_weights("design")
         fits = all(set(design.row(task, p) or ()) == set(metrics) for p in perturbers)
-        return Plan(preset, chosen, design if fits else read_weights("uniform"), task, resamples)
+        return Plan(preset, chosen, design if fits else read_weights("uniform"), task, resamples, looks)
     read = read_weights(weights)
     if task is None and len(read.tasks) == 1:
         task = next(iter(read.tasks))
-    plan = Plan(preset, chosen, read, task, resamples)
+    plan = Plan(preset, chosen, read, task, resamples, looks)
     for perturber in perturbers:
         weight_row(plan, perturber, metrics)
     return plan

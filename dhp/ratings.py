@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.errors import InputError, near
-from dhp.records import ORIGINAL, RATING_STATUSES
+from dhp.looks import Looks, read_looks
+from dhp.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.seeding import text_hash
 from dhp.specs import Scale
 from dhp.tables import read_table
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 REQUIRED = ("example", "variant", "metric", "score")
 GROUPING = ("model", "protocol", "dataset")
-OPTIONAL = ("sample", "level", "status", *GROUPING)
+OPTIONAL = ("sample", "level", "status", "look", *GROUPING)
 _UNKNOWN = "unknown"
 _PLACE = "dhp.place"
 _REASONS_KEPT = 5
@@ -46,6 +47,8 @@ class Group:
     """Metric -> single scores, shape (texts with a score, samples), NaN where one is missing."""
     asked: npt.NDArray[np.bool_]
     """Whether there is any row, scored or failed; same shape."""
+    looks: Looks | None
+    """In a run that asked no more about variants once they were resolved; else None."""
     levels: dict[str, str] | None
     """variant -> level, where the table has that column."""
     counts: dict[str, int]
@@ -63,13 +66,20 @@ class Group:
         names = (self.variants, self.metrics, self.examples)
         variants, metrics, examples = (np.argsort(list(each)) for each in names)
         means = self.means[np.ix_(np.append(0, 1 + variants), metrics, examples)]
-        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes())
+        looks = b"" if self.looks is None else self.looks.course.encode()
+        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + looks)
+
+    @property
+    def size(self) -> str:
+        """The number of examples, for signatures."""
+        return str(len(self.examples)) if self.looks is None else self.looks.size
 
     def not_applicable(self, variant: str) -> int:
         """Number of examples about which nothing was asked under this variant."""
         if variant not in self.variants:
             return len(self.examples)
-        return int((~self.asked[1 + self.variants.index(variant)].any(axis=0)).sum())
+        turns = len(self.examples) if self.looks is None else self.looks.reached(variant)
+        return turns - int(self.asked[1 + self.variants.index(variant)].any(axis=0).sum())
 
     def differences(self, variant: str, metric: str) -> tuple[npt.NDArray[np.float64], int]:
         """Original minus variant where both have a score, and the number of pairs that lack one.
@@ -222,7 +232,7 @@ def _check_status(table: "pd.DataFrame", blank: "pd.Series[bool]", place: str) -
         table["status"] = "scored"
         return
     table["status"] = table["status"].astype(object).mask(_blank(table["status"]) & ~blank, "scored")
-    unknown = ~table["status"].isin(RATING_STATUSES)
+    unknown = ~table["status"].isin([*RATING_STATUSES, STOPPED])
     if unknown.any():
         value = str(table["status"].iloc[_row(unknown) - 1])
         raise InputError(
@@ -265,7 +275,8 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
     cell = np.ravel_multi_index((variant, metric, example), shape)
     size = int(np.prod(shape))
     scored = (table["status"] == "scored").to_numpy()
-    rows = np.bincount(cell, minlength=size).reshape(shape)
+    stopped = (table["status"] == STOPPED).to_numpy()
+    rows = np.bincount(cell[~stopped], minlength=size).reshape(shape)
     samples = np.bincount(cell[scored], minlength=size).reshape(shape)
     sums = np.bincount(cell[scored], weights=table["score"].to_numpy()[scored], minlength=size).reshape(shape)
     _check_originals(rows, list(metrics), list(examples), place)
@@ -274,6 +285,8 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
     if np.abs(means[samples > 0]).max(initial=0) > _LARGEST:
         raise InputError(f"{place}: a score is larger than {_LARGEST:g}")
     counts = table["status"].value_counts()
+    looks = read_looks(table, place)
+    kinds = RATING_STATUSES if looks is None else (*RATING_STATUSES, STOPPED)
     return Group(
         place=place,
         model=names.get("model", _UNKNOWN),
@@ -289,8 +302,9 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> Group:
             for chosen in [scored & (metric == m)]
         },
         asked=rows > 0,
+        looks=looks,
         levels=_levels(table, place) if "level" in table else None,
-        counts={"asked": len(table), **{s: int(counts.get(s, 0)) for s in RATING_STATUSES}},
+        counts={"asked": int(rows.sum()), **{s: int(counts.get(s, 0)) for s in kinds}},
         failures=_failures(table),
         rules=_rules(table),
         missing_mass=_missing_mass(table, place),

@@ -28,6 +28,10 @@ def stands_for(perturber: str) -> str:
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
 RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
 
+Stopped = Literal["stopped"]
+STOPPED: Stopped = "stopped"
+"""In the place of a status, for what was not asked, as its variant was resolved before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -134,7 +138,7 @@ class Rating:
     sample: int
     score: float | None
     """On the metric's scale; None unless `status` is `scored`."""
-    status: RatingStatus = "scored"
+    status: RatingStatus | Stopped = "scored"
     raw: str | None = None
     """The judge's own words, where it has any."""
     rule: str | None = None

@@ -39,5 +39,9 @@ class Judge(Protocol):
 
         The score of a candidate depends on its text, source and fields (and the sources of the whole
         dataset), never on another candidate's text. What a judge leaves unrated counts as failed.
+
+        Called once a dataset, or, where variants are stopped when they are resolved, several times, each
+        time with other examples. A judge that must know the whole dataset may have a method
+        `prepare(candidates, task)`, which is called with all candidates before.
         """
         ...

@@ -98,14 +98,8 @@ class MockJudge:
         self.samples = dials.samples
         self._seed = seed
 
-    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        """`samples` ratings per candidate and metric, each with its answer as text.
-
-        Raises
-        ------
-        InputError
-            If a sensitivity is set for something that no candidate suffered from.
-        """
+    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
+        """Raises `InputError` if a sensitivity is set for something that no candidate suffered from."""
         variants = {c.variant for c in candidates} - {ORIGINAL}
         known = variants | {_perturber(variant) for variant in variants}
         for name in self.dials.sensitivities:
@@ -113,6 +107,9 @@ class MockJudge:
                 raise InputError(
                     f"model '{self.model}': no such dial or perturber '{name}'; {near(name, known)}"
                 )
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """`samples` ratings per candidate and metric, each with its answer as text."""
         return (
             self._rating(candidate, metric, sample)
             for candidate in candidates

@@ -71,6 +71,13 @@ class SurfaceJudge:
     model = "baseline/surface"
     protocol = "none"
 
+    def __init__(self) -> None:
+        self._vocabulary: frozenset[str] | None = None
+
+    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
+        """Take in the words of all sources: a word that is in any of them is spelled right."""
+        self._vocabulary = _words(candidates)
+
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating per candidate and metric.
 
@@ -82,13 +89,17 @@ class SurfaceJudge:
         for name in task.metric_names:
             if name not in METRICS:
                 raise InputError(f"{self.model} cannot judge the metric '{name}'; {near(name, METRICS)}")
-        return _ratings(candidates, task)
+        known = _words(candidates) if self._vocabulary is None else self._vocabulary
+        return _ratings(candidates, task, known)
 
 
-def _ratings(candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+def _words(candidates: Sequence[Candidate]) -> frozenset[str]:
+    sources = map(Text, sorted({c.source for c in candidates}))
+    return frozenset[str]().union(*(text.lowers for text in sources if text.english))
+
+
+def _ratings(candidates: Sequence[Candidate], task: Task, vocabulary: frozenset[str]) -> Iterator[Rating]:
     sources = {c.source: Text(c.source) for c in candidates}
-    english = [source.lowers for source in sources.values() if source.english]
-    vocabulary = frozenset().union(*english)
     for candidate in candidates:
         question = Text(candidate.fields.get("question", ""))
         case = Case(Text(candidate.text), sources[candidate.source], question, vocabulary)
