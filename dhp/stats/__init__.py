@@ -7,6 +7,7 @@ from dhp.stats.discernment import discernment, level_average, minimum
 from dhp.stats.dose import Curve, ThresholdIntervals, curve, threshold, threshold_interval
 from dhp.stats.effects import Effect, effect
 from dhp.stats.multiplicity import benjamini_yekutieli, holm
+from dhp.stats.power import Power, shifted, simulated_power
 from dhp.stats.signed_rank import SignedRank, signed_rank
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Effect",
     "Interval",
     "Pair",
+    "Power",
     "Scores",
     "SignedRank",
     "ThresholdIntervals",
@@ -33,7 +35,9 @@ __all__ = [
     "interval",
     "level_average",
     "minimum",
+    "shifted",
     "signed_rank",
+    "simulated_power",
     "threshold",
     "threshold_interval",
 ]

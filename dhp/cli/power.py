@@ -1,0 +1,138 @@
+"""`dhp power`: how many examples a judge needs to notice a kind of damage."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dhp.cli.options import Seed
+from dhp.errors import InputError
+from dhp.text import printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dhp.power import Figures, PowerAnalysis, Question, VariantPower
+
+
+def power(
+    run: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN...]", help="Folders of finished runs, as pilots.")
+    ] = None,
+    effect: Annotated[
+        float | None,
+        typer.Option("--effect", metavar="R", help="Rank-biserial correlation of every metric, e.g. 0.3."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
+    ] = None,
+    n: Annotated[
+        int, typer.Option("--n", metavar="N", help="Examples to give the chance to miss for.")
+    ] = 100,
+    simulate: Annotated[
+        int | None, typer.Option("--simulate", metavar="K", help="Simulate K runs too, e.g. 1000.")
+    ] = None,
+    metrics: Annotated[
+        int | None, typer.Option("--metrics", metavar="M", help="With --effect or --model; default 4.")
+    ] = None,
+    correlation: Annotated[
+        float | None,
+        typer.Option("--correlation", metavar="C", help="Between metrics, with --effect; default 0.5."),
+    ] = None,
+    nonzero: Annotated[
+        float | None,
+        typer.Option("--nonzero", metavar="SHARE", help="Of scores that move, with --effect; default 1."),
+    ] = None,
+    combination: Annotated[
+        str | None,
+        typer.Option("--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic."),
+    ] = None,
+    seed: Seed = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Examples needed for D >= 1 with 80 or 90 % probability, and the chance to miss at N.
+
+    The effect is given, or that of pilot runs, or of a mock judge. The examples of a pilot stand for all
+    others: the fewer they are, the less sure are the figures.
+
+    Example: dhp power --effect 0.3 --nonzero 0.6 --simulate 1000
+    """
+    from dhp.power import Question
+
+    question = Question(n=n, runs=simulate, combination=combination, seed=seed)
+    given = {"metrics": metrics, "correlation": correlation, "nonzero": nonzero}
+    found = _found(run or [], effect, model, question, {k: v for k, v in given.items() if v is not None})
+    if json:
+        from json import dumps
+
+        print(dumps([each.to_json() for each in found], ensure_ascii=False, indent=1))
+        return
+    _print(found)
+
+
+def _found(
+    runs: list[str],
+    effect: float | None,
+    model: str | None,
+    question: "Question",
+    settings: dict[str, int | float],
+) -> "list[PowerAnalysis]":
+    """The analyses of the one source that is given."""
+    from dhp.power import power_of_effect, power_of_mock, power_of_runs
+
+    sources = {"RUN...": bool(runs), "--effect": effect is not None, "--model": model is not None}
+    if sum(sources.values()) != 1:
+        both = " and ".join(name for name, there in sources.items() if there) or "none"
+        raise InputError(f"power: {both} given; allowed: one of {', '.join(sources)}")
+    allowed = {"--effect": ("metrics", "correlation", "nonzero"), "--model": ("metrics",), "RUN...": ()}
+    (source,) = (name for name, there in sources.items() if there)
+    if surplus := [name for name in settings if name not in allowed[source]]:
+        where = " or ".join(name for name, options in allowed.items() if surplus[0] in options)
+        raise InputError(f"--{surplus[0]}: is not for {source}; allowed: with {where}")
+    if effect is not None:
+        return [power_of_effect(effect, question, **settings)]  # type: ignore[arg-type]
+    if model is not None:
+        return [power_of_mock(model, question, **settings)]  # type: ignore[arg-type]
+    return power_of_runs(runs, question)
+
+
+def _print(found: "list[PowerAnalysis]") -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    for each in found:
+        console.print()
+        console.print(Text(printable(f"{each.source}  ·  {each.combination}"), style="bold"))
+        console.print(_table(each))
+    console.print(
+        "D of the metrics weighing the same; effect: rank-biserial, of the metric most hurt", highlight=False
+    )
+
+
+def _table(found: "PowerAnalysis") -> "Table":
+    from dhp.report.plain import plain_table
+    from dhp.report.reading import figure
+
+    table = plain_table("")
+    both = any(row.simulated for row in found.variants)
+    headings = [f"miss at {found.n}", "N for 80 %", "N for 90 %"]
+    table.add_column("variant", no_wrap=True)
+    for heading in ("effect", *(h for each in headings for h in ([each, "(sim.)"] if both else [each]))):
+        table.add_column(heading, justify="right", overflow="fold")
+    for row in found.variants:
+        ways = [
+            _cells(figures, row, found)
+            for figures in ([row.formula, row.simulated] if both else [row.formula])
+        ]
+        cells = [cell for quantity in zip(*ways, strict=True) for cell in quantity]
+        table.add_row(printable(row.variant), figure(row.effect), *cells)
+    return table
+
+
+def _cells(figures: "Figures | None", row: "VariantPower", found: "PowerAnalysis") -> list[str]:
+    """The chance to miss and the two numbers of examples."""
+    if figures is None:
+        return ["–"] * 3
+    beyond = f"> {found.limit:,}" if row.effect is not None and row.effect > 0 else "never"
+    needed = (beyond if n is None else f"{n:,}" for n in (figures.n_80, figures.n_90))
+    return [f"{figures.miss:.3f}", *needed]

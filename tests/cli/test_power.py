@@ -1,0 +1,78 @@
+"""`dhp power`: what it prints, and what it refuses."""
+
+import json
+
+import pytest
+
+from .conftest import Run
+
+
+def test_an_effect_by_formula_and_simulation(dhp: Run) -> None:
+    done = dhp("power", "--effect", "0.3", "--metrics", "1", "--nonzero", "0.6", "--simulate", "300")
+    assert done.code == 0, done.err
+    heading, figures = done.out.splitlines()[2:4]
+    assert heading.split("  ")[0] == "variant"
+    assert heading.count("(sim.)") == 3
+    assert figures.startswith("effect 0.3")
+    args = ("power", "--effect", "0.3", "--n", "50")
+    (found,) = json.loads(dhp(*args, "--json").out)
+    (row,) = found["variants"]
+    assert found["n"] == 50
+    assert 0 < row["formula"]["miss"] < 1
+    assert f"{row['formula']['miss']:.3f}" in dhp(*args).out
+    assert row["simulated"] is None
+
+
+def test_numbers_that_are_none_look_like_none(dhp: Run) -> None:
+    assert dhp("power", "--effect", "0").out.count("never") == 2
+    assert dhp("power", "--effect", "0.001").out.count("> 100,000") == 2
+
+
+def test_a_pilot_run(dhp: Run) -> None:
+    assert (
+        dhp("benchmark", "--model", "mock/noisy", "--dataset", "mini/story_cloze", "--out", "pilot").code == 0
+    )
+    done = dhp("power", "pilot", "--n", "30")
+    assert done.code == 0, done.err
+    assert (
+        "pilot: mock/noisy on mini/story_cloze, pilot of 30 examples that stand for all others"
+        in " ".join(done.out.split())
+    )
+    assert "random_typos" in done.out
+    assert "miss at 30" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "none given; allowed: one of RUN..., --effect, --model"),
+        (("--effect", "0.3", "--model", "mock/ideal"), "--effect and --model given; allowed: one of"),
+        (("nowhere",), "nowhere: holds no run"),
+        (("--effect", "nan"), "effect: nan; allowed: more than -1, at most 1"),
+        (("--effect", "-1"), "effect: -1; allowed: more than -1, at most 1"),
+        (("--effect", "1.01"), "effect: 1.01; allowed"),
+        (("--effect", "0.3", "--metrics", "0"), "metrics: 0; allowed: 1 to 50"),
+        (("--effect", "0.3", "--metrics", "51"), "metrics: 51; allowed: 1 to 50"),
+        (("--effect", "0.3", "--correlation", "1"), "correlation: 1; allowed: 0 or more, less than 1"),
+        (("--effect", "0.3", "--correlation", "nan"), "correlation: nan; allowed"),
+        (("--effect", "0.3", "--nonzero", "0"), "nonzero: 0; allowed: more than 0, at most 1"),
+        (("--effect", "0.3", "--n", "0"), "n is 0; allowed: 1 to 100,000"),
+        (("--effect", "0.3", "--n", "100001"), "n is 100001; allowed: 1 to 100,000"),
+        (("--effect", "0.3", "--simulate", "0"), "--simulate: 0; allowed: 1 or more"),
+        (("--effect", "0.3", "--combination", "hpm"), "unknown combination 'hpm'; did you mean 'hmp'"),
+        (("--model", "mock/noizy"), "unknown mock judge 'noizy'; did you mean 'noisy'"),
+        (("--model", "baseline/surface"), "is no mock judge; allowed: mock/KIND?dial=value"),
+        (("--model", "mock/ideal", "--metrics", "0"), "metrics: 0; allowed: 1 to 50"),
+        (
+            ("--model", "mock/ideal", "--nonzero", "0.5"),
+            "--nonzero: is not for --model; allowed: with --effect",
+        ),
+        (("nowhere", "--metrics", "2"), "--metrics: is not for RUN...; allowed: with --effect or --model"),
+    ],
+)
+def test_bad_input_is_one_line(dhp: Run, arguments: tuple[str, ...], message: str) -> None:
+    outcome = dhp("power", *arguments)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
