@@ -1,6 +1,7 @@
 """What a judge confused, and how steady it is, as results and reports say it."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import dhp
 from dhp.report import html_report
 from dhp.report.notes import notes
+from dhp.runs import read_run
 from dhp.specs import Task
 
 
@@ -61,15 +63,15 @@ def test_without_expert_weights_nothing_is_misplaced() -> None:
     assert {c.weight for v in result.variants for c in v.metrics.values()} == {None}
 
 
-def test_steadiness_and_one_dominant_score() -> None:
+def test_steadiness_and_one_dominant_score(tmp_path: Path) -> None:
     noisy, steady = dhp.run(["mock/noisy?samples=5", "mock/ideal?samples=5"], "mini/story_cloze")
     assert noisy.repeats["fluency"]["identical"] < 0.2
     assert noisy.repeats["fluency"]["icc"] < 0.6
     assert steady.repeats["fluency"]["identical"] == steady.repeats["fluency"]["icc"] == 1
-    constant = dhp.run("baseline/constant", "mini/story_cloze")
+    constant = dhp.run("baseline/constant", "mini/story_cloze", out=tmp_path)
     assert constant.repeats["fluency"]["dominance"] == 1
     assert "fluency: 100% of all its scores are the same one" in notes(constant[0])
-    assert "100% of all its scores" in html_report(constant)
+    assert "100% of all its scores" in html_report(read_run(tmp_path))
 
 
 def test_failed_samples_are_no_scores() -> None:

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import json
-import re
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -10,8 +9,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dhp.content import read_suite, read_task, read_weights
 from dhp.errors import InputError
@@ -28,7 +25,6 @@ from dhp.survey import (
     weights_page,
     write_weights,
 )
-from dhp.survey.marks import marked
 
 # Fleiss (1971), table 1: 30 patients, 6 psychiatrists, 5 diagnoses.
 FLEISS_1971 = """
@@ -116,34 +112,6 @@ def test_no_interval_where_none_can_be_estimated() -> None:
     assert two is not None
     assert two.low is None
     assert agreement([{"x": "a"}], ["x"], ["a", "b"]) is None
-
-
-def plain(html: str, without: str) -> str:
-    return unescape(re.sub(rf"<{without}>.*?</{without}>|<[^>]+>", "", html, flags=re.S))
-
-
-@given(st.text(), st.text(), st.sampled_from(["character", "word"]))
-def test_marks_show_both_texts(before: str, after: str, level: str) -> None:
-    html = marked(before, after, level)
-    assert plain(html, "del") == after
-    assert plain(html, "ins") == before
-
-
-@given(st.lists(st.sampled_from(["A <b> fell.", "It broke & burst.", "Who saw it?", "No one."]), max_size=5))
-def test_marks_by_sentence(sentences: list[str]) -> None:
-    before, after = "A <b> fell. Who saw it?", " ".join(sentences)
-    html = marked(before, after, "sentence")
-    assert plain(html, "del") == after
-    assert plain(html, "ins").split() == before.split()
-    assert set(re.findall(r"<[^>]*>", html)) <= {"<del>", "</del>", "<ins>", "</ins>"}
-
-
-def test_a_moved_sentence_is_marked_where_it_was_and_where_it_is() -> None:
-    html = marked("One came. Two went. Three stayed.", "Two went. One came. Three stayed.", "sentence")
-    assert re.sub(r"\s+", " ", html) in (
-        "<ins>Two went. </ins>One came. <del> Two went. </del>Three stayed.",
-        "<del> One came. </del>Two went. <ins>One came. </ins>Three stayed.",
-    )
 
 
 @pytest.mark.parametrize("task", ["summarization", "story_completion", "translation"])

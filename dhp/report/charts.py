@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,8 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
     from matplotlib.figure import Figure
 
     buffer = io.StringIO()
-    with rc_context(_STYLE):
+    with rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # the browser has fonts for what matplotlib's own lacks
         figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
@@ -37,9 +39,13 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
     inner = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inner, flags=re.DOTALL)
     used = set(re.findall(r"#([\w.-]+)[)\"]", inner))
     inner = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", inner)
+    inner = re.sub(r"font-family: [^;\"]*;? ?", "", inner)
     for name, colour in COLOURS.items():
         inner = inner.replace(colour, f"var(--{name})")
-    return Markup(f'<svg class="chart" role="img" aria-label="{escape(description)}" {box[0]}>{inner}')
+    return Markup(
+        f'<svg class="chart" style="--width: {width:g}in" role="img" aria-label="{escape(description)}" '
+        f"{box[0]}>{inner}"
+    )
 
 
 _STYLE: dict[Any, Any] = {

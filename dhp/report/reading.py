@@ -5,12 +5,14 @@ from dhp.results import Curve, CurveLine, VariantResult
 
 def figure(value: float | None) -> str:
     """Two decimals, or a dash for undefined."""
-    return "–" if value is None else f"{value:.2f}"
+    return "–" if value is None else f"{value:z.2f}"
 
 
 def between(ends: tuple[float, float] | None) -> str:
     """The ends of an interval, or a dash for undefined."""
-    return "–" if ends is None else f"{ends[0]:.2f}–{ends[1]:.2f}"
+    if ends is None:
+        return "–"
+    return f"{ends[0]:z.2f}{' to ' if ends[0] < 0 else '–'}{ends[1]:z.2f}"
 
 
 def noticed(value: float | None) -> str:

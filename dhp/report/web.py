@@ -2,12 +2,21 @@
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dhp.report.reading import between, figure, noticed
+from dhp.records import STAND_IN
+from dhp.report.reading import (
+    between,
+    figure,
+    most_changed,
+    noticed,
+    pairs,
+    probe_verdict,
+    threshold,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -64,5 +73,36 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"figure": figure, "between": between, "noticed": noticed}
+    made.filters |= _FILTERS
     return made
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
+def _count(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def _p_value(p: float | None, defined: object) -> str:
+    """A p-value; None is one too small to be written wherever it is `defined`."""
+    if p is None:
+        return "–" if defined is None else "< 1e-300"
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+
+
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "between": between,
+    "count": _count,
+    "figure": figure,
+    "most_changed": most_changed,
+    "noticed": noticed,
+    "p_value": _p_value,
+    "pairs": pairs,
+    "share": _share,
+    "stand_in": lambda perturber: perturber.endswith(STAND_IN),
+    "threshold": threshold,
+    "verdict": probe_verdict,
+    "words": lambda name: name.replace("_", " "),
+}

@@ -5,10 +5,10 @@ import hashlib
 from html import escape
 from pathlib import Path
 
+from dhp.marks import marked
 from dhp.specs import Metric, Task
 from dhp.survey.answers import ROLE_LENGTH, SCHEMA
 from dhp.survey.issues import Issue, Survey
-from dhp.survey.marks import marked
 
 _HERE = Path(__file__).parent
 

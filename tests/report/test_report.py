@@ -2,13 +2,12 @@
 
 import io
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 from rich.console import Console
 
 import dhp
-from dhp.report import before_after, html_report, print_results
+from dhp.report import before_after, print_results
 from dhp.report.reading import threshold
 
 EVIL = "<script>alert(1)</script>[bold red]x[/]"
@@ -34,45 +33,6 @@ def dosed() -> dhp.Results:
     return dhp.run(judge, "mini/summeval", n=12, doses=(1, 10, 50), controls=True, attacks=True)
 
 
-@pytest.mark.parametrize("name", ["results", "dosed"])
-def test_page_is_self_contained_and_well_formed(name: str, request: pytest.FixtureRequest) -> None:
-    results = request.getfixturevalue(name)
-    page = html_report(results)
-    open_tags: list[str] = []
-
-    class Check(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            assert tag not in ("script", "link", "img", "iframe")
-            assert not [a for a, _ in attrs if a.startswith("on") or a in ("src", "href")]
-            if tag != "meta":
-                open_tags.append(tag)
-
-        def handle_endtag(self, tag: str) -> None:
-            assert open_tags.pop() == tag
-
-    Check().feed(page)
-    assert open_tags == []
-    for text in {
-        "results": (
-            "wrong_ending",
-            "missed",
-            "D_min",
-            "stand-ins by rule, not by language model: fictional_",
-        ),
-        "dosed": (
-            "Controls and attacks",
-            "raised",
-            "lowered",
-            "Dose-response: random_typos",
-            "k = 50",
-            "D = 1 at",
-        ),
-    }[name]:
-        assert text in page
-    assert "seed:0" in page
-    assert ("D_avg" in page) == (name == "results"), "an average over doses would mean nothing"
-
-
 def test_markup_in_names_shows_as_text(results: dhp.Results) -> None:
     first = results[0]
     row = replace(first.variants[0], variant=EVIL, level=EVIL)
@@ -89,9 +49,6 @@ def test_markup_in_names_shows_as_text(results: dhp.Results) -> None:
             )
         ]
     )
-    page = html_report(evil)
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
     assert EVIL in printed(evil, width=300)
 
 

@@ -1,0 +1,189 @@
+"""What the page needs to show every single pair of texts: edits, scores, the judges' own words."""
+
+import base64
+import gzip
+import json
+import math
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from dhp.marks import changes
+from dhp.records import ORIGINAL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dhp.runs import Run, RunResult
+
+BUDGET = 2_000_000
+"""The most characters that the data of the explorer may take of a page."""
+
+_Cells = dict[tuple[str, str], dict[str, list[Any]]]  # (example, variant) -> metric -> one for each sample
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What is shown of a run that is too large for its page; None where all of it is."""
+
+    source: int | None = None
+    """Characters of a source or a field."""
+    answer: int | None = None
+    """Characters of an answer of a judge."""
+    examples: int | None = None
+    """Examples of a dataset, the first ones."""
+
+
+CUTS = (
+    Cut(),
+    Cut(None, 3000),
+    *(Cut(4000, answer) for answer in (3000, 2000, 1400, 1000)),
+    *(Cut(2000, answer) for answer in (1000, 700, 500, 400, 300)),
+    *(Cut(1000, answer) for answer in (300, 240, 200, 160, 120)),
+    *(Cut(500, answer) for answer in (120, 80, 40, 0)),
+    *(Cut(200, 0, examples) for examples in (None, 1000, 500, 200, 100, 50, 20)),
+)
+"""From the mildest to the last resort; each leaves no more than the one before."""
+_SAMPLED = 5  # one example in so many tells how much a cut leaves
+
+
+def explorer_data(run: "Run", budget: int = BUDGET) -> str:
+    """Texts, edits, scores and answers of a run for `explorer.js`: JSON, by gzip, in base64.
+
+    Where it would be longer than `budget`, texts are cut by the mildest of `CUTS` that is enough; the page
+    says so. The same run gives the same characters, as far as zlib is the same.
+    """
+    datasets = {name: _dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
+    frame = run.ratings()
+    judges = [_judge(rated, frame, datasets[rated.group.dataset]) for rated in run.rated()]
+
+    def packed(cut: Cut, step: int = 1) -> str:
+        kept = slice(None, cut.examples, step)
+        data = {
+            "cut": asdict(cut),
+            "datasets": {
+                name: {**each, "examples": [_cut_example(e, cut.source) for e in each["examples"][kept]]}
+                for name, each in datasets.items()
+            },
+            "judges": [
+                {**each, "examples": [_cut_ratings(e, cut.answer) for e in each["examples"][kept]]}
+                for each in judges
+            ],
+        }
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return base64.b64encode(gzip.compress(text.encode(errors="replace"), 6, mtime=0)).decode()
+
+    def seems_enough(cut: Cut) -> bool:
+        return _SAMPLED * len(packed(cut, _SAMPLED)) <= budget
+
+    for cut in CUTS[bisect_left(CUTS, True, key=seems_enough) :]:
+        if len(data := packed(cut)) <= budget:
+            return data
+    return packed(CUTS[-1])
+
+
+def _dataset(run: "Run", name: str) -> dict[str, Any]:
+    """Its examples, each with the changes that every variant made to it, in the order of the variants."""
+    rows = [row for row in run.perturbed() if row["dataset"] == name]
+    levels = {row["variant"]: row["level"] for row in rows}
+    texts = {(row["example"], row["variant"]): row["text"] for row in rows}
+    return {
+        "variants": [{"name": variant, "level": level} for variant, level in levels.items()],
+        "examples": [
+            {
+                "id": e["id"],
+                "source": e["source"],
+                "fields": {k: v for k, v in e["fields"].items() if v and v != e["output"]},
+                "original": e["output"],
+                "changes": [
+                    None
+                    if text is None
+                    else [mark + piece for mark, piece in changes(e["output"], text, level)]
+                    for variant, level in levels.items()
+                    for text in [texts.get((e["id"], variant))]
+                ],
+            }
+            for e in run.examples()
+            if e["dataset"] == name
+        ],
+    }
+
+
+def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: Mapping[str, Any]) -> dict[str, Any]:
+    """For each example its drops by variant and metric, and its scores and answers by text (the original
+    first), metric and sample.
+
+    A text that was not rated is None; in the place of a missing score stands its status.
+    """
+    group = rated.group
+    mine = frame[
+        (frame["model"] == group.model)
+        & (frame["protocol"] == group.protocol)
+        & (frame["dataset"] == group.dataset)
+    ]
+    scores: _Cells = {}
+    answers: _Cells = {}
+    columns = (mine[name].tolist() for name in ("example", "variant", "metric", "score", "status", "raw"))
+    for example, variant, metric, score, status, raw in zip(*columns, strict=True):
+        for cells, value in (
+            (scores, _short(score) if status == "scored" else status),
+            (answers, raw if isinstance(raw, str) else None),
+        ):
+            cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
+    variants = [v["name"] for v in dataset["variants"]]
+    texts = (ORIGINAL, *variants)
+    drops = {
+        v: [list(map(_short, group.all_differences(v, m).tolist())) for m in group.metrics]
+        for v in variants
+        if v in group.variants
+    }
+    places = {example: place for place, example in enumerate(group.examples)}
+    ids = [e["id"] for e in dataset["examples"]]
+    return {
+        "model": group.model,
+        "protocol": group.protocol,
+        "dataset": group.dataset,
+        "metrics": group.metrics,
+        "examples": [
+            {
+                "drops": [[of[places[e]] for of in drops[v]] if (e, v) in scores else None for v in variants],
+                "scores": [_row(scores.get((e, t)), group.metrics) for t in texts],
+                "answers": [_row(answers.get((e, t)), group.metrics) for t in texts],
+            }
+            for e in ids
+        ],
+    }
+
+
+def _row(cells: Mapping[str, list[Any]] | None, metrics: tuple[str, ...]) -> list[list[Any]] | None:
+    return None if cells is None else [cells.get(metric, []) for metric in metrics]
+
+
+def _short(number: float) -> float | None:
+    """At most six digits, in as few characters as they take; None for NaN."""
+    if math.isnan(number):
+        return None
+    short = float(f"{number:.6g}")
+    return int(short) if short.is_integer() else short
+
+
+def _cut_example(example: Mapping[str, Any], length: int | None) -> dict[str, Any]:
+    fields = {label: shortened(text, length) for label, text in example["fields"].items()}
+    return {**example, "source": shortened(example["source"], length), "fields": fields}
+
+
+def _cut_ratings(ratings: Mapping[str, Any], length: int | None) -> dict[str, Any]:
+    answers = [
+        text and [[answer and shortened(answer, length) for answer in samples] for samples in text]
+        for text in ratings["answers"]
+    ]
+    return {**ratings, "answers": answers}
+
+
+def shortened(text: str, length: int | None) -> str:
+    """The text, or where it is longer than `length` its start and its end, where answers name their score."""
+    if length is None or len(text) <= length:
+        return text
+    end = length // 3
+    return f"{text[: length - end]} […] {text[len(text) - end :]}" if length else ""

@@ -1,0 +1,188 @@
+"""The charts of a result: D by variant, scores before and after, dose-response curves."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from dhp.report.charts import COLOURS, drawn
+from dhp.report.reading import figure
+from dhp.results import Curve, Result, Style, VariantResult
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH = 8.6  # inches
+_BAR = 0.38  # height of a bar, of 1 a variant
+_DASHES: Sequence[Any] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
+
+
+def discernment_chart(rows: Sequence[VariantResult]) -> "Markup":
+    """Bars of D, and of D_EW where it differs, with intervals for each variant, beside the line at 1."""
+    weighted = any(row.d != row.d_ew for row in rows)
+
+    def draw(page: "Figure") -> None:
+        axes = page.subplots()
+        _bars(axes, rows, "d", -0.5 if weighted else 0.0, "D")
+        if weighted:
+            _bars(axes, rows, "d_ew", 0.5, "D_EW")
+        axes.axvline(1, color=COLOURS["ink"], linewidth=1)
+        axes.set_yticks(range(len(rows)), [row.variant for row in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
+        axes.spines["left"].set_visible(False)
+        _square_root(axes, max(_ends(rows), default=1.0))
+        for place in range(1, len(rows)):
+            if rows[place].level != rows[place - 1].level:
+                axes.axhline(place - 0.5, color=COLOURS["line"], linewidth=0.8)
+        for place, row in enumerate(rows):
+            if row.d is None:
+                axes.text(0, place, " undefined", va="center", color=COLOURS["weak"])
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
+
+    values = (f"{r.variant} {figure(r.d)}{f' and {figure(r.d_ew)}' if weighted else ''}" for r in rows)
+    return drawn(
+        draw,
+        _WIDTH,
+        1.0 + (0.36 if weighted else 0.26) * len(rows),
+        f"Bars of D{' and of D_EW' if weighted else ''} for each variant, with their 95 % intervals and "
+        f"a line at 1: {'; '.join(values)}.",
+    )
+
+
+def _bars(axes: "Axes", rows: Sequence[VariantResult], name: str, side: float, label: str) -> None:
+    places = [i + side * _BAR for i in range(len(rows))]
+    values = [getattr(row, name) or 0.0 for row in rows]
+    colour = COLOURS["d" if name == "d" else "ew"]
+    axes.barh(places, values, height=_BAR, color=colour, label=label)
+    for place, row in zip(places, rows, strict=True):
+        if ends := row.ci.get(name):
+            for shade, width in (("page", 3.0), ("ink", 1.1)):  # an outline, so that it shows on a bar
+                axes.plot(ends, (place, place), "|-", color=COLOURS[shade], lw=width, ms=4, mew=width)
+
+
+def _ends(rows: Sequence[VariantResult]) -> list[float]:
+    intervals = [ends[1] for row in rows for name in ("d", "d_ew") if (ends := row.ci.get(name))]
+    return [*intervals, *(d for row in rows for d in (row.d, row.d_ew) if d is not None)]
+
+
+def _square_root(axes: "Axes", largest: float) -> None:
+    """A square-root scale from 0: what lies about 1 is told apart beside a D of 20."""
+    top = max(largest * 1.05, 1.5)
+    axes.set_xscale("function", functions=(lambda x: abs(x) ** 0.5, lambda x: x**2))
+    axes.set_xlim(0, top)
+    ticks = [0.0, 1.0]
+    for step in (0.25, 0.5, 2, 4, 7, 10, 15, 20, 30, 45, 65, 90, 120, 160, 200, 300):
+        gap = min(abs(step**0.5 - tick**0.5) for tick in ticks)
+        if step <= top and gap >= 0.06 * top**0.5:
+            ticks.append(step)
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.grid(axis="x", linewidth=0.6)
+
+
+def scores_chart(result: Result) -> "Markup":
+    """How the scores of each metric are distributed: originals above the line, degraded texts below it."""
+    styles = result.styles
+    columns = min(len(styles), 4)
+    lines = math.ceil(len(styles) / columns)
+
+    def draw(page: "Figure") -> None:
+        every = page.subplots(lines, columns, squeeze=False, sharey=True).ravel()
+        top = max(share for s in styles.values() for part in (s.originals, s.degraded)
+                  for share in part.histogram.values())  # fmt: skip
+        for axes, (metric, style) in zip(every, styles.items(), strict=False):
+            _scores(axes, style, result.scales.get(metric))
+            axes.set_title(metric, fontsize=9.5, color=COLOURS["ink"])
+            axes.set_ylim(-top * 1.12, top * 1.12)
+        for place, axes in enumerate(every):
+            axes.set_visible(place < len(styles))
+            axes.set_yticks([])
+            axes.spines["left"].set_visible(False)
+        every[0].text(0, 1, "originals", transform=every[0].transAxes, va="top", color=COLOURS["weak"])
+        every[0].text(0, 0, "degraded", transform=every[0].transAxes, color=COLOURS["weak"])
+
+    said = "; ".join(
+        f"{metric}: originals mean {s.originals.mean:.2f}, degraded {s.degraded.mean:.2f}"
+        for metric, s in styles.items()
+    )
+    width = _WIDTH if columns > 2 else 2.6 * columns + 0.4
+    return drawn(draw, width, 2.1 * lines, f"Distribution of scores by metric: {said}.")
+
+
+def _scores(axes: "Axes", style: Style, scale: tuple[float, float] | None) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    used = sorted({float(s) for part in (style.originals, style.degraded) for s in part.histogram})
+    low, high = scale or (used[0], used[-1])
+    gaps = [b - a for a, b in pairwise(used)]
+    width = 0.85 * min([*gaps, (high - low) / 6 or 1.0])
+    for part, sign, colour in ((style.originals, 1, "d"), (style.degraded, -1, "ew")):
+        heights = [sign * share for share in part.histogram.values()]
+        axes.bar([float(s) for s in part.histogram], heights, width=width, color=COLOURS[colour])
+        axes.plot(part.mean, 0, "^" if sign < 0 else "v", color=COLOURS["ink"], markersize=5, zorder=3)
+    axes.axhline(0, color=COLOURS["weak"], linewidth=0.8)
+    axes.set_xlim(low - width, high + width)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
+
+
+def curves_chart(curves: Sequence[Curve]) -> "Markup":
+    """D by dose, a panel for each perturber; where D of all metrics passes 1, with its interval."""
+    columns = min(len(curves), 2)
+    lines = math.ceil(len(curves) / columns)
+
+    def draw(page: "Figure") -> None:
+        every = page.subplots(lines, columns, squeeze=False, sharey=True).ravel()
+        for axes, curve in zip(every, curves, strict=False):
+            _curve(axes, curve)
+        for place, axes in enumerate(every):
+            axes.set_visible(place < len(curves))
+            if place % columns == 0:
+                axes.set_ylabel("D")
+        handles, labels = every[0].get_legend_handles_labels()
+        page.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 5), frameon=False)
+
+    said = "; ".join(
+        f"{c.perturber}: " + ", ".join(f"dose {k} D {figure(d)}" for k, d in _combined(c)) for c in curves
+    )
+    return drawn(
+        draw, _WIDTH if columns > 1 else 5.4, 2.7 * lines + 0.4, f"D by dose, a line for each metric: {said}."
+    )
+
+
+def _combined(curve: Curve) -> list[tuple[int, float | None]]:
+    line = next(reversed(curve.lines.values()))
+    return list(zip(curve.doses, line.d, strict=True))
+
+
+def _curve(axes: "Axes", curve: Curve) -> None:
+    metrics = [name for name in curve.lines if name != "combined"]
+    for place, name in enumerate(metrics):
+        axes.plot(
+            curve.doses,
+            _drawable(curve.lines[name].d),
+            color=COLOURS["weak"],
+            linestyle=_DASHES[place % len(_DASHES)],
+            linewidth=1.1,
+            label=name,
+        )
+    if both := curve.lines.get("combined"):
+        axes.plot(
+            curve.doses, _drawable(both.d), "o-", color=COLOURS["d"], lw=2, markersize=4, label="combined"
+        )
+        if both.low is not None:
+            end = curve.doses[-1] if both.high is None else both.high
+            axes.axvspan(both.low, end, color=COLOURS["d"], alpha=0.15, linewidth=0)
+    axes.axhline(1, color=COLOURS["ink"], linewidth=1)
+    axes.set_xscale("log" if curve.doses[-1] / curve.doses[0] >= 8 else "linear")
+    axes.set_xticks(curve.doses, [str(dose) for dose in curve.doses])
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("dose")
+    axes.set_title(curve.perturber, fontsize=9.5, color=COLOURS["ink"])
+
+
+def _drawable(values: Sequence[float | None]) -> list[float]:
+    return [math.nan if value is None else value for value in values]

@@ -1,0 +1,154 @@
+"""The figures of a result in sentences."""
+
+from collections.abc import Sequence
+
+from dhp.records import stands_for
+from dhp.report.reading import figure, noticed, probe_verdict, threshold
+from dhp.results import Result, VariantResult
+
+_NAMED = 4  # variants in one sentence
+_SAME = 0.05  # D and D_EW this close, in D or as a share of it, read the same
+
+
+def sentences(result: Result) -> list[str]:
+    """What the judge notices, where it is strongest and weakest, how large the drop is, what it confuses."""
+    if result.curves:
+        return [*_about_doses(result), *_about_probes(result)]
+    return [
+        *_about_damage(result),
+        *_about_levels(result),
+        *_about_size(result),
+        *_about_weights(result),
+        *_about_probes(result),
+    ]
+
+
+def damage(variant: str) -> str:
+    """A variant in words: `minor random typos`, `grammatical errors (by rule)`, `random typos, dose 5`."""
+    perturber, _, degree = variant.partition(".")
+    words = stands_for(perturber).replace("_", " ")
+    if perturber != stands_for(perturber):
+        words += " (by rule)"
+    if degree[:1] == "k" and degree[1:].isdecimal():
+        return f"{words}, dose {degree[1:]}"
+    return f"{degree} {words}".strip()
+
+
+def level_means(result: Result) -> dict[str, float]:
+    """Level -> mean D of its variants, without those where it is undefined."""
+    found: dict[str, list[float]] = {}
+    for row in result.variants:
+        if row.d is not None:
+            found.setdefault(row.level, []).append(row.d)
+    return {level: sum(ds) / len(ds) for level, ds in found.items()}
+
+
+def interval(ends: tuple[float, float] | None) -> str:
+    """` [0.23, 1.40]`, or nothing where it is undefined."""
+    return "" if ends is None else f" [{ends[0]:.2f}, {ends[1]:.2f}]"
+
+
+def _about_damage(result: Result) -> list[str]:
+    if not result.variants:
+        return []
+    seen = [row for row in result.variants if noticed(row.d) == "noticed"]
+    missed = sorted((r for r in result.variants if noticed(r.d) == "missed"), key=lambda r: r.d or 0.0)
+    unknown = len(result.variants) - len(seen) - len(missed)
+    said = f"Notices {len(seen)} of {len(result.variants)} kinds of damage"
+    if missed:
+        said += f"; misses {_listed(missed)}"
+    if unknown:
+        said += f"; for {unknown} D is undefined"
+    found = [f"{said}."]
+    if result.d_avg is not None:
+        d_avg = f"Over all levels D_avg is {figure(result.d_avg)}{interval(result.ci.get('d_avg'))}"
+        if result.d_min_variant is None:
+            return [*found, f"{d_avg}."]
+        spot = "weakest" if noticed(result.d_min) == "noticed" else "blind"
+        found.append(
+            f"{d_avg}; the {spot} spot is {damage(result.d_min_variant)} with "
+            f"D_min = {figure(result.d_min)}{interval(result.ci.get('d_min'))}."
+        )
+    return found
+
+
+def _about_levels(result: Result) -> list[str]:
+    means = level_means(result)
+    if len(means) < 2:
+        return []
+    best, worst = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+    return [
+        f"Strongest at {best} level (mean D {figure(means[best])}), "
+        f"weakest at {worst} level ({figure(means[worst])})."
+    ]
+
+
+def _about_size(result: Result) -> list[str]:
+    if result.effect_avg is None:
+        return []
+    return [
+        f"The drop in scores has a mean effect of {figure(result.effect_avg)}"
+        f"{interval(result.ci.get('effect_avg'))}, where 1 means that every score that moved fell and 0 that "
+        "rises and falls balance."
+    ]
+
+
+def _about_weights(result: Result) -> list[str]:
+    if result.weights == "uniform" or result.d_avg is None or result.d_avg_ew is None:
+        return []
+    gain = result.d_avg_ew - result.d_avg
+    weighed = f"weighed by what experts expect it is {figure(result.d_avg_ew)}"
+    worst = max(result.variants, key=lambda row: row.misplaced or 0.0)
+    confused = (
+        f" Most misplaced: {damage(worst.variant)}, {worst.misplaced:.0%} of the drop on metrics that "
+        "experts do not expect."
+        if worst.misplaced
+        else ""
+    )
+    close = _SAME * max(1.0, result.d_avg)
+    if gain < -close:
+        return [
+            f"D_avg is {figure(result.d_avg)}, {weighed}: the metrics that fall most clearly are not those "
+            f"that should. The judge sees damage and confuses what kind.{confused}"
+        ]
+    same = (
+        "about the same"
+        if gain <= close
+        else "more: the metrics that should fall are those that fall most clearly"
+    )
+    return [f"D_avg is {figure(result.d_avg)}, {weighed}, {same}.{confused}"]
+
+
+def _about_probes(result: Result) -> list[str]:
+    found = []
+    if result.controls:
+        lowered = [row for row in result.controls if probe_verdict(row) == "lowered"]
+        found.append(
+            f"Lowers scores for {_count(lowered, result.controls, 'harmless change')}"
+            f"{': ' + _listed(lowered) if lowered else ''}."
+        )
+    if result.attacks:
+        raised = [row for row in result.attacks if probe_verdict(row) == "raised"]
+        found.append(
+            f"Raises scores for {_count(raised, result.attacks, 'attack')}"
+            f"{': ' + _listed(raised) if raised else ''}."
+        )
+    return found
+
+
+def _about_doses(result: Result) -> list[str]:
+    found = []
+    for curve in result.curves:
+        line = curve.lines.get("combined") or next(iter(curve.lines.values()))
+        found.append(f"{damage(curve.perturber).capitalize()}: D passes 1 at dose {threshold(curve, line)}.")
+    return found
+
+
+def _count(some: Sequence[VariantResult], every: Sequence[VariantResult], name: str) -> str:
+    return f"{len(some) or 'none'} of {len(every)} {name}{'s' if len(every) > 1 else ''}"
+
+
+def _listed(rows: Sequence[VariantResult]) -> str:
+    named = [f"{damage(r.variant)}: D = {figure(r.d)}{interval(r.ci.get('d'))}" for r in rows[:_NAMED]]
+    more = [f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
+    return "; ".join([*named, *more])
