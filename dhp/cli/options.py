@@ -1,7 +1,11 @@
 """Options that several subcommands share, in groups."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import io
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from dataclasses import field as option
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
@@ -11,9 +15,11 @@ import typer
 from dhp.errors import InputError, near
 
 if TYPE_CHECKING:
+    from dhp.cli.progress import Show
     from dhp.doses import Doses
     from dhp.making import Choice
     from dhp.perturb_model import PerturbModel
+    from dhp.results import Results
 
 _OUR_FIELDS = ("id", "source", "output", "question", "wrong_ending", "perturbed", "kind", "level")
 
@@ -50,7 +56,8 @@ class TextOptions:
         typer.Option("--data", metavar="PATH", help="Where the dataset NAME lies as its owners publish it."),
     ] = None
     task: Annotated[
-        str | None, typer.Option("--task", metavar="TASK", help="What the texts of your own file are.")
+        str | None,
+        typer.Option("--task", metavar="NAME|FILE.yaml", help="What the texts of your own file are."),
     ] = None
     field: Annotated[
         list[str],
@@ -170,6 +177,60 @@ class StatisticsOptions:
     resamples: Annotated[
         int, typer.Option("--resamples", metavar="K", help="Of the examples, for the 95 % intervals.")
     ] = 2000
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is printed of results: tables for people, or one of these."""
+
+    json: Annotated[bool, typer.Option("--json", help="Print what results.json holds.")] = False
+    csv: Annotated[bool, typer.Option("--csv", help="Print one row a variant and metric.")] = False
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print tables for a pull request.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False
+
+    def check(self, dry_run: bool = False) -> None:
+        """Raise `InputError` for more than one of them, and for any in a dry run, which has no results."""
+        given = [f"--{name}" for name, wanted in asdict(self).items() if wanted]
+        if len(given) > 1:
+            raise InputError(f"{' and '.join(given)}: contradict each other; give at most one")
+        if given and dry_run:
+            raise InputError(f"{given[0]}: cannot be used with --dry-run, which has no results to print")
+
+    @contextmanager
+    def working(self, unit: str) -> Iterator["Show | None"]:
+        """Yields what shows progress on standard error; where all shall be quiet, None, without warnings."""
+        if self.quiet:
+            with warnings.catch_warnings(action="ignore"):
+                yield None
+            return
+        from dhp.cli.progress import progress_shown
+
+        with progress_shown(unit) as show:
+            yield show
+
+    def show(self, results: "Results") -> None:
+        """Print the results; what a program is to read in UTF-8, whatever the terminal speaks."""
+        if self.quiet:
+            return
+        if not (self.json or self.csv or self.markdown):
+            from rich.console import Console
+
+            from dhp.report import print_results
+
+            print_results(results, Console())
+            return
+        from dhp.report.formats import csv_text, json_text, markdown_text
+
+        form = json_text if self.json else csv_text if self.csv else markdown_text
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+        print(form(results), end="")
+
+    def say(self, line: str) -> None:
+        """Print a line for people, beside what is for a program."""
+        if not self.quiet:
+            for_program = self.json or self.csv or self.markdown
+            print(line if for_program else f"\n{line}", file=sys.stderr if for_program else sys.stdout)
 
 
 def _doses(given: Sequence[str]) -> "Doses | None":

@@ -14,6 +14,9 @@ _STYLES = {
 _STANDARD_N = 100  # examples, as in the benchmark's own datasets
 _DOMINANT = 0.8  # share of one score, from which it is said
 _NO_REASON = ("asked", "scored", "stopped")
+_FEW_MOVED = 6  # pairs that are not tied, and their share: from here on it is not said
+_SHARE_MOVED = 0.2
+_NAMED = 3  # variants in one note
 _FEWEST = 5  # 2 ** -5 is the first possible p-value below 0.05
 
 
@@ -23,6 +26,7 @@ def notes(result: Result) -> list[str]:
         *_savings(result),
         *_about_variants(result),
         *_about_pairs(result),
+        *_about_ties(result),
         *_about_judge(result),
         *_about_reading(result),
     ]
@@ -77,6 +81,22 @@ def _about_pairs(result: Result) -> list[str]:
         if all(row.d is None for row in result.variants if row.level == level)
     ]
     return found
+
+
+def _about_ties(result: Result) -> list[str]:
+    """Variants that were missed because hardly a score differs, by the metric where most do."""
+    still = []
+    for row in result.variants:
+        if row.d is None or row.d >= 1:
+            continue
+        moved = max(row.metrics.values(), key=lambda cell: cell.n_nonzero / cell.n)
+        few = moved.n_nonzero < _FEW_MOVED or moved.n_nonzero < _SHARE_MOVED * moved.n
+        if few and moved.n >= _FEWEST:
+            still.append(f"{row.variant} (at most {moved.n_nonzero} of {moved.n} pairs are not tied)")
+    if not still:
+        return []
+    more = f", and {len(still) - _NAMED} more variants" if len(still) > _NAMED else ""
+    return [f"few scores move: {', '.join(still[:_NAMED])}{more}"]
 
 
 def _about_judge(result: Result) -> list[str]:

@@ -49,7 +49,8 @@ _COLUMNS = (
     _Column("most hurt", most_hurt),
     _Column("pairs", pairs, "right"),
 )
-_DROPPED_FIRST = ("0   1           4", "level", "most hurt", "effect", "95 %")
+BAR = _COLUMNS[6].header
+_DROPPED_FIRST = (BAR, "level", "most hurt", "effect", "95 %", "pairs", "D_EW")
 """Columns that a narrow terminal goes without, in this order."""
 
 
@@ -68,15 +69,16 @@ def print_results(results: Results, console: Console) -> None:
 
 
 def _fitting_table(result: Result, console: Console) -> Table:
-    """The table with as many columns as fit the console."""
-    for count in range(len(_DROPPED_FIRST) + 1):
-        table = _table(result, _DROPPED_FIRST[:count])
+    """The table with as many columns as fit the console; without the bar where its cells would be `?`."""
+    for count in range(console.options.ascii_only, len(_DROPPED_FIRST) + 1):
+        table = result_table(result, _DROPPED_FIRST[:count])
         if Measurement.get(console, console.options.update(width=10_000), table).maximum <= console.width:
             break
     return table
 
 
-def _table(result: Result, dropped: Collection[str]) -> Table:
+def result_table(result: Result, dropped: Collection[str] = ()) -> Table:
+    """One row a variant and one an average, without the columns `dropped`; the worst variant is bold."""
     judge = (
         result.model if result.protocol in ("none", "unknown") else f"{result.model}  ·  {result.protocol}"
     )
@@ -91,7 +93,8 @@ def _table(result: Result, dropped: Collection[str]) -> Table:
         if columns[0].header == "level" and row.level == level:
             cells[0] = Text("")
         level = row.level
-        table.add_row(*cells)
+        worst = row.variant == result.d_min_variant and not result.curves
+        table.add_row(*cells, style="bold" if worst else "")
     totals = (
         ("D_avg", "d_avg", result.d_avg, result.d_avg_ew),
         (f"D_min  {result.d_min_variant or ''}", "d_min", result.d_min, None),

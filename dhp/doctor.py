@@ -1,0 +1,280 @@
+"""What an installation can do and what it lacks; asks nothing of any server but the one that is named."""
+
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import tempfile
+import time
+import tomllib
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any, Literal
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from dhp import __version__
+from dhp.errors import InputError
+from dhp.files import cache_folder, reason
+
+State = Literal["ok", "missing", "failed"]
+"""`missing` is what only some uses need; `failed` what every use needs, or was asked for."""
+
+_EXTRAS = {
+    "data": "datasets of the Hugging Face Hub (hf:ORG/NAME) and preparing WMT22",
+    "hf": "models in this process (hf/ORG/NAME)",
+    "ner": "finding names by a spaCy pipeline; without it rules find them",
+}
+_REQUIREMENT = re.compile(
+    r"([\w.-]+)(?:\[[^]]*\])?\s*(?:>=\s*([\w.]+))?[^;]*(?:;.*extra\s*==\s*['\"]([\w-]+)['\"])?"
+)
+_LARGEST_ANSWER = 2**22  # bytes
+_SHOWN_MODELS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    state: State
+    says: str
+    """In words, on one line."""
+    found: dict[str, Any] = field(default_factory=dict)
+    """As values: versions, sizes, names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Package:
+    name: str
+    least: str
+    """Lowest version allowed; may be empty."""
+    version: str | None
+    """Installed; None where it is not."""
+
+    @property
+    def problem(self) -> str | None:
+        if self.version is None:
+            return self.name
+        old = self.least and _numbers(self.version) < _numbers(self.least)
+        return f"{self.name} {self.version} is older than {self.least}" if old else None
+
+
+def examine(base_url: str | None = None, *, timeout: float = 5.0) -> list[Check]:
+    """Look at the installation, and at the server `base_url` if one is named.
+
+    Parameters
+    ----------
+    base_url
+        Of an OpenAI-compatible server, up to and including `/v1`; asked for its models.
+    timeout
+        Seconds that the server is given.
+
+    Raises
+    ------
+    InputError
+        If `base_url` is no address.
+    """
+    server = [_server(base_url, timeout)] if base_url is not None else []
+    packages = _packages()
+    extras = [_extra(name, use, packages.get(name, [])) for name, use in _EXTRAS.items()]
+    return [_versions(), _core(packages), _content(), _cache(), *extras, _key(), _devices(), *server]
+
+
+def _versions() -> Check:
+    system = platform.platform(terse=True)
+    found = {"dhp": __version__, "python": platform.python_version(), "system": system}
+    return Check("versions", "ok", ", ".join(f"{name} {value}" for name, value in found.items()), found)
+
+
+def _packages() -> dict[str, list[_Package]]:
+    """Extra -> its packages; those of the core by the empty name. Empty where dhp is not installed itself."""
+    found: dict[str, list[_Package]] = {}
+    for line in _requirements():
+        if match := _REQUIREMENT.match(line):
+            name, least, extra = (group or "" for group in match.groups())
+            found.setdefault(extra, []).append(_Package(name, least, _version(name)))
+    return found
+
+
+def _requirements() -> list[str]:
+    """As they stand in a checkout, which may be newer than what was installed from it, or in a package."""
+    project = Path(__file__).parent.parent / "pyproject.toml"
+    if project.is_file():
+        said = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+        extras = said["optional-dependencies"].items()
+        return [
+            *said["dependencies"],
+            *(f"{line}; extra == '{extra}'" for extra, ls in extras for line in ls),
+        ]
+    try:
+        return importlib.metadata.requires("dhp") or []
+    except importlib.metadata.PackageNotFoundError:
+        return []
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Of a release, for comparing: 1.10 is newer than 1.9."""
+    return tuple(int(n) for n in re.findall(r"\d+", re.split(r"[^\d.]", version)[0]))
+
+
+def _core(packages: dict[str, list[_Package]]) -> Check:
+    core = packages.get("", [])
+    found = {p.name: p.version for p in core}
+    if not core:
+        return Check("core", "failed", "nothing is known about what dhp needs; install it again")
+    if problems := [p.problem for p in core if p.problem]:
+        return Check("core", "failed", f"missing: {', '.join(problems)}; install dhp again", found)
+    try:
+        from dhp import run  # noqa: F401  all stages with the libraries that they compute with
+    except (ImportError, OSError) as e:
+        return Check("core", "failed", f"cannot be imported ({reason(e)}); install dhp again", found)
+    return Check("core", "ok", ", ".join(f"{name} {version}" for name, version in found.items()), found)
+
+
+def _extra(name: str, use: str, packages: list[_Package]) -> Check:
+    found: dict[str, Any] = {p.name: p.version for p in packages}
+    lacks = [p.problem for p in packages if p.problem]
+    if name == "ner" and not lacks:
+        found["pipelines"] = sorted(e.name for e in importlib.metadata.entry_points(group="spacy_models"))
+        if not any(pipeline.startswith("en_") for pipeline in found["pipelines"]):
+            says = f"no English pipeline, for {use}: python -m spacy download en_core_web_sm"
+            return Check(f"extra {name}", "missing", says, found)
+    if lacks or not packages:
+        says = f'{", ".join(lacks) or "unknown"}: for {use}; install the extra: pip install -e ".[{name}]"'
+        return Check(f"extra {name}", "missing", says, found)
+    return Check(f"extra {name}", "ok", ", ".join(f"{p.name} {p.version}" for p in packages), found)
+
+
+def _content() -> Check:
+    from dhp.content import check
+
+    try:
+        count = sum(1 for _ in check())
+    except InputError as e:
+        return Check("content", "failed", str(e))
+    except ImportError as e:
+        return Check("content", "failed", f"cannot be read ({reason(e)})")
+    return Check("content", "ok", f"{count} entries read", {"entries": count})
+
+
+def _cache() -> Check:
+    from dhp.llm.store import FILE
+
+    try:
+        folder = cache_folder()
+    except InputError as e:
+        return Check("cache", "failed", str(e))
+    store = folder / FILE
+    size = sum(path.stat().st_size for path in (store, Path(f"{store}-wal")) if path.is_file())
+    found = {"folder": str(folder), "replies_bytes": size}
+    there = next(p for p in (folder, *folder.parents) if p.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as e:
+        says = f"{folder}: cannot be written ({reason(e)}); set XDG_CACHE_HOME, or use --cache or --no-cache"
+        return Check("cache", "failed", says, {**found, "writable": False})
+    says = f"{folder}, writable, {size / 1e6:,.1f} MB of replies"
+    return Check("cache", "ok", says, {**found, "writable": True})
+
+
+def _key() -> Check:
+    from dhp.llm.http import KEY_VARIABLE
+
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    if not key:
+        says = "not set: openai/ models of OpenAI itself need it"
+        return Check(f"key {KEY_VARIABLE}", "missing", says, {"present": False})
+    if not _sendable(key):
+        says = "set, but holds a character that cannot be sent"
+        return Check(f"key {KEY_VARIABLE}", "failed", says, {"present": True})
+    return Check(f"key {KEY_VARIABLE}", "ok", "set", {"present": True})
+
+
+def _sendable(key: str) -> bool:
+    return key.isascii() and key.isprintable()
+
+
+def _devices() -> Check:
+    found: dict[str, Any] = {"cpus": os.cpu_count(), "gpus": []}
+    says = f"{found['cpus']} CPUs"
+    if _version("torch") is None:
+        return Check("devices", "ok", f"{says}; no torch to see a GPU by", found)
+    try:
+        import torch
+
+        found["gpus"] = [torch.cuda.get_device_name(k) for k in range(torch.cuda.device_count())]
+        if torch.backends.mps.is_available():
+            found["gpus"].append("mps")
+    except Exception as e:  # noqa: BLE001  drivers and libraries fail in ways of their own
+        return Check("devices", "missing", f"{says}; torch does not work ({reason(e)})", found)
+    return Check("devices", "ok", f"{says}; GPUs: {', '.join(found['gpus']) or 'none'}", found)
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """A key goes to the server that was named and to no other."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def _server(base_url: str, timeout: float) -> Check:
+    from dhp.llm.http import KEY_VARIABLE, OpenAIClient
+
+    if not base_url:
+        raise InputError("--base-url: is empty; must have the form http://HOST:PORT/v1")
+    url = OpenAIClient("any", base_url).endpoint
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    headers = {"Authorization": f"Bearer {key}"} if key and _sendable(key) else {}
+    try:
+        models = _models(Request(f"{url}/models", headers=headers), timeout)
+    except (OSError, HTTPException, ValueError, TypeError, KeyError, RecursionError) as e:
+        with_key = f"the key in {KEY_VARIABLE}" if headers else "calls without a key"
+        return Check(f"server {url}", "failed", _fault(e, with_key, timeout))
+    more = f" and {len(models) - _SHOWN_MODELS} more" if len(models) > _SHOWN_MODELS else ""
+    says = f"models: {', '.join(models[:_SHOWN_MODELS]) or 'none'}{more}"
+    return Check(f"server {url}", "ok", says, {"models": models})
+
+
+def _models(request: Request, timeout: float) -> list[str]:
+    end = time.monotonic() + timeout
+    answer = b""
+    with build_opener(_NoRedirect).open(request, timeout=timeout) as response:
+        while piece := response.read1(2**16):
+            answer += piece
+            if time.monotonic() > end:
+                raise TimeoutError
+            if len(answer) > _LARGEST_ANSWER:
+                raise ValueError("too long for a list of models")
+    return sorted(str(model["id"]) for model in json.loads(answer)["data"])
+
+
+def _fault(error: Exception, caller: str, timeout: float) -> str:
+    """What went wrong with a server; nothing that it said, which could repeat the key."""
+    if isinstance(error, HTTPError):
+        match error.code:
+            case 401 | 403:
+                said = f"refuses {caller}"
+            case 404:
+                said = "knows no /models; the address goes up to and including /v1"
+            case 301 | 302 | 303 | 307 | 308:
+                said = "leads to another address; name that one"
+            case _:
+                said = "does not name its models"
+        return f"{said} (HTTP {error.code})"
+    why = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
+    if isinstance(why, TimeoutError):
+        return f"no answer within {timeout:g} seconds"
+    if isinstance(why, OSError):
+        return f"cannot be reached ({reason(why)})"
+    return "answers, but not as an OpenAI-compatible server"

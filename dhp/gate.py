@@ -1,0 +1,151 @@
+"""A gate for runs: how much a judge must discern, and how far it may fall below an earlier run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dhp.comparing import PARTS
+from dhp.errors import InputError
+from dhp.results import Result, Results
+from dhp.runs import read_run
+
+_SHOWN = {"d_min": "D_min", "d_avg": "D_avg"}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What every result of a run must hold.
+
+    Raises
+    ------
+    InputError
+        Without any condition, for one that is not finite or a negative fall, and for a fall without an
+        earlier run or the reverse.
+    """
+
+    d_min: float | None = None
+    """The least D_min allowed."""
+    d_avg: float | None = None
+    """The least D_avg allowed."""
+    max_drop: float | None = None
+    """How far D_min and D_avg may each fall below those of the earlier run, 0 or more."""
+    against: Path | None = None
+    """Folder of the earlier run."""
+
+    def __post_init__(self) -> None:
+        conditions = {"--min-d-min": self.d_min, "--min-d-avg": self.d_avg, "--max-drop": self.max_drop}
+        for option, value in conditions.items():
+            if value is not None and not abs(value) < float("inf"):
+                raise InputError(f"{option} {value}: must be a finite number")
+        if self.max_drop is not None and self.max_drop < 0:
+            raise InputError(f"--max-drop {self.max_drop}: allowed: 0 or more")
+        if (self.max_drop is None) != (self.against is None):
+            raise InputError("--max-drop and --against: belong together; give both or neither")
+        if all(value is None for value in conditions.values()):
+            raise InputError(f"there is no condition; allowed: {', '.join(conditions)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a run passed."""
+
+    met: bool
+    line: str
+    """What held, or all that did not: dataset, model, figure."""
+    doubts: tuple[str, ...]
+    """What makes figures of the run doubtful, passed or not."""
+
+
+def check_run(folder: str | Path, gate: Gate) -> Verdict:
+    """Hold a gate against every result of a run.
+
+    An undefined D does not pass. Two runs are compared by dataset and protocol; by model too where a run has
+    several models, as otherwise the judge before and the judge after may bear different names.
+
+    Raises
+    ------
+    InputError
+        For a folder that holds no run, one with doses, whose averages mean nothing, and an earlier run that
+        lacks a result or differs in data, number of examples, suite, method, metrics, weights or statistics.
+    """
+    results = _averaged(folder)
+    earlier = _averaged(gate.against) if gate.against is not None else None
+    broken = [line for r in results for line in _broken(r, gate)]
+    if earlier is not None and gate.against is not None:
+        pairs = [(r, _counterpart(r, results, earlier, gate.against)) for r in results]
+        broken += [line for new, old in pairs for line in _fallen(new, old, gate.max_drop or 0.0)]
+    doubts = tuple(f"{_name(r)}: {warning}" for r in results for warning in r.warnings)
+    said = dict.fromkeys(broken or _held(results, gate))
+    return Verdict(not broken, f"{'not met' if broken else 'met'}: {'; '.join(said)}", doubts)
+
+
+def _averaged(folder: str | Path) -> Results:
+    results = read_run(folder).results
+    if dosed := [r for r in results if r.curves]:
+        raise InputError(
+            f"{folder}: {_name(dosed[0])}: is a run with doses, its averages mean nothing; "
+            "allowed: runs without --doses"
+        )
+    return results
+
+
+def _broken(result: Result, gate: Gate) -> Iterator[str]:
+    for figure, least in (("d_min", gate.d_min), ("d_avg", gate.d_avg)):
+        if least is None:
+            continue
+        d: float | None = getattr(result, figure)
+        of = f" of {result.d_min_variant}" if figure == "d_min" and d is not None else ""
+        if d is None or d < least:
+            below = "is undefined" if d is None else f"= {d:.4g}{of} is below {least:g}"
+            yield f"{_name(result)}: {_SHOWN[figure]} {below}"
+
+
+def _counterpart(result: Result, results: Results, earlier: Results, place: Path) -> Result:
+    single = all(len({r.model for r in run}) == 1 for run in (results, earlier))
+    alike = [
+        r
+        for r in earlier
+        if (r.dataset, r.protocol) == (result.dataset, result.protocol)
+        and (single or r.model == result.model)
+    ]
+    if not alike:
+        model = "" if single else f" by model '{result.model}'"
+        raise InputError(
+            f"{place}: holds no result on '{result.dataset}' under protocol '{result.protocol}'{model}; "
+            "allowed: a run of the same datasets and protocols"
+        )
+    for part in PARTS:
+        here, there = result.signed.get(part), alike[0].signed.get(part)
+        if here != there:
+            raise InputError(
+                f"{place}: dataset '{result.dataset}': {part} differs, '{there}' there and '{here}' in the "
+                "run; allowed: runs that agree in it"
+            )
+    return alike[0]
+
+
+def _fallen(new: Result, old: Result, allowed: float) -> Iterator[str]:
+    for figure, shown in _SHOWN.items():
+        after, before = getattr(new, figure), getattr(old, figure)
+        if after is None or before is None:
+            yield f"{_name(new)}: {shown} is undefined{'' if after is None else ' in the earlier run'}"
+        elif before - after > allowed:
+            yield (
+                f"{_name(new)}: {shown} fell by {before - after:.4g} from {before:.4g} to {after:.4g}, "
+                f"more than {allowed:g}"
+            )
+
+
+def _held(results: Results, gate: Gate) -> Iterator[str]:
+    for figure, least in (("d_min", gate.d_min), ("d_avg", gate.d_avg)):
+        if least is not None:
+            lowest, place = min((float(getattr(r, figure)), _name(r)) for r in results)
+            yield f"{_SHOWN[figure]} is {least:g} or more, the smallest {lowest:.4g} ({place})"
+    if gate.max_drop is not None:
+        yield f"D_min and D_avg fell by at most {gate.max_drop:g} against {gate.against}"
+    yield f"{len(results)} result{'s' if len(results) > 1 else ''}"
+
+
+def _name(result: Result) -> str:
+    protocol = "" if result.protocol in ("none", "unknown") else f", {result.protocol}"
+    return f"{result.dataset}, {result.model}{protocol}"

@@ -1,0 +1,74 @@
+"""Results in other forms: JSON, a table of comma-separated values, Markdown for pull requests."""
+
+import json
+import re
+
+from rich.table import Table
+from rich.text import Text
+
+from dhp.report.extras import _curve, _probes
+from dhp.report.notes import notes
+from dhp.report.terminal import BAR, result_table
+from dhp.results import Result, Results
+from dhp.text import printable
+
+_MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
+"""Characters that Markdown would take for markup; an underscore only at the edge of a word."""
+
+
+def json_text(results: Results) -> str:
+    """What `results.json` holds."""
+    return json.dumps(results.to_json(), ensure_ascii=False, indent=1) + "\n"
+
+
+def csv_text(results: Results) -> str:
+    """Comma-separated values, one row a (model, protocol, dataset, variant, metric), to the last digit.
+
+    An empty cell is undefined.
+    """
+    return str(results.to_frame().to_csv(index=False, lineterminator="\n"))
+
+
+def markdown_text(results: Results) -> str:
+    """The tables of the terminal, with averages and worst variant in bold and the notes as a list."""
+    return "\n".join(map(_section, results))
+
+
+def _section(result: Result) -> str:
+    tables = [result_table(result, dropped=(BAR,))]
+    if result.controls or result.attacks:
+        tables.append(_probes(result))
+    tables += map(_curve, result.curves)
+    said = [f"**warning: {_escaped(warning)}**" for warning in result.warnings]
+    said += map(_escaped, notes(result))
+    said.append(_code(result.signature))
+    return "\n".join([*map(_table, tables), *(f"- {line}" for line in said), ""])
+
+
+def _table(table: Table) -> str:
+    assert isinstance(table.title, Text)
+    headings = [_escaped(str(column.header)) for column in table.columns]
+    marks = ["--:" if column.justify == "right" else ":--" for column in table.columns]
+    rows = zip(*(column.cells for column in table.columns), strict=True)
+    shown = [
+        [_cell(cell, str(row.style)) for cell in cells] for row, cells in zip(table.rows, rows, strict=True)
+    ]
+    lines = [f"| {' | '.join(cells)} |" for cells in (headings, marks, *shown)]
+    return "\n".join([f"### {_escaped(table.title.plain)}", "", *lines, ""])
+
+
+def _cell(cell: object, row_style: str) -> str:
+    assert isinstance(cell, Text)
+    text = _escaped(cell.plain)
+    return f"**{text}**" if text and "bold" in f"{row_style} {cell.style}" else text
+
+
+def _escaped(text: str) -> str:
+    return _MARKS.sub(r"\\\g<0>", " ".join(printable(text).split()))
+
+
+def _code(text: str) -> str:
+    """As code, whatever marks of code it holds."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence, space = "`" * (longest + 1), " " if longest else ""
+    return f"{fence}{space}{printable(text)}{space}{fence}"

@@ -1,0 +1,194 @@
+"""A gate: passes what holds, names what does not, refuses what cannot be compared."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dhp as library
+from dhp.cli.main import main
+
+from .conftest import Run
+
+SUMMARIES, STORIES = "mini/summeval", "mini/story_cloze"
+
+
+@pytest.fixture(scope="module")
+def results() -> library.Results:
+    """Two results in which only the first misses a kind of damage."""
+    blind = library.run("mock/ideal?random_typos=0", [SUMMARIES, STORIES], n=8, resamples=None)
+    ideal = library.run("mock/ideal", STORIES, n=8, resamples=None)[0]
+    return library.Results([blind[0], replace(ideal, model=blind[0].model)])
+
+
+def write(folder: Path, results: library.Results) -> Path:
+    folder.mkdir()
+    (folder / "results.json").write_text(json.dumps(results.to_json()))
+    return folder
+
+
+def changed(results: library.Results, place: int, **changes: object) -> library.Results:
+    each = list(results)
+    each[place] = replace(each[place], **changes)  # type: ignore[arg-type]
+    return library.Results(each)
+
+
+def test_what_holds_passes_with_a_line_that_says_it(
+    dhp: Run, tmp_path: Path, results: library.Results
+) -> None:
+    write(tmp_path / "r", results)
+    lowest = min(r.d_avg for r in results)
+    done = dhp("gate", "r", "--min-d-min", "0", "--min-d-avg", f"{lowest - 0.001}")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count("\n") == 1
+    assert f"D_avg is {lowest - 0.001:g} or more, the smallest {lowest:.4g}" in done.out
+    assert done.out.endswith("2 results\n")
+    exactly = dhp("gate", "r", "--min-d-avg", repr(lowest))
+    assert exactly.code == 0, "what is reached holds"
+
+
+def test_one_figure_below_fails_and_is_named(dhp: Run, tmp_path: Path, results: library.Results) -> None:
+    write(tmp_path / "r", results)
+    assert results[1].d_min > 1 > results[0].d_min
+    done = dhp("gate", "r", "--min-d-min", "1", "--min-d-avg", "1")
+    assert (done.code, done.err) == (1, "")
+    named = f"{SUMMARIES}, mock/ideal?random_typos=0: D_min = {results[0].d_min:.4g} of random_typos.minor"
+    assert done.out == f"not met: {named} is below 1\n"
+    assert dhp("gate", "r", "--min-d-avg", "1").code == 0
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        ("--min-d-avg", "-5"),
+        ("--max-drop", "9", "--against", "old"),
+        ("--min-d-avg", "-5", "--max-drop", "9", "--against", "old"),
+    ],
+)
+def test_an_undefined_figure_fails(
+    dhp: Run, tmp_path: Path, results: library.Results, condition: tuple[str, ...]
+) -> None:
+    write(tmp_path / "old", results)
+    write(tmp_path / "r", changed(results, 1, d_avg=None))
+    done = dhp("gate", "r", *condition)
+    assert done.code == 1
+    assert f"not met: {STORIES}, mock/ideal?random_typos=0: D_avg is undefined\n" == done.out
+
+
+def test_a_fall_is_measured_for_both_averages(dhp: Run, tmp_path: Path, results: library.Results) -> None:
+    before = changed(results, 1, d_min=2.0, d_avg=4.0)
+    write(tmp_path / "old", before)
+    write(tmp_path / "same", before)
+    write(tmp_path / "average", changed(before, 1, d_avg=3.25))
+    write(tmp_path / "least", changed(before, 1, d_min=1.25))
+    write(tmp_path / "better", changed(before, 1, d_min=3.0, d_avg=9.0))
+    write(tmp_path / "lost", changed(before, 1, d_min=None))
+
+    def code(run: str, drop: str, against: str = "old") -> int:
+        return dhp("gate", run, "--against", against, "--max-drop", drop).code
+
+    assert [code(run, "0") for run in ("same", "better", "average", "least")] == [0, 0, 1, 1]
+    assert [code(run, "0.75") for run in ("average", "least")] == [0, 0]
+    said = dhp("gate", "average", "--against", "old", "--max-drop", "0.5").out
+    assert f"{STORIES}, mock/ideal?random_typos=0: D_avg fell by 0.75 from 4 to 3.25, more than 0.5" in said
+    assert "D_min" not in said
+    assert (
+        "D_min is undefined in the earlier run"
+        in dhp("gate", "same", "--against", "lost", "--max-drop", "1").out
+    )
+
+
+def test_judges_of_other_names_compare_where_each_run_has_one(
+    dhp: Run, tmp_path: Path, results: library.Results
+) -> None:
+    renamed = library.Results([replace(r, model="mock/after") for r in results])
+    write(tmp_path / "old", results)
+    write(tmp_path / "one", renamed)
+    write(tmp_path / "both", library.Results([*results, *renamed]))
+    drop = ("--against", "old", "--max-drop", "0")
+    assert dhp("gate", "one", *drop).code == 0
+    several = dhp("gate", "both", *drop)
+    assert several.code == 2
+    assert f"old: holds no result on '{SUMMARIES}' under protocol 'none' by model 'mock/after'" in several.err
+    assert dhp("gate", "one", "--against", "both", "--max-drop", "0").code == 0
+
+
+PARTS = ("dataset", "n", "suite", "method", "metrics", "weights", "statistics")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_runs_that_differ_are_refused(dhp: Run, tmp_path: Path, results: library.Results, part: str) -> None:
+    signed: Mapping[str, str] = results[1].signed
+    assert part in signed
+    other = "|".join(f"{k}:{'other' if k == part else v}" for k, v in signed.items())
+    write(tmp_path / "r", results)
+    write(tmp_path / "old", changed(results, 1, signature=other))
+    done = dhp("gate", "r", "--against", "old", "--max-drop", "1")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert f"old: dataset '{STORIES}': {part} differs, 'other' there and '{signed[part]}'" in done.err
+
+
+def test_seed_and_version_may_differ(dhp: Run, tmp_path: Path, results: library.Results) -> None:
+    other = results[0].signature.replace("|dhp:", "|dhp:9.")
+    assert other != results[0].signature
+    write(tmp_path / "r", results)
+    write(tmp_path / "old", changed(results, 0, signature=other))
+    assert dhp("gate", "r", "--against", "old", "--max-drop", "0").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("r",), "there is no condition; allowed: --min-d-min, --min-d-avg, --max-drop"),
+        (("r", "--min-d-min", "nan"), "--min-d-min nan: must be a finite number"),
+        (("r", "--min-d-avg", "inf"), "--min-d-avg inf: must be a finite number"),
+        (("r", "--max-drop", "-1", "--against", "r"), "--max-drop -1.0: allowed: 0 or more"),
+        (("r", "--max-drop", "1"), "--max-drop and --against: belong together"),
+        (("r", "--min-d-min", "1", "--against", "r"), "--max-drop and --against: belong together"),
+        (("nowhere", "--min-d-min", "1"), "nowhere: holds no run, there is no results.json"),
+        (("empty", "--min-d-min", "1"), "empty: holds no run, there is no results.json"),
+        (("broken", "--min-d-min", "1"), "broken/results.json: broken JSON"),
+        (("foreign", "--min-d-min", "1"), "foreign/results.json: is no results file of this version"),
+        (("r", "--max-drop", "1", "--against", "broken"), "broken/results.json: broken JSON"),
+        (("r", "--max-drop", "1", "--against", "half"), "half: holds no result on 'mini/story_cloze'"),
+    ],
+)
+def test_what_cannot_be_answered_is_exit_code_2(
+    dhp: Run, tmp_path: Path, results: library.Results, arguments: tuple[str, ...], message: str
+) -> None:
+    write(tmp_path / "r", results)
+    write(tmp_path / "half", library.Results([results[0]]))
+    for name, text in (("broken", '{"schema": '), ("foreign", '{"schema": "dhp.results/0"}')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.json").write_text(text)
+    (tmp_path / "empty").mkdir()
+    done = dhp("gate", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert message in done.err
+
+
+def test_doses_and_doubts(dhp: Run, tmp_path: Path, results: library.Results) -> None:
+    dosed = library.run("mock/ideal", SUMMARIES, n=6, doses=(1, 10), resamples=None)
+    write(tmp_path / "dosed", dosed)
+    refused = dhp("gate", "dosed", "--min-d-avg", "0")
+    assert refused.code == 2
+    assert "is a run with doses, its averages mean nothing" in refused.err
+    write(tmp_path / "doubtful", changed(results, 1, warnings=("9 % of the ratings failed",)))
+    passed = dhp("gate", "doubtful", "--min-d-avg", "0")
+    assert passed.code == 0
+    assert f"dhp: warning: {STORIES}, mock/ideal?random_typos=0: 9 % of the ratings failed\n" == passed.err
+
+
+def test_names_cannot_break_the_line(
+    tmp_path: Path, results: library.Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = library.Results([replace(r, model="m\n\x1b[2Jmet") for r in results])
+    with pytest.raises(SystemExit):
+        main(["gate", str(write(tmp_path / "r", evil)), "--min-d-min", "1"])
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1
+    assert "\x1b" not in said

@@ -1,0 +1,78 @@
+"""Every command's help has an example, and the example is one that the command understands."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+import yaml
+
+from dhp.cli.main import app
+
+from .conftest import Run
+
+ROOT = typer.main.get_command(app)
+GATE_PAGE = (Path(__file__).resolve().parents[2] / "docs" / "ci-gate.md").read_text(encoding="utf-8")
+
+
+def walk(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """All commands below, with what leads to them; groups left out."""
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield path, command
+        return
+    for name, each in inner.items():
+        yield from walk(each, *path, name)
+
+
+COMMANDS = dict(walk(ROOT))
+
+
+def understood(line: str) -> bool:
+    """Whether a command line parses; commands only read their options then, and do nothing."""
+    program, *arguments = shlex.split(line)
+    if arguments[:2] == ["-m", "dhp.benchmark"]:
+        program, arguments = "dhp", ["benchmark", *arguments[2:]]
+    assert program == "dhp", line
+    command: Any = ROOT
+    path = []
+    while getattr(command, "commands", None) is not None:
+        path.append(arguments.pop(0))
+        command = command.commands[path[-1]]
+    command.make_context(path[-1], arguments)
+    return True
+
+
+def test_the_commands_are_found() -> None:
+    assert {("benchmark",), ("gate",), ("doctor",), ("data", "check")} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_help_has_an_example_that_is_understood(dhp: Run, path: tuple[str, ...]) -> None:
+    shown = dhp(*path, "--help")
+    assert shown.code == 0
+    assert "Example:" in shown.out
+    examples = re.findall(r"Example: (.*)", COMMANDS[path].help)
+    assert examples
+    for example in examples:
+        assert understood(example)
+        assert f" {path[0]}" in example.replace("dhp.benchmark", " benchmark")
+
+
+def test_a_wrong_example_is_noticed() -> None:
+    with pytest.raises(Exception, match="--min-dmin"):
+        understood("dhp gate runs/new --min-dmin 1")
+
+
+def test_the_workflow_of_the_gate_page_is_understood() -> None:
+    (workflow,) = re.findall(r"```yaml\n(.*?)```", GATE_PAGE, re.S)
+    (job,) = yaml.safe_load(workflow)["jobs"].values()
+    lines = [line for step in job["steps"] for line in step.get("run", "").replace("\\\n", " ").splitlines()]
+    commands = [line.partition(">>")[0] for line in lines if line.startswith("dhp ")]
+    assert [line.split()[1] for line in commands] == ["doctor", "benchmark", "gate"]
+    assert all(map(understood, commands))
+    assert "pip install dhp" not in GATE_PAGE, "that name belongs to somebody else"
+    assert all("git+https://" in line for line in lines if "pip install" in line)
