@@ -61,12 +61,12 @@ def analyze(
         Name or YAML file of the expert weights. Default: `design` where it covers all perturbers and
         metrics of the suite, else `uniform`.
     statistics
-        `default`: exact Wilcoxon test and Wilson's harmonic mean p-value. `paper`: scipy's Wilcoxon at its
-        defaults and the combination as the DHP paper prints it.
+        `default`: exact Wilcoxon test and the harmonic mean p-value, made asymptotically exact (Wilson 2019).
+        `paper`: scipy's Wilcoxon at its defaults and the combination as the DHP paper prints it.
     combination
         `hmp`, `printed` or `hmp-asymptotic`; default: the preset's.
     resamples
-        Of the examples, for the 95 % intervals (paired bootstrap, BCa); None computes none.
+        Of the examples, for the 95 % intervals (paired bootstrap over examples); None computes none.
 
     Returns
     -------

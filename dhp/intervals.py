@@ -30,7 +30,7 @@ def intervals(
     combination: Combination,
     resamples: int,
 ) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]], dict[str, float | None]]:
-    """Intervals (95 %, BCa) of the averages, variant -> of its D, D_EW and mean effects, and D averaged as
+    """95 % intervals of the averages, variant -> of its D, D_EW and mean effects, and D averaged as
     it would be on `STANDARD_N` examples.
 
     `levels` maps the variants that count to their levels, `weights` gives the weights of the metrics under

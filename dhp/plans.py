@@ -61,9 +61,7 @@ def make_plan(
     if resamples is not None and resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more, or none for no intervals")
     preset = _one_of("statistics", statistics, STATISTICS)
-    preset_combination: Combination = "hmp" if preset == "default" else "printed"
-    if looks and preset == "default":
-        preset_combination = "hmp-asymptotic"  # holds the level that the looks spend
+    preset_combination: Combination = "hmp-asymptotic" if preset == "default" else "printed"
     chosen = _one_of("combination", preset_combination if combination is None else combination, COMBINATIONS)
     if looks and chosen == "printed":
         raise InputError(

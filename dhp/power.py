@@ -80,7 +80,7 @@ class Question:
     runs: int | None = None
     """Runs to simulate; None for the formula alone."""
     combination: str | None = None
-    """Of the metrics' p-values; default: the pilot's, else `hmp`."""
+    """Of the metrics' p-values; default: the pilot's, else `hmp-asymptotic`."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ def power_of_effect(
     if not 0 < nonzero <= 1:
         raise InputError(f"nonzero: {nonzero:g}; allowed: more than 0, at most 1")
     population = shifted(size, metrics, correlation, nonzero)
-    combination = _combination(question.combination or "hmp")
+    combination = _combination(question.combination or "hmp-asymptotic")
     row = _variant(f"effect {size:g}", population, question, "exact", combination, LIMIT)
     source = f"effect {size:g}, {_metrics(metrics)}"
     if metrics > 1:
@@ -160,7 +160,7 @@ def power_of_mock(model: str, question: Question | None = None, *, metrics: int 
     named = (v for key in own for v in ([key] if "." in key else [f"{key}.{d}" for d in _DEGREES]))
     variants = tuple(dict.fromkeys([*(f"damage.{d}" for d in _DEGREES), *named]))
     table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
-    combination = _combination(question.combination or "hmp")
+    combination = _combination(question.combination or "hmp-asymptotic")
     rows = [
         _variant(name, table[:, v], question, "exact", combination, _MOCK_LIMIT)
         for v, name in enumerate(variants)

@@ -5,9 +5,7 @@ of them. A variant is resolved above where its D, as it would be reported, is at
 lies wholly above 1; below where the interval of D on all examples, given those seen, lies wholly below 1.
 Each look has its own line (`dhp.stats.sequential.boundaries`), so that a judge which notices nothing passes
 D = 1 no more often than after a single look. That holds for every figure that is judged by these lines, D and
-D_EW alike, whatever ended the asking. The combination is `hmp-asymptotic` unless another is asked for: it
-holds its level, where `hmp` is slightly liberal. Controls and attacks are asked about all examples and have
-one look.
+D_EW alike, whatever ended the asking. Controls and attacks are asked about all examples and have one look.
 """
 
 import math

@@ -6,7 +6,7 @@ Sources: Efron 1979 (bootstrap), Efron 1987 (BCa), Davison and Hinkley 1997, Bic
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -19,7 +19,7 @@ from dhp.stats.signed_rank import Method, signed_rank
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Kind = Literal["percentile", "bca"]
+Kind = Literal["percentile", "bca", "centred"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _CONSTANT = 1e-12
 
@@ -247,19 +247,24 @@ def d_at(
     return AtSize(n, size, n < size, Scores(**mean), Scores(**low), Scores(**high))
 
 
-def interval(found: Bootstrap, quantity: str, *, level: float = 0.95, kind: Kind = "bca") -> Interval:
+def interval(found: Bootstrap, quantity: str, *, level: float = 0.95, kind: Kind | None = None) -> Interval:
     """A two-sided bootstrap interval of one field of `Scores`, such as `d_avg`.
 
     `percentile`: quantiles of the resamples. `bca`: bias-corrected and accelerated (Efron 1987), the
     acceleration by the jackknife; percentiles where it is undefined: where no resample lies below the point
-    or none above, or no single example moves the score. Resamples in which the score is undefined do not
-    count. Raises `ValueError` for an unknown quantity or kind, or a `level` outside (0, 1).
+    or none above, or no single example moves the score. `centred`: percentiles moved so that the median of
+    the resamples meets the point, and none of D below 0. Default: `centred` for discernment, `bca` for
+    effects. As D is convex in the scores, resamples of it lie above the data, for which `bca` corrects too
+    far (coverage: `docs/statistics.md`). Resamples in which the score is undefined do not count. Raises
+    `ValueError` for an unknown quantity or kind, or a `level` outside (0, 1).
     """
     names = [field.name for field in fields(Scores)]
     if quantity not in names:
         raise ValueError(f"unknown quantity '{quantity}'; allowed: {', '.join(names)}")
     drawn, point, left_out = (getattr(s, quantity) for s in (found.resamples, found.point, found.left_out))
-    return ends(drawn, point[0], left_out, level, kind)
+    of_d = quantity.startswith("d")
+    ends_ = ends(drawn, point[0], left_out, level, kind or ("centred" if of_d else "bca"))
+    return replace(ends_, low=np.maximum(ends_.low, 0.0)) if of_d else ends_
 
 
 def ends(
@@ -284,6 +289,8 @@ def ends(
         adjusted = _bca(values, float(np.asarray(point)[at]), without, tails) if kind == "bca" else None
         bca[at] = adjusted is not None
         at_tails = tails if adjusted is None else adjusted
+        if kind == "centred":
+            values = values + (np.asarray(point)[at] - np.median(values))
         low[at], high[at] = (
             np.quantile(values, at_tails, method="inverted_cdf")
             if discrete

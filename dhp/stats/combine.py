@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 Combination = Literal["hmp", "printed", "hmp-asymptotic"]
 Floats = npt.NDArray[np.float64]
+_ROUNDING = -1e-12  # of the log of a harmonic mean that is 1
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 
 
@@ -79,6 +80,6 @@ def _make_asymptotic(logs: Floats, weights: Floats) -> None:
     entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1)
     location = np.broadcast_to(entropy + 1 - np.euler_gamma + np.log(np.pi / 2), logs.shape)
     several = np.broadcast_to((weights > 0).sum(axis=-1) > 1, logs.shape)
-    turned = several & (logs < 0) & (logs >= -30)  # beyond that the tail is 1/x to 11 digits
+    turned = several & (logs < _ROUNDING) & (logs >= -30)  # beyond that the tail is 1/x to 11 digits
     tails = landau.sf(np.exp(-logs[turned]), location[turned], np.pi / 2)
     logs[turned] = np.minimum(np.log(tails), 0.0)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.bootstrap import Kind, Scores, ends, joined, make_design
+from dhp.stats.bootstrap import Scores, ends, joined, make_design
 from dhp.stats.combine import Combination
 from dhp.stats.multiplicity import holm
 from dhp.stats.resampled import draws
@@ -28,8 +28,6 @@ class Pair:
     """The score of the first less that of the second."""
     low: float
     high: float
-    bca: bool
-    """Whether the ends of the interval are BCa; else plain percentiles."""
     p: float
     """Two-sided; at least 1 / (resamples + 1)."""
     p_holm: float
@@ -66,7 +64,6 @@ def compare(
     combination: Combination = "hmp",
     resamples: int = 2000,
     level: float = 0.95,
-    kind: Kind = "bca",
 ) -> dict[str, Comparison]:
     """Compare two or more models by D_avg and D_min, plain and weighted: a paired bootstrap over examples.
 
@@ -74,6 +71,7 @@ def compare(
     pairs; scores may differ from those of a model alone. The null hypothesis of a pair of models is that
     their scores are equal, against either direction: p = (c + 1) / (R + 1), where c counts the resamples
     whose difference is at least as far from the observed one as that is from 0 (Davison and Hinkley 1997).
+    Intervals are `centred` ones of `interval`.
 
     Parameters
     ----------
@@ -81,7 +79,7 @@ def compare(
         Original minus degraded for K models, n examples, V variants and M metrics; NaN where missing.
     levels, rng, weights, method, combination, resamples
         As for `bootstrap`; the weights are the same for all models.
-    level, kind
+    level
         As for `interval`; models are told apart at 1 - level.
 
     Returns
@@ -113,7 +111,7 @@ def compare(
     points = [design.point(one) for design, one in zip(designs, x, strict=True)]
     without = [design.left_out(n) for design in designs]
     return {
-        name: _compared(_columns(drawn, name), _columns(points, name), _columns(without, name), level, kind)
+        name: _compared(_columns(drawn, name), _columns(points, name), _columns(without, name), level)
         for name in QUANTITIES
     }
 
@@ -122,23 +120,23 @@ def _columns(scores: Sequence[Scores], quantity: str) -> Floats:
     return np.column_stack([getattr(one, quantity) for one in scores])
 
 
-def _compared(drawn: Floats, points: Floats, left_out: Floats, level: float, kind: Kind) -> Comparison:
+def _compared(drawn: Floats, points: Floats, left_out: Floats, level: float) -> Comparison:
     """Of resamples (R, K), the data (1, K) and the data without each example (n, K)."""
     point = points[0]
-    scores = ends(drawn, point, left_out, level, kind)
+    scores = ends(drawn, point, left_out, level, "centred")
     pairs = list(combinations(range(point.size), 2))
     first, second = np.array(pairs).T
     apart = drawn[:, first] - drawn[:, second]
     difference = point[first] - point[second]
-    found = ends(apart, difference, left_out[:, first] - left_out[:, second], level, kind)
+    found = ends(apart, difference, left_out[:, first] - left_out[:, second], level, "centred")
     p = np.where(np.isnan(found.low), np.nan, _p(apart, difference))
     p_holm = np.exp(holm(np.log(p)))
     ranks = ends(_ranks(drawn), point, left_out, level, "percentile", discrete=True)
-    columns = (difference, found.low, found.high, found.bca, p, p_holm)
+    columns = (difference, found.low, found.high, p, p_holm)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return Comparison(
         point,
-        scores.low,
+        np.maximum(scores.low, 0.0),
         scores.high,
         _ranks(points)[0],
         ranks.low,

@@ -271,7 +271,9 @@ def test_control_c_leaves_no_half_written_file_and_exits_with_three(tmp_path: Pa
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError(28, "No space left on device")])
-@pytest.mark.parametrize("where", ["perturbed.jsonl", "ratings.parquet", "report.html", "results.json"])
+@pytest.mark.parametrize(
+    "where", ["examples.jsonl", "perturbed.jsonl", "ratings.parquet", "results.json", "report.html"]
+)
 def test_stopped_while_writing(
     dhp: Run,
     tmp_path: Path,
@@ -294,9 +296,11 @@ def test_stopped_while_writing(
     assert outcome.err.splitlines()[-1].startswith("dhp: ")
     left = {p.name for p in (tmp_path / "r").iterdir()}
     assert where not in left
-    assert left <= {"manifest.json", "perturbed.jsonl", "ratings.parquet", "report.html"}
+    written = ["manifest.json", "examples.jsonl", "perturbed.jsonl", "ratings.parquet", "results.json"]
+    written.append("report.html")
+    assert left == set(written[: written.index(where)])
     assert dhp(*command).code == 0
-    assert len(list((tmp_path / "r").iterdir())) == 5
+    assert {p.name for p in (tmp_path / "r").iterdir()} == set(written)
 
 
 def test_control_characters_never_reach_the_terminal(dhp: Run, tmp_path: Path) -> None:

@@ -1,0 +1,223 @@
+"""Measure how often the method errs, with judges whose sight is known.
+
+`level`: how often a judge that sees nothing passes D = 1, by the tests themselves. `pipeline`: the same by
+whole runs of a mock judge. `intervals`: how often 95 % intervals hold the true figure. `compare`: how often
+two equally good judges are told apart.
+
+Run it from anywhere: python scripts/calibration.py level
+"""
+
+import argparse
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binom
+
+import dhp
+from dhp.stats import COMBINATIONS, Bootstrap, bootstrap, compare, interval, signed_rank
+from dhp.stats.bootstrap import KINDS
+from dhp.stats.combine import Combination, combined
+from dhp.stats.discernment import LOG_ALPHA
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Test = Callable[[Floats], float]
+
+METRICS, VARIANTS = 4, 12
+LEVELS = ["character", "word", "sentence"] * 4
+SAMPLES = {"whole scores": 1, "means of five": 5, "continuous": 0}
+"""Whole ratings that make a score; 0: a single rating that nothing rounds."""
+CORRELATIONS = (0.0, 0.5, 0.8)
+STRENGTHS = {"weak": 0.3, "middling": 0.8, "strong": 2.0}
+"""Drop under the variant hurt most, in points; that of the others goes down to 0 in even steps."""
+RESAMPLES = 500
+DATASETS = ("mini/answer_equivalence", "mini/wmt22_deen", "mini/story_cloze", "mini/summeval")
+"""With one, two, three and four metrics."""
+
+
+def scores(samples: int, correlation: float, drops: Floats, n: int, rng: np.random.Generator) -> Floats:
+    """Differences of one run, original less degraded, shape (n, variants, METRICS), on their exact grid.
+
+    An example has a quality, N(3.5, 0.7), which a variant lowers by its drop. A rating is quality and noise,
+    N(0, 0.8), correlated between the metrics of one text, rounded and cut to 1..5. All variants are compared
+    with the same rating of the original. Means of samples are left as sums.
+    """
+    quality = rng.normal(3.5, 0.7, (n, 1, 1))
+
+    def rated(mean: Floats) -> Floats:
+        size = (max(samples, 1), *mean.shape[:2])
+        shared, own = rng.normal(0, 0.8, (*size, 1)), rng.normal(0, 0.8, (*size, METRICS))
+        ratings = mean + math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own
+        return np.asarray((np.clip(np.round(ratings), 1, 5) if samples else ratings).sum(axis=0))
+
+    return rated(quality) - rated(quality - drops[:, None])
+
+
+def exact(differences: Floats) -> float:
+    """log p of one test of the preset `default`."""
+    return signed_rank(differences, "exact").log_p
+
+
+def approximate(differences: Floats) -> float:
+    """log p of one test of the preset `paper`."""
+    return signed_rank(differences, "scipy").log_p
+
+
+TESTS: Mapping[str, Test] = {"default": exact, "paper": approximate}
+
+
+def blind(
+    samples: int, correlation: float, runs: int, n: int, variants: int, tests: Mapping[str, Test]
+) -> dict[str, Floats]:
+    """log p by each test of runs of a judge that sees nothing, shape (runs, variants, METRICS)."""
+    found: dict[str, list[list[float]]] = {name: [] for name in tests}
+    for run in range(runs):
+        rng = np.random.default_rng([samples, int(100 * correlation), run])
+        differences = scores(samples, correlation, np.zeros(variants), n, rng)
+        for name, test in tests.items():
+            found[name].append([test(column) for column in differences.reshape(n, -1).T])
+    return {name: np.reshape(logs, (runs, variants, METRICS)) for name, logs in found.items()}
+
+
+def noticed(logs: Floats, metrics: int, combination: Combination) -> Bools:
+    """Whether D of the first so many metrics is 1 or more, for log p of shape (..., variants, METRICS)."""
+    return np.asarray(combined(logs[..., :metrics], None, combination) / LOG_ALPHA >= 1)
+
+
+def settings() -> Iterator[tuple[int, float]]:
+    """(metrics, correlation) of each setting; a single metric correlates with nothing."""
+    yield 1, 0.0
+    yield from itertools.product(range(2, METRICS + 1), CORRELATIONS)
+
+
+def band(runs: int, looks: int = 1, rate: float = 0.05) -> tuple[float, float]:
+    """Where the share of so many runs falls in 95 % of cases, all of so many shares together (Bonferroni)."""
+    tail = 0.05 / looks / 2
+    return float(binom.ppf(tail, runs, rate)) / runs, float(binom.isf(tail, runs, rate)) / runs
+
+
+def error(passed: Bools) -> float:
+    """1.96 standard errors of the share of (runs, variants), over runs: variants share their originals."""
+    return float(1.96 * passed.mean(axis=1).std(ddof=1) / math.sqrt(len(passed)))
+
+
+def outside(shares: list[float], ends: tuple[float, float]) -> str:
+    """How many shares are below and above a band."""
+    low, high = ends
+    return f"{sum(s < low for s in shares)} below, {sum(s > high for s in shares)} above"
+
+
+def percent(*shares: float) -> str:
+    """As a range."""
+    return " to ".join(f"{share:.1%}" for share in shares)
+
+
+def level(runs: int, n: int) -> None:
+    """Print the share of variants with D >= 1 where there is nothing to see."""
+    looks = VARIANTS * len(SAMPLES) * len(list(settings()))
+    one, every = band(runs), band(runs, looks)
+    columns = list(itertools.product(TESTS, COMBINATIONS))
+    each: dict[tuple[str, str], list[float]] = {column: [] for column in columns}
+    print(f"N = {n}, {runs} runs of {VARIANTS} variants: share with D >= 1 and 1.96 standard errors")
+    print(f"{'':24}" + "".join(f"{' '.join(column):>24}" for column in columns))
+    for name, samples in SAMPLES.items():
+        found = {c: blind(samples, c, runs, n, VARIANTS, TESTS) for c in CORRELATIONS}
+        for metrics, correlation in settings():
+            line = f"{name:14} {metrics}  {correlation:<6}"
+            for preset, combination in columns:
+                passed = noticed(found[correlation][preset], metrics, combination)
+                each[preset, combination] += passed.mean(axis=0).tolist()
+                line += f"{f'{passed.mean():.2%} ± {error(passed):.2%}':>24}"
+            print(line, flush=True)
+    for column, shares in each.items():
+        print(
+            f"{' '.join(column)}: shares of the {looks} variants {percent(min(shares), max(shares))}; "
+            f"band of one ({percent(*one)}): {outside(shares, one)}; "
+            f"of all ({percent(*every)}): {outside(shares, every)}"
+        )
+
+
+def blind_pipeline(dataset: str, runs: int, statistics: str = "default") -> Bools:
+    """Whether D >= 1, shape (runs, variants), in whole runs of `mock/blind`, each with a seed of its own."""
+    judged = (
+        dhp.run("mock/blind?noise=1", dataset, seed=seed, statistics=statistics, resamples=None)
+        for seed in range(runs)
+    )
+    return np.array([[row.d >= 1 for row in result.variants] for result in judged])
+
+
+def pipeline(runs: int, n: int) -> None:
+    """Print the same of whole runs on bundled sets, whatever their size."""
+    print(f"{runs} runs, band of one variant: {percent(*band(runs))}")
+    for dataset in DATASETS:
+        passed = blind_pipeline(dataset, runs)
+        shares = passed.mean(axis=0)
+        print(
+            f"{dataset}: {passed.mean():.2%} ± {error(passed):.2%}; "
+            f"its {shares.size} variants {percent(shares.min(), shares.max())}",
+            flush=True,
+        )
+
+
+def judged(strength: str, n: int, rng: np.random.Generator) -> Floats:
+    """Differences of one run of a judge that sees: means of five, correlation 0.5."""
+    return scores(5, 0.5, np.linspace(0, STRENGTHS[strength], VARIANTS), n, rng)
+
+
+def resampled(strength: str, n: int, run: int) -> Bootstrap:
+    """The bootstrap of such a run."""
+    rng = np.random.default_rng([1, run])
+    return bootstrap(judged(strength, n, rng), LEVELS, rng, resamples=RESAMPLES)
+
+
+def intervals(runs: int, n: int) -> None:
+    """Print how often intervals hold the mean over runs, each run on examples of its own."""
+    print(f"N = {n}, {runs} runs, {RESAMPLES} resamples: share of 95 % intervals that hold the true figure")
+    for strength in STRENGTHS:
+        found = [resampled(strength, n, run) for run in range(runs)]
+        for quantity, kind in itertools.product(("d", "d_avg", "d_min", "effect", "effect_avg"), KINDS):
+            points = np.array([getattr(one.point, quantity)[0] for one in found])
+            ends = [interval(one, quantity, kind=kind) for one in found]
+            low, high = (np.array([getattr(e, end) for e in ends]) for end in ("low", "high"))
+            high_by, low_by = (low > points.mean(axis=0)).mean(), (high < points.mean(axis=0)).mean()
+            print(
+                f"{strength:9} {quantity:10} {points.mean():5.2f} {kind:10} {1 - high_by - low_by:.1%}, "
+                f"too high {high_by:.1%}, too low {low_by:.1%}, "
+                f"width {((high - low).mean(axis=0) / points.std(axis=0)).mean():.1f} standard deviations",
+                flush=True,
+            )
+
+
+def comparisons(runs: int, n: int) -> None:
+    """Print how often two judges that see equally well are told apart."""
+    print(f"N = {n}, {runs} runs, {RESAMPLES} resamples: share with p <= 0.05 ({percent(*band(runs))})")
+    for strength in STRENGTHS:
+        p: dict[str, list[float]] = {"d_avg": [], "d_min": []}
+        for run in range(runs):
+            rng = np.random.default_rng([2, run])
+            both = [judged(strength, n, rng) for _ in range(2)]
+            found = compare(np.stack(both), LEVELS, rng, resamples=RESAMPLES)
+            for quantity, values in p.items():
+                values.append(found[quantity].pairs[0].p)
+        line = ", ".join(f"{name} {np.mean(np.array(ps) <= 0.05):.1%}" for name, ps in p.items())
+        print(f"{strength:9} {line}", flush=True)
+
+
+PARTS = {"level": level, "pipeline": pipeline, "intervals": intervals, "compare": comparisons}
+
+
+def main() -> None:
+    """Print one line a figure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--n", type=int, default=100, help="examples of a run; bundled sets have their own")
+    args = parser.parse_args()
+    PARTS[args.part](args.runs, args.n)
+
+
+if __name__ == "__main__":
+    main()

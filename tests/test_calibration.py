@@ -1,0 +1,201 @@
+"""The method itself: a judge that sees nothing scores at chance, and what is planted in a judge is found."""
+
+import math
+import runpy
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dhp
+from dhp.content import read_weights
+from dhp.report.notes import notes
+from dhp.specs import Task
+from dhp.stats import signed_rank
+from dhp.stats.signed_rank import log_normal_tail
+
+SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+CALIBRATION = runpy.run_path(str(SCRIPTS / "calibration.py"))
+SETTINGS = list(CALIBRATION["settings"]())
+SAMPLES: Mapping[str, int] = CALIBRATION["SAMPLES"]
+RUNS, N = 1000, 60
+LOOKS = len(SETTINGS) * len(SAMPLES)
+LOW, HIGH = CALIBRATION["band"](RUNS, LOOKS)
+
+
+def blind(samples: int, correlation: float, **tests: Any) -> dict[str, np.ndarray]:
+    found: dict[str, np.ndarray] = CALIBRATION["blind"](samples, correlation, RUNS, N, 1, tests)
+    return found
+
+
+@pytest.fixture(scope="module")
+def blind_logs() -> dict[tuple[str, float], np.ndarray]:
+    """log p of one variant in each of a thousand runs, by scores and correlation."""
+    return {
+        (name, correlation): blind(samples, correlation, test=CALIBRATION["exact"])["test"]
+        for name, samples in SAMPLES.items()
+        for correlation in CALIBRATION["CORRELATIONS"]
+    }
+
+
+def shares(logs: Mapping[tuple[str, float], np.ndarray], combination: str) -> dict[Any, float]:
+    return {
+        (name, metrics, correlation): CALIBRATION["noticed"](
+            logs[name, correlation], metrics, combination
+        ).mean()
+        for name in SAMPLES
+        for metrics, correlation in SETTINGS
+    }
+
+
+@pytest.mark.parametrize(("combination", "rate"), [("hmp-asymptotic", 0.05), ("hmp", 0.065)])
+def test_a_blind_judge_passes_in_five_per_cent(blind_logs: Any, combination: str, rate: float) -> None:
+    """The band of all settings together; the harmonic mean itself is slightly liberal, 6.5 % at most."""
+    _, high = CALIBRATION["band"](RUNS, LOOKS, rate)
+    found = shares(blind_logs, combination)
+    assert {key: share for key, share in found.items() if not LOW <= share <= high} == {}
+
+
+def test_the_printed_formula_passes_more_often_with_every_metric(blind_logs: Any) -> None:
+    """Which the band must show, however the metrics correlate."""
+    found = shares(blind_logs, "printed")
+    assert all((share > HIGH) == (metrics > 1) for (_, metrics, _), share in found.items())
+    mean = {m: np.mean([share for key, share in found.items() if key[1] == m]) for m in (2, 3, 4)}
+    assert mean == pytest.approx({2: 0.114, 3: 0.182, 4: 0.261}, abs=0.02)
+
+
+def log_p_of_half_a_two_sided_test(d: np.ndarray) -> float:
+    return signed_rank(d, "exact", "two-sided").log_p - math.log(2)
+
+
+def log_p_with_zeros_as_drops(d: np.ndarray) -> float:
+    return signed_rank(np.where(d == 0, 0.1, d)).log_p
+
+
+def log_p_with_zeros_in_the_null(d: np.ndarray) -> float:
+    n = d.size
+    mean, variance = n * (n + 1) / 4, n * (n + 1) * (2 * n + 1) / 24
+    return min(log_normal_tail((signed_rank(d).statistic - mean) / math.sqrt(variance)), 0.0)
+
+
+def log_p_with_ties_broken_upwards(d: np.ndarray) -> float:
+    return signed_rank(np.where(d > 0, d + 0.1, d)).log_p
+
+
+def test_faults_in_the_test_leave_the_band() -> None:
+    faults = {name: test for name, test in globals().items() if name.startswith("log_p_")}
+    assert len(faults) == 4
+    found = {name: CALIBRATION["noticed"](logs, 1, "hmp") for name, logs in blind(1, 0.0, **faults).items()}
+    assert {name: share.mean() for name, share in found.items() if LOW <= share.mean() <= HIGH} == {}
+
+
+@pytest.mark.parametrize(("statistics", "holds"), [("default", True), ("paper", False)])
+def test_a_blind_judge_through_the_whole_benchmark(statistics: str, holds: bool) -> None:
+    passed = CALIBRATION["blind_pipeline"]("mini/story_cloze", 60, statistics)
+    margin = CALIBRATION["error"](passed)
+    assert (passed.mean() - margin <= 0.05) == holds
+    assert (passed.mean(axis=0).max() <= CALIBRATION["band"](60, passed.shape[1])[1]) == holds
+
+
+PERTURBERS = (
+    "random_deletions",
+    "random_typos",
+    "fictional_named_entities_rule",
+    "grammatical_errors_rule",
+    "reordering",
+    "rewriting_insertion_rule",
+)
+
+
+@pytest.mark.parametrize("perturber", PERTURBERS)
+def test_exactly_the_planted_sensitivity_is_found(perturber: str) -> None:
+    (result,) = dhp.run(f"mock/blind?{perturber}=1", "mini/summeval", resamples=None)
+    assert {v.variant for v in result.variants if v.d >= 1} == {f"{perturber}.minor", f"{perturber}.major"}
+    assert result.d_min == 0
+    assert not result.d_min_variant.startswith(perturber)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_found_among_noise(seed: int) -> None:
+    """Some of the ten others pass D = 1 by chance; after Holm's correction none does."""
+    judge = "mock/blind?noise=1&step=0.5&reordering=1.5"
+    (result,) = dhp.run(judge, "mini/summeval", seed=seed, resamples=None)
+    found = {v.variant for v in result.variants if v.p_holm <= 0.05}
+    assert found == {"reordering.minor", "reordering.major"}
+
+
+def test_a_judge_that_prefers_damage_notices_nothing() -> None:
+    (result,) = dhp.run("mock/ideal?sensitivity=-1", "mini/summeval", resamples=None)
+    assert max(v.d for v in result.variants) < 0.01
+    assert max(c.effect for v in result.variants for c in v.metrics.values()) < 0
+
+
+class Lowers:
+    """Lowers one metric of each damaged text: the one that experts expect most, or least."""
+
+    protocol = "none"
+
+    def __init__(self, expected: bool) -> None:
+        self.model = f"own/{'expected' if expected else 'confused'}"
+        self.choose = max if expected else min
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        for c in candidates:
+            row = read_weights("design").row(task.task, c.variant.partition(".")[0])
+            hurt = self.choose(row, key=lambda metric: row[metric]) if row else None
+            for metric in task.metrics:
+                yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if metric.name == hurt else 4)
+
+
+@pytest.mark.parametrize("dataset", ["mini/summeval", "mini/story_cloze", "mini/wmt22_zhen"])
+def test_planted_confusion_is_found(dataset: str) -> None:
+    right, wrong = dhp.run([Lowers(True), Lowers(False)], dataset, weights="design", resamples=None)
+    for seen, confused in zip(right.variants, wrong.variants, strict=True):
+        assert seen.d == pytest.approx(confused.d)
+        assert min(seen.d, confused.d) >= 1
+        assert confused.d_ew < confused.d
+        assert seen.d_ew >= seen.d
+        assert seen.misplaced <= 0.6 <= confused.misplaced
+    assert wrong.d_avg_ew < wrong.d_avg < right.d_avg_ew
+    assert any("where experts do not expect it" in note for note in notes(wrong))
+
+
+def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> None:
+    (found,) = dhp.run("mock/ideal?harmless=1", "mini/summeval", controls=True, resamples=None)
+    assert found.d_min >= 1
+    assert [w.partition(":")[0].partition(" (")[0] for w in found.warnings] == [
+        "control 'harmless' lowered the score"
+    ]
+    assert {row.variant: row.d >= 1 for row in found.controls} == {"identity": False, "harmless": True}
+    assert any(note.startswith("the largest D of a control is") for note in notes(found))
+
+
+def test_a_judge_that_lowers_the_same_text_again_is_flagged_too() -> None:
+    (found,) = dhp.run("mock/blind?identity=1&harmless=1", "mini/summeval", controls=True, resamples=None)
+    assert len(found.warnings) == 2
+    assert found.d_avg == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_judge_that_sees_damage_only_is_not_flagged(seed: int) -> None:
+    (found,) = dhp.run("mock/noisy?samples=5", "mini/summeval", controls=True, resamples=None, seed=seed)
+    assert found.d_avg > 1
+    assert found.warnings == ()
+
+
+def test_the_plot_is_the_same_every_time(tmp_path: Path) -> None:
+    script = runpy.run_path(str(SCRIPTS / "d_by_n.py"))
+    for name in ("first", "second"):
+        script["draw"](tmp_path / name, 10, (10, 100))
+    first = (tmp_path / "first").read_bytes()
+    assert first == (tmp_path / "second").read_bytes()
+    assert b"Matplotlib v" not in first
+
+
+@pytest.mark.parametrize("effect", [0.2, 0.8])
+def test_the_plot_draws_the_effect_it_names_and_d_grows_with_n(effect: float) -> None:
+    script = runpy.run_path(str(SCRIPTS / "d_by_n.py"))
+    few, many = (np.median(script["drawn"](effect, n, 50)) for n in (20, 500))
+    assert many > 4 * few
