@@ -28,7 +28,8 @@ def test_benchmark_prints_a_table_and_writes_the_run_folder(dhp: Run, tmp_path: 
     assert "stand-ins by rule, not by language model: fictional_named_entities_rule, grammatical" in done.out
     (folder,) = (tmp_path / "runs").iterdir()
     files = {p.name for p in folder.iterdir()}
-    assert files == {"manifest.json", "perturbed.jsonl", "ratings.parquet", "results.json", "report.html"}
+    tables = {"examples.jsonl", "perturbed.jsonl", "ratings.parquet"}
+    assert files == {"manifest.json", "results.json", "report.html", *tables}
     result = json.loads((folder / "results.json").read_text())
     assert (result["schema"], result["n"], result["model"]) == ("dhp.results/1", 8, "baseline/surface")
     assert result["ratings"]["asked"] == result["ratings"]["scored"] == (8 * 7 - 1) * 3

@@ -1,148 +1,18 @@
 """`dhp weights`, and the survey page from the opened page to the weights, in a browser without a screen."""
 
-import asyncio
 import json
-import shutil
-import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import aiohttp
 import pytest
 
 from dhp.content import read_suite, read_task, read_weights
 from dhp.records import Example
 from dhp.survey import Issue, Survey, make_survey, survey_page
+from tests.browser import Page, in_browser, needs_chromium
 
 from .conftest import Run
 
-CHROMIUM = shutil.which("chromium")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --remote-debugging-port=0"
-).split()
 ISSUES = list(read_suite("summeval").perturbers)
-
-
-class Page:
-    """A page of a browser, driven over the DevTools protocol."""
-
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse, downloads: Path) -> None:
-        self._socket = socket
-        self._sent = 0
-        self.downloads = downloads
-        self.requests: list[str] = []
-        self.faults: list[object] = []
-
-    async def call(self, method: str, **params: object) -> dict[str, Any]:
-        """Call a method; what the page reports meanwhile is noted."""
-        self._sent += 1
-        await self._socket.send_json({"id": self._sent, "method": method, "params": params})
-        while True:
-            got = await self._socket.receive_json(timeout=30)
-            if got.get("id") == self._sent:
-                assert "error" not in got, got
-                result: dict[str, Any] = got["result"]
-                return result
-            self._note(got["method"], got["params"])
-
-    def _note(self, event: str, params: dict[str, Any]) -> None:
-        if event == "Network.requestWillBeSent":
-            self.requests.append(params["request"]["url"])
-        elif event in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
-            self.faults.append(params)
-
-    async def run(self, script: str) -> Any:
-        """The value of an expression in the page."""
-        got = await self.call("Runtime.evaluate", expression=script, returnByValue=True, userGesture=True)
-        assert "exceptionDetails" not in got, got
-        return got["result"].get("value")
-
-    async def press(self, key: str, code: str, number: int, text: str = "") -> None:
-        """Press a key and let it go."""
-        for kind in ("keyDown", "keyUp"):
-            extra = {"text": text} if kind == "keyDown" and text else {}
-            await self.call(
-                "Input.dispatchKeyEvent",
-                type=kind,
-                key=key,
-                code=code,
-                windowsVirtualKeyCode=number,
-                **extra,
-            )
-
-    async def open(self, path: Path) -> None:
-        """Open a file and wait until it is there."""
-        for domain in ("Page", "Network", "Runtime", "Log"):
-            await self.call(f"{domain}.enable")
-        await self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.downloads))
-        await self.call("Page.navigate", url=path.as_uri())
-        await self.until("document.readyState === 'complete' && location.protocol === 'file:'")
-
-    async def until(self, script: str) -> None:
-        """Wait until an expression is true."""
-        for _ in range(200):
-            if await self.run(script):
-                return
-            await asyncio.sleep(0.05)
-        raise AssertionError(f"never true: {script}")
-
-    async def saved(self, count: int = 1) -> list[Path]:
-        """The files that were saved."""
-        for _ in range(200):
-            await self.run("0")
-            if len(found := sorted(self.downloads.glob("*.json"))) == count:
-                return found
-            await asyncio.sleep(0.05)
-        raise AssertionError(f"saved: {list(self.downloads.iterdir())}")
-
-
-async def _port(profile: Path) -> str:
-    for _ in range(300):
-        file = profile / "DevToolsActivePort"
-        if file.exists() and "\n" in (text := file.read_text()):
-            return text.split()[0]
-        await asyncio.sleep(0.1)
-    raise AssertionError("the browser opened no port")
-
-
-@asynccontextmanager
-async def opened_page(path: Path, folder: Path) -> AsyncIterator[Page]:
-    """The page in a browser of its own."""
-    profile, downloads = folder / "profile", folder / "downloads"
-    downloads.mkdir(parents=True)
-    browser = subprocess.Popen(
-        [str(CHROMIUM), *FLAGS, f"--user-data-dir={profile}", "about:blank"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        address = f"http://127.0.0.1:{await _port(profile)}/json"
-        async with aiohttp.ClientSession() as session:
-            async with session.get(address) as answer:
-                target = next(t for t in await answer.json() if t["type"] == "page")
-            async with session.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=0) as socket:
-                page = Page(socket, downloads)
-                await page.open(path)
-                yield page
-    finally:
-        browser.terminate()
-        browser.wait(30)
-
-
-def in_browser(path: Path, folder: Path, act: Callable[[Page], Awaitable[None]]) -> None:
-    """Open the page, act on it, and check that it asked nothing of a network and reported no fault."""
-
-    async def go() -> None:
-        async with opened_page(path, folder) as page:
-            await act(page)
-            assert not page.faults
-            assert {url for url in page.requests if not url.startswith("blob:file:")} == {path.as_uri()}
-
-    asyncio.run(asyncio.wait_for(go(), 120))
 
 
 @needs_chromium
@@ -187,8 +57,8 @@ def test_from_the_opened_page_to_the_weights(dhp: Run, tmp_path: Path) -> None:
 @needs_chromium
 def test_the_page_warns_of_open_questions_and_shows_markup_as_text(tmp_path: Path) -> None:
     evil = "Good. </p></script><script>hacked = 1</script><img src=x onerror='hacked = 2'>"
-    made = Issue("random_typos", "character", Example("1", evil, evil), {"": f"{evil} <i>"})
-    more = Issue("word_deletions", "sentence", Example("1", evil, evil), {"": evil[6:]})
+    made = Issue("random_typos", f"<i>{evil}", "character", Example("1", evil, evil), {"": f"{evil} <i>"})
+    more = Issue("word_deletions", evil, "sentence", Example("1", evil, evil), {"": evil[6:]})
     path = tmp_path / "survey.html"
     path.write_text(survey_page(Survey(read_task("translation"), (made, more))), encoding="utf-8")
 
@@ -217,7 +87,8 @@ def test_the_page_warns_of_open_questions_and_shows_markup_as_text(tmp_path: Pat
 @needs_chromium
 def test_a_page_that_breaks_its_rules_is_noticed(tmp_path: Path) -> None:
     survey = Survey(
-        read_task("translation"), (Issue("random_typos", "word", Example("1", "a", "b"), {"": "c"}),)
+        read_task("translation"),
+        (Issue("random_typos", "Typos.", "word", Example("1", "a", "b"), {"": "c"}),),
     )
     injected = survey_page(survey).replace("</main>", "<script>hacked = 1</script></main>")
     path = tmp_path / "survey.html"
