@@ -57,6 +57,12 @@ def test_the_perturber_and_the_suite_of_ones_own(tmp_path: Path) -> None:
     ]
 
 
+def test_the_metric_of_ones_own(tmp_path: Path) -> None:
+    (task,) = [block for block in blocks("yaml") if "metrics:" in block]
+    (tmp_path / "mine.yaml").write_text(task)
+    assert read_task(str(tmp_path / "mine.yaml")).metric_names == ("brevity",)
+
+
 def test_the_protocol_of_ones_own(tmp_path: Path) -> None:
     (protocol,) = [block for block in blocks("yaml") if block.startswith("protocol:")]
     (tmp_path / "mine.yaml").write_text(protocol)
@@ -86,7 +92,7 @@ def test_the_table_is_what_the_program_prints() -> None:
 def test_every_option_named_exists() -> None:
     shown = ""
     commands = "benchmark,compare,perturb,analyze,data prepare,data show,protocols show"
-    commands += ",weights aggregate,weights survey"
+    commands += ",weights aggregate,weights survey,power,gate,report,leaderboard site,leaderboard add"
     for command in ("", *commands.split(",")):
         arguments = [sys.executable, "-m", "dhp", *command.split(), "--help"]
         shown += subprocess.run(arguments, capture_output=True, text=True, check=True).stdout

@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 Combination = Literal["hmp", "printed", "hmp-asymptotic"]
 Floats = npt.NDArray[np.float64]
-_ROUNDING = -1e-12  # of the log of a harmonic mean that is 1
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 
 
@@ -27,7 +26,7 @@ def combine(
         `printed`: the equation as the DHP paper prints it, 1 / sum(1 / p), which without weights lacks
         the factor M; with weights it equals `hmp`.
         `hmp-asymptotic`: `hmp` turned into an asymptotically exact p-value by the Landau distribution
-        (Wilson 2019, eq. 4); a single p-value stays as it is, and all p = 1 give 1.
+        (Wilson 2019, eq. 4), never below the harmonic mean itself; a single p-value stays as it is.
 
     Returns
     -------
@@ -80,6 +79,6 @@ def _make_asymptotic(logs: Floats, weights: Floats) -> None:
     entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1)
     location = np.broadcast_to(entropy + 1 - np.euler_gamma + np.log(np.pi / 2), logs.shape)
     several = np.broadcast_to((weights > 0).sum(axis=-1) > 1, logs.shape)
-    turned = several & (logs < _ROUNDING) & (logs >= -30)  # beyond that the tail is 1/x to 11 digits
+    turned = several & (logs >= -30)  # beyond that the tail is 1/x to 11 digits
     tails = landau.sf(np.exp(-logs[turned]), location[turned], np.pi / 2)
-    logs[turned] = np.minimum(np.log(tails), 0.0)
+    logs[turned] = np.clip(np.log(tails), logs[turned], 0.0)

@@ -108,3 +108,16 @@ def test_no_score_is_refused() -> None:
     for function in (lambda: level_average({}, {}), lambda: minimum({})):
         with pytest.raises(ValueError, match="no score"):
             function()
+
+
+@pytest.mark.parametrize("weights", [None, [0.8, 0.1, 0.1, 0.0], [0.4, 0.3, 0.2, 0.1]])
+def test_the_asymptotic_p_is_never_below_the_harmonic_mean_and_grows_with_it(
+    weights: list[float] | None,
+) -> None:
+    """Its limit distribution knows no largest harmonic mean, so that alone it would give 0.7 for p = 1."""
+    logs = np.log(np.linspace(0.01, 1, 200))[:, None] * np.ones(4)
+    found = [combine(row, weights, "hmp-asymptotic") for row in logs]
+    means = [combine(row, weights, "hmp") for row in logs]
+    assert (np.diff(found) > 0).all()
+    assert all(p >= mean for p, mean in zip(found, means, strict=True))
+    assert found[-1] == pytest.approx(0, abs=1e-9)
