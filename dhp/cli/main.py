@@ -14,8 +14,13 @@ from dhp.cli.analyze import analyze
 from dhp.cli.benchmark import benchmark
 from dhp.cli.compare import compare
 from dhp.cli.data import data
+from dhp.cli.doctor import doctor
+from dhp.cli.gate import gate
+from dhp.cli.leaderboard import leaderboard
 from dhp.cli.perturb import perturb
+from dhp.cli.power import power
 from dhp.cli.protocols import protocols
+from dhp.cli.report import report
 from dhp.cli.weights import weights
 from dhp.errors import DhpError
 from dhp.files import reason
@@ -36,9 +41,14 @@ app.command()(benchmark)
 app.command()(perturb)
 app.command()(analyze)
 app.command()(compare)
+app.command()(gate)
+app.command()(power)
+app.command()(report)
+app.command()(doctor)
 app.add_typer(data, name="data")
 app.add_typer(protocols, name="protocols")
 app.add_typer(weights, name="weights")
+app.add_typer(leaderboard, name="leaderboard")
 
 
 def _version(wanted: bool) -> None:
@@ -62,8 +72,9 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoReturn:
-    """Run the command line and exit: 0 done, 2 bad input or usage, 3 stopped early, 70 a fault of ours.
+    """Run the command line and exit.
 
+    0 done, 1 a gate or an installation failed, 2 bad input or usage, 3 stopped early, 70 a fault of ours.
     Errors are one line; `--debug`, anywhere, shows where they come from as well.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)

@@ -1,0 +1,53 @@
+"""D_avg and D_min of all judges of a table as bars, in the manner of figure 4 of Wang et al. (2025)."""
+
+from typing import TYPE_CHECKING
+
+from dhp.leaderboard.tables import Table
+from dhp.report.charts import COLOURS, drawn
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PANELS = {"d_avg": "D_avg (breadth)", "d_min": "D_min (blind spot)"}
+_LONGEST = 34
+
+
+def bars(table: Table) -> "Markup":
+    """The chart: a row for each judge, plain and weighted bars with their 95 % intervals."""
+
+    def draw(figure: "Figure") -> None:
+        for number, axes in enumerate(figure.subplots(1, 2, sharey=True)):
+            _panel(axes, table, list(_PANELS)[number])
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper right", ncols=2, frameon=False)
+
+    height = 0.9 + 0.34 * len(table.rows)
+    return drawn(draw, 9.2, height, f"Bars: D_avg and D_min of {len(table.rows)} judges on {table.dataset}")
+
+
+def _panel(axes: "Axes", table: Table, quantity: str) -> None:
+    places = range(len(table.rows))
+    for end, colour, label, shift in (
+        ("", "d", "plain", -0.18),
+        ("_ew", "ew", "weighted by experts (EW)", 0.18),
+    ):
+        results = [row.entry.result for row in table.rows]
+        values = [getattr(r, quantity + end) or 0.0 for r in results]
+        axes.barh([p + shift for p in places], values, 0.34, color=COLOURS[colour], label=label)
+        for place, r in zip(places, results, strict=True):
+            if (ends := r.ci.get(quantity + end)) is not None:
+                axes.plot(
+                    ends, [place + shift] * 2, color=COLOURS["ink"], linewidth=1.0, solid_capstyle="butt"
+                )
+    axes.axvline(1, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+    axes.set_yticks(list(places), [_short(row.entry.result.model) for row in table.rows])
+    axes.set_ylim(len(table.rows) - 0.5, -0.5)
+    axes.set_xlim(left=0)
+    axes.set_title(_PANELS[quantity], loc="left", fontsize=9)
+    axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

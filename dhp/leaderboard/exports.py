@@ -1,0 +1,151 @@
+"""The tables of a leaderboard as JSON, CSV, Markdown and LaTeX; figures as in the results files."""
+
+import csv
+import html
+import io
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from dhp.leaderboard.entries import Entry
+from dhp.leaderboard.tables import RULES, Row, Table
+from dhp.report.reading import between, figure
+
+SCHEMA = "dhp.leaderboard/1"
+QUANTITIES = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew": "D_min_EW"}
+_SHORT = ["rank", "model", "protocol"]
+_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def as_json(tables: Sequence[Table]) -> str:
+    """The tables with all figures (schema `dhp.leaderboard/1`)."""
+    found = [
+        {
+            **table.parts,
+            "task": table.task,
+            "rule": table.rule,
+            "rows": [_record(row) for row in table.rows],
+        }
+        for table in tables
+    ]
+    return json.dumps({"schema": SCHEMA, "tables": found}, ensure_ascii=False, indent=1) + "\n"
+
+
+def as_csv(tables: Sequence[Table]) -> str:
+    """One line a result, what its table shares included; intervals as two columns, `_low` and `_high`."""
+    lines: list[dict[str, object]] = []
+    for number, table in enumerate(tables, 1):
+        for row in table.rows:
+            record = _record(row)
+            ends = {name: record.pop(f"{name}_ci") or (None, None) for name in QUANTITIES}
+            for name, (low, high) in ends.items():
+                record |= {f"{name}_low": low, f"{name}_high": high}
+            lines.append({"table": number, "task": table.task, **table.parts, "rule": table.rule, **record})
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(lines[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return out.getvalue()
+
+
+def as_markdown(tables: Sequence[Table]) -> str:
+    """A heading, what they share and a table each."""
+    parts = ["# Leaderboard"]
+    for table in tables:
+        shared = ", ".join(f"{name} {value}" for name, value in table.parts.items())
+        rows = [_cells(row) for row in table.rows]
+        head = [*_SHORT, *QUANTITIES.values(), "cost / 1,000"]
+        lines = [head, ["---"] * 3 + ["---:"] * 5, *([_markdown(c) for c in row] for row in rows)]
+        parts += [
+            f"## {_markdown(table.dataset)}",
+            f"{_markdown(shared)}. {RULES[table.rule]}",
+            "\n".join(f"| {' | '.join(line)} |" for line in lines),
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def as_latex(tables: Sequence[Table]) -> str:
+    """A `table` each, for the package `booktabs`."""
+    parts = [r"% \usepackage{booktabs}"]
+    head = [
+        *_SHORT,
+        *(rf"$D_\mathrm{{{low.replace('_EW', ',EW')}}}$" for low in ("avg", "min", "avg_EW", "min_EW")),
+    ]
+    for table in tables:
+        shared = ", ".join(f"{name} {value}" for name, value in table.parts.items() if name != "dataset")
+        rows = [" & ".join([*map(_latex, _cells(row)[:-1])]) + r" \\" for row in table.rows]
+        parts.append(
+            "\n".join(
+                [
+                    r"\begin{table}",
+                    r"\centering\small",
+                    rf"\caption{{{_latex(table.dataset)}: {_latex(shared)}. 95\,\% intervals in brackets.}}",
+                    r"\begin{tabular}{lllrrrr}",
+                    r"\toprule",
+                    " & ".join(head) + r" \\",
+                    r"\midrule",
+                    *rows,
+                    r"\bottomrule",
+                    r"\end{tabular}",
+                    r"\end{table}",
+                ]
+            )
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def shown_rank(row: Row) -> str:
+    """A rank, with `=` where others have it too."""
+    return "–" if row.rank is None else f"{row.rank}{'=' * row.tied}"
+
+
+def shown_size(billions: float | None) -> str:
+    """Parameters in billions, or a dash for unknown."""
+    return "–" if billions is None else f"{billions:g}B"
+
+
+def _record(row: Row) -> dict[str, Any]:
+    entry: Entry = row.entry
+    r = entry.result
+    scores = {name: getattr(r, name) for name in QUANTITIES}
+    return {
+        "rank": row.rank,
+        "tied": row.tied,
+        "groups": row.groups,
+        "model": r.model,
+        "provider": entry.provider,
+        "size_billions": entry.size,
+        "protocol": r.protocol,
+        **scores,
+        **{f"{name}_ci": r.ci.get(name) for name in QUANTITIES},
+        "d_min_variant": r.d_min_variant,
+        "d_min_variant_ew": r.d_min_variant_ew,
+        "cost_per_1000": entry.cost,
+        "asked": r.ratings.get("asked"),
+        "scored": r.ratings.get("scored"),
+        "created": r.created,
+        "signature": r.signature,
+    }
+
+
+def _cells(row: Row) -> list[str]:
+    """The short row of a table to be printed."""
+    r = row.entry.result
+    figures = [f"{figure(getattr(r, name))} [{between(r.ci.get(name))}]" for name in QUANTITIES]
+    return [shown_rank(row), r.model, r.protocol, *figures, figure(row.entry.cost)]
+
+
+def _markdown(text: str) -> str:
+    plain = html.escape(" ".join(text.split()), quote=False)
+    return re.sub(r"([\\`*_\[\]|~])", r"\\\1", plain)
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in " ".join(text.split())).replace("–", "--")

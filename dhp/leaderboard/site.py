@@ -1,0 +1,249 @@
+"""The static site of a leaderboard: pages, and the same tables as files."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dhp.errors import InputError
+from dhp.files import reason, replacing
+from dhp.leaderboard.chart import bars
+from dhp.leaderboard.entries import Entry, safe_name
+from dhp.leaderboard.exports import (
+    QUANTITIES,
+    SCHEMA,
+    as_csv,
+    as_json,
+    as_latex,
+    as_markdown,
+    shown_rank,
+    shown_size,
+)
+from dhp.leaderboard.tables import RULES, Row, Table
+from dhp.report.notes import notes
+from dhp.report.web import page
+from dhp.results import results_schema
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+DATA = "leaderboard.json"
+_SIZES = ((3, "up to 3B"), (10, "3B to 10B"), (40, "10B to 40B"), (float("inf"), "40B and more"))
+_FACETS = ("task", "dataset", "protocol", "provider", "size")
+
+
+def write_site(tables: Sequence[Table], out: str | Path) -> None:
+    """Write the site to a folder: whole, in the place of an earlier one, or not at all.
+
+    `index.html`, a page for each model and dataset, `compare.html`, `leaderboard.json`, `.csv`, `.md` and
+    `.tex`, and `schema.json`, the JSON Schema of results files.
+
+    Raises
+    ------
+    InputError
+        For a folder that holds other things than an earlier site.
+    """
+    folder = Path(out).absolute()
+    _check_free(folder, out)
+    files = {
+        DATA: as_json(tables),
+        "leaderboard.csv": as_csv(tables),
+        "leaderboard.md": as_markdown(tables),
+        "leaderboard.tex": as_latex(tables),
+        "schema.json": json.dumps(results_schema(), ensure_ascii=False, indent=1) + "\n",
+        **pages(tables),
+    }
+    try:
+        with replacing(folder) as new:
+            for name, text in files.items():
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
+                (new / name).write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise InputError(f"--out {out}: cannot be written ({reason(e)})") from None
+
+
+def pages(tables: Sequence[Table]) -> dict[str, str]:
+    """The pages by file name."""
+    by_dataset: dict[str, list[Table]] = {}
+    by_model: dict[str, list[tuple[Table, Row]]] = {}
+    for table in tables:
+        by_dataset.setdefault(table.dataset, []).append(table)
+        for row in table.rows:
+            by_model.setdefault(row.entry.result.model, []).append((table, row))
+    made = {
+        "index.html": _page(
+            "board_index.html", "", tables=tables, judges=_judges(tables), facets=_options(tables)
+        ),
+        "compare.html": _page(
+            "board_compare.html", "", scripts=["board_compare.js"], data=_embedded(_data(tables))
+        ),
+    }
+    for dataset, mine in by_dataset.items():
+        charts = [bars(table) for table in mine]
+        made[dataset_file(dataset)] = _page(
+            "board_dataset.html", "../", dataset=dataset, tables=list(zip(mine, charts, strict=True))
+        )
+    for model, own in by_model.items():
+        made[model_file(model)] = _page("board_model.html", "../", model=model, results=own, notes=notes)
+    return made
+
+
+def model_file(model: str) -> str:
+    """Where the page of a model lies in the site."""
+    return f"models/{safe_name(model)}.html"
+
+
+def dataset_file(dataset: str) -> str:
+    """Where the page of a dataset lies in the site."""
+    return f"datasets/{safe_name(dataset)}.html"
+
+
+def judge_name(entry: Entry) -> str:
+    """Model and way of asking."""
+    way = entry.result.protocol.partition("@")[0]
+    return entry.result.model if way in ("none", "unknown") else f"{entry.result.model} ({way})"
+
+
+def compared_name(entry: Entry) -> str:
+    """Model and protocol, as the page that compares two judges lists them."""
+    return f"{entry.result.model} ({entry.result.protocol})"
+
+
+def size_class(entry: Entry) -> str:
+    """The class of a model's size, for filters."""
+    size = entry.size
+    return "unknown" if size is None else next(name for end, name in _SIZES if size < end)
+
+
+def largest(table: Table) -> float:
+    """The end of the axis on which a table's D and their intervals are drawn; more than 1."""
+    ends = [1.2]
+    for row in table.rows:
+        r = row.entry.result
+        found = [*r.ci.values(), *(ci for v in r.variants for ci in v.ci.values())]
+        ends += [high for pair in found if pair is not None for high in pair]
+        ends += [d for d in (r.d_avg, r.d_avg_ew, *(v.d for v in r.variants)) if d is not None]
+    return max(ends) * 1.02
+
+
+def _page(template: str, root: str, *, scripts: Sequence[str] = ("board.js",), **values: object) -> str:
+    """A page of the site; `root` leads from its folder to that of the site."""
+    helpers = (
+        compared_name,
+        dataset_file,
+        judge_name,
+        largest,
+        model_file,
+        shown_rank,
+        shown_size,
+        size_class,
+    )
+    return page(
+        template,
+        styles=["board.css"],
+        scripts=scripts,
+        root=root,
+        quantities=QUANTITIES,
+        rules=RULES,
+        **{helper.__name__: helper for helper in helpers},
+        **values,
+    )
+
+
+def _judges(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
+    """Each judge with its row in every table, by mean rank."""
+    found: dict[tuple[str, str], list[Row | None]] = {}
+    for number, table in enumerate(tables):
+        for row in table.rows:
+            key = (row.entry.result.model, row.entry.result.protocol)
+            found.setdefault(key, [None] * len(tables))[number] = row
+
+    def mean_rank(rows: Sequence[Row | None]) -> float:
+        ranks = [row.rank for row in rows if row is not None and row.rank is not None]
+        return sum(ranks) / len(ranks) if ranks else float("inf")
+
+    order = sorted(found, key=lambda key: (mean_rank(found[key]), key))
+    return [(next(row.entry for row in found[key] if row is not None), found[key]) for key in order]
+
+
+def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
+    """The values of each filter."""
+    rows = [(table, row.entry) for table in tables for row in table.rows]
+    classes = {size_class(entry) for _, entry in rows}
+    values = {
+        "task": {table.task for table, _ in rows},
+        "dataset": {table.dataset for table, _ in rows},
+        "protocol": {entry.result.protocol for _, entry in rows},
+        "provider": {entry.provider for _, entry in rows},
+    }
+    sizes = [name for name in (*(name for _, name in _SIZES), "unknown") if name in classes]
+    return {facet: sorted(values[facet]) if facet in values else sizes for facet in _FACETS}
+
+
+def _embedded(data: object) -> "Markup":
+    """Data to stand in a script element, which no text in it can end."""
+    from markupsafe import Markup
+
+    return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
+
+
+def _data(tables: Sequence[Table]) -> dict[str, Any]:
+    """What the page that compares two judges needs."""
+    keys = sorted({(row.entry.result.model, row.entry.result.protocol) for t in tables for row in t.rows})
+    place = {key: i for i, key in enumerate(keys)}
+
+    def at(entry: Entry) -> int:
+        return place[entry.result.model, entry.result.protocol]
+
+    return {
+        "judges": [f"{model} ({protocol})" for model, protocol in keys],
+        "quantities": list(QUANTITIES.items()),
+        "tables": [
+            {
+                "dataset": table.dataset,
+                "parts": list(table.parts.items()),
+                "end": largest(table),
+                "levels": [(v.variant, v.level) for v in table.rows[0].entry.result.variants],
+                "results": {str(at(row.entry)): _figures(row.entry) for row in table.rows},
+                "pairs": _pairs(table, at) if table.comparison else None,
+            }
+            for table in tables
+        ],
+    }
+
+
+def _figures(entry: Entry) -> dict[str, Any]:
+    r = entry.result
+    return {
+        "averages": {name: _with_ends(getattr(r, name), r.ci.get(name)) for name in QUANTITIES},
+        "variants": {v.variant: _with_ends(v.d, v.ci.get("d")) for v in r.variants},
+    }
+
+
+def _with_ends(value: float | None, ends: tuple[float, float] | None) -> list[float | None]:
+    return [value, *(ends or (None, None))]
+
+
+def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float | None]]:
+    """Two judges, the difference of D_avg with its interval, and its adjusted p-value."""
+    assert table.comparison is not None
+    found = table.comparison.scores["d_avg"].pairs
+    return [
+        [at(table.compared[p.first]), at(table.compared[p.second]), p.difference, p.low, p.high, p.p_holm]
+        for p in found
+        if math.isfinite(p.p_holm)
+    ]
+
+
+def _check_free(folder: Path, out: str | Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--out {out}: is a file; allowed: a new folder or that of an earlier site")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    try:
+        earlier = json.loads((folder / DATA).read_text(encoding="utf-8"))["schema"] == SCHEMA
+    except (OSError, ValueError, KeyError, TypeError):
+        earlier = False
+    if not earlier:
+        raise InputError(f"--out {out}: holds other files; allowed: a new folder or that of an earlier site")

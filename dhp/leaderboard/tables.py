@@ -1,0 +1,130 @@
+"""Results in tables of like with like, ranked with ties."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dhp.comparing import DatasetComparison, _compared
+from dhp.errors import InputError
+from dhp.leaderboard.entries import ALIKE, Entry
+from dhp.runs import RunResult
+
+Rule = Literal["paired", "intervals", "figures"]
+RULES: dict[Rule, str] = {
+    "paired": "A rank is 1 + the number of judges that are better beyond doubt: a higher D_avg, and no "
+    "common group in the paired comparison of all judges on the same texts (bootstrap over examples, Holm "
+    "over all pairs). Judges that share a group letter cannot be told apart at 0.05.",
+    "intervals": "A rank is 1 + the number of judges whose 95 % interval of D_avg lies wholly above. Judges "
+    "with overlapping intervals tie; a paired comparison on the same texts could tell some of them apart, "
+    "but takes the ratings of all, and no more than 14 judges.",
+    "figures": "A rank is 1 + the number of judges with a higher D_avg; only equal figures tie, as intervals "
+    "are not at hand.",
+}
+"""How ranks were found, for readers."""
+RESAMPLES = 2000
+MOST_PAIRED = 14
+"""Judges that can be compared by pairs: p is at least 1 / (RESAMPLES + 1), and for the 105 pairs of 15 judges
+Holm's correction takes that past 0.05."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One result in its table."""
+
+    entry: Entry
+    rank: int | None
+    """From 1 on; equal ranks are ties. None where D_avg is undefined."""
+    tied: bool
+    groups: str = ""
+    """Letters of the groups it belongs to; empty without a paired comparison."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Results of the same data, texts, method, weights and statistics; protocols may differ."""
+
+    parts: dict[str, str]
+    """What they share, by the parts of the signature."""
+    task: str
+    rule: Rule
+    rows: tuple[Row, ...]
+    """By rank, then D_avg."""
+    comparison: DatasetComparison | None
+    """In the order of `compared`; None without a paired comparison."""
+    compared: tuple[Entry, ...]
+
+    @property
+    def dataset(self) -> str:
+        """Its name, without the hash of its texts."""
+        return self.rows[0].entry.result.dataset
+
+
+def make_tables(entries: Sequence[Entry]) -> list[Table]:
+    """One table for each kind of result, by task and dataset, the fullest of a dataset first."""
+    kinds: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in sorted(entries, key=lambda e: e.key):
+        kinds.setdefault(entry.kind, []).append(entry)
+    tables = [_table(kind, members) for kind, members in kinds.items()]
+    return sorted(tables, key=lambda t: (t.task, t.dataset, -len(t.rows), tuple(t.parts.values())))
+
+
+def overlap_ranks(intervals: Sequence[tuple[float, float]]) -> list[int]:
+    """1 + the number of intervals that lie wholly above each one."""
+    return [1 + sum(low > high for low, _ in intervals) for _, high in intervals]
+
+
+def competition_ranks(scores: Sequence[float]) -> list[int]:
+    """1 + the number of higher scores."""
+    return [1 + sum(other > score for other in scores) for score in scores]
+
+
+def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> list[int]:
+    """1 + the number of higher scores in no common group."""
+    together = [{j for group in groups if i in group for j in group} for i in range(len(scores))]
+    return [
+        1 + sum(other > score and j not in together[i] for j, other in enumerate(scores))
+        for i, score in enumerate(scores)
+    ]
+
+
+def _table(kind: tuple[str, ...], entries: Sequence[Entry]) -> Table:
+    there = [e for e in entries if e.result.d_avg is not None]
+    rule, ranks, comparison = _ranked(there)
+    rows = []
+    for entry in entries:
+        place = there.index(entry) if entry in there else None
+        rank = None if place is None else ranks[place]
+        letters = "" if comparison is None or place is None else _letters(comparison, place)
+        rows.append(Row(entry, rank, ranks.count(rank) > 1 if rank else False, letters))
+    rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(row.entry.result.d_avg or 0.0)))
+    parts = {part: value for part, value in zip(ALIKE, kind, strict=True) if value}
+    return Table(parts, entries[0].task, rule, tuple(rows), comparison, tuple(there))
+
+
+def _ranked(entries: Sequence[Entry]) -> tuple[Rule, list[int], DatasetComparison | None]:
+    """The rule that the results allow, the ranks by it, and the comparison that they come from."""
+    rated = [RunResult(e.place, e.result, e.group) for e in entries if e.group is not None]
+    early = any(run.group.looks is not None for run in rated)
+    if len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not early:
+        found = _comparison(rated)
+        by_average = found.scores["d_avg"]
+        if np.isfinite(by_average.point).all():
+            return "paired", group_ranks(by_average.point.tolist(), by_average.groups), found
+    intervals = [ends for e in entries if (ends := e.result.ci.get("d_avg")) is not None]
+    if entries and len(intervals) == len(entries):
+        return "intervals", overlap_ranks(intervals), None
+    return "figures", competition_ranks([e.result.d_avg or 0.0 for e in entries]), None
+
+
+def _comparison(rated: Sequence[RunResult]) -> DatasetComparison:
+    for run in rated[1:]:
+        if set(run.group.examples) != set(rated[0].group.examples):
+            raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
+    return _compared(rated[0].result.dataset, rated, ("protocol",), RESAMPLES)
+
+
+def _letters(comparison: DatasetComparison, place: int) -> str:
+    groups = comparison.scores["d_avg"].groups
+    return "".join(chr(ord("a") + g) for g, group in enumerate(groups) if place in group)

@@ -1,0 +1,109 @@
+"use strict";
+// Two judges side by side, from the data in the page; the choice stands in the address behind #.
+const data = JSON.parse(document.getElementById("data").textContent);
+const form = document.getElementById("choice");
+const place = document.getElementById("comparison");
+const [one, two] = form.querySelectorAll("select");
+
+const made = (tag, text, attributes = {}) => {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+};
+const figure = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
+const cell = ([value, low, high]) => {
+  const found = made("td", figure(value), { class: "number" });
+  if (low !== null && low !== undefined) found.append(made("small", `${figure(low)}–${figure(high)}`));
+  return found;
+};
+const drawn = (both, end) => {
+  const found = made("td");
+  both.forEach(([value, low, high], i) => {
+    if (value === null || value === undefined) return;
+    const span = made("span", undefined, { class: i ? "span ew" : "span", "aria-hidden": "true" });
+    const known = low !== null && low !== undefined;
+    for (const [name, number] of Object.entries({ end, v: value, ...(known && { l: low, h: high }) }))
+      span.style.setProperty(`--${name}`, number);
+    if (known) span.append(made("i"));
+    span.append(made("b"));
+    found.append(span);
+  });
+  return found;
+};
+const line = (name, level, both, end) => {
+  const row = made("tr");
+  const [first, second] = both.map(([value]) => value ?? null);
+  const apart = first === null || second === null ? null : first - second;
+  const heading = made("th", undefined, { scope: "row", class: "model" });
+  name.split(/(?<=[_.])/).forEach((piece) => heading.append(piece, made("wbr")));
+  row.append(heading, made("td", level), drawn(both, end), ...both.map(cell));
+  row.append(made("td", signed(apart), { class: "number" }));
+  return row;
+};
+const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${value.toFixed(2)}`.replace("-", "−"));
+
+const verdict = (table, [first, second], [a, b]) => {
+  const apart = a.averages.d_avg[0] === null || b.averages.d_avg[0] === null
+    ? null : a.averages.d_avg[0] - b.averages.d_avg[0];
+  const pair = (table.pairs ?? []).find(([i, j]) => (i === first && j === second) || (i === second && j === first));
+  const said = made("p", undefined, { class: "verdict" });
+  said.append("Difference of D_avg: ");
+  if (!pair) {
+    said.append(made("strong", signed(apart)), ". The ratings for a paired interval are not at hand.");
+    return said;
+  }
+  const turn = pair[0] === first ? 1 : -1;
+  const ends = [turn * pair[3], turn * pair[4]].sort((x, y) => x - y);
+  said.append(made("strong", signed(turn * pair[2])), `, 95 % interval ${signed(ends[0])} to ${signed(ends[1])}, `);
+  said.append(`p = ${pair[5].toPrecision(2)} (paired bootstrap over examples, Holm over all pairs of the table).`);
+  return said;
+};
+
+const section = (table, chosen) => {
+  const found = chosen.map((judge) => table.results[judge]);
+  const whole = made("section");
+  const parts = made("ul", undefined, { class: "parts" });
+  for (const [name, value] of table.parts) {
+    const item = made("li");
+    item.append(made("span", name), ` ${value}`);
+    parts.append(item);
+  }
+  const grid = made("table", undefined, { class: "results" });
+  const head = made("tr");
+  for (const text of ["damage", "level", "D, drawn", "first", "second", "difference"])
+    head.append(made("th", text, { scope: "col", ...(/first|second|diff/.test(text) && { class: "number" }) }));
+  grid.append(made("thead"), made("tbody"), made("tfoot"));
+  grid.tHead.append(head);
+  for (const [variant, level] of table.levels) {
+    const both = found.map((result) => result.variants[variant] ?? [null, null, null]);
+    grid.tBodies[0].append(line(variant, level, both, table.end));
+  }
+  for (const [name, label] of data.quantities)
+    grid.tFoot.append(line(label, "", found.map((result) => result.averages[name]), table.end));
+  const wide = made("div", undefined, { class: "wide", tabindex: "0", role: "region", "aria-label": table.dataset });
+  wide.append(grid);
+  whole.append(made("h2", table.dataset), parts, verdict(table, chosen, found), wide);
+  return whole;
+};
+
+const show = () => {
+  const chosen = [Number(one.value), Number(two.value)];
+  const common = data.tables.filter(({ results }) => chosen.every((judge) => judge in results));
+  place.replaceChildren(...common.map((table) => section(table, chosen)));
+  if (!common.length) place.append(made("p", "These two stand in no table together, so nothing can be compared."));
+};
+
+const chosen = new URLSearchParams(location.hash.slice(1));
+for (const select of [one, two]) {
+  data.judges.forEach((name, i) => select.append(made("option", name, { value: i })));
+  const wanted = data.judges.indexOf(chosen.get(select.name) ?? "");
+  select.value = wanted >= 0 ? wanted : select === two ? Math.min(1, data.judges.length - 1) : 0;
+}
+form.hidden = false;
+form.addEventListener("input", () => {
+  const names = { one: data.judges[one.value], two: data.judges[two.value] };
+  history.replaceState(null, "", `#${new URLSearchParams(names)}`);
+  show();
+});
+show();

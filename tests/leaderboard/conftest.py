@@ -1,0 +1,46 @@
+"""Runs to make leaderboards of."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dhp import run
+from tests.cli.conftest import dhp  # noqa: F401  a fixture
+
+DATASETS = ("mini/summeval", "mini/answer_equivalence")
+MODELS = {"good": "mock/ideal", "noisy": "mock/noisy", "blind": "mock/blind"}
+RESAMPLES = 200
+Edit = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of three runs over two datasets."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, model in MODELS.items():
+        run(model, list(DATASETS), out=folder / name, resamples=RESAMPLES)
+    return folder
+
+
+@pytest.fixture
+def edited(runs: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Makes a file of the noisy judge's first result, changed."""
+
+    def make(name: str, change: Edit) -> Path:
+        first = json.loads((runs / "noisy" / "results.json").read_text())[0]
+        change(first)
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(first))
+        return path
+
+    return make
+
+
+def signed(result: dict[str, Any], part: str, value: str) -> None:
+    """Change a part of a result's signature."""
+    parts = [p.partition(":") for p in result["signature"].split("|")]
+    result["signature"] = "|".join(f"{n}:{value if n == part else v}" for n, _, v in parts)

@@ -1,0 +1,182 @@
+"""Results are added by file: figures that do not follow from the ratings are refused."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pandas as pd
+import pytest
+import yaml
+
+import dhp
+from dhp.errors import InputError
+from dhp.leaderboard import add_results, read_entries
+from dhp.results import Results, results_schema
+
+from .conftest import RESAMPLES, signed
+
+Result = dict[str, Any]
+
+
+def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
+    file, ratings = runs / "noisy" / "results.json", runs / "noisy" / "ratings.parquet"
+    written = add_results(file, tmp_path / "board", ratings=ratings, resamples=RESAMPLES)
+    assert [path.parent for path in written] == [tmp_path / "board"] * 2
+    assert [json.loads(path.read_text()) for path in written] == json.loads(file.read_text())
+    pd.read_parquet(ratings).to_csv(tmp_path / "ratings.csv", index=False)
+    csv = tmp_path / "ratings.csv"
+    assert add_results(file, tmp_path / "board", ratings=csv, resamples=RESAMPLES) == written
+    assert add_results(runs / "noisy", tmp_path / "board", resamples=RESAMPLES) == written
+    assert len(read_entries([tmp_path / "board"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.update(d_avg=r["d_avg"] * 1.00001), "d_avg is"),
+        (lambda r: r.update(d_min_ew=None), "d_min_ew is None"),
+        (lambda r: r.update(d_min_variant="random_typos.minor"), "d_min_variant is random_typos.minor"),
+        (lambda r: r.update(effect_avg=1.0), "effect_avg is 1.0"),
+        (lambda r: r["ratings"].update(scored=1), "ratings.scored is 1"),
+        (lambda r: r["variants"][1].update(d=9.0), "variants.random_deletions.major.d is 9.0"),
+        (lambda r: r["variants"][0].update(level="word"), "variants.random_deletions.minor.level is word"),
+        (lambda r: r["variants"][0]["metrics"]["fluency"].update(p=1e-9), "metrics.fluency.p is 1e-09"),
+        (lambda r: r["variants"][0]["metrics"]["fluency"].update(n=23), "metrics.fluency.n is 23"),
+        (lambda r: r["variants"][0]["metrics"].pop("fluency"), "metrics.fluency is None"),
+        (lambda r: r["ci"].update(d_avg=[3.0, 4.0]), r"ci.d_avg.0 is 3.0, .* need --resamples"),
+        (
+            lambda r: r["variants"].pop(),
+            "lacks the variant 'rewriting_insertion_rule.major', which was rated",
+        ),
+        (lambda r: r.update(model="mock/other"), "no ratings of model 'mock/other'"),
+        (lambda r: signed(r, "n", "100"), "n is 100, but 24 follows"),
+        (lambda r: signed(r, "weights", "design.v1@0"), r"weights are 'design.v1@0', not .* --weights FILE"),
+    ],
+)
+def test_figures_that_do_not_follow_from_the_ratings_are_refused(
+    runs: Path, tmp_path: Path, edited: Callable[..., Path], change: Callable[[Result], object], message: str
+) -> None:
+    file = edited("edited.json", change)
+    with pytest.raises(InputError, match=message) as caught:
+        add_results(file, tmp_path / "board", ratings=runs / "noisy" / "ratings.parquet", resamples=RESAMPLES)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "board").exists()
+
+
+def test_probes_curves_and_other_ways_of_analysis_can_be_checked(tmp_path: Path) -> None:
+    ways: list[dict[str, Any]] = [
+        {"controls": True, "attacks": True, "statistics": "paper", "resamples": None},
+        {"doses": (2, 8), "weights": "uniform", "resamples": RESAMPLES},
+        {"stop_when_resolved": True, "resamples": RESAMPLES},
+        {"metrics": ["answer_quality"], "combination": "hmp-asymptotic", "resamples": RESAMPLES},
+    ]
+    for number, way in enumerate(ways):
+        run = tmp_path / str(number)
+        dhp.run("mock/noisy", "mini/answer_equivalence", out=run, **way)
+        assert add_results(run, tmp_path / "board", resamples=RESAMPLES)
+    assert len(read_entries([tmp_path / "board"])) == len(ways)
+
+
+def test_weights_that_do_not_ship_are_asked_for(tmp_path: Path) -> None:
+    row = {"coherence": 0.7, "consistency": 0.1, "fluency": 0.1, "relevance": 0.1}
+    own = {"weights": "own", "version": 1, "provenance": "Made up.", "otherwise": "uniform"}
+    file = tmp_path / "own.yaml"
+    file.write_text(yaml.safe_dump(own | {"tasks": {"summarization": {"reordering": row}}}))
+    dhp.run("mock/noisy", "mini/summeval", weights=str(file), out=tmp_path / "run", resamples=RESAMPLES)
+    with pytest.raises(InputError, match="weights 'own' do not ship with dhp; give their file by --weights"):
+        add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES)
+    assert add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES, weights=str(file))
+    file.write_text(file.read_text().replace("0.7", "0.5").replace("fluency: 0.1", "fluency: 0.3"))
+    with pytest.raises(InputError, match=r"weights are 'own.v1@.*', not 'own.v1@"):
+        add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES, weights=str(file))
+
+
+def test_ratings_without_names_fit_the_only_result(runs: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    dhp.run("mock/noisy", "mini/answer_equivalence", out=run, resamples=RESAMPLES)
+    table = pd.read_parquet(run / "ratings.parquet")
+    table[["example", "variant", "metric", "score", "status"]].to_csv(tmp_path / "r.csv", index=False)
+    assert add_results(run / "results.json", tmp_path / "b", ratings=tmp_path / "r.csv", resamples=RESAMPLES)
+
+
+def test_the_newer_result_stays_on_the_board(tmp_path: Path, edited: Callable[..., Path]) -> None:
+    board = tmp_path / "board"
+    (path,) = add_results(edited("old.json", lambda r: r.update(created="2001-01-01T00:00:00+00:00")), board)
+    with pytest.warns(UserWarning, match="the newest counts, .*new.json"):
+        assert add_results(edited("new.json", lambda r: r.update(d_avg=1.0)), board) == [path]
+    with pytest.warns(UserWarning, match="not .*old.json"):
+        assert add_results(tmp_path / "old.json", board) == []
+    assert [json.loads(p.read_text())["d_avg"] for p in board.iterdir()] == [1.0]
+
+
+@pytest.mark.parametrize(
+    "name", ["../../up", "/etc/x", "a\\..\\b", "<script>", "", ".", "con\u202e\n\x00", "é" * 999]
+)
+def test_names_never_leave_the_board(tmp_path: Path, edited: Callable[..., Path], name: str) -> None:
+    file = edited("in/some.json", lambda r: r.update(model=name))
+    board = tmp_path / "deep" / "board"
+    (path,) = add_results(file, board)
+    assert path.resolve().parent == board.resolve()
+    assert [p.name for p in board.iterdir()] == [path.name]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["deep", "in"]
+    assert read_entries([board])[0].result.model == name
+
+
+def broken(result: Result) -> dict[str, Result]:
+    """Results, each with one fault."""
+    first = result["variants"][0]
+    cell = first["metrics"]["fluency"]
+
+    def but(**changes: object) -> Result:
+        return result | changes
+
+    lacking = {
+        name: {k: v for k, v in result.items() if k != name} for name in ("schema", "d_avg", "cost", "n")
+    }
+    return {
+        **lacking,
+        "version": but(schema="dhp.results/2"),
+        "unknown field": but(note="well done"),
+        "text for a number": but(d_avg="3.2"),
+        "true for a number": but(d_avg=True),
+        "fraction for a count": but(n=24.5),
+        "number for text": but(model=7),
+        "one end": but(ci={"d_avg": [1.0]}),
+        "three ends": but(ci={"d_avg": [1.0, 2.0, 3.0]}),
+        "combination": but(combination="mean"),
+        "variants": but(variants={}),
+        "variant": but(variants=[{**first, "d": [1]}]),
+        "field of a variant": but(variants=[{**first, "rank": 1}]),
+        "cell": but(variants=[{**first, "metrics": {"fluency": {**cell, "n": None}}}]),
+        "lacking in a cell": but(variants=[{**first, "metrics": {"fluency": {"p": 0.5}}}]),
+        "counts": but(ratings={"asked": "many"}),
+        "warnings": but(warnings="none"),
+        "scales": but(scales={"fluency": [1]}),
+    }
+
+
+def test_schema_and_reader_agree(runs: Path) -> None:
+    jsonschema.Draft202012Validator.check_schema(results_schema())
+    checker = jsonschema.Draft202012Validator(results_schema())
+    results = json.loads((runs / "noisy" / "results.json").read_text())
+    for good in (results, results[0], [results[1]]):
+        assert checker.is_valid(good)
+        assert Results.from_json(good, "file")
+    for fault, found in broken(results[0]).items():
+        for given in (found, [results[1], found]):
+            assert not checker.is_valid(given), fault
+            with pytest.raises(InputError, match="file: "):
+                Results.from_json(given, "file")
+    for nothing in (None, 1, "x", {}):
+        assert not checker.is_valid(nothing)
+        with pytest.raises(InputError):
+            Results.from_json(nothing, "file")
+
+
+def test_a_board_must_be_a_folder(runs: Path, tmp_path: Path) -> None:
+    shutil.copy(runs / "good" / "results.json", tmp_path / "board")
+    with pytest.raises(InputError, match="is a file; allowed: a folder of results files"):
+        add_results(runs / "good", tmp_path / "board")

@@ -1,0 +1,95 @@
+"""`dhp leaderboard` as a user types it."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+import dhp as library
+from tests.cli.conftest import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run."""
+    folder = tmp_path_factory.mktemp("runs") / "one"
+    library.run("mock/noisy", "mini/answer_equivalence", out=folder, resamples=50)
+    return folder
+
+
+def test_from_a_run_to_a_board_to_a_site(dhp: Run, run: Path, tmp_path: Path) -> None:
+    done = dhp("leaderboard", run, "--out", "direct/")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "direct/index.html: 1 result in 1 table\n"
+    done = dhp(
+        *("leaderboard", "add", run / "results.json", "--to", "board"),
+        *("--ratings", run / "ratings.parquet", "--resamples", "50"),
+    )
+    assert done.code == 0
+    assert done.out.startswith("written: board/mock-noisy-none-mini-answer-equivalence-")
+    done = dhp("leaderboard", "board")
+    assert done.code == 0
+    assert (tmp_path / "site" / "index.html").is_file()
+
+
+def test_the_script_is_the_command(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["make_leaderboard.py", str(run), "--out", str(tmp_path / "site")])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / "scripts" / "make_leaderboard.py"), run_name="__main__")
+    assert ended.value.code == 0
+    assert "1 result in 1 table" in capsys.readouterr().out
+
+
+def test_the_newer_run_counts_and_the_command_goes_on(dhp: Run, run: Path, tmp_path: Path) -> None:
+    newer = json.loads((run / "results.json").read_text())
+    newer |= {"created": "2999-01-01T00:00:00+00:00"}
+    (tmp_path / "newer.json").write_text(json.dumps(newer))
+    done = dhp("leaderboard", run, "newer.json")
+    assert done.code == 0
+    assert done.err.count("\n") == 1
+    assert "dhp: two runs of model 'mock/noisy'" in done.err
+    (table,) = json.loads((tmp_path / "site" / "leaderboard.json").read_text())["tables"]
+    assert [row["created"] for row in table["rows"]] == ["2999-01-01T00:00:00+00:00"]
+
+
+def test_help_says_where_the_schema_is(dhp: Run) -> None:
+    for arguments in ("--help", "site --help", "add --help"):
+        done = dhp("leaderboard", *arguments.split())
+        assert done.code == 0
+        assert ("schema.json" in done.out) == (arguments != "--help")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "no run is given; allowed: run folders"),
+        ("empty", "empty: holds no run (results.json) and no results files"),
+        ("nowhere", "nowhere: does not exist"),
+        ("old.json", "old.json: is no results file of this version; allowed: schema dhp.results/1"),
+        ("broken.json", "broken.json: broken JSON"),
+        ("list.json", "list.json: holds no result"),
+        ("--outt x", "No such option"),
+        ("add", "Missing argument"),
+        ("add old.json", "Missing option '--to'"),
+        ("add old.json --to board", "old.json: is no results file of this version"),
+        ("add empty --to board", "empty: holds no run"),
+        ("old.json --out old.json", "old.json: is no results file"),
+    ],
+)
+def test_bad_input_is_one_line(dhp: Run, tmp_path: Path, arguments: str, message: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "old.json").write_text('{"schema": "dhp.results/0"}')
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "list.json").write_text("[]")
+    done = dhp("leaderboard", *arguments.split())
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "site").exists()
+    assert not (tmp_path / "board").exists()

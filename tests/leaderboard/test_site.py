@@ -1,0 +1,287 @@
+"""The site: figures as in the results, filters, sorting, two judges side by side, names that are markup."""
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dhp.errors import InputError
+from dhp.leaderboard import make_tables, read_entries, write_site
+from dhp.leaderboard.exports import as_csv, as_json, as_latex, as_markdown
+from dhp.results import results_schema
+from tests.browser import Page, in_browser, needs_chromium
+
+from .conftest import MODELS, signed
+
+QUANTITIES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
+CHART = {"wbr", "svg", "g", "defs", "path", "use", "text", "clippath", "rect"}
+EVIL = "</script><script>hacked=1</script>/../../<img src=x onerror=hacked=2>|&_$%\\x{} 7B"
+
+
+class Document(HTMLParser):
+    """The links of a page, its elements, and the rows of its tables."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.rows: list[list[str]] = []
+        self._cell = False
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note it."""
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+        self._cell = tag in ("td", "th") or (self._cell and tag not in ("tr", "table"))
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note the end of a cell."""
+        self._cell = self._cell and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        """The text of a cell, small print after a space."""
+        if self._cell and data.strip():
+            self.rows[-1][-1] = f"{self.rows[-1][-1]} {data.strip()}".strip()
+
+
+@pytest.fixture(scope="module")
+def site(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the three runs."""
+    out = tmp_path_factory.mktemp("out") / "site"
+    write_site(make_tables(read_entries([runs / name for name in MODELS])), out)
+    return out
+
+
+def known(runs: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """The results of all runs, by model and dataset."""
+    found = [r for name in MODELS for r in json.loads((runs / name / "results.json").read_text())]
+    return {(r["model"], r["dataset"]): r for r in found}
+
+
+def test_json_and_csv_hold_the_very_figures(runs: Path, site: Path) -> None:
+    results = known(runs)
+    tables = json.loads((site / "leaderboard.json").read_text())["tables"]
+    seen = {}
+    for table in tables:
+        for row in table["rows"]:
+            seen[row["model"], table["dataset"].partition("@")[0]] = row
+    with (site / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
+        lines = {(r["model"], r["dataset"].partition("@")[0]): r for r in csv.DictReader(file)}
+    assert seen.keys() == lines.keys() == results.keys()
+    for key, result in results.items():
+        for name in QUANTITIES:
+            assert seen[key][name] == float(lines[key][name]) == result[name]
+            assert seen[key][f"{name}_ci"] == result["ci"][name]
+            assert [float(lines[key][f"{name}_{end}"]) for end in ("low", "high")] == result["ci"][name]
+        assert seen[key]["signature"] == lines[key]["signature"] == result["signature"]
+        assert int(lines[key]["rank"]) == seen[key]["rank"]
+
+
+def test_printed_tables_hold_the_figures_to_two_decimals(runs: Path, site: Path) -> None:
+    markdown, latex = ((site / f"leaderboard.{end}").read_text() for end in ("md", "tex"))
+    page = [row for row in Document(site / "index.html").rows if len(row) > 8]
+    for (model, _), r in known(runs).items():
+        cells = [(f"{r[q]:.2f}", *(f"{end:.2f}" for end in r["ci"][q])) for q in QUANTITIES]
+        assert " | ".join(f"{d} \\[{low}–{high}\\]" for d, low, high in cells) in markdown
+        assert " & ".join(f"{d} [{low}--{high}]" for d, low, high in cells) in latex
+        shown = [f"{d} {low}–{high}" for d, low, high in cells]
+        assert any(row[1].replace(" ", "") == model and row[3:7] == shown for row in page)
+
+
+def test_every_link_leads_somewhere_and_nothing_is_loaded(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) == 2 + len(MODELS) + 2
+    for path in pages:
+        document = Document(path)
+        assert {"link", "img", "iframe"}.isdisjoint(document.tags)
+        for link in document.links:
+            target = (path.parent / link.partition("#")[0]).resolve()
+            assert link.startswith("#") or target.is_file(), (path, link)
+        assert "://" not in re.sub(r'xmlns\S*="http[^"]*"', "", path.read_text("utf-8"))
+
+
+def test_the_schema_is_in_the_site(site: Path, runs: Path) -> None:
+    schema = json.loads((site / "schema.json").read_text())
+    assert schema == json.loads(json.dumps(results_schema()))
+    jsonschema.validate(json.loads((runs / "good" / "results.json").read_text()), schema)
+
+
+def test_the_page_says_by_what_rule_ranks_were_found(site: Path, runs: Path, tmp_path: Path) -> None:
+    assert "paired comparison of all judges" in (site / "index.html").read_text("utf-8")
+    files = [runs / name / "results.json" for name in MODELS]
+    write_site(make_tables(read_entries(files)), tmp_path / "site")
+    text = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "95 % interval of D_avg lies wholly above" in text
+    assert "share a group letter" not in text
+
+
+def test_a_site_takes_the_place_of_an_earlier_one_only(site: Path, runs: Path, tmp_path: Path) -> None:
+    tables = make_tables(read_entries([runs / "good"]))
+    out = tmp_path / "site"
+    write_site(make_tables(read_entries([runs / "good", runs / "blind"])), out)
+    write_site(tables, out)
+    assert len(list((out / "models").iterdir())) == 1
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    for place, message in ((tmp_path / "mine", "holds other files"), (tmp_path / "file", "is a file")):
+        with pytest.raises(InputError, match=message):
+            write_site(tables, place)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
+
+
+def test_markup_in_names_stays_text(edited: Callable[..., Path], tmp_path: Path) -> None:
+    def change(result: dict[str, Any], name: str) -> None:
+        result.update(model=name, dataset=name, protocol=name, warnings=[name])
+        signed(result, "dataset", f"{name}@0")
+        signed(result, "protocol", name)
+
+    evil = EVIL.replace("|", "!")  # parts the signature
+    made = {}
+    for name in (evil, "harmless"):
+        out = tmp_path / ("evil" if name == evil else "good")
+        tables = make_tables(read_entries([edited("some.json", lambda r, name=name: change(r, name))]))
+        write_site(tables, out)
+        assert sorted(p.name for p in out.parent.iterdir() if p.is_dir()) == sorted({out.name, *made})
+        texts = {p.name if p.parent == out else p.parent.name: Document(p).tags for p in out.rglob("*.html")}
+        made[out.name] = {k: [t for t in tags if t not in CHART] for k, tags in texts.items()}
+    assert made["evil"] == made["good"]
+    (file,) = (tmp_path / "evil" / "models").iterdir()
+    assert re.fullmatch(r"[A-Za-z0-9-]+\.html", file.name)
+
+
+def test_results_without_variants_have_a_page(edited: Callable[..., Path], tmp_path: Path) -> None:
+    empty: dict[str, object] = dict.fromkeys(QUANTITIES)
+    file = edited("some.json", lambda r: r.update(empty, variants=[], ci={}))
+    write_site(make_tables(read_entries([file])), tmp_path / "site")
+    (row,) = [row for row in Document(tmp_path / "site" / "index.html").rows if "–" in row[0]]
+    assert row[3:7] == ["– –"] * 4
+
+
+def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> None:
+    tables = make_tables(read_entries([edited("some.json", lambda r: r.update(model=EVIL))]))
+    markdown, latex = as_markdown(tables), as_latex(tables)
+    assert "<" not in markdown
+    assert r"\|&amp;\_$%\\x{} 7B |" in markdown
+    assert r"|\&\_\$\%\textbackslash{}x\{\} 7B & none" in latex
+    assert json.loads(as_json(tables))["tables"][0]["rows"][0]["model"] == EVIL
+    assert next(csv.DictReader(as_csv(tables).splitlines()))["model"] == EVIL
+
+
+def board(edited: Callable[..., Path]) -> list[Path]:
+    """Four judges of known facets on one dataset."""
+    made = []
+    for name, d in (("a/small-1B", 2.0), ("a/large-70B", 10.5), ("b/mid-7B", 9.0), ("b/mid-8B", None)):
+
+        def change(result: dict[str, Any], name: str = name, d: float | None = d) -> None:
+            result.update(model=name, d_avg=d)
+            if d is not None:
+                result["ci"]["d_avg"] = [d - 0.5, d + 0.5]
+
+        made.append(edited(f"{name.replace('/', '-')}.json", change))
+    return made
+
+
+@needs_chromium
+def test_filters_and_sorting_in_the_browser(runs: Path, edited: Callable[..., Path], tmp_path: Path) -> None:
+    write_site(make_tables(read_entries([*board(edited), runs / "good"])), tmp_path / "site")
+    shown = """[...document.querySelectorAll("%s tbody tr")].filter((row) => row.offsetParent)
+        .map((row) => row.querySelector("th").textContent.trim())"""
+
+    async def act(page: Page) -> None:
+        async def choose(facet: str, value: str) -> list[str]:
+            await page.run(
+                f"(() => {{ const s = document.querySelector('select[name={facet}]'); s.value = '{value}';"
+                "s.dispatchEvent(new Event('input', {bubbles: true})) })()"
+            )
+            found: list[str] = await page.run(shown % "section")
+            return found
+
+        everything = await page.run(shown % "section")
+        assert len(everything) == 6
+        assert await choose("provider", "a") == ["a/large-70B", "a/small-1B"]
+        assert await page.run(shown % ".overview") == ["a/large-70B", "a/small-1B"]
+        assert await page.run("document.querySelector('output').textContent") == "2 of 6 results shown"
+        assert await choose("size", "40B and more") == ["a/large-70B"]
+        assert await choose("dataset", "mini/answer_equivalence") == []
+        await page.run("document.querySelector('button[type=reset]').click()")
+        await page.until("document.querySelector('output').textContent === '6 of 6 results shown'")
+        assert await choose("task", "question_answering") == ["mock/ideal"]
+        assert await page.run(shown % ".overview") == ["mock/ideal"]
+        assert await choose("task", "") == everything
+        heading = "document.querySelector('#table-2').closest('section').querySelectorAll('thead th')[3]"
+        await page.run(f"{heading}.querySelector('button').focus()")
+        first = shown % "section:has(#table-2)"
+        await page.press("Enter", "Enter", 13, "\r")
+        assert (await page.run(first))[:2] == ["a/large-70B", "b/mid-7B"]
+        await page.press("Enter", "Enter", 13, "\r")
+        ascending = await page.run(first)
+        assert (ascending[0], ascending[-1]) == ("a/small-1B", "b/mid-8B"), "numbers sort as such, gaps last"
+        await page.call(
+            "Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True
+        )
+        assert await page.run("document.documentElement.scrollWidth") <= 390
+
+    in_browser(tmp_path / "site" / "index.html", tmp_path / "browser", act)
+
+
+@needs_chromium
+def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path: Path) -> None:
+    results = known(runs)
+    ideal, noisy = (results[m, "mini/summeval"] for m in ("mock/ideal", "mock/noisy"))
+    facts = """[...document.querySelectorAll("#comparison section")].find((s) =>
+        s.querySelector("h2").textContent === "mini/summeval")"""
+
+    async def act(page: Page) -> None:
+        async def choose(name: str, judge: str) -> None:
+            await page.run(
+                f"(() => {{ const s = document.querySelector('select[name={name}]');"
+                f"s.selectedIndex = [...s.options].findIndex((o) => o.text === '{judge}');"
+                "s.dispatchEvent(new Event('input', {bubbles: true})) })()"
+            )
+
+        await choose("one", "mock/noisy (none)")
+        await choose("two", "mock/ideal (none)")
+        verdict = await page.run(f"{facts}.querySelector('.verdict').textContent")
+        difference = noisy["d_avg"] - ideal["d_avg"]
+        assert f"Difference of D_avg: −{-difference:.2f}, 95 % interval −" in verdict
+        rows = await page.run(
+            f"[...{facts}.querySelectorAll('tbody tr, tfoot tr')]"
+            ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+        )
+        assert [row[0] for row in rows[:-4]] == [v["variant"] for v in noisy["variants"]]
+        for row, one, two in zip(rows, noisy["variants"], ideal["variants"], strict=False):
+            for cell, variant in ((row[3], one), (row[4], two)):
+                low, high = variant["ci"]["d"]
+                assert cell == f"{variant['d']:.2f}{low:.2f}–{high:.2f}"
+            apart = round(one["d"] - two["d"], 2)
+            assert float(row[5].replace("−", "-")) == pytest.approx(apart, abs=0.011)
+        assert rows[-4][0] == "D_avg"
+        assert "one=mock%2Fnoisy" in await page.run("location.hash")
+
+    in_browser(site / "compare.html", tmp_path / "browser", act)
+
+
+@needs_chromium
+def test_pages_run_no_foreign_script(edited: Callable[..., Path], tmp_path: Path) -> None:
+    entries = read_entries([edited("some.json", lambda r: r.update(model=EVIL, warnings=[EVIL]))])
+    write_site(make_tables(entries), tmp_path / "site")
+
+    async def act(page: Page) -> None:
+        assert await page.run("typeof hacked") == "undefined"
+        assert EVIL.split("_")[0] in await page.run("document.body.textContent")
+
+    for number, path in enumerate(sorted((tmp_path / "site").rglob("*.html"))):
+        if path.parent.name != "datasets":
+            in_browser(path, tmp_path / f"browser{number}", act)
