@@ -69,12 +69,13 @@ def compare_runs(
     for folder in folders:
         for entry in read_run(folder).rated():
             by_dataset.setdefault(entry.result.dataset, []).append(entry)
-    return [_compared(name, entries, allow, resamples) for name, entries in by_dataset.items()]
+    return [compare_results(name, entries, allow, resamples) for name, entries in by_dataset.items()]
 
 
-def _compared(
-    dataset: str, entries: Sequence[RunResult], allow: Collection[str], resamples: int
+def compare_results(
+    dataset: str, entries: Sequence[RunResult], allow: Collection[str] = (), resamples: int = 2000
 ) -> DatasetComparison:
+    """Compare the judges of one dataset; parameters and errors as for `compare_runs`."""
     if len(entries) < 2:
         raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
     first, *others = entries

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 SCHEMA = "dhp.results/1"
-_STRICT: Mapping[str, str] = {"extra": "forbid"}
+_STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One test: did the scores of this metric fall under this variant?"""
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = _STRICT
 
     p: float | None
     """One-sided p-value, for attacks two-sided; None without a pair, or below 1e-300 (see `log10_p`)."""
@@ -52,7 +52,7 @@ class Cell:
 class VariantResult:
     """All metrics of one variant, and the discernment that follows."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = _STRICT
 
     variant: str
     level: str
@@ -107,7 +107,7 @@ class VariantResult:
 class Style:
     """How a judge uses the scale of one metric, by the mean scores of the texts."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = _STRICT
 
     originals: Spread
     degraded: Spread
@@ -119,7 +119,7 @@ class Style:
 class CurveLine:
     """One line of a dose-response curve: a metric, or all metrics combined."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = _STRICT
 
     d: tuple[float | None, ...]
     """D at each dose; None where there is no pair."""
@@ -138,7 +138,7 @@ class CurveLine:
 class Curve:
     """How D grows with the dose of one perturber."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = _STRICT
 
     perturber: str
     doses: tuple[int, ...]
@@ -150,7 +150,7 @@ class Curve:
 class Result:
     """The discernment of one (model, protocol, dataset)."""
 
-    __pydantic_config__: ClassVar[Mapping[str, str]] = _STRICT
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = _STRICT
 
     signature: str
     created: str
@@ -331,7 +331,10 @@ def results_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": SCHEMA,
-        "anyOf": [{"$ref": "#/$defs/Result"}, {"type": "array", "items": {"$ref": "#/$defs/Result"}}],
+        "anyOf": [
+            {"$ref": "#/$defs/Result"},
+            {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Result"}},
+        ],
         "$defs": {**kinds, "Result": one},
     }
 

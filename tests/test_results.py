@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,12 @@ def test_schema_and_reader_refuse_the_same(found: dict[str, Any], path: list[Any
         jsonschema.validate(broken, results_schema())
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_no_json_number_is_refused(found: dict[str, Any], value: float) -> None:
+    with pytest.raises(InputError, match="here: d_min"):
+        Results.from_json(found | {"d_min": value}, "here")
+
+
 def test_a_missing_field_is_named(found: dict[str, Any]) -> None:
     for name in ("d_avg", "variants", "signature"):
         broken = {k: v for k, v in found.items() if k != name}
@@ -81,6 +88,8 @@ def test_a_missing_field_is_named(found: dict[str, Any]) -> None:
 def test_the_schema_takes_what_runs_write(found: dict[str, Any]) -> None:
     jsonschema.validate(found, results_schema())
     jsonschema.validate([found, found], results_schema())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate([], results_schema())
     jsonschema.Draft202012Validator.check_schema(results_schema())
 
 

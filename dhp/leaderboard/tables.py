@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from dhp.comparing import DatasetComparison, _compared
+from dhp.comparing import DatasetComparison, compare_results
 from dhp.errors import InputError
 from dhp.leaderboard.entries import ALIKE, Entry
 from dhp.runs import RunResult
@@ -122,7 +122,7 @@ def _comparison(rated: Sequence[RunResult]) -> DatasetComparison:
     for run in rated[1:]:
         if set(run.group.examples) != set(rated[0].group.examples):
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
-    return _compared(rated[0].result.dataset, rated, ("protocol",), RESAMPLES)
+    return compare_results(rated[0].result.dataset, rated, ("protocol",), RESAMPLES)
 
 
 def _letters(comparison: DatasetComparison, place: int) -> str:

@@ -12,13 +12,14 @@ from dhp.text import printable
 
 def print_extras(result: Result, console: Console) -> None:
     """Print a table each for the probes and for every curve, where there are any."""
-    probes = [_probes(result)] if result.controls or result.attacks else []
-    for table in (*probes, *map(_curve, result.curves)):
+    probes = [probes_table(result)] if result.controls or result.attacks else []
+    for table in (*probes, *map(curve_table, result.curves)):
         console.print()
         console.print(table)
 
 
-def _probes(result: Result) -> Table:
+def probes_table(result: Result) -> Table:
+    """What controls and attacks did."""
     table = plain_table("Controls must not lower a score, attacks must not raise one (two-sided test)")
     for heading in ("probe", "D", "verdict", "most changed", "effect", "pairs"):
         right = heading in ("D", "effect", "pairs")
@@ -34,7 +35,8 @@ def _probes(result: Result) -> Table:
     return table
 
 
-def _curve(curve: Curve) -> Table:
+def curve_table(curve: Curve) -> Table:
+    """D at each dose, a row a metric."""
     table = plain_table(f"{curve.perturber}: D at dose k, and the dose at which D passes 1")
     table.add_column("k", no_wrap=True)
     for dose in curve.doses:

@@ -6,7 +6,7 @@ import re
 from rich.table import Table
 from rich.text import Text
 
-from dhp.report.extras import _curve, _probes
+from dhp.report.extras import curve_table, probes_table
 from dhp.report.notes import notes
 from dhp.report.terminal import BAR, result_table
 from dhp.results import Result, Results
@@ -37,8 +37,8 @@ def markdown_text(results: Results) -> str:
 def _section(result: Result) -> str:
     tables = [result_table(result, dropped=(BAR,))]
     if result.controls or result.attacks:
-        tables.append(_probes(result))
-    tables += map(_curve, result.curves)
+        tables.append(probes_table(result))
+    tables += map(curve_table, result.curves)
     said = [f"**warning: {_escaped(warning)}**" for warning in result.warnings]
     said += map(_escaped, notes(result))
     said.append(_code(result.signature))
