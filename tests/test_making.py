@@ -373,6 +373,6 @@ def test_metrics_of_ones_own(tmp_path: Path) -> None:
     (result,) = dhp.run("mock/ideal", str(tmp_path / "own.jsonl"), task=str(tmp_path / "task.yaml"))
     assert result.scales == {"brevity": (0, 10)}
     assert result.d_avg > 1
+    (tmp_path / "task.yaml").write_text(OWN_TASK.replace("min: 0", "min: 11"))
     with pytest.raises(dhp.InputError, match=r"task\.yaml: metrics\.0\.scale: "):
-        (tmp_path / "task.yaml").write_text(OWN_TASK.replace("min: 0", "min: 11"))
         dhp.run("mock/ideal", str(tmp_path / "own.jsonl"), task=str(tmp_path / "task.yaml"))

@@ -40,7 +40,8 @@ def understood(line: str) -> bool:
     command: Any = ROOT
     path = []
     while getattr(command, "commands", None) is not None:
-        path.append(arguments.pop(0))
+        default = path == ["leaderboard"] and arguments[0] not in command.commands
+        path.append("site" if default else arguments.pop(0))
         command = command.commands[path[-1]]
     command.make_context(path[-1], arguments)
     return True
