@@ -51,7 +51,7 @@ def analyze(
     ----------
     frame
         A table, or the file it is in (`.csv`, `.jsonl`, `.parquet`), with columns `example, variant, metric,
-        score`, optionally `sample, level, status, model, protocol, dataset`. The undamaged text is the
+        score`, optionally `sample, level, status, look, model, protocol, dataset`. The undamaged text is the
         variant `original`. Several rows for one (example, variant, metric) are samples; their mean is
         compared. A failed rating is a row with an empty score and a `status` that says why.
     suite

@@ -57,7 +57,7 @@ def read_looks(table: "pd.DataFrame", place: str) -> Looks | None:
         return None
     look = pd.to_numeric(table["look"], errors="coerce")
     by_example = look.groupby(table["example"], sort=False)
-    last = min(int(look.max()) if look.max() < len(look) else 0, len(look))
+    last = int(look.max()) if look.max() < len(look) else 0
     same = look.notna().all() and (by_example.min() == by_example.max()).all()
     if not same or set(look) != set(range(1, last + 1)):
         raise InputError(

@@ -10,12 +10,13 @@ from dhp.errors import InputError, near
 from dhp.seeding import text_hash
 from dhp.specs import Weights
 from dhp.stats import COMBINATIONS
-from dhp.stats.combine import Combination
+from dhp.stats.combine import DEFAULT_COMBINATION, Combination
 from dhp.stats.signed_rank import Method
 
 T = TypeVar("T")
 
 Statistics = Literal["default", "paper"]
+MOST_RESAMPLES = 100_000
 STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
 
 
@@ -58,10 +59,12 @@ def make_plan(
     looks: bool = False,
 ) -> Plan:
     """Resolve names to a plan; raises `InputError` for an unknown name or weights that do not fit."""
-    if resamples is not None and resamples < 1:
-        raise InputError(f"resamples: {resamples}; allowed: 1 or more, or none for no intervals")
+    if resamples is not None and not 1 <= resamples <= MOST_RESAMPLES:
+        raise InputError(
+            f"resamples: {resamples}; allowed: 1 to {MOST_RESAMPLES:,}, or none for no intervals"
+        )
     preset = _one_of("statistics", statistics, STATISTICS)
-    preset_combination: Combination = "hmp-asymptotic" if preset == "default" else "printed"
+    preset_combination: Combination = DEFAULT_COMBINATION if preset == "default" else "printed"
     chosen = _one_of("combination", preset_combination if combination is None else combination, COMBINATIONS)
     if looks and chosen == "printed":
         raise InputError(

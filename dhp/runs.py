@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,29 +27,45 @@ class RunResult:
     group: Group
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Run:
-    """A finished run."""
+    """A finished run. Each file is read when it is first asked for; `InputError` if it cannot be."""
 
     folder: Path
     results: Results
 
+    @cached_property
     def ratings(self) -> "pd.DataFrame":
-        """All its ratings; raises `InputError` where they cannot be read."""
+        """All its ratings."""
         return read_ratings(self.folder / RATINGS)
 
+    @cached_property
+    def rated(self) -> tuple[RunResult, ...]:
+        """Each result with its ratings; raises `InputError` for a result that has none."""
+        known = {(g.model, g.protocol, g.dataset): g for g in groups(self.ratings)}
+        for r in self.results:
+            if (r.model, r.protocol, r.dataset) not in known:
+                raise InputError(f"{self.folder}: no ratings of model '{r.model}' on '{r.dataset}'")
+        return tuple(
+            RunResult(str(self.folder), r, known[r.model, r.protocol, r.dataset]) for r in self.results
+        )
+
+    @cached_property
     def manifest(self) -> dict[str, Any]:
         """Versions, seeds, hashes: what was asked."""
         return dict(read_json(self.folder / MANIFEST))
 
+    @cached_property
     def examples(self) -> list[dict[str, Any]]:
         """The undamaged texts: `dataset`, `id`, `source`, `output`, `fields`."""
         return self._lines("examples.jsonl")
 
+    @cached_property
     def perturbed(self) -> list[dict[str, Any]]:
         """The degraded texts: `dataset`, `example`, `variant`, `level`, `status`, `text`, `audit`, ..."""
         return self._lines("perturbed.jsonl")
 
+    @cached_property
     def prompts(self) -> list[dict[str, str]]:
         """One prompt for each metric, language model and dataset; empty where none was asked."""
         path = self.folder / "prompts.json"
@@ -57,17 +74,9 @@ class Run:
     def _lines(self, name: str) -> list[dict[str, Any]]:
         path = self.folder / name
         try:
-            return [json.loads(line) for line in read_lines(path) if line.strip()]
+            return [json.loads(line) for line in read_lines(path)]
         except ValueError as e:
             raise InputError(f"{path}: broken JSON ({reason(e)})") from None
-
-    def rated(self) -> list[RunResult]:
-        """Each result with its ratings; raises `InputError` for a result that has none."""
-        known = {(g.model, g.protocol, g.dataset): g for g in groups(self.ratings())}
-        for r in self.results:
-            if (r.model, r.protocol, r.dataset) not in known:
-                raise InputError(f"{self.folder}: no ratings of model '{r.model}' on '{r.dataset}'")
-        return [RunResult(str(self.folder), r, known[r.model, r.protocol, r.dataset]) for r in self.results]
 
 
 def read_run(folder: str | Path) -> Run:

@@ -9,6 +9,7 @@ import pytest
 import dhp
 from dhp.report import html_report
 from dhp.report.notes import notes
+from dhp.report.summary import sentences
 from dhp.runs import read_run
 from dhp.specs import Task
 
@@ -98,3 +99,20 @@ def test_several_variants_are_corrected_for() -> None:
     said = [note for note in notes(result[0]) if "Holm's correction" in note]
     assert lost
     assert all(name in said[0] for name in lost)
+
+
+def test_a_judge_that_sees_nothing_confuses_nothing() -> None:
+    result = dhp.run("mock/blind?noise=1", "mini/summeval", weights="design", resamples=None)[0]
+    assert any((row.misplaced or 0) > 0.5 for row in result.variants), "of a drop that is chance"
+    said = " ".join([*notes(result), *sentences(result)])
+    assert not any((row.d or 0) >= 1 for row in result.variants)
+    assert "experts do not expect" not in said
+    assert "confuses" not in said
+
+
+def test_what_was_resolved_early_is_not_compared_in_words() -> None:
+    judge = "mock/noisy?sensitivity=0.4&random_typos=5"
+    result = dhp.run(judge, "mini/story_cloze", stop_when_resolved=True, resamples=None)[0]
+    said = " ".join(sentences(result))
+    assert "1 of 6 variants were resolved early" in said
+    assert "Strongest" not in said

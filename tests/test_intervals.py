@@ -83,9 +83,9 @@ def test_where_there_is_nothing_to_resample_there_is_no_interval() -> None:
     assert dosed.ci == {}
 
 
-@pytest.mark.parametrize("resamples", [0, -3])
+@pytest.mark.parametrize("resamples", [0, -3, 100_001])
 def test_no_resamples_are_refused(resamples: int) -> None:
-    with pytest.raises(InputError, match=f"resamples: {resamples}; allowed: 1 or more"):
+    with pytest.raises(InputError, match=f"resamples: {resamples}; allowed: 1 to 100,000"):
         dhp.run("mock/ideal", "mini/summeval", n=3, resamples=resamples)
 
 

@@ -107,9 +107,9 @@ def test_a_folder_without_a_run(tmp_path: Path) -> None:
 
 def test_what_stands_in_the_folder_is_given_back(folder: Path) -> None:
     run = read_run(folder)
-    assert {e["id"] for e in run.examples()} == {p["example"] for p in run.perturbed()}
-    assert run.manifest()["identity"]["seed"] == 0
-    assert run.prompts() == []
-    (rated,) = run.rated()
+    assert {e["id"] for e in run.examples} == {p["example"] for p in run.perturbed}
+    assert run.manifest["identity"]["seed"] == 0
+    assert run.prompts == []
+    (rated,) = run.rated
     assert rated.result.d_avg == run.results.d_avg
-    assert set(rated.group.examples) == {e["id"] for e in run.examples()}
+    assert set(rated.group.examples) == {e["id"] for e in run.examples}

@@ -43,8 +43,7 @@ def benchmark(
 
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
-    from rich.console import Console
-
+    from dhp.cli.console import output_console
     from dhp.cli.estimates import print_estimates
     from dhp.pipeline import Way, estimate, run
     from dhp.runfolder import RunFolder
@@ -59,7 +58,7 @@ def benchmark(
         "stop_when_resolved": stop_when_resolved,
     }
     if dry_run:
-        print_estimates(estimate(model, texts.dataset, **way, **texts.choice()), Console())
+        print_estimates(estimate(model, texts.dataset, **way, **texts.choice()), output_console())
         if stop_when_resolved:
             print("at most: variants that are resolved early take less")
         return

@@ -26,6 +26,7 @@ from dhp.errors import DhpError
 from dhp.files import reason
 from dhp.text import printable
 
+_BROKEN_PIPE = 141  # as the shell has it
 _INTERRUPTED = 130  # what typer returns for Ctrl-C
 _FAULT_OF_OURS = 70
 _DEBUG = "--debug"
@@ -88,7 +89,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
             case DhpError():
                 _fail(str(e), e.exit_code)
             case OSError():  # a file that no reader or writer of ours expected to fail
-                _fail(f"{e.filename or 'file'}: {e.strerror or e}", 2)
+                _fail(f"{e.filename or 'output'}: {e.strerror or e}", 2)
         hint = "" if debug else f"; run it again with {_DEBUG} to see where"
         _fail(f"internal error, {type(e).__name__}: {reason(e)}{hint}", _FAULT_OF_OURS)
 
@@ -100,6 +101,8 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'
     try:
         code = app(arguments, prog_name=program, standalone_mode=False)
+    except SystemExit:  # how typer and rich say that nobody reads on
+        code = _BROKEN_PIPE
     except TyperException as e:
         message = e.format_message()
         if "\n" in message:  # the help page, shown when no command is given

@@ -213,11 +213,10 @@ class OutputOptions:
         if self.quiet:
             return
         if not (self.json or self.csv or self.markdown):
-            from rich.console import Console
-
+            from dhp.cli.console import output_console
             from dhp.report import print_results
 
-            print_results(results, Console())
+            print_results(results, output_console())
             return
         from dhp.report.formats import csv_text, json_text, markdown_text
 

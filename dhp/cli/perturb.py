@@ -68,7 +68,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
 
     Example: dhp perturb --dataset mini/summeval --show 2
     """
-    from rich.console import Console
+    from dhp.cli.console import output_console
 
     if output.audit is not None:
         if others := [o for o, given in output.others(texts) if given]:
@@ -76,7 +76,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
         from dhp.cli.audits import print_audit
         from dhp.frozen import read_frozen
 
-        print_audit(list(read_frozen(Path(output.audit)).values()), Console())
+        print_audit(list(read_frozen(Path(output.audit)).values()), output_console())
         return
     choice = texts.choice()
     given = (*texts.dataset, texts.data, texts.suite, texts.perturbed)
@@ -96,7 +96,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
         from dhp.cli.estimates import print_estimates
 
         parts = make_texts(texts.dataset, choice, texts.seed, asking, terms, dry=True)
-        print_estimates(perturbing_estimates(parts, choice["perturb_model"], asking, terms), Console())
+        print_estimates(perturbing_estimates(parts, choice["perturb_model"], asking, terms), output_console())
         return
     with progress_shown("texts") as show:
         made = make_texts(texts.dataset, choice, texts.seed, asking, terms, progress=show)
@@ -108,7 +108,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
             f"by {texts.perturb_model}: {used['calls']:,} calls, {sum(used[n] for n in _TOKENS):,} tokens"
             + ("" if cost is None else f", cost {cost:,.4g}")
         )
-    console = Console()
+    console = output_console()
     for part in made:
         _show(part, output.show, console)
         if part.left_out:

@@ -90,8 +90,7 @@ def aggregate(
 
 
 def _shown(read: "Weights", chart: str | None) -> None:
-    from rich.console import Console
-
+    from dhp.cli.console import output_console
     from dhp.files import write_whole
     from dhp.survey import weights_page
     from dhp.survey.chart import about, weights_table
@@ -99,7 +98,7 @@ def _shown(read: "Weights", chart: str | None) -> None:
 
     if chart is not None:
         write_whole(Path(chart), lambda new: new.write_text(weights_page(read), encoding="utf-8"))
-    console = Console()
+    console = output_console()
     for task, rows in read.tasks.items():
         console.print(weights_table(task, rows))
         console.print()

@@ -22,10 +22,13 @@ def drawn(draw: Callable[["Figure"], None], width: float, height: float, descrip
 
     `description` says what it shows, for those who cannot see it. The same drawing gives the same text.
     """
+    import logging
+
     from markupsafe import Markup, escape
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns of a cache that cannot be written
     buffer = io.StringIO()
     with rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # the browser has fonts for what matplotlib's own lacks

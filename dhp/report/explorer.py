@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dhp.marks import changes
-from dhp.records import ORIGINAL
+from dhp.records import ORIGINAL, STOPPED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,8 +55,8 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
     says so. The same run gives the same characters, as far as zlib is the same.
     """
     datasets = {name: _dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
-    frame = run.ratings()
-    judges = [_judge(rated, frame, datasets[rated.group.dataset]) for rated in run.rated()]
+    frame = run.ratings[run.ratings["status"] != STOPPED]
+    judges = [_judge(rated, frame, datasets[rated.group.dataset]) for rated in run.rated]
 
     def packed(cut: Cut, step: int = 1) -> str:
         kept = slice(None, cut.examples, step)
@@ -85,7 +85,7 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
 
 def _dataset(run: "Run", name: str) -> dict[str, Any]:
     """Its examples, each with the changes that every variant made to it, in the order of the variants."""
-    rows = [row for row in run.perturbed() if row["dataset"] == name]
+    rows = [row for row in run.perturbed if row["dataset"] == name]
     levels = {row["variant"]: row["level"] for row in rows}
     texts = {(row["example"], row["variant"]): row["text"] for row in rows}
     return {
@@ -104,7 +104,7 @@ def _dataset(run: "Run", name: str) -> dict[str, Any]:
                     for text in [texts.get((e["id"], variant))]
                 ],
             }
-            for e in run.examples()
+            for e in run.examples
             if e["dataset"] == name
         ],
     }

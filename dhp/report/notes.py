@@ -1,7 +1,7 @@
 """What a reader of the figures must know besides them."""
 
 from dhp.records import STAND_IN
-from dhp.report.reading import figure
+from dhp.report.reading import STANDARD_N, figure, noticed
 from dhp.results import Result
 
 _CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
@@ -11,7 +11,6 @@ _STYLES = {
     "harsh": "originals have a mean in the lower half of the scale",
     "compressed": "nine in ten scores lie within half of the scale",
 }
-_STANDARD_N = 100  # examples, as in the benchmark's own datasets
 _DOMINANT = 0.8  # share of one score, from which it is said
 _NO_REASON = ("asked", "scored", "stopped")
 _FEW_MOVED = 6  # pairs that are not tied, and their share: from here on it is not said
@@ -39,17 +38,18 @@ def _about_variants(result: Result) -> list[str]:
     perturbers = dict.fromkeys(row.variant.partition(".")[0] for row in result.variants)
     if stand_ins := [name for name in perturbers if name.endswith(STAND_IN)]:
         found.append(f"stand-ins by rule, not by language model: {', '.join(stand_ins)}")
-    if result.n != _STANDARD_N and (at := result.at_100.get("d_avg")) is not None:
-        how = " (extrapolated)" if result.n < _STANDARD_N else ""
+    if result.n != STANDARD_N and (at := result.at_100.get("d_avg")) is not None:
+        how = " (extrapolated)" if result.n < STANDARD_N else ""
         found.append(
-            f"on {_STANDARD_N} examples D_avg would be about {figure(at)}{how}: D grows with their number"
+            f"on {STANDARD_N} examples D_avg would be about {figure(at)}{how}: D grows with their number"
         )
     lost = [
         r.variant for r in result.variants if (r.d or 0) >= 1 and r.p_holm is not None and r.p_holm > 0.05
     ]
     if lost:
         found.append(f"no longer significant after Holm's correction over variants: {', '.join(lost)}")
-    confused = max(result.variants, key=lambda row: row.misplaced or 0.0, default=None)
+    seen = [row for row in result.variants if noticed(row.d) == "noticed"]
+    confused = max(seen, key=lambda row: row.misplaced or 0.0, default=None)
     if confused is not None and (confused.misplaced or 0.0) > _CONFUSED:
         found.append(
             f"{confused.variant}: {confused.misplaced:.0%} of the drop fell where experts do not expect it"

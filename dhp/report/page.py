@@ -10,7 +10,7 @@ from dhp.records import stands_for
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import curves_chart, discernment_chart, scores_chart
 from dhp.report.notes import notes
-from dhp.report.reading import noticed
+from dhp.report.reading import STANDARD_N, noticed
 from dhp.report.summary import sentences
 from dhp.report.web import page
 from dhp.results import Result, VariantResult
@@ -54,6 +54,10 @@ class _Section:
         return sum(noticed(row.d) == "noticed" for row in self.result.variants)
 
     @property
+    def at_100(self) -> str:
+        return "on 100 examples" + (", extrapolated" if self.result.n < STANDARD_N else "")
+
+    @property
     def stopped(self) -> bool:
         return any(row.stopped_at is not None for row in self.rows)
 
@@ -69,7 +73,7 @@ def html_report(run: Run) -> str:
     InputError
         Where a file of the run cannot be read.
     """
-    manifest = run.manifest()
+    manifest = run.manifest
     return page(
         "report.html",
         styles=("report.css", "explorer.css"),
@@ -77,7 +81,7 @@ def html_report(run: Run) -> str:
         sections=[_section(place, result) for place, result in enumerate(run.results, 1)],
         asked=any(_asked(result) for result in run.results),
         explorer=explorer_data(run),
-        prompts=run.prompts(),
+        prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),
         made=manifest.get("created", ""),
         perturb_usage=manifest.get("usage_of_perturb_model", {}),
@@ -114,7 +118,9 @@ def _asked(result: Result) -> bool:
 
 def _averages(result: Result) -> list[dict[str, Any]]:
     """Rows of the table of averages: plain and weighted, with intervals and the value on 100 examples."""
-    figures = asdict(result)
+    figures, at_100 = asdict(result), dict(result.at_100)
+    if result.n < STANDARD_N:  # a smallest D of few examples says nothing of what many would have
+        at_100 = {name: value for name, value in at_100.items() if name.startswith("d_avg")}
     return [
         {
             "name": name,
@@ -122,8 +128,8 @@ def _averages(result: Result) -> list[dict[str, Any]]:
             "ci": result.ci.get(key),
             "weighted": figures[f"{key}_ew"],
             "weighted_ci": result.ci.get(f"{key}_ew"),
-            "at_100": result.at_100.get(key),
-            "weighted_at_100": result.at_100.get(f"{key}_ew"),
+            "at_100": at_100.get(key),
+            "weighted_at_100": at_100.get(f"{key}_ew"),
         }
         for name, key in _AVERAGES
     ]

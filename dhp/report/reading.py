@@ -1,6 +1,11 @@
 """What figures say in plain words; shared by terminal and page."""
 
+from collections.abc import Sequence
+
 from dhp.results import Curve, CurveLine, VariantResult
+
+STANDARD_N = 100
+"""Examples of the benchmark's own datasets, for which averages are re-expressed."""
 
 
 def figure(value: float | None) -> str:
@@ -63,3 +68,10 @@ def pairs(row: VariantResult) -> str:
     """The pairs each test kept: one number, or the range over metrics."""
     counts = sorted({cell.n for cell in row.metrics.values()})
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]}-{counts[-1]}"
+
+
+def group_letters(groups: Sequence[Sequence[int]], k: int) -> str:
+    """The letters of the groups that hold judge `k`: a to z, then a1 to z1, a2, ..."""
+    return "".join(
+        f"{chr(ord('a') + g % 26)}{g // 26 or ''}" for g, members in enumerate(groups) if k in members
+    )

@@ -14,9 +14,10 @@ def sentences(result: Result) -> list[str]:
     """What the judge notices, where it is strongest and weakest, how large the drop is, what it confuses."""
     if result.curves:
         return [*_about_doses(result), *_about_probes(result)]
+    stopped = _about_stopping(result)
     return [
         *_about_damage(result),
-        *_about_levels(result),
+        *(stopped or _about_levels(result)),
         *_about_size(result),
         *_about_weights(result),
         *_about_probes(result),
@@ -54,7 +55,7 @@ def _about_damage(result: Result) -> list[str]:
     seen = [row for row in result.variants if noticed(row.d) == "noticed"]
     missed = sorted((r for r in result.variants if noticed(r.d) == "missed"), key=lambda r: r.d or 0.0)
     unknown = len(result.variants) - len(seen) - len(missed)
-    said = f"Notices {len(seen)} of {len(result.variants)} kinds of damage"
+    said = f"Notices {len(seen)} of {len(result.variants)} variants"
     if missed:
         said += f"; misses {_listed(missed)}"
     if unknown:
@@ -72,11 +73,23 @@ def _about_damage(result: Result) -> list[str]:
     return found
 
 
+def _about_stopping(result: Result) -> list[str]:
+    early = [row for row in result.variants if row.stopped_at is not None]
+    if not early:
+        return []
+    return [
+        f"{len(early)} of {len(result.variants)} variants were resolved early and got fewer examples: "
+        "their D tells that they are above or below 1, and compares neither with the others nor with another run."
+    ]
+
+
 def _about_levels(result: Result) -> list[str]:
     means = level_means(result)
     if len(means) < 2:
         return []
     best, worst = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+    if figure(means[best]) == figure(means[worst]):
+        return []
     return [
         f"Strongest at {best} level (mean D {figure(means[best])}), "
         f"weakest at {worst} level ({figure(means[worst])})."
@@ -88,17 +101,18 @@ def _about_size(result: Result) -> list[str]:
         return []
     return [
         f"The drop in scores has a mean effect of {figure(result.effect_avg)}"
-        f"{interval(result.ci.get('effect_avg'))}, where 1 means that every score that moved fell and 0 that "
-        "rises and falls balance."
+        f"{interval(result.ci.get('effect_avg'))}, where 1 means that every score fell, and 0 that none "
+        "moved or rises and falls balance."
     ]
 
 
 def _about_weights(result: Result) -> list[str]:
-    if result.weights == "uniform" or result.d_avg is None or result.d_avg_ew is None:
+    seen = [row for row in result.variants if noticed(row.d) == "noticed"]
+    if result.weights == "uniform" or result.d_avg is None or result.d_avg_ew is None or not seen:
         return []
     gain = result.d_avg_ew - result.d_avg
     weighed = f"weighed by what experts expect it is {figure(result.d_avg_ew)}"
-    worst = max(result.variants, key=lambda row: row.misplaced or 0.0)
+    worst = max(seen, key=lambda row: row.misplaced or 0.0)
     confused = (
         f" Most misplaced: {damage(worst.variant)}, {worst.misplaced:.0%} of the drop on metrics that "
         "experts do not expect."

@@ -56,8 +56,9 @@ _DROPPED_FIRST = (BAR, "level", "most hurt", "effect", "95 %", "pairs", "D_EW")
 
 def print_results(results: Results, console: Console) -> None:
     """Print a table for each result, with notes and the signature below."""
-    for result in results:
-        console.print()
+    for place, result in enumerate(results):
+        if place:
+            console.print()
         console.print(_fitting_table(result, console))
         print_extras(result, console)
         for warning in result.warnings:

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.combine import Combination, combined
+from dhp.stats.combine import DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.resampled import Grid, Times, draws, subsets
 from dhp.stats.signed_rank import Method, signed_rank
@@ -168,7 +168,7 @@ def bootstrap(
     weights: npt.ArrayLike | None = None,
     *,
     method: Method = "exact",
-    combination: Combination = "hmp",
+    combination: Combination = DEFAULT_COMBINATION,
     resamples: int = 2000,
 ) -> Bootstrap:
     """Resample the examples, and compute every score anew.
@@ -215,7 +215,7 @@ def d_at(
     *,
     size: int = 100,
     method: Method = "exact",
-    combination: Combination = "hmp",
+    combination: Combination = DEFAULT_COMBINATION,
     resamples: int = 1000,
     level: float = 0.95,
 ) -> AtSize:

@@ -7,11 +7,12 @@ import numpy.typing as npt
 
 Combination = Literal["hmp", "printed", "hmp-asymptotic"]
 Floats = npt.NDArray[np.float64]
+DEFAULT_COMBINATION: Combination = "hmp-asymptotic"
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 
 
 def combine(
-    log_p: npt.ArrayLike, weights: npt.ArrayLike | None = None, combination: Combination = "hmp"
+    log_p: npt.ArrayLike, weights: npt.ArrayLike | None = None, combination: Combination = DEFAULT_COMBINATION
 ) -> float:
     """Combine the p-values of M metrics of one variant.
 

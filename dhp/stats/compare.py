@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.bootstrap import Scores, ends, joined, make_design
-from dhp.stats.combine import Combination
+from dhp.stats.combine import DEFAULT_COMBINATION, Combination
 from dhp.stats.multiplicity import holm
 from dhp.stats.resampled import draws
 from dhp.stats.signed_rank import Method
@@ -61,7 +61,7 @@ def compare(
     weights: npt.ArrayLike | None = None,
     *,
     method: Method = "exact",
-    combination: Combination = "hmp",
+    combination: Combination = DEFAULT_COMBINATION,
     resamples: int = 2000,
     level: float = 0.95,
 ) -> dict[str, Comparison]:
@@ -70,8 +70,8 @@ def compare(
     A pair of scores that one model lacks is left out for all, so that every model is tested on the same
     pairs; scores may differ from those of a model alone. The null hypothesis of a pair of models is that
     their scores are equal, against either direction: p = (c + 1) / (R + 1), where c counts the resamples
-    whose difference is at least as far from the observed one as that is from 0 (Davison and Hinkley 1997).
-    Intervals are `centred` ones of `interval`.
+    whose difference is at least as far from the median of all as the observed one is from 0 (Davison and
+    Hinkley 1997). Intervals are `centred` ones of `interval`.
 
     Parameters
     ----------
@@ -147,10 +147,13 @@ def _compared(drawn: Floats, points: Floats, left_out: Floats, level: float) -> 
 
 
 def _p(drawn: Floats, observed: Floats) -> Floats:
-    """Two-sided p-values of differences (R, pairs) around the observed ones; undefined ones do not count."""
+    """Two-sided p-values of differences (R, pairs) around their own median; undefined ones do not count."""
     there = ~np.isnan(drawn)
     margin = 1e-9 * np.maximum(np.abs(observed), 1)
-    far = there & (np.abs(drawn - observed) >= np.abs(observed) - margin)
+    centre = [
+        np.median(column[mine]) if mine.any() else 0.0 for column, mine in zip(drawn.T, there.T, strict=True)
+    ]
+    far = there & (np.abs(drawn - centre) >= np.abs(observed) - margin)
     p: Floats = (far.sum(axis=0) + 1) / (there.sum(axis=0) + 1)
     return p
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.combine import Combination, checked_weights, combined
+from dhp.stats.combine import DEFAULT_COMBINATION, Combination, checked_weights, combined
 from dhp.stats.discernment import LOG_ALPHA, discernment
 from dhp.stats.effects import effect
 from dhp.stats.resampled import Grid, Times, draws
@@ -47,7 +47,9 @@ class ThresholdIntervals:
 
 
 def curve(
-    differences: npt.ArrayLike, weights: npt.ArrayLike | None = None, combination: Combination = "hmp"
+    differences: npt.ArrayLike,
+    weights: npt.ArrayLike | None = None,
+    combination: Combination = DEFAULT_COMBINATION,
 ) -> Curve:
     """Test at each dose whether scores fell.
 
@@ -113,7 +115,7 @@ def threshold_interval(
     differences: npt.ArrayLike,
     rng: np.random.Generator,
     weights: npt.ArrayLike | None = None,
-    combination: Combination = "hmp",
+    combination: Combination = DEFAULT_COMBINATION,
     *,
     resamples: int = 1000,
     level: float = 0.95,

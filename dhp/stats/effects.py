@@ -13,8 +13,9 @@ class Effect:
     """Effect sizes of paired differences, original minus degraded."""
 
     rank_biserial: float
-    """Matched-pairs rank-biserial correlation in [-1, 1]: (W+ - W-) / (W+ + W-), zeros dropped; 1 where
-    every score that moved fell. 0 where no score moved."""
+    """Matched-pairs rank-biserial correlation in [-1, 1]: the ranks of drops less those of rises, over all
+    ranks. Zeros have the lowest ranks (Pratt 1959) and count as neither, so that few scores that move make a
+    small effect: 1 where every score fell, 0 where none moved or drops and rises balance."""
     fell: float
     """Share of pairs in which the degraded text scored lower."""
     tied: float
@@ -26,12 +27,10 @@ class Effect:
 def effect(differences: npt.ArrayLike) -> Effect:
     """Effect sizes of differences of shape (n,); raises `ValueError` if empty or not finite (Kerby 2014)."""
     d = checked_differences(differences)
-    nonzero = d[d != 0]
-    _, group, sizes = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
+    _, group, sizes = np.unique(np.abs(d), return_inverse=True, return_counts=True)
     ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[group]
-    biserial = float(np.sign(nonzero) @ ranks / ranks.sum()) if nonzero.size else 0.0
     return Effect(
-        biserial,
+        float(np.sign(d) @ ranks / ranks.sum()),
         fell=float((d > 0).mean()),
         tied=float((d == 0).mean()),
         rose=float((d < 0).mean()),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.combine import COMBINATIONS, Combination, combined
+from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.resampled import Tests
 from dhp.stats.signed_rank import Method
@@ -22,6 +22,7 @@ LIMIT = 100_000
 _POINTS = 12  # log2 of the points of the integral over the normal distribution
 _MODEL_POINTS = 13  # log2 of the examples of a population by model
 _AT_ONCE = 1 << 20  # scores drawn
+_FAR = 8.0  # standard deviations beyond which a shift makes no difference
 _ROUNDING = 1e-12
 _LOG_2 = float(np.log(2))
 
@@ -154,7 +155,11 @@ class Power:
 
     @classmethod
     def of(
-        cls, population: npt.ArrayLike, *, method: Method = "exact", combination: Combination = "hmp"
+        cls,
+        population: npt.ArrayLike,
+        *,
+        method: Method = "exact",
+        combination: Combination = DEFAULT_COMBINATION,
     ) -> "Power":
         """Of differences of shape (P, M), original minus degraded, NaN where a score is missing.
 
@@ -239,7 +244,7 @@ def simulated_power(
     *,
     runs: int = 1000,
     method: Method = "exact",
-    combination: Combination = "hmp",
+    combination: Combination = DEFAULT_COMBINATION,
 ) -> float:
     """The share of simulated runs with D >= 1: n examples drawn with replacement, tested as a run is.
 
@@ -278,14 +283,20 @@ def _tests(differences: Floats) -> Tests:
     return Tests(counted(moved), counted(x > 0), (~np.isnan(x)).sum(axis=1))
 
 
+def largest_effect(nonzero: float) -> float:
+    """The largest rank-biserial correlation where so large a share of the scores moves."""
+    return nonzero * (2 - nonzero)
+
+
 def shifted(effect: float, metrics: int = 1, correlation: float = 0.0, nonzero: float = 1.0) -> Floats:
     """A population by model, shape (P, metrics): normal differences, shifted to a rank-biserial correlation.
 
     Parameters
     ----------
     effect
-        Of every metric, in [-1, 1]: 2 Phi(mean * sqrt 2) - 1 in units of the standard deviation. At 1 every
-        score that moves falls.
+        Of every metric, as `Effect.rank_biserial`. Where the share q of the scores moves and these have the
+        mean s in units of their standard deviation, it is q^2 (2 Phi(s sqrt 2) - 1) + 2 q (1 - q) (2 Phi(s) -
+        1). At its largest, q (2 - q), every score that moves falls.
     metrics
         At least 1.
     correlation
@@ -298,17 +309,29 @@ def shifted(effect: float, metrics: int = 1, correlation: float = 0.0, nonzero: 
     ValueError
         For a value outside these ranges.
     """
-    from scipy.special import ndtri
+    from scipy.optimize import brentq
+    from scipy.special import ndtr, ndtri
 
-    if not (-1 <= effect <= 1 and metrics >= 1 and 0 <= correlation < 1 and 0 < nonzero <= 1):
+    if not (metrics >= 1 and 0 <= correlation < 1 and 0 < nonzero <= 1):
         raise ValueError(
-            "effect must be in [-1, 1], metrics at least 1, correlation in [0, 1) and nonzero in (0, 1], "
-            f"not {effect}, {metrics}, {correlation} and {nonzero}"
+            "metrics must be at least 1, correlation in [0, 1) and nonzero in (0, 1], "
+            f"not {metrics}, {correlation} and {nonzero}"
         )
+    if not abs(effect) <= (largest := largest_effect(nonzero)):
+        raise ValueError(f"effect must be in [-{largest:g}, {largest:g}], not {effect}")
+
+    def beyond(shift: float) -> float:
+        """By how much this shift has another effect than asked for."""
+        moved = nonzero**2 * (2 * ndtr(shift * np.sqrt(2)) - 1)
+        return float(moved + 2 * nonzero * (1 - nonzero) * (2 * ndtr(shift) - 1)) - effect
+
     points = _normal_points(2 * metrics + 1, _MODEL_POINTS)
     common, own, moving = points[:, :1], points[:, 1 : metrics + 1], points[:, metrics + 1 :]
     x = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
-    x = np.abs(x) * effect if abs(effect) == 1 else x + ndtri((1 + effect) / 2) / np.sqrt(2)
+    if abs(effect) > largest * (1 - _ROUNDING):
+        x = np.abs(x) * np.sign(effect)
+    else:
+        x = x + brentq(beyond, -_FAR, _FAR, xtol=1e-12)
     return np.where(moving <= ndtri(nonzero), x, 0.0)
 
 

@@ -59,8 +59,10 @@ class Tests:
         ranks, m = doubled_ranks(self.sizes), self.sizes.sum(axis=1)
         w = (ranks * self.positive).sum(axis=1)
         logs = tails(ranks, self.sizes, w) if method == "exact" else self._scipy(ranks, m, w)
-        biserial = np.where(m > 0, 2 * w / np.maximum(m * (m + 1), 1) - 1, 0.0)
-        return np.where(self.pairs > 0, logs, np.nan), np.where(self.pairs > 0, biserial, np.nan)
+        n, zeros = self.pairs, self.pairs - m
+        drops_less_rises = w - m * (m + 1) / 2 + zeros * (2 * self.positive.sum(axis=1) - m)
+        biserial = drops_less_rises / np.maximum(n * (n + 1) / 2, 1)
+        return np.where(n > 0, logs, np.nan), np.where(n > 0, biserial, np.nan)
 
     def _scipy(self, ranks: Ints, m: Ints, w: Ints) -> Floats:
         from scipy.special import log_ndtr

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.bootstrap import checked, make_design
-from dhp.stats.combine import Combination
+from dhp.stats.combine import DEFAULT_COMBINATION, Combination
 from dhp.stats.signed_rank import Method
 
 Floats = npt.NDArray[np.float64]
@@ -93,7 +93,7 @@ def predicted_d(
     rng: np.random.Generator,
     *,
     method: Method = "exact",
-    combination: Combination = "hmp",
+    combination: Combination = DEFAULT_COMBINATION,
     draws: int = 1000,
 ) -> Floats:
     """Draws of what D will be on `size` examples, given those seen, shape (draws, V); NaN where undefined.
@@ -127,7 +127,7 @@ def settled_below(
     rng: np.random.Generator,
     *,
     method: Method = "exact",
-    combination: Combination = "hmp",
+    combination: Combination = DEFAULT_COMBINATION,
     level: float = 0.95,
 ) -> bool:
     """Whether the two-sided interval of D on `size` examples, given those seen, lies wholly below `line`.

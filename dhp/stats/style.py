@@ -50,8 +50,16 @@ def spread(scores: npt.ArrayLike) -> Spread | None:
         sd=float((x / unit).std(ddof=1) * unit) if x.size > 1 else None,
         low=float(low),
         high=float(high),
-        histogram={f"{p:g}": float(c / x.size) for p, c in zip(points, counts, strict=True)},
+        histogram=_shares(points, counts / x.size),
     )
+
+
+def _shares(points: Floats, shares: Floats) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for point, share in zip(points.tolist(), shares.tolist(), strict=True):
+        name = f"{point:.12g}"
+        found[name] = found.get(name, 0.0) + share
+    return found
 
 
 def style_words(originals: Spread, degraded: Spread, low: float, high: float) -> tuple[str, ...]:

@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import re
+import shlex
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -260,3 +263,19 @@ def test_one_note_for_all_that_hardly_move() -> None:
     result = library.run("baseline/constant", "mini/summeval", n=8, resamples=None)[0]
     (note,) = [note for note in notes(result) if "few scores move" in note]
     assert note.endswith("(at most 0 of 8 pairs are not tied), and 9 more variants")
+
+
+def test_a_reader_that_goes_away_is_not_a_gate_that_failed(tmp_path: Path) -> None:
+    rows = [f"{e},{v},m,{3 - (v != 'original')}" for e in range(9) for v in ("original", "x")]
+    (tmp_path / "r.csv").write_text("\n".join(["example,variant,metric,score", *rows]) + "\n")
+    command = f"{shlex.quote(sys.executable)} -m dhp analyze r.csv | head -c 1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1][-3:] in ("141", "0"), "0 where all was written before"
+    assert done.stderr == ""
+
+
+def test_a_file_gets_the_whole_table(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert benchmark(dhp).out.splitlines()[1].split()[0] == "level"
+    monkeypatch.setenv("COLUMNS", "60")
+    assert benchmark(dhp).out.splitlines()[1].split()[0] == "variant"

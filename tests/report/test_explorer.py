@@ -93,7 +93,7 @@ def rebuilt(data: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def test_the_data_are_the_ratings(run: Run) -> None:
-    frame = run.ratings()
+    frame = run.ratings
     columns = ["model", "example", "variant", "metric", "score", "status", "raw"]
     expected = [
         tuple(None if pd.isna(value) else value for value in row)
@@ -109,7 +109,7 @@ def test_the_data_are_the_drops_and_the_texts(run: Run) -> None:
     data = unpacked(explorer_data(run))
     part = data["datasets"]["mini/summeval"]
     names = [v["name"] for v in part["variants"]]
-    for judge, rated in zip(data["judges"], run.rated(), strict=True):
+    for judge, rated in zip(data["judges"], run.rated, strict=True):
         for v, name in enumerate(names):
             for m, metric in enumerate(judge["metrics"]):
                 drops = [e["drops"][v] and e["drops"][v][m] for e in judge["examples"]]
@@ -123,8 +123,8 @@ def test_the_data_are_the_drops_and_the_texts(run: Run) -> None:
                 assert len(known) == cell.n
                 if cell.fell is not None:
                     assert sum(d > 0 for d in known) == round(cell.fell * cell.n)
-    texts = {(row["example"], row["variant"]): row["text"] for row in run.perturbed()}
-    originals = {e["id"]: e for e in run.examples()}
+    texts = {(row["example"], row["variant"]): row["text"] for row in run.perturbed}
+    originals = {e["id"]: e for e in run.examples}
     assert len(part["examples"]) == len(originals) == 24
     for e in part["examples"]:
         assert (e["original"], e["source"]) == (originals[e["id"]]["output"], originals[e["id"]]["source"])
@@ -150,7 +150,7 @@ def test_what_does_not_fit_is_cut_from_its_middle(run: Run) -> None:
     assert 0 < cuts[0] <= cuts[1] <= cuts[2]
     data = unpacked(explorer_data(run, int(0.8 * len(whole))))
     length = data["cut"]["source"]
-    sources = {e["id"]: e["source"] for e in run.examples()}
+    sources = {e["id"]: e["source"] for e in run.examples}
     for e in data["datasets"]["mini/summeval"]["examples"]:
         assert e["source"] == shortened(sources[e["id"]], length)
     least = unpacked(explorer_data(run, 1))
@@ -221,7 +221,7 @@ def explored(path: Path, folder: Path, act: Callable[[Page], Awaitable[None]]) -
 
 def drops_of(run: Run, judge: int, metric: str | None) -> "pd.Series[float]":
     """The drop of each rated (variant, example), by pandas from the ratings; NaN where there is none."""
-    frame = run.ratings()
+    frame = run.ratings
     model = run.results[judge].model
     mine = frame[frame["model"] == model]
     mine = mine.assign(score=pd.to_numeric(mine["score"]))
@@ -265,7 +265,7 @@ def test_filters_and_orders_give_the_pairs_of_the_ratings(run: Run, page: Path, 
             await choose(page, verdict="tied rose", variant="random_typos.minor", order="example")
             holds = kinds["tied rose"] & (drops.index.get_level_values(0) == "random_typos.minor")
             lines = await all_lines(page)
-            ids = [e["id"] for e in run.examples()]
+            ids = [e["id"] for e in run.examples]
             assert lines == sorted(drops[holds].index, key=lambda line: ids.index(line[1]))
 
     explored(page, tmp_path, act)
@@ -283,14 +283,14 @@ def test_a_pair_is_opened_by_keyboard_and_shows_texts_scores_and_answers(
         await page.press("Enter", "Enter", 13, "\r")
         await page.until("!!document.querySelector('.pair[open] .body')")
         text = await page.run("document.querySelector('.pair .sides').innerText")
-        first = run.examples()[0]
+        first = run.examples[0]
         assert first["output"] in text
         after = """[...document.querySelectorAll('.pair .sides > :last-child .text > :not(del)')]
           .map((e) => e.textContent).join('')"""
-        degraded = {(t["example"], t["variant"]): t["text"] for t in run.perturbed()}
+        degraded = {(t["example"], t["variant"]): t["text"] for t in run.perturbed}
         assert await page.run(after) == degraded[first["id"], "random_typos.minor"]
         assert await page.run("document.querySelectorAll('.pair del').length") > 0
-        frame = run.ratings()
+        frame = run.ratings
         mine = frame[(frame["model"] == Moody.model) & (frame["example"] == first["id"])]
         for number, metric in enumerate(run.results[0].variants[0].metrics):
             cells = (

@@ -18,7 +18,7 @@ def logs(*p: float) -> np.ndarray:
 
 @given(probabilities)
 def test_hmp_is_the_harmonic_mean(p: list[float]) -> None:
-    assert math.exp(combine(logs(*p))) == pytest.approx(len(p) / sum(1 / x for x in p), rel=1e-9)
+    assert math.exp(combine(logs(*p), None, "hmp")) == pytest.approx(len(p) / sum(1 / x for x in p), rel=1e-9)
 
 
 @given(probabilities)

@@ -133,7 +133,8 @@ def test_intervals_hold_the_point_and_grow_with_the_level() -> None:
 
 def test_metrics_of_one_example_stay_together() -> None:
     x = falling()
-    twins = threshold_interval(DOSES, np.repeat(x[:, :, :1], 2, axis=2), rng(), resamples=100)
+    pair = np.repeat(x[:, :, :1], 2, axis=2)
+    twins = threshold_interval(DOSES, pair, rng(), resamples=100, combination="hmp")
     assert twins.metrics[0].tolist() == twins.metrics[1].tolist() == twins.combined.tolist()
 
 

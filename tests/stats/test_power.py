@@ -1,5 +1,7 @@
 """Power by formula against exact probabilities, scipy's test, a published formula and simulation."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -37,13 +39,19 @@ def test_a_judge_that_is_never_wrong_needs_five_drops(share: float) -> None:
     assert power.needed(0.8) == exact
 
 
+def with_zeros(size: float, nonzero: float) -> float:
+    """The effect of the same shift where only a share of the scores moves."""
+    shift = scipy_stats.norm.ppf((1 + size) / 2) / np.sqrt(2)
+    return float(nonzero**2 * size + 2 * nonzero * (1 - nonzero) * (2 * scipy_stats.norm.cdf(shift) - 1))
+
+
 @pytest.mark.parametrize(("size", "chance"), [(0.1, 0.8), (0.15, 0.9), (0.2, 0.8)])
 def test_small_effects_need_as_many_examples_as_noether_says(size: float, chance: float) -> None:
     z = scipy_stats.norm.ppf(0.95) + scipy_stats.norm.ppf(chance)
     noether = z**2 / (3 * (size / 2) ** 2)
     needed = Power.of(shifted(size)).needed(chance)
     assert needed == pytest.approx(noether, rel=0.05)
-    half = Power.of(shifted(size, nonzero=0.5)).needed(chance)
+    half = Power.of(shifted(with_zeros(size, 0.5), nonzero=0.5)).needed(chance)
     assert half == pytest.approx(2 * noether, rel=0.05), "scores that do not move do not count"
 
 
@@ -122,7 +130,7 @@ def test_power_grows_with_the_effect_and_the_share_that_moves() -> None:
     assert sizes == sorted(sizes)
     assert sizes[0] < 0.01
     assert sizes[-1] == 1
-    shares = [Power.of(shifted(0.4, 4, 0.5, share)).at(30) for share in (0.2, 0.5, 1)]
+    shares = [Power.of(shifted(with_zeros(0.4, q), 4, 0.5, q)).at(30) for q in (0.2, 0.5, 1)]
     assert shares == sorted(shares)
 
 
@@ -170,9 +178,12 @@ def test_values_out_of_range() -> None:
             Power.of(bad)
     with pytest.raises(ValueError, match="unknown combination 'fisher'"):
         Power.of(good, combination="fisher")  # type: ignore[arg-type]
-    for size, metrics, correlation, nonzero in ((1.1, 1, 0, 1), (0, 0, 0, 1), (0, 1, 1, 1), (0, 1, 0, 0)):
+    for metrics, correlation, nonzero in ((0, 0, 1), (1, 1, 1), (1, 0, 0)):
+        with pytest.raises(ValueError, match="metrics must be at least 1"):
+            shifted(0, metrics, correlation, nonzero)
+    for size, nonzero in ((1.1, 1), (0.8, 0.5), (math.nan, 1)):
         with pytest.raises(ValueError, match="effect must be in"):
-            shifted(size, metrics, correlation, nonzero)
+            shifted(size, nonzero=nonzero)
     with pytest.raises(ValueError, match="n must be at least 1"):
         Power.of(good).at(0)
     with pytest.raises(ValueError, match="n and runs must be at least 1"):

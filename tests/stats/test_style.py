@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dhp.stats.style import rank_correlations, spread, style_words
 
@@ -21,6 +23,14 @@ def test_many_scores_are_binned_and_none_is_lost() -> None:
     assert len(found.histogram) == 20
     assert sum(found.histogram.values()) == pytest.approx(1)
     assert (found.low, found.high) == (5, 95)
+
+
+@given(st.lists(st.floats(-1e9, 1e9, allow_subnormal=False), min_size=1, max_size=30))
+def test_no_share_is_lost_however_close_scores_are(scores: list[float]) -> None:
+    close = [100000 + score * 1e-15 for score in scores]
+    for each in (scores, close):
+        assert sum(spread(each).histogram.values()) == pytest.approx(1)
+    assert len(spread([1.0000001, 1.0000002, 1.0000003]).histogram) == 3
 
 
 def test_what_is_no_distribution() -> None:
