@@ -17,6 +17,8 @@ from dhp.styles import shared_styles
 
 PARTS = ("dataset", "n", "suite", "method", "metrics", "weights", "statistics", "protocol")
 """What must be the same for a comparison to mean something, as the parts of a signature."""
+_DRAWS_PER_PAIR = 40
+"""p is at least 1 / (resamples + 1), Holm multiplies it by the number of pairs, and 1 / 40 is below 0.05."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +55,15 @@ def compare_runs(
     allow
         `protocol`, to compare protocols of one model on purpose.
     resamples
-        Of the examples, at least 1.
+        Of the examples, at least 1; 40 for each pair of judges are taken where that is more, as the adjusted
+        p-values of many pairs could not fall below 0.05 with fewer.
 
     Raises
     ------
     InputError
-        For a folder that holds no run, a judge that stands twice, fewer than two judges on a dataset, and
-        runs that differ in `PARTS`: names what differs.
+        For a folder that holds no run, a judge that stands twice, fewer than two judges on a dataset, runs
+        that differ in `PARTS` (names what differs), runs with doses or that stopped early, and a judge that
+        is `unpaired`.
     """
     if refused := [name for name in allow if name != "protocol"]:
         raise InputError(f"--allow '{refused[0]}': would compare what cannot be; allowed: protocol")
@@ -67,15 +71,50 @@ def compare_runs(
         raise InputError(f"resamples: {resamples}; allowed: 1 or more")
     by_dataset: dict[str, list[RunResult]] = {}
     for folder in folders:
-        for entry in read_run(folder).rated():
+        for entry in read_run(folder).rated:
             by_dataset.setdefault(entry.result.dataset, []).append(entry)
-    return [compare_results(name, entries, allow, resamples) for name, entries in by_dataset.items()]
+    found = []
+    for dataset, entries in by_dataset.items():
+        judges = _judges(dataset, entries, allow)
+        if lack := unpaired(entries):
+            judge, variant, metric = lack
+            raise InputError(
+                f"dataset '{dataset}': judge '{judges[judge]}' has no pair of scores in common with the "
+                f"others for metric '{metric}' of variant '{variant}'; allowed: judges with scores in every "
+                "test that another has"
+            )
+        found.append(_compared(dataset, entries, judges, resamples))
+    return found
 
 
 def compare_results(
     dataset: str, entries: Sequence[RunResult], allow: Collection[str] = (), resamples: int = 2000
 ) -> DatasetComparison:
-    """Compare the judges of one dataset; parameters and errors as for `compare_runs`."""
+    """Compare the judges of one dataset; parameters and errors as for `compare_runs`.
+
+    A test in which a judge is `unpaired` is left out for all.
+    """
+    return _compared(dataset, entries, _judges(dataset, entries, allow), resamples)
+
+
+def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
+    """The first test in which some judge has a pair of scores but all have none in common; None without one.
+
+    As the place of the judge with the fewest pairs, which mostly are none at all, variant and metric. The
+    runs must agree in `PARTS`, but for the protocol.
+    """
+    variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].group.metrics
+    paired = ~np.isnan(np.stack([e.group.difference_table(variants, metrics) for e in entries]))
+    counts = paired.sum(axis=1)
+    lost = np.argwhere(counts.any(axis=0) & ~paired.all(axis=0).any(axis=0))
+    if not lost.size:
+        return None
+    v, m = lost[0]
+    return int(counts[:, v, m].argmin()), variants[v], metrics[m]
+
+
+def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, ...]:
+    """The names of judges that can be compared."""
     if len(entries) < 2:
         raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
     first, *others = entries
@@ -87,11 +126,27 @@ def compare_results(
                     f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
                     f"{other.place}; allowed: runs that agree in it{_allowing(part)}"
                 )
+    for entry in entries:
+        for apart, kind, option in (
+            (bool(entry.result.curves), "with doses", "--doses"),
+            (entry.group.looks is not None, "that stopped early", "--stop-when-resolved"),
+        ):
+            if apart:
+                raise InputError(
+                    f"{entry.place}: a run {kind} compares with no other; allowed: runs without {option}"
+                )
     names = [e.result.model for e in entries]
     if "protocol" in allow:
         names = [f"{name} ({e.result.protocol})" for name, e in zip(names, entries, strict=True)]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise InputError(f"dataset '{dataset}': judge '{repeated[0]}' stands twice; give each one once")
+    return tuple(names)
+
+
+def _compared(
+    dataset: str, entries: Sequence[RunResult], judges: tuple[str, ...], resamples: int
+) -> DatasetComparison:
+    first = entries[0]
     levels = {v.variant: v.level for v in first.result.variants}
     metrics = first.group.metrics
     weights = [
@@ -105,10 +160,10 @@ def compare_results(
         np.array(weights),
         method="scipy" if first.result.statistics == "paper" else "exact",
         combination=first.result.combination,
-        resamples=resamples,
+        resamples=max(resamples, _DRAWS_PER_PAIR * math.comb(len(entries), 2)),
     )
     shared = shared_styles([e.group for e in entries], list(levels))
-    return DatasetComparison(dataset, len(first.group.examples), tuple(names), found, shared)
+    return DatasetComparison(dataset, len(first.group.examples), judges, found, shared)
 
 
 def _allowing(part: str) -> str:

@@ -101,18 +101,26 @@ def _packages() -> dict[str, list[_Package]]:
 
 def _requirements() -> list[str]:
     """As they stand in a checkout, which may be newer than what was installed from it, or in a package."""
-    project = Path(__file__).parent.parent / "pyproject.toml"
-    if project.is_file():
-        said = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
-        extras = said["optional-dependencies"].items()
+    if said := _checkout():
+        extras = said.get("optional-dependencies", {}).items()
         return [
-            *said["dependencies"],
+            *said.get("dependencies", []),
             *(f"{line}; extra == '{extra}'" for extra, ls in extras for line in ls),
         ]
     try:
         return importlib.metadata.requires("dhp") or []
     except importlib.metadata.PackageNotFoundError:
         return []
+
+
+def _checkout() -> dict[str, Any] | None:
+    """What `pyproject.toml` says of dhp; None for a package, beside which another project's may lie."""
+    file = Path(__file__).parent.parent / "pyproject.toml"
+    try:
+        said = tomllib.loads(file.read_text(encoding="utf-8")).get("project")
+    except (OSError, ValueError):  # none there, or one of another project that cannot be read
+        return None
+    return said if isinstance(said, dict) and said.get("name") == "dhp" else None
 
 
 def _version(name: str) -> str | None:

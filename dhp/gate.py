@@ -1,6 +1,6 @@
 """A gate for runs: how much a judge must discern, and how far it may fall below an earlier run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,14 +65,14 @@ def check_run(folder: str | Path, gate: Gate) -> Verdict:
     Raises
     ------
     InputError
-        For a folder that holds no run, one with doses, whose averages mean nothing, and an earlier run that
-        lacks a result or differs in data, number of examples, suite, method, metrics, weights or statistics.
+        For a folder that holds no run, one with doses, whose averages mean nothing, an earlier run that
+        lacks a result or differs in data, number of examples, suite, method, metrics, weights or statistics,
+        and one with a dataset that the run lacks.
     """
     results = _averaged(folder)
-    earlier = _averaged(gate.against) if gate.against is not None else None
     broken = [line for r in results for line in _broken(r, gate)]
-    if earlier is not None and gate.against is not None:
-        pairs = [(r, _counterpart(r, results, earlier, gate.against)) for r in results]
+    if gate.against is not None:
+        pairs = _pairs(folder, results, gate.against)
         broken += [line for new, old in pairs for line in _fallen(new, old, gate.max_drop or 0.0)]
     doubts = tuple(f"{_name(r)}: {warning}" for r in results for warning in r.warnings)
     said = dict.fromkeys(broken or _held(results, gate))
@@ -100,14 +100,30 @@ def _broken(result: Result, gate: Gate) -> Iterator[str]:
             yield f"{_name(result)}: {_SHOWN[figure]} {below}"
 
 
-def _counterpart(result: Result, results: Results, earlier: Results, place: Path) -> Result:
+def _pairs(folder: str | Path, results: Results, place: Path) -> list[tuple[Result, Result]]:
+    """Each result with that of the same judge in the earlier run at `place`."""
+    earlier = _averaged(place)
     single = all(len({r.model for r in run}) == 1 for run in (results, earlier))
-    alike = [
-        r
-        for r in earlier
-        if (r.dataset, r.protocol) == (result.dataset, result.protocol)
-        and (single or r.model == result.model)
-    ]
+
+    def judge(result: Result) -> tuple[str, str]:
+        return result.protocol, "" if single else result.model
+
+    pairs = []
+    for result in results:
+        mine = [r for r in earlier if judge(r) == judge(result)]
+        pairs.append((result, _counterpart(result, mine, place, single)))
+    for old in earlier:
+        mine = [r for r in results if judge(r) == judge(old)] or list(results)
+        if all(r.dataset != old.dataset for r in mine):
+            raise InputError(
+                f"{folder}: lacks dataset '{old.dataset}', on which {place} has a result; "
+                "allowed: a run of all datasets of the earlier one"
+            )
+    return pairs
+
+
+def _counterpart(result: Result, earlier: Sequence[Result], place: Path, single: bool) -> Result:
+    alike = [r for r in earlier if r.dataset == result.dataset]
     if not alike:
         model = "" if single else f" by model '{result.model}'"
         raise InputError(
@@ -147,5 +163,4 @@ def _held(results: Results, gate: Gate) -> Iterator[str]:
 
 
 def _name(result: Result) -> str:
-    protocol = "" if result.protocol in ("none", "unknown") else f", {result.protocol}"
-    return f"{result.dataset}, {result.model}{protocol}"
+    return ", ".join((result.dataset, result.model, *([result.protocol] if result.asked else [])))

@@ -46,6 +46,8 @@ class VariantPower:
     """One variant; without figures where a metric has no pair at all."""
 
     variant: str
+    d: float | None
+    """D in the pilot; None where it is undefined or there is no pilot."""
     effect: float | None
     """Rank-biserial correlation of the metric most hurt, in [-1, 1]; where it is not above 0 no number of
     examples is enough."""
@@ -60,6 +62,8 @@ class PowerAnalysis:
 
     source: str
     """Where the effects come from, in words."""
+    pilot: int | None
+    """Examples of the pilot; None without one."""
     n: int
     """Examples for which `miss` speaks."""
     limit: int
@@ -132,7 +136,7 @@ def power_of_effect(
     if metrics > 1:
         source += f" that correlate by {correlation:g}"
     source += f", {nonzero:.0%} of the scores move"
-    return PowerAnalysis(source, question.n, LIMIT, combination, (replace(row, effect=size),))
+    return PowerAnalysis(source, None, question.n, LIMIT, combination, (replace(row, effect=size),))
 
 
 def power_of_runs(folders: Sequence[str | Path], question: Question | None = None) -> list[PowerAnalysis]:
@@ -142,7 +146,7 @@ def power_of_runs(folders: Sequence[str | Path], question: Question | None = Non
     `InputError` for a folder that holds no run, and a pilot of one example.
     """
     question = question or Question()
-    return [_of_pilot(rated, question) for folder in folders for rated in read_run(folder).rated()]
+    return [_of_pilot(rated, question) for folder in folders for rated in read_run(folder).rated]
 
 
 def power_of_mock(model: str, question: Question | None = None, *, metrics: int = 4) -> PowerAnalysis:
@@ -166,7 +170,7 @@ def power_of_mock(model: str, question: Question | None = None, *, metrics: int 
         for v, name in enumerate(variants)
     ]
     source = f"{model}, {_metrics(metrics)}, {_MOCK_EXAMPLES:,} examples rated"
-    return PowerAnalysis(source, question.n, _MOCK_LIMIT, combination, tuple(rows))
+    return PowerAnalysis(source, None, question.n, _MOCK_LIMIT, combination, tuple(rows))
 
 
 def _of_pilot(rated: RunResult, question: Question) -> PowerAnalysis:
@@ -184,9 +188,10 @@ def _of_pilot(rated: RunResult, question: Question) -> PowerAnalysis:
         pairs = table[:, v]
         if row.stopped_at is not None:  # it was not asked about further examples
             pairs = pairs[~np.isnan(pairs).all(axis=1)]
-        rows.append(_variant(row.variant, pairs, question, method, combination, LIMIT))
+        found = _variant(row.variant, pairs, question, method, combination, LIMIT)
+        rows.append(replace(found, d=row.d))
     source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(group.metrics))}"
-    return PowerAnalysis(source, question.n, LIMIT, combination, tuple(rows))
+    return PowerAnalysis(source, n, question.n, LIMIT, combination, tuple(rows))
 
 
 def _variant(
@@ -199,13 +204,13 @@ def _variant(
 ) -> VariantPower:
     """Power in a population of shape (P, M)."""
     if np.isnan(population).all(axis=0).any():
-        return VariantPower(name, None, None, None)
+        return VariantPower(name, None, None, None, None)
     power = Power.of(population, method=method, combination=combination)
     n_80, n_90 = (power.needed(chance, limit) for chance in _CHANCES)
     formula = Figures(1 - power.at(question.n), n_80, n_90)
     largest = max(effect(column[~np.isnan(column)]).rank_biserial for column in population.T)
     if question.runs is None:
-        return VariantPower(name, largest, formula, None)
+        return VariantPower(name, None, largest, formula, None)
     runs = question.runs
 
     def noticed(n: int) -> float:
@@ -216,7 +221,7 @@ def _variant(
         None if n is None else smallest(noticed, chance, limit, guess=n, tolerance=_TOLERANCE)
         for chance, n in zip(_CHANCES, (n_80, n_90), strict=True)
     ]
-    return VariantPower(name, largest, formula, Figures(1 - noticed(question.n), *found))
+    return VariantPower(name, None, largest, formula, Figures(1 - noticed(question.n), *found))
 
 
 def _rated(judge: MockJudge, variants: Sequence[str], metrics: int) -> Group:

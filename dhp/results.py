@@ -214,6 +214,11 @@ class Result:
     """What makes the figures doubtful."""
 
     @property
+    def asked(self) -> bool:
+        """Whether a language model was asked under a protocol; else `protocol` is `none` or `unknown`."""
+        return self.protocol not in ("none", "unknown")
+
+    @property
     def signed(self) -> dict[str, str]:
         """The signature by its parts: `dataset`, `n`, `suite`, `method`, `weights`, `statistics`, ..."""
         return {name: value for name, _, value in (p.partition(":") for p in self.signature.split("|"))}

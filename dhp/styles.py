@@ -61,9 +61,10 @@ def _named(table: Floats, names: Sequence[str]) -> dict[str, dict[str, float | N
 def shared_styles(judged: Sequence[Group], variants: Sequence[str]) -> dict[str, Floats]:
     """Side -> Spearman's correlation of every two judges over texts, the mean over metrics, shape (K, K).
 
-    Judges are correlated on the examples and metrics that all have; NaN where no metric defines it. High on
-    originals as well means that they share a style, not only that both see damage.
+    Judges are correlated on the examples, variants and metrics that all have; NaN where no metric defines it.
+    High on originals as well means that they share a style, not only that both see damage.
     """
+    variants = [v for v in variants if all(v in g.variants for g in judged)]
     metrics = [m for m in judged[0].metrics if all(m in g.metrics for g in judged)]
     examples = [e for e in judged[0].examples if all(e in set(g.examples) for g in judged)]
     found = {}

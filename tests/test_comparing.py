@@ -2,13 +2,17 @@
 
 import json
 import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import dhp
-from dhp.comparing import compare_runs
+from dhp.comparing import compare_results, compare_runs
 from dhp.errors import InputError
+from dhp.runs import read_run
+from dhp.specs import Task
 
 DATASET = "mini/summeval"
 
@@ -107,3 +111,83 @@ def test_protocols_are_compared_on_purpose(tmp_path: Path) -> None:
         compare_runs(folders)
     (found,) = compare_runs(folders, allow=["protocol"])
     assert [judge.partition("@")[0] for judge in found.judges] == ["openai/stub (dhp", "openai/stub (stars"]
+
+
+def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> None:
+    texts = [{"id": str(i), "source": "It rained all day.", "output": "Rain."} for i in range(6)]
+    (tmp_path / "short.jsonl").write_text("\n".join(map(json.dumps, texts)))
+    for name, model in (("a", "mock/ideal"), ("b", "mock/lenient")):
+        (result,) = dhp.run(
+            model, str(tmp_path / "short.jsonl"), suite="summeval", resamples=None, out=tmp_path / name
+        )
+        impossible = [v.variant for v in result.variants if v.not_applicable == 6]
+        assert 0 < len(impossible) < len(result.variants)
+    (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=20)
+    assert found.scores["d_avg"].point[0] == pytest.approx(result.d_avg)
+    assert found.shared_styles["degraded"][0, 1] > 0.7
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"doses": (5, 10)}, "a run with doses compares with no other; allowed: runs without --doses"),
+        (
+            {"stop_when_resolved": True},
+            "a run that stopped early compares with no other; allowed: runs without --stop-when-resolved",
+        ),
+    ],
+)
+def test_figures_that_mean_something_else_are_refused(
+    tmp_path: Path, choice: dict[str, object], message: str
+) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for samples, folder in enumerate(folders, 1):
+        dhp.run(
+            f"mock/ideal?samples={samples}",
+            "mini/story_cloze",
+            resamples=None,
+            out=folder,
+            **choice,  # type: ignore[arg-type]
+        )
+    signed = [read_run(folder).results[0].signed for folder in folders]
+    assert signed[0]["n"] == signed[1]["n"], "the same course"
+    with pytest.raises(InputError, match=message):
+        compare_runs(folders)
+
+
+def test_many_judges_can_still_be_told_apart(tmp_path: Path) -> None:
+    """105 pairs: with 2,000 resamples the smallest adjusted p would be 105 / 2,001 = 0.052."""
+    for name, model in (("good", "mock/ideal"), ("floor", "baseline/random")):
+        dhp.run(model, DATASET, metrics=["fluency"], resamples=None, out=tmp_path / name)
+    (good,), (floor,) = (read_run(tmp_path / name).rated for name in ("good", "floor"))
+    poor = [replace(floor, result=replace(floor.result, model=f"poor {i}")) for i in range(14)]
+    by_average = compare_results(DATASET, [good, *poor], resamples=10).scores["d_avg"]
+    assert by_average.groups == ((0,), tuple(range(1, 15)))
+    assert min(pair.p_holm for pair in by_average.pairs) == pytest.approx(105 / (40 * 105 + 1))
+
+
+def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -> None:
+    class Silent:
+        model, protocol = "own/silent", "none"
+
+        def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+            for c in candidates:
+                for m in task.metrics:
+                    mute = c.variant == "reordering.major" and m.name == "fluency"
+                    yield dhp.Rating(
+                        c.example, c.variant, m.name, 0, None if mute else 3, "failed" if mute else "scored"
+                    )
+
+    dhp.run(Silent(), DATASET, resamples=None, out=tmp_path / "silent")
+    dhp.run("mock/noisy?unparsable=1", DATASET, resamples=None, out=tmp_path / "mute")
+    for folder, judge, metric, variant in (
+        ("silent", "own/silent", "fluency", "reordering.major"),
+        ("mute", r"mock/noisy\?unparsable=1", "coherence", "random_deletions.minor"),
+    ):
+        message = (
+            f"judge '{judge}' has no pair of scores in common with the others for metric '{metric}' of "
+            f"variant '{variant}'; allowed: judges with scores in every test that another has"
+        )
+        for folders in ([runs / "good", tmp_path / folder], [tmp_path / folder, runs / "good"]):
+            with pytest.raises(InputError, match=message):
+                compare_runs(folders)

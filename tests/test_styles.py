@@ -3,12 +3,16 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import dhp
 from dhp.comparing import compare_runs
+from dhp.ratings import Group, groups
 from dhp.report.notes import notes
 from dhp.specs import Task
+from dhp.styles import shared_styles
 
 
 def found_words(model: str) -> set[str]:
@@ -76,3 +80,23 @@ def test_judges_that_share_a_style_are_alike_on_originals_too(tmp_path: Path) ->
     assert found.to_json()["shared_styles"]["originals"][0][1] == pytest.approx(
         found.shared_styles["originals"][0, 1]
     )
+
+
+def rated(scores: dict[str, list[float]]) -> Group:
+    rows = [
+        {"example": str(e), "variant": v, "metric": "m", "score": score}
+        for v, each in scores.items()
+        for e, score in enumerate(each)
+    ]
+    (group,) = groups(pd.DataFrame(rows))
+    return group
+
+
+def test_judges_are_alike_on_the_variants_that_all_rated() -> None:
+    one = rated({"original": [1, 2, 3, 4], "a": [1, 2, 3, 4], "b": [4, 3, 2, 1]})
+    other = rated({"original": [2, 3, 4, 5], "b": [8, 6, 4, 2], "c": [0, 0, 0, 0]})
+    found = shared_styles([one, other], ["a", "b", "c", "never"])
+    assert found["degraded"] == pytest.approx(np.ones((2, 2))), "by b alone"
+    nothing = shared_styles([one, other], ["a", "c", "never"])
+    assert np.isnan(nothing["degraded"]).all()
+    assert nothing["originals"] == pytest.approx(np.ones((2, 2)))

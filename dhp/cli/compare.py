@@ -20,11 +20,9 @@ _SHOWN = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew"
 
 def compare(
     run: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
-    allow: Annotated[
-        list[str], typer.Option("--allow", metavar="protocol", help="Compare protocols.")
-    ] = [],  # noqa: B006  typer reads defaults, never changes them
+    allow: Annotated[list[str], typer.Option("--allow", metavar="protocol", help="Compare protocols.")] = [],  # noqa: B006  typer reads defaults, never changes them
     resamples: Annotated[
-        int, typer.Option("--resamples", metavar="K", help="Of the examples, for intervals and p-values.")
+        int, typer.Option("--resamples", metavar="K", help="Of the examples; 40 a pair or more.")
     ] = 2000,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
@@ -40,9 +38,9 @@ def compare(
 
         print(dumps([each.to_json() for each in found], ensure_ascii=False, indent=1))
         return
-    from rich.console import Console
+    from dhp.cli.console import output_console
 
-    console = Console()
+    console = output_console()
     for each in found:
         _print(each, console)
 
@@ -58,12 +56,19 @@ def _print(found: "DatasetComparison", console: "Console") -> None:
 
 
 def _ranks(found: "DatasetComparison", comparison: "Comparison", name: str) -> "Table":
+    from dhp.report.reading import group_letters
+
     title = f"{found.dataset}  ·  {name}  ·  n = {found.n}"
     table = _table(title, "judge", name, "95 %", "rank", "group")
-    for k in sorted(range(len(found.judges)), key=lambda k: comparison.rank[k]):
-        letters = "".join(chr(ord("a") + g) for g, group in enumerate(comparison.groups) if k in group)
-        ends = f"{_shown(comparison.low[k])}–{_shown(comparison.high[k])}"
-        rank = f"{comparison.rank[k]:g} ({comparison.rank_low[k]:g}–{comparison.rank_high[k]:g})"
+    ranks, low, high = (
+        each.tolist() for each in (comparison.rank, comparison.rank_low, comparison.rank_high)
+    )
+    for k in sorted(range(len(found.judges)), key=lambda k: (math.isnan(ranks[k]), ranks[k])):
+        ends = _between(comparison.low[k], comparison.high[k])
+        rank = _number(ranks[k], "g")
+        if not math.isnan(low[k]):
+            rank += f" ({low[k]:g}–{high[k]:g})"
+        letters = group_letters(comparison.groups, k)
         table.add_row(printable(found.judges[k]), _shown(comparison.point[k]), ends, rank, letters)
     return table
 
@@ -72,9 +77,8 @@ def _differences(found: "DatasetComparison", comparison: "Comparison", name: str
     table = _table(f"differences in {name}", "judges", "difference", "95 %", "p", "p (Holm)")
     for pair in comparison.pairs:
         judges = f"{found.judges[pair.first]} – {found.judges[pair.second]}"
-        ends = f"{_shown(pair.low)} to {_shown(pair.high)}"
-        p, p_holm = f"{pair.p:.3g}", f"{pair.p_holm:.3g}"
-        table.add_row(printable(judges), _shown(pair.difference), ends, p, p_holm)
+        p_values = (_number(p, ".3g") for p in (pair.p, pair.p_holm))
+        table.add_row(printable(judges), _shown(pair.difference), _between(pair.low, pair.high), *p_values)
     return table
 
 
@@ -100,3 +104,13 @@ def _shown(value: float) -> str:
     from dhp.report.reading import figure
 
     return figure(None if math.isnan(value) else value)
+
+
+def _between(low: float, high: float) -> str:
+    from dhp.report.reading import between
+
+    return between(None if math.isnan(low) else (low, high))
+
+
+def _number(value: float, form: str) -> str:
+    return "–" if math.isnan(value) else f"{value:{form}}"

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from dhp.power import Figures, PowerAnalysis, Question, VariantPower
 
+_UNNOTICED = "variants with D < 1 were not noticed in the pilot: their effect may be chance"
+
 
 def power(
     run: Annotated[
@@ -96,16 +98,19 @@ def _found(
 
 
 def _print(found: "list[PowerAnalysis]") -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console()
+    from dhp.cli.console import output_console
+
+    console = output_console()
     for each in found:
         console.print()
         console.print(Text(printable(f"{each.source}  ·  {each.combination}"), style="bold"))
         console.print(_table(each))
+        if any(row.d is not None and row.d < 1 for row in each.variants):
+            console.print(_UNNOTICED, highlight=False)
     console.print(
-        "D of the metrics weighing the same; effect: rank-biserial, of the metric most hurt", highlight=False
+        "D: all metrics weigh the same; effect: rank-biserial, of the metric most hurt", highlight=False
     )
 
 
@@ -115,17 +120,20 @@ def _table(found: "PowerAnalysis") -> "Table":
 
     table = plain_table("")
     both = any(row.simulated for row in found.variants)
-    headings = [f"miss at {found.n}", "N for 80 %", "N for 90 %"]
-    table.add_column("variant", no_wrap=True)
-    for heading in ("effect", *(h for each in headings for h in ([each, "(sim.)"] if both else [each]))):
-        table.add_column(heading, justify="right", overflow="fold")
+    pilot = found.pilot is not None
+    headings = [f"miss\nat {found.n}", "N for\n80 %", "N for\n90 %"]
+    table.add_column("variant", overflow="fold")
+    firsts = ["D", "effect"] if pilot else ["effect"]
+    for heading in (*firsts, *(h for each in headings for h in ([each, "(sim.)"] if both else [each]))):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in found.variants:
         ways = [
             _cells(figures, row, found)
             for figures in ([row.formula, row.simulated] if both else [row.formula])
         ]
         cells = [cell for quantity in zip(*ways, strict=True) for cell in quantity]
-        table.add_row(printable(row.variant), figure(row.effect), *cells)
+        seen = [figure(row.d)] if pilot else []
+        table.add_row(printable(row.variant), *seen, figure(row.effect), *cells)
     return table
 
 

@@ -10,7 +10,7 @@ from dhp.report.extras import curve_table, probes_table
 from dhp.report.notes import notes
 from dhp.report.terminal import BAR, result_table
 from dhp.results import Result, Results
-from dhp.text import printable
+from dhp.text import printable, spreadsheet_safe
 
 _MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
 """Characters that Markdown would take for markup; an underscore only at the edge of a word."""
@@ -26,7 +26,8 @@ def csv_text(results: Results) -> str:
 
     An empty cell is undefined.
     """
-    return str(results.to_frame().to_csv(index=False, lineterminator="\n"))
+    frame = results.to_frame().map(lambda cell: spreadsheet_safe(cell) if isinstance(cell, str) else cell)
+    return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
 def markdown_text(results: Results) -> str:
@@ -39,31 +40,32 @@ def _section(result: Result) -> str:
     if result.controls or result.attacks:
         tables.append(probes_table(result))
     tables += map(curve_table, result.curves)
-    said = [f"**warning: {_escaped(warning)}**" for warning in result.warnings]
-    said += map(_escaped, notes(result))
+    said = [f"**warning: {markdown_cell(warning)}**" for warning in result.warnings]
+    said += map(markdown_cell, notes(result))
     said.append(_code(result.signature))
     return "\n".join([*map(_table, tables), *(f"- {line}" for line in said), ""])
 
 
 def _table(table: Table) -> str:
     assert isinstance(table.title, Text)
-    headings = [_escaped(str(column.header)) for column in table.columns]
+    headings = [markdown_cell(str(column.header)) for column in table.columns]
     marks = ["--:" if column.justify == "right" else ":--" for column in table.columns]
     rows = zip(*(column.cells for column in table.columns), strict=True)
     shown = [
         [_cell(cell, str(row.style)) for cell in cells] for row, cells in zip(table.rows, rows, strict=True)
     ]
     lines = [f"| {' | '.join(cells)} |" for cells in (headings, marks, *shown)]
-    return "\n".join([f"### {_escaped(table.title.plain)}", "", *lines, ""])
+    return "\n".join([f"### {markdown_cell(table.title.plain)}", "", *lines, ""])
 
 
 def _cell(cell: object, row_style: str) -> str:
     assert isinstance(cell, Text)
-    text = _escaped(cell.plain)
+    text = markdown_cell(cell.plain)
     return f"**{text}**" if text and "bold" in f"{row_style} {cell.style}" else text
 
 
-def _escaped(text: str) -> str:
+def markdown_cell(text: str) -> str:
+    """The text on one line, without markup or control characters: for a cell of a table and elsewhere."""
     return _MARKS.sub(r"\\\g<0>", " ".join(printable(text).split()))
 
 

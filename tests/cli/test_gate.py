@@ -171,6 +171,31 @@ def test_what_cannot_be_answered_is_exit_code_2(
     assert message in done.err
 
 
+def test_a_dataset_that_vanished_is_no_pass(dhp: Run, tmp_path: Path, results: library.Results) -> None:
+    other = [replace(r, model="mock/other") for r in results]
+    write(tmp_path / "old", results)
+    write(tmp_path / "less", library.Results([results[0]]))
+    write(tmp_path / "both", library.Results([*results, *other]))
+    write(tmp_path / "ragged", library.Results([*results, other[0]]))
+    for run, against in (("less", "old"), ("ragged", "both")):
+        done = dhp("gate", run, "--against", against, "--max-drop", "9")
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            f"dhp: {run}: lacks dataset '{STORIES}', on which {against} has a result; "
+            "allowed: a run of all datasets of the earlier one\n"
+        )
+    assert dhp("gate", "old", "--against", "both", "--max-drop", "0").code == 0, "one judge of two"
+
+
+def test_a_way_of_asking_is_named_where_there_is_one(
+    dhp: Run, tmp_path: Path, results: library.Results
+) -> None:
+    for protocol, said in (("none", ""), ("unknown", ""), ("stars@0a1b", ", stars@0a1b")):
+        write(tmp_path / protocol, changed(results, 0, protocol=protocol, d_min=None))
+        done = dhp("gate", protocol, "--min-d-min", "0")
+        assert done.out == f"not met: {SUMMARIES}, mock/ideal?random_typos=0{said}: D_min is undefined\n"
+
+
 def test_doses_and_doubts(dhp: Run, tmp_path: Path, results: library.Results) -> None:
     dosed = library.run("mock/ideal", SUMMARIES, n=6, doses=(1, 10), resamples=None)
     write(tmp_path / "dosed", dosed)

@@ -10,9 +10,11 @@ from .conftest import Run
 def test_an_effect_by_formula_and_simulation(dhp: Run) -> None:
     done = dhp("power", "--effect", "0.3", "--metrics", "1", "--nonzero", "0.6", "--simulate", "300")
     assert done.code == 0, done.err
-    heading, figures = done.out.splitlines()[2:4]
+    heading, figures = done.out.splitlines()[3:5]
     assert heading.split("  ")[0] == "variant"
     assert heading.count("(sim.)") == 3
+    assert "D" not in heading.split()
+    assert "not noticed" not in done.out
     assert figures.startswith("effect 0.3")
     args = ("power", "--effect", "0.3", "--n", "50")
     (found,) = json.loads(dhp(*args, "--json").out)
@@ -39,7 +41,34 @@ def test_a_pilot_run(dhp: Run) -> None:
         in " ".join(done.out.split())
     )
     assert "random_typos" in done.out
-    assert "miss at 30" in done.out
+    assert "at 30" in done.out
+    assert "not noticed" not in done.out
+
+
+def test_the_effect_of_a_blind_judge_may_be_chance(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = "mock/blind?noise=1"
+    assert dhp("benchmark", "--model", model, "--dataset", "mini/summeval", "--out", "pilot").code == 0
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = dhp("power", "pilot").out.splitlines()
+    place = lines.index("variants with D < 1 were not noticed in the pilot: their effect may be chance")
+    start = next(k for k, line in enumerate(lines) if line.startswith("variant "))
+    assert lines[start].split()[:3] == ["variant", "D", "effect"]
+    rows = [line.split() for line in lines[start + 1 : place]]
+    assert all(len(cells) == 6 for cells in rows), "each on one line"
+    (found,) = json.loads(dhp("power", "pilot", "--json").out)
+    assert [cells[0] for cells in rows] == [v["variant"] for v in found["variants"]]
+    assert [float(cells[1]) for cells in rows] == pytest.approx(
+        [v["d"] for v in found["variants"]], abs=0.005
+    )
+
+
+def test_an_undefined_d_is_a_dash_and_no_doubt(dhp: Run) -> None:
+    model = "mock/noisy?unparsable=1"
+    assert dhp("benchmark", "--model", model, "--dataset", "mini/story_cloze", "--out", "mute").code == 0
+    done = dhp("power", "mute")
+    (row,) = (line.split() for line in done.out.splitlines() if line.startswith("random_typos"))
+    assert row == ["random_typos", "–", "–", "–", "–", "–"]
+    assert "not noticed" not in done.out
 
 
 @pytest.mark.parametrize(
