@@ -1,6 +1,7 @@
 """Runs side by side: which judge is better, as far as the same examples can tell."""
 
 import math
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -61,7 +62,8 @@ def compare_runs(
     Raises
     ------
     InputError
-        For a folder that holds no run, a judge that stands twice, fewer than two judges on a dataset, runs
+        For a folder that holds no run, a judge that stands twice, fewer than two judges on every dataset (on
+        some: these are left out with a warning), runs
         that differ in `PARTS` (names what differs), runs with doses or that stopped early, and a judge that
         is `unpaired`.
     """
@@ -73,6 +75,11 @@ def compare_runs(
     for folder in folders:
         for entry in read_run(folder).rated:
             by_dataset.setdefault(entry.result.dataset, []).append(entry)
+    alone = [dataset for dataset, entries in by_dataset.items() if len(entries) < 2]
+    if len(alone) < len(by_dataset):
+        for dataset in alone:
+            del by_dataset[dataset]
+            warnings.warn(f"dataset '{dataset}' has one judge only and is left out", stacklevel=2)
     found = []
     for dataset, entries in by_dataset.items():
         judges = _judges(dataset, entries, allow)

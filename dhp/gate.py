@@ -7,7 +7,7 @@ from pathlib import Path
 from dhp.comparing import PARTS
 from dhp.errors import InputError
 from dhp.results import Result, Results
-from dhp.runs import read_run
+from dhp.runs import read_results, read_run
 
 _SHOWN = {"d_min": "D_min", "d_avg": "D_avg"}
 
@@ -30,7 +30,7 @@ class Gate:
     max_drop: float | None = None
     """How far D_min and D_avg may each fall below those of the earlier run, 0 or more."""
     against: Path | None = None
-    """Folder of the earlier run."""
+    """Folder of the earlier run, or its results file."""
 
     def __post_init__(self) -> None:
         conditions = {"--min-d-min": self.d_min, "--min-d-avg": self.d_avg, "--max-drop": self.max_drop}
@@ -60,16 +60,19 @@ def check_run(folder: str | Path, gate: Gate) -> Verdict:
     """Hold a gate against every result of a run.
 
     An undefined D does not pass. Two runs are compared by dataset and protocol; by model too where a run has
-    several models, as otherwise the judge before and the judge after may bear different names.
+    several models, as otherwise the judge before and the judge after may bear different names. Either run
+    is named by its folder or its results file.
 
     Raises
     ------
     InputError
         For a folder that holds no run, one with doses, whose averages mean nothing, an earlier run that
         lacks a result or differs in data, number of examples, suite, method, metrics, weights or statistics,
-        and one with a dataset that the run lacks.
+        one with a dataset that the run lacks, and a run that stopped early where more is asked of it than
+        D_min >= 1.
     """
     results = _averaged(folder)
+    _check_stopped(folder, results, gate)
     broken = [line for r in results for line in _broken(r, gate)]
     if gate.against is not None:
         pairs = _pairs(folder, results, gate.against)
@@ -79,11 +82,22 @@ def check_run(folder: str | Path, gate: Gate) -> Verdict:
     return Verdict(not broken, f"{'not met' if broken else 'met'}: {'; '.join(said)}", doubts)
 
 
-def _averaged(folder: str | Path) -> Results:
-    results = read_run(folder).results
+def _check_stopped(folder: str | Path, results: Results, gate: Gate) -> None:
+    """Of a variant that was resolved early D tells whether it is at least 1, and no more."""
+    early = [r for r in results if any(row.stopped_at is not None for row in r.variants)]
+    if early and (gate.d_avg is not None or gate.max_drop is not None or (gate.d_min or 0.0) > 1):
+        raise InputError(
+            f"{folder}: {_name(early[0])}: stopped early, so that D tells only whether it is at least 1; "
+            "allowed: --min-d-min of at most 1, or runs without --stop-when-resolved"
+        )
+
+
+def _averaged(place: str | Path) -> Results:
+    """The results of a run, by its folder or its results file."""
+    results = read_results(Path(place)) if Path(place).is_file() else read_run(place).results
     if dosed := [r for r in results if r.curves]:
         raise InputError(
-            f"{folder}: {_name(dosed[0])}: is a run with doses, its averages mean nothing; "
+            f"{place}: {_name(dosed[0])}: is a run with doses, its averages mean nothing; "
             "allowed: runs without --doses"
         )
     return results

@@ -75,6 +75,11 @@ def printable(text: str) -> str:
     return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in shown)
 
 
+def spreadsheet_safe(text: str) -> str:
+    """The text for a cell of a CSV file, `'` before what spreadsheets would take for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
 def without_reasoning(text: str) -> str | None:
     """The text outside the model's reasoning blocks; None where a block never ends.
 

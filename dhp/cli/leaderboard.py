@@ -33,8 +33,9 @@ def site(
 ) -> None:
     """Write a leaderboard as a static site: pages, JSON, CSV, Markdown, LaTeX.
 
-    Results of unlike data, texts, method, weights, statistics or size stand in separate tables. The site
-    holds the JSON Schema of results files, schema.json.
+    Results of unlike data, texts, method, weights, statistics or size stand in separate tables. A run is
+    refused whose figures do not follow from its ratings; intervals are not computed anew. The site holds the
+    JSON Schema of results files, schema.json.
 
     Example: dhp leaderboard runs/one runs/two --out site/
     """

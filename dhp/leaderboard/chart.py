@@ -1,9 +1,12 @@
 """D_avg and D_min of all judges of a table as bars, in the manner of figure 4 of Wang et al. (2025)."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
+from dhp.leaderboard.entries import judge_name
 from dhp.leaderboard.tables import Table
 from dhp.report.charts import COLOURS, drawn
+from dhp.text import printable
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -11,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANELS = {"d_avg": "D_avg (breadth)", "d_min": "D_min (blind spot)"}
-_LONGEST = 34
+_LONGEST = 38  # characters in a line of a label
 
 
 def bars(table: Table) -> "Markup":
@@ -34,20 +37,21 @@ def _panel(axes: "Axes", table: Table, quantity: str) -> None:
         ("_ew", "ew", "weighted by experts (EW)", 0.18),
     ):
         results = [row.entry.result for row in table.rows]
-        values = [getattr(r, quantity + end) or 0.0 for r in results]
-        axes.barh([p + shift for p in places], values, 0.34, color=COLOURS[colour], label=label)
-        for place, r in zip(places, results, strict=True):
+        values = [getattr(r, quantity + end) for r in results]
+        axes.barh(
+            [p + shift for p in places], [d or 0.0 for d in values], 0.34, color=COLOURS[colour], label=label
+        )
+        for place, r, d in zip(places, results, values, strict=True):
+            if d is None:
+                axes.text(0, place + shift, " undefined", va="center", size=6.5, color=COLOURS["weak"])
             if (ends := r.ci.get(quantity + end)) is not None:
                 axes.plot(
                     ends, [place + shift] * 2, color=COLOURS["ink"], linewidth=1.0, solid_capstyle="butt"
                 )
     axes.axvline(1, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
-    axes.set_yticks(list(places), [_short(row.entry.result.model) for row in table.rows])
+    names = [printable(judge_name(entry, table.entries)) for entry in table.entries]
+    axes.set_yticks(list(places), [textwrap.fill(n, _LONGEST, max_lines=2, placeholder="…") for n in names])
     axes.set_ylim(len(table.rows) - 0.5, -0.5)
     axes.set_xlim(left=0)
     axes.set_title(_PANELS[quantity], loc="left", fontsize=9)
     axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

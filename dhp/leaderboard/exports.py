@@ -1,16 +1,16 @@
 """The tables of a leaderboard as JSON, CSV, Markdown and LaTeX; figures as in the results files."""
 
 import csv
-import html
 import io
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from dhp.leaderboard.entries import Entry
 from dhp.leaderboard.tables import RULES, Row, Table
+from dhp.report.formats import markdown_cell
 from dhp.report.reading import between, figure
+from dhp.text import printable, spreadsheet_safe
 
 SCHEMA = "dhp.leaderboard/1"
 QUANTITIES = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew": "D_min_EW"}
@@ -49,9 +49,11 @@ def as_csv(tables: Sequence[Table]) -> str:
                 record |= {f"{name}_low": low, f"{name}_high": high}
             lines.append({"table": number, "task": table.task, **table.parts, "rule": table.rule, **record})
     out = io.StringIO()
-    writer = csv.DictWriter(out, list(lines[0]), lineterminator="\n")
+    fields = dict.fromkeys(name for line in lines for name in line)
+    writer = csv.DictWriter(out, list(fields), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(lines)
+    for line in lines:
+        writer.writerow({k: spreadsheet_safe(v) if isinstance(v, str) else v for k, v in line.items()})
     return out.getvalue()
 
 
@@ -62,10 +64,10 @@ def as_markdown(tables: Sequence[Table]) -> str:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items())
         rows = [_cells(row) for row in table.rows]
         head = [*_SHORT, *QUANTITIES.values(), "cost / 1,000"]
-        lines = [head, ["---"] * 3 + ["---:"] * 5, *([_markdown(c) for c in row] for row in rows)]
+        lines = [head, ["---"] * 3 + ["---:"] * 5, *([markdown_cell(c) for c in row] for row in rows)]
         parts += [
-            f"## {_markdown(table.dataset)}",
-            f"{_markdown(shared)}. {RULES[table.rule]}",
+            f"## {markdown_cell(table.dataset)}",
+            f"{markdown_cell(shared)}. {RULES[table.rule]}",
             "\n".join(f"| {' | '.join(line)} |" for line in lines),
         ]
     return "\n\n".join(parts) + "\n"
@@ -142,10 +144,5 @@ def _cells(row: Row) -> list[str]:
     return [shown_rank(row), r.model, r.protocol, *figures, figure(row.entry.cost)]
 
 
-def _markdown(text: str) -> str:
-    plain = html.escape(" ".join(text.split()), quote=False)
-    return re.sub(r"([\\`*_\[\]|~])", r"\\\1", plain)
-
-
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in " ".join(text.split())).replace("–", "--")
+    return "".join(_LATEX.get(c, c) for c in " ".join(printable(text).split())).replace("–", "--")

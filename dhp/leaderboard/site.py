@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dhp.errors import InputError
 from dhp.files import reason, replacing
 from dhp.leaderboard.chart import bars
-from dhp.leaderboard.entries import Entry, safe_name
+from dhp.leaderboard.entries import Entry, judge_name, safe_name
 from dhp.leaderboard.exports import (
     QUANTITIES,
     SCHEMA,
@@ -24,12 +25,14 @@ from dhp.leaderboard.tables import RULES, Row, Table
 from dhp.report.notes import notes
 from dhp.report.web import page
 from dhp.results import results_schema
+from dhp.text import printable
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
 DATA = "leaderboard.json"
 _SIZES = ((3, "up to 3B"), (10, "3B to 10B"), (40, "10B to 40B"), (float("inf"), "40B and more"))
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FACETS = ("task", "dataset", "protocol", "provider", "size")
 
 
@@ -71,9 +74,15 @@ def pages(tables: Sequence[Table]) -> dict[str, str]:
         by_dataset.setdefault(table.dataset, []).append(table)
         for row in table.rows:
             by_model.setdefault(row.entry.result.model, []).append((table, row))
+    everyone = [entry for table in tables for entry in table.entries]
     made = {
         "index.html": _page(
-            "board_index.html", "", tables=tables, judges=_judges(tables), facets=_options(tables)
+            "board_index.html",
+            "",
+            tables=tables,
+            judges=_judges(tables),
+            everyone=everyone,
+            facets=_options(tables),
         ),
         "compare.html": _page(
             "board_compare.html", "", scripts=["board_compare.js"], data=_embedded(_data(tables))
@@ -85,7 +94,10 @@ def pages(tables: Sequence[Table]) -> dict[str, str]:
             "board_dataset.html", "../", dataset=dataset, tables=list(zip(mine, charts, strict=True))
         )
     for model, own in by_model.items():
-        made[model_file(model)] = _page("board_model.html", "../", model=model, results=own, notes=notes)
+        name = judge_name(own[0][1].entry, everyone)
+        made[model_file(model)] = _page(
+            "board_model.html", "../", model=model, compared=printable(name), results=own, notes=notes
+        )
     return made
 
 
@@ -99,47 +111,16 @@ def dataset_file(dataset: str) -> str:
     return f"datasets/{safe_name(dataset)}.html"
 
 
-def judge_name(entry: Entry) -> str:
-    """Model and way of asking."""
-    way = entry.result.protocol.partition("@")[0]
-    return entry.result.model if way in ("none", "unknown") else f"{entry.result.model} ({way})"
-
-
-def compared_name(entry: Entry) -> str:
-    """Model and protocol, as the page that compares two judges lists them."""
-    return f"{entry.result.model} ({entry.result.protocol})"
-
-
 def size_class(entry: Entry) -> str:
     """The class of a model's size, for filters."""
     size = entry.size
     return "unknown" if size is None else next(name for end, name in _SIZES if size < end)
 
 
-def largest(table: Table) -> float:
-    """The end of the axis on which a table's D and their intervals are drawn; more than 1."""
-    ends = [1.2]
-    for row in table.rows:
-        r = row.entry.result
-        found = [*r.ci.values(), *(ci for v in r.variants for ci in v.ci.values())]
-        ends += [high for pair in found if pair is not None for high in pair]
-        ends += [d for d in (r.d_avg, r.d_avg_ew, *(v.d for v in r.variants)) if d is not None]
-    return max(ends) * 1.02
-
-
 def _page(template: str, root: str, *, scripts: Sequence[str] = ("board.js",), **values: object) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
-    helpers = (
-        compared_name,
-        dataset_file,
-        judge_name,
-        largest,
-        model_file,
-        shown_rank,
-        shown_size,
-        size_class,
-    )
-    return page(
+    helpers = (dataset_file, judge_name, model_file, shown_rank, shown_size, size_class)
+    made = page(
         template,
         styles=["board.css"],
         scripts=scripts,
@@ -149,6 +130,7 @@ def _page(template: str, root: str, *, scripts: Sequence[str] = ("board.js",), *
         **{helper.__name__: helper for helper in helpers},
         **values,
     )
+    return _CONTROLS.sub(lambda found: printable(found[0]), made)
 
 
 def _judges(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
@@ -190,21 +172,24 @@ def _embedded(data: object) -> "Markup":
 
 def _data(tables: Sequence[Table]) -> dict[str, Any]:
     """What the page that compares two judges needs."""
-    keys = sorted({(row.entry.result.model, row.entry.result.protocol) for t in tables for row in t.rows})
-    place = {key: i for i, key in enumerate(keys)}
+    everyone = [entry for table in tables for entry in table.entries]
+    judges = {(e.result.model, e.result.protocol): e for e in everyone}
+    place = {key: i for i, key in enumerate(sorted(judges))}
 
     def at(entry: Entry) -> int:
         return place[entry.result.model, entry.result.protocol]
 
     return {
-        "judges": [f"{model} ({protocol})" for model, protocol in keys],
+        "judges": [printable(judge_name(judges[key], everyone)) for key in place],
         "quantities": list(QUANTITIES.items()),
         "tables": [
             {
-                "dataset": table.dataset,
-                "parts": list(table.parts.items()),
-                "end": largest(table),
-                "levels": [(v.variant, v.level) for v in table.rows[0].entry.result.variants],
+                "dataset": printable(table.dataset),
+                "parts": [(name, printable(value)) for name, value in table.parts.items()],
+                "end": table.end,
+                "levels": [
+                    (printable(v.variant), printable(v.level)) for v in table.entries[0].result.variants
+                ],
                 "results": {str(at(row.entry)): _figures(row.entry) for row in table.rows},
                 "pairs": _pairs(table, at) if table.comparison else None,
             }
@@ -217,7 +202,7 @@ def _figures(entry: Entry) -> dict[str, Any]:
     r = entry.result
     return {
         "averages": {name: _with_ends(getattr(r, name), r.ci.get(name)) for name in QUANTITIES},
-        "variants": {v.variant: _with_ends(v.d, v.ci.get("d")) for v in r.variants},
+        "variants": {printable(v.variant): _with_ends(v.d, v.ci.get("d")) for v in r.variants},
     }
 
 

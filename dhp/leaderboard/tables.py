@@ -12,21 +12,21 @@ from dhp.leaderboard.entries import ALIKE, Entry
 from dhp.runs import RunResult
 
 Rule = Literal["paired", "intervals", "figures"]
+RESAMPLES = 2000
+MOST_PAIRED = 16
+"""Judges that are compared by pairs. The more pairs, the more resamples Holm's correction takes, and time
+grows with the cube of the judges: about 8 s for 16 of them on 100 examples."""
 RULES: dict[Rule, str] = {
     "paired": "A rank is 1 + the number of judges that are better beyond doubt: a higher D_avg, and no "
     "common group in the paired comparison of all judges on the same texts (bootstrap over examples, Holm "
     "over all pairs). Judges that share a group letter cannot be told apart at 0.05.",
     "intervals": "A rank is 1 + the number of judges whose 95 % interval of D_avg lies wholly above. Judges "
     "with overlapping intervals tie; a paired comparison on the same texts could tell some of them apart, "
-    "but takes the ratings of all, and no more than 14 judges.",
+    f"but takes the ratings of all, and no more than {MOST_PAIRED} judges.",
     "figures": "A rank is 1 + the number of judges with a higher D_avg; only equal figures tie, as intervals "
     "are not at hand.",
 }
 """How ranks were found, for readers."""
-RESAMPLES = 2000
-MOST_PAIRED = 14
-"""Judges that can be compared by pairs: p is at least 1 / (RESAMPLES + 1), and for the 105 pairs of 15 judges
-Holm's correction takes that past 0.05."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,13 @@ class Table:
     comparison: DatasetComparison | None
     """In the order of `compared`; None without a paired comparison."""
     compared: tuple[Entry, ...]
+    end: float
+    """Of the axis on which its D and their intervals are drawn; more than 1."""
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Those of its rows."""
+        return [row.entry for row in self.rows]
 
     @property
     def dataset(self) -> str:
@@ -100,14 +107,23 @@ def _table(kind: tuple[str, ...], entries: Sequence[Entry]) -> Table:
         rows.append(Row(entry, rank, ranks.count(rank) > 1 if rank else False, letters))
     rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(row.entry.result.d_avg or 0.0)))
     parts = {part: value for part, value in zip(ALIKE, kind, strict=True) if value}
-    return Table(parts, entries[0].task, rule, tuple(rows), comparison, tuple(there))
+    return Table(parts, entries[0].task, rule, tuple(rows), comparison, tuple(there), _end(entries))
+
+
+def _end(entries: Sequence[Entry]) -> float:
+    ends = [1.2]
+    for r in (entry.result for entry in entries):
+        found = [*r.ci.values(), *(ci for v in r.variants for ci in v.ci.values())]
+        ends += [high for pair in found if pair is not None for high in pair]
+        ends += [d for d in (r.d_avg, r.d_avg_ew, *(v.d for v in r.variants)) if d is not None]
+    return max(ends) * 1.02
 
 
 def _ranked(entries: Sequence[Entry]) -> tuple[Rule, list[int], DatasetComparison | None]:
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
     rated = [RunResult(e.place, e.result, e.group) for e in entries if e.group is not None]
-    early = any(run.group.looks is not None for run in rated)
-    if len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not early:
+    apart = any(run.group.looks is not None or run.result.curves for run in rated)
+    if len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart:
         found = _comparison(rated)
         by_average = found.scores["d_avg"]
         if np.isfinite(by_average.point).all():

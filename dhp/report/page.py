@@ -42,7 +42,7 @@ class _Section:
 
     @property
     def title(self) -> str:
-        how = f", {self.result.protocol}" if _asked(self.result) else ""
+        how = f", {self.result.protocol}" if self.result.asked else ""
         return f"{self.result.dataset}: {self.result.model}{how}"
 
     @property
@@ -79,7 +79,7 @@ def html_report(run: Run) -> str:
         styles=("report.css", "explorer.css"),
         scripts=("explorer.js",),
         sections=[_section(place, result) for place, result in enumerate(run.results, 1)],
-        asked=any(_asked(result) for result in run.results),
+        asked=any(result.asked for result in run.results),
         explorer=explorer_data(run),
         prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),
@@ -109,11 +109,6 @@ def _section(place: int, result: Result) -> _Section:
         repeats=[n for n in columns if any(f.get(n) is not None for f in result.repeats.values())],
         confusion={r.variant: _shares(r) for r in result.variants if r.misplaced is not None},
     )
-
-
-def _asked(result: Result) -> bool:
-    """Whether there is a protocol to speak of."""
-    return result.protocol not in ("none", "unknown")
 
 
 def _averages(result: Result) -> list[dict[str, Any]]:

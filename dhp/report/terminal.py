@@ -80,9 +80,7 @@ def _fitting_table(result: Result, console: Console) -> Table:
 
 def result_table(result: Result, dropped: Collection[str] = ()) -> Table:
     """One row a variant and one an average, without the columns `dropped`; the worst variant is bold."""
-    judge = (
-        result.model if result.protocol in ("none", "unknown") else f"{result.model}  ·  {result.protocol}"
-    )
+    judge = f"{result.model}  ·  {result.protocol}" if result.asked else result.model
     table = plain_table(f"{result.dataset}  ·  {judge}  ·  n = {result.n}")
     columns = [column for column in _COLUMNS if column.header not in dropped]
     for column in columns:

@@ -217,3 +217,30 @@ def test_names_cannot_break_the_line(
     said = capsys.readouterr().out
     assert said.count("\n") == 1
     assert "\x1b" not in said
+
+
+def test_an_earlier_run_may_be_named_by_its_results(dhp: Run) -> None:
+    dhp(
+        "benchmark",
+        "--model",
+        "mock/ideal",
+        "--dataset",
+        "mini/story_cloze",
+        "--n",
+        "8",
+        "--out",
+        "r",
+        "--quiet",
+    )
+    done = dhp("gate", "r", "--against", "r/results.json", "--max-drop", "0")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_run_that_stopped_early_says_noticed_or_not_and_no_more(dhp: Run) -> None:
+    stop = ("--stop-when-resolved", "--out", "r", "--quiet")
+    dhp("benchmark", "--model", "mock/ideal", "--dataset", "mini/story_cloze", *stop)
+    assert dhp("gate", "r", "--min-d-min", "1").code == 0
+    for option, value in (("--min-d-min", "1.5"), ("--min-d-avg", "1")):
+        done = dhp("gate", "r", option, value)
+        assert done.code == 2
+        assert "stopped early, so that D tells only whether it is at least 1" in done.err

@@ -268,7 +268,8 @@ def test_one_note_for_all_that_hardly_move() -> None:
 def test_a_reader_that_goes_away_is_not_a_gate_that_failed(tmp_path: Path) -> None:
     rows = [f"{e},{v},m,{3 - (v != 'original')}" for e in range(9) for v in ("original", "x")]
     (tmp_path / "r.csv").write_text("\n".join(["example,variant,metric,score", *rows]) + "\n")
-    command = f"{shlex.quote(sys.executable)} -m dhp analyze r.csv | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}"
+    analyze = f"{shlex.quote(sys.executable)} -m dhp analyze r.csv"
+    command = f"{analyze} | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.strip() in ("141", "0"), "0 where all was written before"
     assert done.stderr == ""

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import dhp
 from dhp.errors import InputError
 from dhp.leaderboard import add_results, read_entries
 from dhp.results import Results, results_schema
+from dhp.specs import Task
 
 from .conftest import RESAMPLES, signed
 
@@ -52,7 +53,18 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
             "lacks the variant 'rewriting_insertion_rule.major', which was rated",
         ),
         (lambda r: r.update(model="mock/other"), "no ratings of model 'mock/other'"),
-        (lambda r: signed(r, "n", "100"), "n is 100, but 24 follows"),
+        (lambda r: (signed(r, "n", "100"), r.update(n=100)), "n is 100, but 24 follows"),
+        (lambda r: r.update(warnings=["it cheats"]), "warnings is"),
+        (lambda r: r.update(failures={"made up": 1}), "failures.made up is 1, but None"),
+        (lambda r: r.update(rules={"parse:last": 3}), "rules.parse:last is 3"),
+        (lambda r: r.update(missing_mass=0.5), "missing_mass is 0.5, but None"),
+        (lambda r: r.update(left_out=["random_typos.minor"]), "left_out is"),
+        (lambda r: r.update(levels="none"), "levels is none, but suite"),
+        (lambda r: r.update(ci={}), r"ci.d_avg is None, but .* need --resamples"),
+        (lambda r: r["ci"].pop("d_min"), "ci.d_min is None"),
+        (lambda r: r.update(at_100={}), "at_100.d_avg is None"),
+        (lambda r: r["variants"][0].update(ci={}), "variants.random_deletions.minor.ci.d is None"),
+        (lambda r: (r.update(ci={}), [v.update(ci={}) for v in r["variants"]]), "ci.d is None"),
         (lambda r: signed(r, "weights", "design.v1@0"), r"weights are 'design.v1@0', not .* --weights FILE"),
     ],
 )
@@ -180,3 +192,77 @@ def test_a_board_must_be_a_folder(runs: Path, tmp_path: Path) -> None:
     shutil.copy(runs / "good" / "results.json", tmp_path / "board")
     with pytest.raises(InputError, match="is a file; allowed: a folder of results files"):
         add_results(runs / "good", tmp_path / "board")
+
+
+def test_a_result_without_any_interval_is_taken(
+    runs: Path, tmp_path: Path, edited: Callable[..., Path]
+) -> None:
+    def change(result: Result) -> None:
+        result.update(ci={}, at_100={})
+        for variant in result["variants"]:
+            variant["ci"] = {}
+
+    assert add_results(
+        edited("none.json", change), tmp_path / "board", ratings=runs / "noisy" / "ratings.parquet"
+    )
+
+
+class Careless:
+    """Gives no score to the first texts, and says why and by which rule it read the others."""
+
+    model, protocol = "own/careless", "none"
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        """A rating for each candidate and metric."""
+        for place, c in enumerate(candidates):
+            for metric in task.metrics:
+                if place < 40:
+                    yield dhp.Rating(c.example, c.variant, metric.name, 0, None, "failed", raw="it slept")
+                else:
+                    score = 4.0 - (c.variant != "original")
+                    yield dhp.Rating(
+                        c.example, c.variant, metric.name, 0, score, "scored", "4", "parse:last", 0.25
+                    )
+
+
+@pytest.mark.parametrize("field", ["warnings", "failures", "rules", "missing_mass"])
+def test_what_makes_figures_doubtful_cannot_be_taken_away(tmp_path: Path, field: str) -> None:
+    run = tmp_path / "run"
+    dhp.run(Careless(), "mini/answer_equivalence", out=run, resamples=None)
+    result = json.loads((run / "results.json").read_text())
+    assert result[field]
+    file = tmp_path / "edited.json"
+    file.write_text(json.dumps(result | {field: type(result[field])() if field != "missing_mass" else None}))
+    table = pd.read_parquet(run / "ratings.parquet")
+    table.to_csv(tmp_path / "all.csv", index=False)
+    with pytest.raises(InputError, match=f"{field}.* is .*follows from the ratings"):
+        add_results(file, tmp_path / "board", ratings=tmp_path / "all.csv")
+    table.drop(columns=["raw", "rule", "missing_mass"]).to_csv(tmp_path / "few.csv", index=False)
+    assert add_results(run / "results.json", tmp_path / "board", ratings=tmp_path / "few.csv")
+
+
+def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -> None:
+    table = pd.read_parquet(runs / "noisy" / "ratings.parquet")
+    table = table[(table["dataset"] == "mini/summeval") & (table["variant"] != "random_typos.minor")]
+    table.to_csv(tmp_path / "r.csv", index=False)
+    found = dhp.analyze(tmp_path / "r.csv", suite="summeval", resamples=None).to_json()
+    for left_out, taken in ((["random_typos.minor"], True), ([], False)):
+        (tmp_path / "r.json").write_text(json.dumps(found | {"left_out": left_out}))
+        if taken:
+            assert add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")
+        else:
+            with pytest.raises(InputError, match=r"left_out is .* follows from the ratings"):
+                add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")
+
+
+def test_results_of_a_table_without_levels_can_be_checked(runs: Path, tmp_path: Path) -> None:
+    table = pd.read_parquet(runs / "noisy" / "ratings.parquet").drop(columns="level")
+    table.to_csv(tmp_path / "r.csv", index=False)
+    found = dhp.analyze(tmp_path / "r.csv", weights="uniform", resamples=None).to_json()
+    assert {result["levels"] for result in found} == {"none"}
+    (tmp_path / "r.json").write_text(json.dumps(found))
+    assert add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")
+    found[0]["variants"][0]["level"] = "word"
+    (tmp_path / "r.json").write_text(json.dumps(found))
+    with pytest.raises(InputError, match=r"level is word, but all follows"):
+        add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")

@@ -10,6 +10,8 @@ import pytest
 import dhp as library
 from tests.cli.conftest import Run
 
+from .conftest import soon
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -48,14 +50,14 @@ def test_the_script_is_the_command(
 
 def test_the_newer_run_counts_and_the_command_goes_on(dhp: Run, run: Path, tmp_path: Path) -> None:
     newer = json.loads((run / "results.json").read_text())
-    newer |= {"created": "2999-01-01T00:00:00+00:00"}
+    newer |= {"created": (later := soon())}
     (tmp_path / "newer.json").write_text(json.dumps(newer))
     done = dhp("leaderboard", run, "newer.json")
     assert done.code == 0
     assert done.err.count("\n") == 1
     assert "dhp: two runs of model 'mock/noisy'" in done.err
     (table,) = json.loads((tmp_path / "site" / "leaderboard.json").read_text())["tables"]
-    assert [row["created"] for row in table["rows"]] == ["2999-01-01T00:00:00+00:00"]
+    assert [row["created"] for row in table["rows"]] == [later]
 
 
 def test_help_says_where_the_schema_is(dhp: Run) -> None:

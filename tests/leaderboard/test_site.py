@@ -1,6 +1,7 @@
 """The site: figures as in the results, filters, sorting, two judges side by side, names that are markup."""
 
 import csv
+import io
 import json
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 
 from dhp.errors import InputError
 from dhp.leaderboard import make_tables, read_entries, write_site
+from dhp.leaderboard.chart import bars
 from dhp.leaderboard.exports import as_csv, as_json, as_latex, as_markdown
 from dhp.results import results_schema
 from tests.browser import Page, in_browser, needs_chromium
@@ -172,11 +174,57 @@ def test_results_without_variants_have_a_page(edited: Callable[..., Path], tmp_p
 def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> None:
     tables = make_tables(read_entries([edited("some.json", lambda r: r.update(model=EVIL))]))
     markdown, latex = as_markdown(tables), as_latex(tables)
-    assert "<" not in markdown
-    assert r"\|&amp;\_$%\\x{} 7B |" in markdown
+    assert not re.search(r"(?<!\\)[<>|&$]", re.sub(r"^\|.*?\||\|$| \| ", "", markdown, flags=re.M))
+    assert r"\|\&\_\$%\\x{} 7B |" in markdown
     assert r"|\&\_\$\%\textbackslash{}x\{\} 7B & none" in latex
     assert json.loads(as_json(tables))["tables"][0]["rows"][0]["model"] == EVIL
     assert next(csv.DictReader(as_csv(tables).splitlines()))["model"] == EVIL
+
+
+def test_lines_of_a_csv_file_may_lack_parts(edited: Callable[..., Path]) -> None:
+    bare = edited("bare.json", lambda r: (signed(r, "suite", ""), r.update(model="own/bare")))
+    whole = edited("whole.json", lambda r: r.update(model="own/whole"))
+    lines = list(csv.DictReader(as_csv(make_tables(read_entries([bare, whole]))).splitlines()))
+    assert {line["model"]: bool(line["suite"]) for line in lines} == {"own/bare": False, "own/whole": True}
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_cell_of_a_csv_file_is_a_formula(edited: Callable[..., Path], start: str) -> None:
+    name = f'{start}HYPERLINK("x")'
+    tables = make_tables(read_entries([edited("some.json", lambda r: r.update(model=name))]))
+    (line,) = csv.DictReader(io.StringIO(as_csv(tables), newline=""))
+    assert line["model"] == f"'{name}"
+    assert float(line["d_avg"]) == tables[0].rows[0].entry.result.d_avg
+
+
+def test_control_characters_reach_no_page_and_no_table(edited: Callable[..., Path], tmp_path: Path) -> None:
+    name = "own/a\x00b\x1b[31mc\x7f"
+
+    def change(result: dict[str, Any]) -> None:
+        result.update(model=name, warnings=[name])
+        result["variants"][0]["variant"] = name
+
+    tables = make_tables(read_entries([edited("some.json", change)]))
+    write_site(tables, tmp_path / "site")
+    for path in (tmp_path / "site").rglob("*.*"):
+        if path.suffix in (".html", ".md", ".tex"):
+            text = path.read_text("utf-8")
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]|\\u001b|\\u0000", text), path
+            assert "own/a\ufffdb" in text.replace("<wbr>", "").replace("\\ufffd", "\ufffd"), path
+
+
+def test_bars_tell_protocols_apart_and_say_what_is_undefined(edited: Callable[..., Path]) -> None:
+    def change(result: dict[str, Any], protocol: str, d: float | None) -> None:
+        result.update(model="own/one", protocol=protocol, d_avg=d)
+        signed(result, "protocol", protocol)
+
+    ways = {"stars@1": 2.0, "stars@2": 3.0, "words@1": None}
+    files = [edited(f"{i}.json", lambda r, w=w: change(r, *w)) for i, w in enumerate(ways.items())]
+    (table,) = make_tables(read_entries(files))
+    chart = bars(table)
+    for label in ("own/one (stars@1)", "own/one (stars@2)", "own/one (words)"):
+        assert chart.count(f">{label}<") == 1
+    assert chart.count("undefined") == 1
 
 
 def board(edited: Callable[..., Path]) -> list[Path]:
@@ -251,8 +299,8 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
                 "s.dispatchEvent(new Event('input', {bubbles: true})) })()"
             )
 
-        await choose("one", "mock/noisy (none)")
-        await choose("two", "mock/ideal (none)")
+        await choose("one", "mock/noisy")
+        await choose("two", "mock/ideal")
         verdict = await page.run(f"{facts}.querySelector('.verdict').textContent")
         difference = noisy["d_avg"] - ideal["d_avg"]
         assert f"Difference of D_avg: −{-difference:.2f}, 95 % interval −" in verdict

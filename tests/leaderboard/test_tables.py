@@ -1,20 +1,25 @@
 """What stands on a leaderboard, in which table, on which rank."""
 
 import json
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dhp
 from dhp.errors import InputError
 from dhp.leaderboard import make_tables, read_entries
-from dhp.leaderboard.entries import safe_name
-from dhp.leaderboard.tables import competition_ranks, group_ranks, overlap_ranks
+from dhp.leaderboard.entries import Entry, judge_name, safe_name
+from dhp.leaderboard.tables import MOST_PAIRED, RULES, competition_ranks, group_ranks, overlap_ranks
+from dhp.results import Curve
 
-from .conftest import DATASETS, MODELS, signed
+from .conftest import DATASETS, MODELS, signed, soon
 
 
 def test_runs_with_ratings_are_ranked_by_the_paired_comparison(runs: Path) -> None:
@@ -28,8 +33,6 @@ def test_runs_with_ratings_are_ranked_by_the_paired_comparison(runs: Path) -> No
 
 
 def test_equals_share_a_rank_and_a_group(runs: Path, tmp_path: Path) -> None:
-    import dhp
-
     dhp.run("mock/ideal?samples=2", "mini/summeval", out=tmp_path / "twin")
     tables = make_tables(read_entries([runs / "good", runs / "blind", tmp_path / "twin"]))
     (table,) = [t for t in tables if t.dataset == "mini/summeval"]
@@ -90,7 +93,13 @@ def test_unlike_results_stand_in_separate_tables(
 ) -> None:
     first = json.loads((runs / "noisy" / "results.json").read_text())[0]
     value = value.format(**first)
-    other = edited("other.json", lambda r: signed(r, part, value))
+
+    def change(result: dict[str, Any]) -> None:
+        signed(result, part, value)
+        if part == "n":
+            result["n"] = int(value)
+
+    other = edited("other.json", change)
     tables = [t for t in make_tables(read_entries([runs / "good", other])) if t.dataset == "mini/summeval"]
     assert [len(t.rows) for t in tables] == [1, 1]
     assert {t.parts[part] for t in tables} == {tables[0].parts[part], tables[1].parts[part]}
@@ -128,10 +137,10 @@ def test_no_intervals_no_ties_but_of_equal_figures(runs: Path, edited: Callable[
 
 
 def test_the_newest_of_two_runs_counts(runs: Path, edited: Callable[..., Path]) -> None:
-    newer = edited("newer.json", lambda r: r.update(created="2999-01-01T00:00:00+00:00", d_avg=9.0))
+    newer = edited("newer.json", lambda r: r.update(created=soon(), d_avg=9.0))
     for order in ([newer, runs / "noisy"], [runs / "noisy", newer]):
         with pytest.warns(
-            UserWarning, match=r"two runs of model 'mock/noisy' .*newest counts, .*newer\.json \(2999-"
+            UserWarning, match=r"two runs of model 'mock/noisy' .*newest counts, .*newer\.json \("
         ):
             entries = read_entries(order)
         found = {e.result.dataset: e.result.d_avg for e in entries}
@@ -188,6 +197,12 @@ def test_file_names_are_safe(names: list[str]) -> None:
     assert made != safe_name(*names, key=["x"])
 
 
+def without_method(result: dict[str, Any]) -> None:
+    """Take that part out of the signature."""
+    parts = result["signature"].split("|")
+    result["signature"] = "|".join(part for part in parts if not part.startswith("method:"))
+
+
 def test_faults_are_named(runs: Path, tmp_path: Path, edited: Callable[..., Path]) -> None:
     (tmp_path / "empty").mkdir()
     mixed = tmp_path / "mixed"
@@ -208,6 +223,17 @@ def test_faults_are_named(runs: Path, tmp_path: Path, edited: Callable[..., Path
         edited("when.json", lambda r: r.update(created="soon")): "created 'soon' is no time",
         edited("sig.json", lambda r: signed(r, "statistics", "paper+printed")): "signature: statistics is",
         edited("data.json", lambda r: r.update(dataset="other")): "signature: dataset is",
+        edited("begins.json", lambda r: signed(r, "statistics", "default+hmp-asymptotic-x")): "statistics is",
+        edited("hmp.json", lambda r: r.update(combination="hmp")): r"statistics is 'default\+hmp-asymptotic'",
+        edited("short.json", lambda r: r.update(dataset="mini/summ")): "signature: dataset is",
+        edited("way.json", lambda r: r.update(protocol="no")): "signature: protocol is 'none', not 'no'",
+        edited("few.json", lambda r: r.update(n=23)): "signature: n is '24', not '23'",
+        edited("w.json", lambda r: r.update(weights="desig")): "signature: weights is 'design', not 'desig'",
+        edited("part.json", without_method): "signature lacks 'method'",
+        edited("cost.json", lambda r: r.update(cost=-1.0)): "cost is -1; allowed: 0 or more",
+        edited("use.json", lambda r: r.update(usage={"calls": -2})): r"usage.calls is -2; allowed: 0",
+        edited("asked.json", lambda r: r["ratings"].update(failed=-3)): r"ratings.failed is -3; allowed: 0",
+        edited("future.json", lambda r: r.update(created="9999-12-31")): "'9999-12-31' lies in the future",
     }
     for path, message in faults.items():
         with pytest.raises(InputError, match=message) as caught:
@@ -228,5 +254,92 @@ def test_results_without_all_their_ratings_are_refused(runs: Path, tmp_path: Pat
         ratings["example"] == json.loads((runs / "good" / "examples.jsonl").read_text().split("\n")[0])["id"]
     )
     ratings[~first].to_parquet(folder / "ratings.parquet")
-    with pytest.raises(InputError, match=r"ratings.parquet does not hold the ratings of results.json"):
+    with pytest.raises(InputError, match="n is 24, but 23 follows from the ratings"):
         read_entries([folder])
+
+
+def rewritten(run: Path, place: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """A copy of a run whose first result was changed."""
+    shutil.copytree(run, place)
+    results = json.loads((place / "results.json").read_text())
+    change(results[0] if isinstance(results, list) else results)
+    (place / "results.json").write_text(json.dumps(results))
+    return place
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.update(d_avg=9.0), "d_avg is 9.0, but"),
+        (lambda r: r.update(d_avg_ew=9.0), "d_avg_ew is 9.0, but"),
+        (lambda r: r["variants"][0]["metrics"]["fluency"].update(weight=0.9), "its weights are none"),
+        (lambda r: r["variants"][2].update(d=0.1), "d is 0.1, but"),
+        (lambda r: r.update(failures={"forged": 3}), "failures.forged is 3, but None"),
+        (lambda r: r.update(warnings=["forged"]), "warnings is"),
+    ],
+)
+def test_a_run_whose_figures_were_edited_is_refused(
+    runs: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read_entries([rewritten(runs / "noisy", tmp_path / "run", change)])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_with_weights_of_its_own_is_read(tmp_path: Path) -> None:
+    row = {"coherence": 0.7, "consistency": 0.1, "fluency": 0.1, "relevance": 0.1}
+    own = {"weights": "own", "version": 1, "provenance": "Made up.", "otherwise": "uniform"}
+    file = tmp_path / "own.yaml"
+    file.write_text(yaml.safe_dump(own | {"tasks": {"summarization": {"reordering": row}}}))
+    dhp.run("mock/noisy", "mini/summeval", weights=str(file), out=tmp_path / "run", resamples=None)
+    (entry,) = read_entries([tmp_path / "run"])
+    assert entry.result.weights == "own"
+    edited = rewritten(tmp_path / "run", tmp_path / "edited", lambda r: r.update(d_min_ew=9.0))
+    with pytest.raises(InputError, match=r"d_min_ew is 9\.0, but"):
+        read_entries([edited])
+
+
+def copies(runs: Path, counts: dict[str, int]) -> list[Entry]:
+    """So many judges each that rate as the judge of a run does."""
+    found = {name: read_entries([runs / name]) for name in counts}
+    originals = {n: next(e for e in es if e.result.dataset == DATASETS[1]) for n, es in found.items()}
+    return [
+        replace(originals[name], result=replace(originals[name].result, model=f"{name}/{i}"))
+        for name, count in counts.items()
+        for i in range(count)
+    ]
+
+
+def test_as_many_judges_as_are_compared_by_pairs_can_be_told_apart(runs: Path) -> None:
+    (table,) = make_tables(copies(runs, {"good": 1, "blind": MOST_PAIRED - 1}))
+    assert table.rule == "paired"
+    assert [row.rank for row in table.rows] == [1] + [2] * (MOST_PAIRED - 1)
+    (table,) = make_tables(copies(runs, {"good": 1, "blind": MOST_PAIRED}))
+    assert table.rule == "intervals"
+    assert str(MOST_PAIRED) in RULES["intervals"]
+
+
+def test_runs_with_doses_are_not_compared_by_pairs(runs: Path) -> None:
+    entries = copies(runs, {"good": 1, "blind": 1})
+    curve = Curve("random_typos", (1, 2), {})
+    dosed = [replace(e, result=replace(e.result, curves=(curve,))) for e in entries]
+    assert [make_tables(some)[0].rule for some in (entries, dosed)] == ["paired", "intervals"]
+
+
+def test_judges_are_told_apart_by_no_more_than_it_takes(edited: Callable[..., Path]) -> None:
+    def entry(model: str, protocol: str) -> Entry:
+        def change(result: dict[str, Any]) -> None:
+            result.update(model=model, protocol=protocol)
+            signed(result, "protocol", protocol)
+
+        return read_entries([edited("some.json", change)])[0]
+
+    alone, first, second = entry("own/a", "none"), entry("own/b", "stars@1"), entry("own/b", "stars@2")
+    bare, other = entry("own/b", "none"), entry("own/b", "words@3")
+    assert judge_name(alone, [alone, first]) == "own/a"
+    assert judge_name(first, [alone, first]) == "own/b (stars)"
+    assert [judge_name(e, [first, second, bare]) for e in (first, second)] == [
+        "own/b (stars@1)",
+        "own/b (stars@2)",
+    ]
+    assert [judge_name(e, [bare, other]) for e in (bare, other)] == ["own/b (none)", "own/b (words)"]

@@ -1,0 +1,226 @@
+"""What keeps a result off a leaderboard: its own faults, and figures that do not follow from its ratings."""
+
+import datetime as dt
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from dhp.analysis import analyze_group
+from dhp.comparing import PARTS
+from dhp.content import DATASETS, read_suite, weights_names
+from dhp.errors import InputError
+from dhp.files import reason
+from dhp.leaderboard.entries import Entry, moment
+from dhp.plans import Plan, make_plan
+from dhp.records import PROBES, Variant, dose_of
+from dhp.report.notes import notes
+from dhp.results import Result
+from dhp.specs import Scale, Weights
+
+_FIGURES = (
+    *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew"),
+    *("effect_avg", "effect_avg_ew", "n", "ratings", "levels", "variants", "controls", "attacks", "curves"),
+    *("left_out", "ci", "at_100", "repeats", "styles", "halo", "warnings"),
+)
+"""Fields of a result that follow from its ratings, in the order in which they are compared."""
+_BY_COLUMN = {"failures": "raw", "rules": "rule", "missing_mass": "missing_mass"}
+"""Fields that follow from a column of the ratings that need not be there."""
+_UNKNOWN = "unknown"
+_LARGEST = 1e6
+"""A D far beyond what any number of examples gives."""
+
+
+def fault(result: Result) -> str | None:
+    """What makes a result unfit for any table, although its shape is right; None if nothing does."""
+    if lacking := [part for part in PARTS if part not in result.signed]:
+        return f"signature lacks '{lacking[0]}'"
+    for part, signed, said in _stated(result):
+        if signed != said:
+            return f"signature: {part} is '{signed}', not '{said}' as in the result"
+    scores = (result.d_avg, result.d_min, result.d_avg_ew, result.d_min_ew, *(v.d for v in result.variants))
+    if wrong := [d for d in scores if d is not None and not 0 <= d <= _LARGEST]:
+        return f"D is {wrong[0]:g}; allowed: 0 to {_LARGEST:g}"
+    counts = {
+        f"{name}.{key}": count
+        for name in ("usage", "ratings", "failures", "rules")
+        for key, count in getattr(result, name).items()
+    }
+    for name, value in {"cost": result.cost or 0, **counts}.items():
+        if value < 0:
+            return f"{name} is {value:g}; allowed: 0 or more"
+    try:
+        when = moment(result.created)
+    except ValueError:
+        return f"created '{result.created}' is no time; allowed: e.g. 2026-05-31T12:00:00+00:00"
+    if when > dt.datetime.now(dt.UTC) + dt.timedelta(days=1):
+        return f"created '{result.created}' lies in the future; allowed: no later than now"
+    try:
+        notes(result)
+    except (LookupError, ArithmeticError, ValueError) as e:
+        return f"its parts contradict each other or lack {reason(e)}; allowed: results as dhp writes them"
+    return None
+
+
+def _stated(result: Result) -> Iterator[tuple[str, str, str]]:
+    """Parts of the signature that the rest of the result states too: name, as signed, as stated."""
+    signed = result.signed
+    yield "dataset", signed["dataset"].rpartition("@")[0], result.dataset
+    yield "n", signed["n"].partition("@")[0].removeprefix("<="), str(result.n)
+    yield "weights", signed["weights"].rpartition("@")[0].rpartition(".v")[0], result.weights
+    combined = f"{result.statistics}+{result.combination}"
+    yield "statistics", signed["statistics"].removesuffix("+looks"), combined
+    yield "protocol", signed["protocol"], result.protocol
+
+
+def check_figures(
+    entry: Entry, columns: Collection[str] = (), *, weights: str | None = None, resamples: int | None = 2000
+) -> None:
+    """Raise `InputError` with the first figure of a result that does not follow from its ratings.
+
+    Figures are the same within 1e-6 of their size. What the ratings do not know cannot be checked: the data,
+    the method, cost and usage, and levels where the ratings have none. A result without any interval passes,
+    one that lacks some of them does not.
+
+    Parameters
+    ----------
+    entry
+        With its ratings.
+    columns
+        Of the ratings: failures, rules and missing mass are compared where their columns are there.
+    weights
+        Name or file of the expert weights, for results with other weights than those that ship.
+    resamples
+        With which intervals were computed. None is quick, for runs of one's own: these are not compared,
+        weights are taken as the result states them, and its suite may be any.
+    """
+    if resamples is None:
+        entry = _without_intervals(entry)
+    computed = _computed(entry, weights, resamples)
+    here, there = entry.result.to_json(), computed.to_json()
+    for field in (*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)):
+        for where, said, found in _differences(field, here[field], there[field]):
+            drawn = "ci" in where.split(".")
+            hint = f"; other than {resamples} resamples need --resamples" if drawn else ""
+            raise InputError(
+                f"{entry.place}: model '{entry.result.model}' on '{entry.result.dataset}': {where} is "
+                f"{said}, but {found} follows from the ratings{hint}"
+            )
+
+
+def _without_intervals(entry: Entry) -> Entry:
+    r = entry.result
+    variants = tuple(replace(v, ci={}) for v in r.variants)
+    return replace(entry, result=replace(r, ci={}, at_100={}, variants=variants))
+
+
+def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Result:
+    """The result that follows from the ratings, analysed as the given result says it was."""
+    r, group = entry.result, entry.group
+    assert group is not None
+    rated = (*r.variants, *r.controls, *r.attacks)
+    if unnamed := sorted(set(group.variants) - {v.variant for v in rated}):
+        raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
+    if r.signed["n"] != group.size:
+        raise InputError(f"{entry.place}: n is {r.signed['n']}, but {group.size} follows from the ratings")
+    source = _source_of_levels(r, with_column=bool(group.levels))
+    levels = group.levels or {}
+    variants = [
+        Variant(
+            v.variant,
+            v.variant.partition(".")[0],
+            "all" if source == "none" and v.level not in PROBES else levels.get(v.variant, v.level),
+            v.method or "",
+            v.degree,
+        )
+        for v in rated
+    ]
+    plan = _plan(entry, variants, weights, resamples)
+    scales = {metric: Scale(min=low, max=high) for metric, (low, high) in r.scales.items()}
+    return analyze_group(
+        group,
+        plan,
+        variants,
+        left_out=_left_out(r, {*levels, *group.variants, *(v.name for v in variants)}, resamples),
+        levels=source,
+        signature=r.signature,
+        scales=scales,
+    )
+
+
+def _left_out(result: Result, there: Collection[str], resamples: int | None) -> list[str]:
+    """What it names as left out and is not there, and what else is lacking of its suite, if that ships."""
+    named = [name for name in result.left_out if name not in there]
+    suite = result.signed["suite"].partition("@")[0]
+    if resamples is None or suite not in DATASETS or any(map(dose_of, there)):
+        return named
+    whole = read_suite(suite)
+    pairs = zip(whole.variants, whole.with_stand_ins().variants, strict=True)
+    return named + [v.name for v, other in pairs if not {v.name, other.name} & {*there, *named}]
+
+
+def _source_of_levels(result: Result, *, with_column: bool) -> str:
+    """Where its levels come from: as it says, if its suite and the ratings' column allow that."""
+    suite = result.signed["suite"].partition("@")[0]
+    allowed = ["column", *(["suite"] if suite not in ("none", "given") else [] if with_column else ["none"])]
+    return result.levels if result.levels in allowed else allowed[-1]
+
+
+def _plan(entry: Entry, variants: list[Variant], weights: str | None, resamples: int | None) -> Plan:
+    """As the result says it was analysed; raises `InputError` where its signature says otherwise."""
+    r, place = entry.result, entry.place
+    quick = resamples is None
+    if not quick and weights is None and r.weights not in weights_names():
+        raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by --weights")
+    assert entry.group is not None
+    task = None if entry.task == _UNKNOWN else entry.task
+    plan = make_plan(
+        r.statistics,
+        r.combination,
+        "uniform" if quick else weights or r.weights,
+        task,
+        {v.perturber for v in variants if v.level not in PROBES},
+        entry.group.metrics,
+        resamples if r.ci or r.at_100 or any(v.ci for v in r.variants) else None,
+        entry.group.looks is not None,
+    )
+    for part in plan.label.split("|"):
+        name, _, value = part.partition(":")
+        if r.signed[name] != value and not (quick and name == "weights"):
+            hint = "; give those that were used by --weights FILE" if name == "weights" else ""
+            raise InputError(f"{place}: {name} are '{r.signed[name]}', not '{value}'{hint}")
+    return replace(plan, weights=_stated_weights(entry), task=entry.task) if quick else plan
+
+
+def _stated_weights(entry: Entry) -> Weights:
+    """The expert weights that a result states beside its figures."""
+    rows: dict[str, dict[str, float]] = {}
+    for v in entry.result.variants:
+        row = {metric: cell.weight for metric, cell in v.metrics.items() if cell.weight is not None}
+        if row:
+            rows.setdefault(v.variant.partition(".")[0], row)
+    try:
+        return Weights(
+            weights="stated",
+            version=1,
+            provenance="The result.",
+            otherwise="uniform",
+            tasks={entry.task: rows} if rows else {},
+        )
+    except ValueError as e:
+        raise InputError(f"{entry.place}: its weights are none ({' '.join(str(e).split())})") from None
+
+
+def _differences(where: str, said: object, found: object) -> Iterator[tuple[str, object, object]]:
+    """Where two values differ, and the two."""
+    if isinstance(said, dict) and isinstance(found, dict):
+        for key in [*said, *(k for k in found if k not in said)]:
+            yield from _differences(f"{where}.{key}", said.get(key), found.get(key))
+    elif isinstance(said, list | tuple) and isinstance(found, list | tuple) and len(said) == len(found):
+        for place, (one, other) in enumerate(zip(said, found, strict=True)):
+            name = one.get("variant", place) if isinstance(one, dict) else place
+            yield from _differences(f"{where}.{name}", one, other)
+    elif isinstance(said, float | int) and isinstance(found, float | int):
+        if not math.isclose(said, found, rel_tol=1e-6, abs_tol=1e-12):
+            yield where, said, found
+    elif said != found:
+        yield where, said, found
