@@ -199,7 +199,7 @@ def analyze_group(
         combination=plan.combination,
         weights=plan.weights.weights,
         levels=levels,
-        **_averages(averaged),
+        **averages(averaged),
         ci=ci,
         at_100=at_100,
         variants=tuple(rows),
@@ -221,7 +221,7 @@ def analyze_group(
     )
 
 
-def _averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
+def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
     """The figures of a result that sum up its variants; None where no variant is defined."""
     found: dict[str, Any] = {}
     levels = {row.variant: row.level for row in rows}

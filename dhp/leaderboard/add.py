@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dhp.errors import InputError
 from dhp.files import write_whole
-from dhp.leaderboard.checks import check_figures
+from dhp.leaderboard.checks import check_averages, check_figures
 from dhp.leaderboard.entries import newest, safe_name
 from dhp.leaderboard.reading import read_entries
 from dhp.ratings import Group, groups, read_ratings
@@ -46,7 +46,8 @@ def add_results(
     Raises
     ------
     InputError
-        As `read_entries`, and for the first figure that does not follow from the ratings.
+        As `read_entries`, and for the first figure that does not follow from the ratings, or without these
+        the first average that does not follow from the variants.
     """
     folder = Path(board)
     if folder.exists() and not folder.is_dir():
@@ -58,7 +59,9 @@ def add_results(
         columns, table = list(frame.columns), list(groups(frame))
         entries = [replace(e, group=_ratings_of(e.result, table, str(ratings))) for e in entries]
     for entry in entries:
-        if entry.group is not None:
+        if entry.group is None:
+            check_averages(entry)
+        else:
             check_figures(entry, columns, weights=weights, resamples=resamples)
     written = []
     for entry in entries:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from dhp.analysis import analyze_group
+from dhp.analysis import analyze_group, averages
 from dhp.comparing import PARTS
 from dhp.content import DATASETS, read_suite, weights_names
 from dhp.errors import InputError
@@ -70,6 +70,17 @@ def _stated(result: Result) -> Iterator[tuple[str, str, str]]:
     combined = f"{result.statistics}+{result.combination}"
     yield "statistics", signed["statistics"].removesuffix("+looks"), combined
     yield "protocol", signed["protocol"], result.protocol
+
+
+def check_averages(entry: Entry) -> None:
+    """Raise `InputError` with the first average of a result that does not follow from its own variants."""
+    r = entry.result
+    for name, follows in averages(r.variants).items() if not r.curves else ():
+        if next(_differences(name, getattr(r, name), follows), None):
+            raise InputError(
+                f"{entry.place}: model '{r.model}' on '{r.dataset}': {name} is {getattr(r, name)}, but "
+                f"{follows} follows from its variants"
+            )
 
 
 def check_figures(

@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from dhp.comparing import DatasetComparison, compare_results
+from dhp.comparing import DatasetComparison, compare_results, unpaired
 from dhp.errors import InputError
 from dhp.leaderboard.entries import ALIKE, Entry
+from dhp.report.reading import group_letters
 from dhp.runs import RunResult
 
 Rule = Literal["paired", "intervals", "figures"]
@@ -35,7 +36,7 @@ class Row:
 
     entry: Entry
     rank: int | None
-    """From 1 on; equal ranks are ties. None where D_avg is undefined."""
+    """From 1 on; equal ranks are ties. None where D_avg is undefined or there is nobody to compare with."""
     tied: bool
     groups: str = ""
     """Letters of the groups it belongs to; empty without a paired comparison."""
@@ -56,6 +57,16 @@ class Table:
     compared: tuple[Entry, ...]
     end: float
     """Of the axis on which its D and their intervals are drawn; more than 1."""
+
+    @property
+    def priced(self) -> bool:
+        """Whether the cost of any is known."""
+        return any(entry.cost is not None for entry in self.entries)
+
+    @property
+    def sized(self) -> bool:
+        """Whether the name of any says its size."""
+        return any(entry.size is not None for entry in self.entries)
 
     @property
     def entries(self) -> list[Entry]:
@@ -102,8 +113,10 @@ def _table(kind: tuple[str, ...], entries: Sequence[Entry]) -> Table:
     rows = []
     for entry in entries:
         place = there.index(entry) if entry in there else None
-        rank = None if place is None else ranks[place]
-        letters = "" if comparison is None or place is None else _letters(comparison, place)
+        rank = None if place is None or len(there) < 2 else ranks[place]
+        letters = ""
+        if comparison is not None and place is not None:
+            letters = group_letters(comparison.scores["d_avg"].groups, place)
         rows.append(Row(entry, rank, ranks.count(rank) > 1 if rank else False, letters))
     rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(row.entry.result.d_avg or 0.0)))
     parts = {part: value for part, value in zip(ALIKE, kind, strict=True) if value}
@@ -123,7 +136,8 @@ def _ranked(entries: Sequence[Entry]) -> tuple[Rule, list[int], DatasetCompariso
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
     rated = [RunResult(e.place, e.result, e.group) for e in entries if e.group is not None]
     apart = any(run.group.looks is not None or run.result.curves for run in rated)
-    if len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart:
+    paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
+    if paired and unpaired(rated) is None:
         found = _comparison(rated)
         by_average = found.scores["d_avg"]
         if np.isfinite(by_average.point).all():
@@ -139,8 +153,3 @@ def _comparison(rated: Sequence[RunResult]) -> DatasetComparison:
         if set(run.group.examples) != set(rated[0].group.examples):
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
     return compare_results(rated[0].result.dataset, rated, ("protocol",), RESAMPLES)
-
-
-def _letters(comparison: DatasetComparison, place: int) -> str:
-    groups = comparison.scores["d_avg"].groups
-    return "".join(chr(ord("a") + g) for g, group in enumerate(groups) if place in group)

@@ -118,10 +118,19 @@ def test_the_newer_result_stays_on_the_board(tmp_path: Path, edited: Callable[..
     board = tmp_path / "board"
     (path,) = add_results(edited("old.json", lambda r: r.update(created="2001-01-01T00:00:00+00:00")), board)
     with pytest.warns(UserWarning, match="the newest counts, .*new.json"):
-        assert add_results(edited("new.json", lambda r: r.update(d_avg=1.0)), board) == [path]
+        assert add_results(edited("new.json", lambda r: r.update(cost=1.0)), board) == [path]
     with pytest.warns(UserWarning, match="not .*old.json"):
         assert add_results(tmp_path / "old.json", board) == []
-    assert [json.loads(p.read_text())["d_avg"] for p in board.iterdir()] == [1.0]
+    assert [json.loads(p.read_text())["cost"] for p in board.iterdir()] == [1.0]
+
+
+@pytest.mark.parametrize("figure", ["d_avg", "d_min", "d_avg_ew", "effect_avg"])
+def test_an_average_that_its_variants_do_not_have_is_refused(
+    tmp_path: Path, edited: Callable[..., Path], figure: str
+) -> None:
+    with pytest.raises(InputError, match=f"{figure} is 22.0, but .* follows from its variants"):
+        add_results(edited("some.json", lambda r: r.update({figure: 22.0})), tmp_path / "board")
+    assert not (tmp_path / "board").exists()
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_markup_in_names_stays_text(edited: Callable[..., Path], tmp_path: Path)
 
     evil = EVIL.replace("|", "!")  # parts the signature
     made = {}
-    for name in (evil, "harmless"):
+    for name in (evil, "harmless 7B"):
         out = tmp_path / ("evil" if name == evil else "good")
         tables = make_tables(read_entries([edited("some.json", lambda r, name=name: change(r, name))]))
         write_site(tables, out)
