@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -187,8 +188,11 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one(tmp_path: 
         subprocess.run(broken, check=True, capture_output=True)
         again = sum(stats(url)["paid"].values()) - 2 * paid
     assert again <= kills * concurrency
-    for name in ("ratings.parquet", "perturbed.jsonl", "report.html"):
+    for name in ("ratings.parquet", "perturbed.jsonl", "examples.jsonl", "prompts.json"):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "broken" / name).read_bytes()
+    pages = [(tmp_path / run / "report.html").read_text() for run in ("whole", "broken")]
+    whole, broken_off = (re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "then", page) for page in pages)
+    assert whole == broken_off
     results = [json.loads((tmp_path / run / "results.json").read_text()) for run in ("whole", "broken")]
     assert len({r.pop("created") for r in results}) <= 2
     assert results[0] == results[1]
