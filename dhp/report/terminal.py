@@ -86,7 +86,8 @@ def result_table(result: Result, dropped: Collection[str] = ()) -> Table:
     for column in columns:
         table.add_column(column.header, justify=column.justify, overflow="fold")
     level = None
-    for row in result.variants:
+    levels = list(dict.fromkeys(row.level for row in result.variants))
+    for row in sorted(result.variants, key=lambda row: levels.index(row.level)):
         style = "" if row.d is None else "green" if row.d >= 1 else "yellow"
         cells = [Text(printable(c.cell(row)), style=style if c.coloured else "") for c in columns]
         if columns[0].header == "level" and row.level == level:
