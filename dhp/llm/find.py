@@ -31,6 +31,8 @@ def open_model(
     if provider == "openai":
         from dhp.llm.http import OpenAIClient
 
+        if base_url is not None and not base_url.strip():
+            raise InputError("--base-url: is empty; allowed: the address of a server, up to /v1")
         return OpenAIClient(name, base_url, timeout=timeout)
     if base_url is not None:
         raise InputError(f"--base-url {base_url}: is for openai/NAME; {model} runs in this process")

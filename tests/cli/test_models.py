@@ -253,3 +253,12 @@ def test_a_fault_of_ours_is_one_line_unless_debugged(dhp: Run, monkeypatch: pyte
     said = "internal error, ZeroDivisionError: division by zero"
     assert done.err == f"dhp: {said}; run it again with --debug to see where\n"
     assert "Traceback" in dhp("protocols", "show", "dhp", "--debug").err
+
+
+def test_an_empty_address_is_not_that_of_openai(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "kept-to-itself")
+    done = dhp("benchmark", "--model", "openai/stub", "--base-url", "", *SMALL)
+    assert (done.code, done.err) == (
+        2,
+        "dhp: --base-url: is empty; allowed: the address of a server, up to /v1\n",
+    )
