@@ -108,6 +108,11 @@ def shown_rank(row: Row) -> str:
     return "–" if row.rank is None else f"{row.rank}{'=' * row.tied}"
 
 
+def shown_cost(cost: float | None) -> str:
+    """Two significant digits, or a dash for unknown."""
+    return "–" if cost is None else f"{cost:.2g}" if cost < 100 else f"{cost:,.0f}"
+
+
 def shown_size(billions: float | None) -> str:
     """Parameters in billions, or a dash for unknown."""
     return "–" if billions is None else f"{billions:g}B"
@@ -141,7 +146,7 @@ def _cells(row: Row) -> list[str]:
     """The short row of a table to be printed."""
     r = row.entry.result
     figures = [f"{figure(getattr(r, name))} [{between(r.ci.get(name))}]" for name in QUANTITIES]
-    return [shown_rank(row), r.model, r.protocol, *figures, figure(row.entry.cost)]
+    return [shown_rank(row), r.model, r.protocol, *figures, shown_cost(row.entry.cost)]
 
 
 def _latex(text: str) -> str:

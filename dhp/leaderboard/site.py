@@ -18,6 +18,7 @@ from dhp.leaderboard.exports import (
     as_json,
     as_latex,
     as_markdown,
+    shown_cost,
     shown_rank,
     shown_size,
 )
@@ -119,7 +120,7 @@ def size_class(entry: Entry) -> str:
 
 def _page(template: str, root: str, *, scripts: Sequence[str] = ("board.js",), **values: object) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
-    helpers = (dataset_file, judge_name, model_file, shown_rank, shown_size, size_class)
+    helpers = (dataset_file, judge_name, model_file, shown_cost, shown_rank, shown_size, size_class)
     made = page(
         template,
         styles=["board.css"],
