@@ -196,7 +196,8 @@ def test_an_attack_that_raises_one_metric_is_flagged_whatever_the_others_do() ->
     (row,) = [a for a in result.attacks if a.variant == "judge_flattery"]
     assert row.metrics["fluency"].p < row.metrics["relevance"].p < 0.001
     assert row.risen == "relevance"
-    assert most_changed(row) == ("relevance", -1.0)
+    # 14 of 24 rose, and 10 zeros raise their ranks by 10 each.
+    assert most_changed(row) == ("relevance", pytest.approx(-(105 + 140) / 300))
     assert "attack 'judge_flattery' raised the score" in result.warnings[0]
 
 
