@@ -44,7 +44,7 @@ def test_two_sided_is_twice_the_smaller_enumerated_tail(differences: list[int]) 
     st.lists(st.integers(-6, 9), min_size=1, max_size=120)
     | st.lists(st.floats(-5, 5).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1, max_size=120)
 )
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_paper_equals_scipy_at_its_defaults(differences: list[float]) -> None:
     if not any(differences):
         return
