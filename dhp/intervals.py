@@ -44,7 +44,7 @@ def intervals(
     found = bootstrap(*data, method=method, combination=combination, resamples=resamples)
     standard = dict.fromkeys(_AVERAGES, math.nan)
     if len(differences) >= _FEWEST:
-        at = d_at(*data, size=STANDARD_N, method=method, combination=combination, resamples=_DRAWS_AT).mean
+        at = d_at(*data, size=STANDARD_N, method=method, combination=combination, resamples=_DRAWS_AT)
         standard = {name: float(np.ravel(getattr(at, name))[0]) for name in _AVERAGES}
     of_averages: dict[str, Ends] = {}
     for name in (*_AVERAGES, *_EFFECTS):

@@ -1,6 +1,6 @@
 """The statistics of discernment: arrays in, results out; knows no LLM and no file."""
 
-from dhp.stats.bootstrap import AtSize, Bootstrap, Interval, Scores, bootstrap, d_at, interval
+from dhp.stats.bootstrap import Bootstrap, Interval, Scores, bootstrap, d_at, interval
 from dhp.stats.combine import COMBINATIONS, combine
 from dhp.stats.compare import Comparison, Pair, compare
 from dhp.stats.discernment import discernment, level_average, minimum
@@ -12,7 +12,6 @@ from dhp.stats.signed_rank import SignedRank, signed_rank
 
 __all__ = [
     "COMBINATIONS",
-    "AtSize",
     "Bootstrap",
     "Comparison",
     "Curve",

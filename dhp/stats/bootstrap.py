@@ -76,22 +76,6 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class AtSize:
-    """Discernment re-expressed for another number of examples; fields as in `Scores`, t = 1."""
-
-    n: int
-    """Examples at hand."""
-    size: int
-    """Examples for which the figures speak."""
-    extrapolated: bool
-    """Whether there are fewer examples at hand than that; the figures then assume that further examples
-    would be like these, and the interval leaves out that they are few."""
-    mean: Scores
-    low: Scores
-    high: Scores
-
-
-@dataclass(frozen=True, slots=True)
 class Design:
     """What stays the same over all samples."""
 
@@ -217,34 +201,23 @@ def d_at(
     method: Method = "exact",
     combination: Combination = DEFAULT_COMBINATION,
     resamples: int = 1000,
-    level: float = 0.95,
-) -> AtSize:
+) -> Scores:
     """Discernment as it would be on `size` examples, to compare where the numbers of examples differ.
 
-    The mean is over subsets drawn without replacement where there are at least `size` examples, else over
-    draws with replacement (an extrapolation). The interval is of percentiles of draws of `size` with
-    replacement in either case. Other parameters and errors as for `bootstrap` and `interval`; `size` is at
-    least 1.
+    The mean (t = 1) over subsets drawn without replacement where there are more than `size` examples. Where
+    there are fewer, over draws with replacement: an extrapolation, as if further examples were like these.
+    Other parameters and errors as for `bootstrap`; `size` is at least 1.
     """
     x = checked(differences)
     design = make_design(x, levels, weights, method, combination)
     if size < 1 or resamples < 1:
         raise ValueError(f"size and resamples must be at least 1, not {size} and {resamples}")
     n = len(x)
-    drawn = joined([design.sampled(times) for times in draws(n, size, resamples, rng)])
-    apart = drawn
     if n == size:
-        apart = design.point(x)
-    elif n > size:
-        apart = joined([design.sampled(times) for times in subsets(n, size, resamples, rng)])
-    left_out = design.left_out(n)
-    low, high, mean = {}, {}, {}
-    for field in fields(Scores):
-        values, without = getattr(drawn, field.name), getattr(left_out, field.name)
-        found = ends(values, values[0], without, level, "percentile")
-        low[field.name], high[field.name] = found.low[None], found.high[None]
-        mean[field.name] = _mean(getattr(apart, field.name))[None]
-    return AtSize(n, size, n < size, Scores(**mean), Scores(**low), Scores(**high))
+        return design.point(x)
+    samples = draws(n, size, resamples, rng) if n < size else subsets(n, size, resamples, rng)
+    drawn = joined([design.sampled(times) for times in samples])
+    return Scores(**{f.name: _mean(getattr(drawn, f.name))[None] for f in fields(Scores)})
 
 
 def interval(found: Bootstrap, quantity: str, *, level: float = 0.95, kind: Kind | None = None) -> Interval:
