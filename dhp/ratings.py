@@ -201,13 +201,14 @@ def _validated(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
 
 
 def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str) -> None:
+    import pandas as pd
+
     unknown = ~table["metric"].isin(list(scales))
     if unknown.any():
         metric = table["metric"].iloc[_row(unknown) - 1]
         raise InputError(f"{place}: row {_row(unknown)}: unknown metric '{metric}'; {near(metric, scales)}")
-    low, high = (
-        table["metric"].map({m: getattr(s, end) for m, s in scales.items()}) for end in ("min", "max")
-    )
+    code, names = pd.factorize(table["metric"])
+    low, high = (np.array([getattr(scales[m], end) for m in names])[code] for end in ("min", "max"))
     off = (table["score"] < low) | (table["score"] > high)
     if off.any():
         row = table.iloc[_row(off) - 1]
