@@ -17,8 +17,8 @@ from dhp.records import ORIGINAL, Rating
 from dhp.runs import RunResult, read_run
 from dhp.seeding import key_digest
 from dhp.stats import COMBINATIONS, Power, effect, shifted, simulated_power
-from dhp.stats.combine import Combination
-from dhp.stats.power import LIMIT, smallest
+from dhp.stats.combine import DEFAULT_COMBINATION, Combination
+from dhp.stats.power import LIMIT, largest_effect, smallest
 from dhp.stats.signed_rank import Method
 
 _CHANCES = (0.8, 0.9)
@@ -109,7 +109,7 @@ def power_of_effect(
     Parameters
     ----------
     size
-        Rank-biserial correlation of every metric, in (-1, 1].
+        Rank-biserial correlation of every metric, in (-1, 1]; at most q (2 - q) where a share q moves.
     question
         What is to be known.
     metrics, correlation, nonzero
@@ -129,8 +129,12 @@ def power_of_effect(
         raise InputError(f"correlation: {correlation:g}; allowed: 0 or more, less than 1")
     if not 0 < nonzero <= 1:
         raise InputError(f"nonzero: {nonzero:g}; allowed: more than 0, at most 1")
+    if not abs(size) <= (largest := largest_effect(nonzero)):
+        raise InputError(
+            f"effect: {size:g}; allowed: -{largest:g} to {largest:g}, where {nonzero:.0%} of the scores move"
+        )
     population = shifted(size, metrics, correlation, nonzero)
-    combination = _combination(question.combination or "hmp-asymptotic")
+    combination = _combination(question.combination or DEFAULT_COMBINATION)
     row = _variant(f"effect {size:g}", population, question, "exact", combination, LIMIT)
     source = f"effect {size:g}, {_metrics(metrics)}"
     if metrics > 1:
@@ -164,7 +168,7 @@ def power_of_mock(model: str, question: Question | None = None, *, metrics: int 
     named = (v for key in own for v in ([key] if "." in key else [f"{key}.{d}" for d in _DEGREES]))
     variants = tuple(dict.fromkeys([*(f"damage.{d}" for d in _DEGREES), *named]))
     table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
-    combination = _combination(question.combination or "hmp-asymptotic")
+    combination = _combination(question.combination or DEFAULT_COMBINATION)
     rows = [
         _variant(name, table[:, v], question, "exact", combination, _MOCK_LIMIT)
         for v, name in enumerate(variants)

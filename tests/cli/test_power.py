@@ -85,6 +85,7 @@ def test_an_undefined_d_is_a_dash_and_no_doubt(dhp: Run) -> None:
         (("--effect", "0.3", "--correlation", "1"), "correlation: 1; allowed: 0 or more, less than 1"),
         (("--effect", "0.3", "--correlation", "nan"), "correlation: nan; allowed"),
         (("--effect", "0.3", "--nonzero", "0"), "nonzero: 0; allowed: more than 0, at most 1"),
+        (("--effect", "0.9", "--nonzero", "0.3"), "allowed: -0.51 to 0.51, where 30% of the scores move"),
         (("--effect", "0.3", "--n", "0"), "n is 0; allowed: 1 to 100,000"),
         (("--effect", "0.3", "--n", "100001"), "n is 100001; allowed: 1 to 100,000"),
         (("--effect", "0.3", "--simulate", "0"), "--simulate: 0; allowed: 1 or more"),
