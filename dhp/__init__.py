@@ -5,29 +5,33 @@ judge score originals and degraded copies, test whether the scores fell. Names a
 """
 
 import importlib
+import sys
+import warnings
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from dhp.analysis import analyze
-    from dhp.asking import Asking
-    from dhp.data import Dataset
-    from dhp.errors import DhpError, InputError, NotApplicable, StoppedEarly
-    from dhp.judge import Candidate, Judge
-    from dhp.judges import protocol
-    from dhp.llm import Limits, Pace, Prices
-    from dhp.making import perturb_datasets
-    from dhp.perturb import Edited, Perturber, perturber
-    from dhp.perturb_model import PerturbModel
-    from dhp.pipeline import estimate, run
-    from dhp.protocols import Protocol
-    from dhp.records import Example, Rating, Variant
-    from dhp.results import Result, Results
+from dhp._version import __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from dhp.analysis.analyze import analyze
+    from dhp.analysis.results import Result, Results
+    from dhp.core.errors import DhpError, InputError, NotApplicable, StoppedEarly
+    from dhp.core.protocol_spec import Protocol
+    from dhp.core.records import Candidate, Example, Rating, Variant
+    from dhp.judge.api import Judge
+    from dhp.judge.factory import protocol
+    from dhp.llm.cost.usage import Limits, Prices
+    from dhp.llm.engine.jobs import RateLimits
+    from dhp.llm.settings import ModelSettings
+    from dhp.loaders.dataset import Dataset
+    from dhp.perturb.api import Edited, Perturber, perturber
+    from dhp.perturb.build import Choice, perturb_datasets
+    from dhp.perturb.model_config import PerturbModel
+    from dhp.run import estimate, run
 
 __all__ = [
-    "Asking",
     "Candidate",
+    "Choice",
     "Dataset",
     "DhpError",
     "Edited",
@@ -35,17 +39,19 @@ __all__ = [
     "InputError",
     "Judge",
     "Limits",
+    "ModelSettings",
     "NotApplicable",
-    "Pace",
     "PerturbModel",
     "Perturber",
     "Prices",
     "Protocol",
+    "RateLimits",
     "Rating",
     "Result",
     "Results",
     "StoppedEarly",
     "Variant",
+    "__version__",
     "analyze",
     "estimate",
     "perturb_datasets",
@@ -54,41 +60,45 @@ __all__ = [
     "run",
 ]
 
-_HOMES = {
-    "analyze": "analysis",
-    "Dataset": "data",
-    "DhpError": "errors",
-    "InputError": "errors",
-    "NotApplicable": "errors",
-    "StoppedEarly": "errors",
-    "Candidate": "judge",
-    "Judge": "judge",
-    "Asking": "asking",
-    "protocol": "judges",
-    "Limits": "llm",
-    "Pace": "llm",
-    "Prices": "llm",
-    "Edited": "perturb",
-    "Perturber": "perturb",
-    "perturber": "perturb",
-    "perturb_datasets": "making",
-    "PerturbModel": "perturb_model",
-    "estimate": "pipeline",
-    "run": "pipeline",
-    "Protocol": "protocols",
-    "Example": "records",
-    "Rating": "records",
-    "Variant": "records",
-    "Result": "results",
-    "Results": "results",
+_MODULES = {
+    "analysis.analyze": "analyze",
+    "analysis.results": "Result Results",
+    "core.errors": "DhpError InputError NotApplicable StoppedEarly",
+    "core.protocol_spec": "Protocol",
+    "core.records": "Candidate Example Rating Variant",
+    "judge.api": "Judge",
+    "judge.factory": "protocol",
+    "llm.cost.usage": "Limits Prices",
+    "llm.engine.jobs": "RateLimits",
+    "llm.settings": "ModelSettings",
+    "loaders.dataset": "Dataset",
+    "perturb.api": "Edited Perturber perturber",
+    "perturb.build": "Choice perturb_datasets",
+    "perturb.model_config": "PerturbModel",
+    "run": "estimate run",
 }
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_RENAMED = {"Asking": "ModelSettings", "Pace": "RateLimits"}
+
+
+class _Package(ModuleType):
+    """Keeps `dhp.run` the function: importing the submodule of that name would bind the module."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, getattr(value, name) if name == "run" else value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name in _RENAMED:
+        warnings.warn(f"dhp.{name} is now dhp.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        name = _RENAMED[name]
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'dhp' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"dhp.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"dhp.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted(__all__)

@@ -15,9 +15,9 @@ from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from dhp import __version__
-from dhp.errors import InputError
-from dhp.files import cache_folder, reason
+from dhp._version import __version__
+from dhp.core.errors import InputError
+from dhp.core.files import cache_folder, reason
 
 State = Literal["ok", "missing", "failed"]
 """`missing` is what only some uses need; `failed` what every use needs, or was asked for."""
@@ -164,7 +164,7 @@ def _extra(name: str, use: str, packages: list[_Package]) -> Check:
 
 
 def _content() -> Check:
-    from dhp.content import check
+    from dhp.content.check import check
 
     try:
         count = sum(1 for _ in check())
@@ -197,7 +197,7 @@ def _cache() -> Check:
 
 
 def _key() -> Check:
-    from dhp.llm.http import KEY_VARIABLE
+    from dhp.llm.clients.fast import KEY_VARIABLE
 
     key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key:
@@ -237,7 +237,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def _server(base_url: str, timeout: float) -> Check:
-    from dhp.llm.http import KEY_VARIABLE, OpenAIClient
+    from dhp.llm.clients.fast import KEY_VARIABLE, OpenAIClient
 
     if not base_url:
         raise InputError("--base-url: is empty; must have the form http://HOST:PORT/v1")

@@ -13,8 +13,9 @@ import numpy as np
 import scipy.special  # the bootstrap uses it: not part of what is timed
 import scipy.stats
 
-from dhp.stats import bootstrap, signed_rank
-from dhp.stats.resampled import Grid, draws
+from dhp.stats.bootstrap import bootstrap
+from dhp.stats.wilcoxon.resampled import Grid, draws
+from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 LEVELS = ["character", "word", "sentence"] * 4
 METRICS = 4

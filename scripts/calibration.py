@@ -17,10 +17,11 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 import dhp
-from dhp.stats import COMBINATIONS, Bootstrap, bootstrap, compare, interval, signed_rank
-from dhp.stats.bootstrap import KINDS
-from dhp.stats.combine import Combination, combined
+from dhp.stats.bootstrap import KINDS, Bootstrap, bootstrap, interval
+from dhp.stats.combine import COMBINATIONS, Combination, combined
+from dhp.stats.compare import compare
 from dhp.stats.discernment import LOG_ALPHA
+from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 from scipy.special import ndtri
 
-from dhp.stats import discernment, signed_rank
+from dhp.stats.discernment import discernment
+from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 PLOT = Path(__file__).resolve().parent.parent / "docs" / "d-by-n.svg"
 EFFECTS = (0.1, 0.2, 0.4, 0.8)

@@ -19,13 +19,18 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dhp.cli.progress import progress_shown
-from dhp.judge import Candidate, LlmJudge, checked_ratings
-from dhp.judges import protocol, questions
-from dhp.llm import Asker, Pace, Params, Reply, Request, Store, Terms, Usage
-from dhp.llm.http import OpenAIClient
-from dhp.llm.store import keys, row
-from dhp.making import perturb_datasets
-from dhp.specs import Task
+from dhp.core.records import Candidate
+from dhp.core.specs import Task
+from dhp.judge.check import checked_ratings
+from dhp.judge.factory import protocol, questions
+from dhp.judge.judges.llm import LlmJudge
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.clients.fast import OpenAIClient
+from dhp.llm.cost.usage import Usage
+from dhp.llm.engine.jobs import RateLimits
+from dhp.llm.records import Params, Reply, Request
+from dhp.llm.store import Store, keys, row
+from dhp.perturb.build import perturb_datasets
 from tests.llm.stub import stats, stub_server
 
 SOURCE = "A sentence of an article that goes on for a while and says little. " * 45
@@ -42,9 +47,9 @@ def texts(count: int) -> tuple[list[Candidate], Task]:
 
 def judge(url: str, folder: Path, concurrency: int, timeout: float = 60.0) -> LlmJudge:
     """The default protocol with one sample, so that each rating is a call."""
-    terms = Terms(Store(folder / "replies.sqlite"), pace=Pace(concurrency))
-    asker = Asker(OpenAIClient("stub", url, timeout=timeout), terms, run="measured")
-    return LlmJudge(asker, questions(protocol("dhp", samples=1)))
+    context = RequestContext(Store(folder / "replies.sqlite"), pace=RateLimits(concurrency))
+    cached_model = CachedModel(OpenAIClient("stub", url, timeout=timeout), context, run="measured")
+    return LlmJudge(cached_model, questions(protocol("dhp", samples=1)))
 
 
 def rated(asked: LlmJudge, candidates: Sequence[Candidate], task: Task) -> tuple[int, float, float]:
@@ -55,7 +60,7 @@ def rated(asked: LlmJudge, candidates: Sequence[Candidate], task: Task) -> tuple
         for _ in checked_ratings(asked, candidates, task):
             count += 1
             if count % 20 == 0:
-                show("stub", count, 4 * len(candidates), asked.asker.spent(Usage()))
+                show("stub", count, 4 * len(candidates), asked.cached_model.spent(Usage()))
     return count, time.perf_counter() - began, time.process_time() - used
 
 
@@ -123,7 +128,7 @@ def faults() -> None:
     twice = sum(count - 1 for count in counted["paid"].values())
     print(
         f"faults: {len(ratings):,} ratings of {len(places):,} places, {len(failed)} failed ({set(failed)}), "
-        f"{asked.asker.asked.retries:,} retries, {twice} paid twice (0); server: {counted['statuses']}"
+        f"{asked.cached_model.asked.retries:,} retries, {twice} paid twice (0); server: {counted['statuses']}"
     )
 
 

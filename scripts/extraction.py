@@ -14,10 +14,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from dhp.judge.extraction import Extracted, parse
-from dhp.protocols import AnswerForm
-from dhp.seeding import stream
-from dhp.specs import Scale
+from dhp.core.protocol_spec import AnswerForm
+from dhp.core.seeding import stream
+from dhp.core.specs import Scale
+from dhp.judge.extraction.parse import parse
+from dhp.judge.extraction.records import Extracted
 
 FIVE, THREE = Scale(min=1.0, max=5.0), Scale(min=1.0, max=3.0)
 SUMMEVAL: dict[str, AnswerForm] = {"rts": "analyze-rate", "stareval": "stars", "mcq": "letters"}

@@ -17,8 +17,10 @@ from pathlib import Path
 import numpy as np
 
 import dhp
-from dhp.leaderboard import make_tables, read_entries, write_site
-from dhp.specs import Task
+from dhp.core.specs import Task
+from dhp.leaderboard.load import read_entries
+from dhp.leaderboard.site import write_site
+from dhp.leaderboard.tables import make_tables
 
 REASON = (
     "The text reads well on the whole, though one passage does not follow from the one before it. Rating: "

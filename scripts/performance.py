@@ -19,11 +19,12 @@ import numpy as np
 import pandas as pd
 
 import dhp
-from dhp.content import read_card, read_list, read_suite
-from dhp.loaders import read_published
-from dhp.perturb import find_perturbers, perturb
-from dhp.records import STAND_IN
-from dhp.registry import Registry
+from dhp.content.catalog import read_card, read_list, read_suite
+from dhp.core.records import STAND_IN
+from dhp.core.registry import Registry
+from dhp.loaders.published.read import read_published
+from dhp.perturb.apply import perturb
+from dhp.perturb.registry import find_perturbers
 
 
 def median_seconds(function: Callable[[], object], repeats: int) -> float:

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 import dhp
-from dhp.report import print_results
+from dhp.report.terminal import print_results
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 MARKED = re.compile(

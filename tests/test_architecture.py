@@ -1,203 +1,102 @@
-"""The shape of the house: who may import whom, and how long things may get."""
+"""The shape of the package: which folder may import which, no circle of files, small files and functions."""
 
 import ast
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "dhp"
-VOCABULARY = {
-    "edits",
-    "errors",
-    "files",
-    "marks",
-    "protocols",
-    "records",
-    "registry",
-    "seeding",
-    "specs",
-    "tables",
-    "text",
+ROOT_FILES = {"__init__", "__main__", "_version", "benchmark", "doctor", "run"}
+ENGINE = "core content loaders perturb llm judge stats analysis human runs report"
+# Folder -> the folders that it may import besides itself.
+ALLOWED = {
+    "core": "",
+    "stats": "",
+    "content": "core",
+    "llm": "core",
+    "loaders": "core content",
+    "judge": "core content llm",
+    "perturb": "core content llm loaders",
+    "analysis": "core content stats",
+    "human": "core content stats",
+    "runs": "core content stats analysis judge",
+    "report": "core content analysis human runs",
+    "leaderboard survey run": f"{ENGINE} leaderboard survey",
+    "cli": f"{ENGINE} leaderboard survey run doctor",
 }
-# Part of the package -> the parts it may import besides itself.
-ALLOWED: dict[str, set[str]] = {
-    "errors": set(),
-    "edits": {"records"},
-    "files": {"errors"},
-    "marks": {"text"},
-    "tables": {"errors", "files"},
-    "records": set(),
-    "specs": {"records"},
-    "protocols": {"errors", "specs"},
-    "registry": {"errors"},
-    "seeding": set(),
-    "text": set(),
-    "results": {"errors", "stats"},
-    "content": VOCABULARY,
-    "loaders": VOCABULARY,
-    "perturb": VOCABULARY | {"llm"},
-    "llm": VOCABULARY,
-    "judge": VOCABULARY | {"llm"},
-    "stats": set(),
-    "looks": VOCABULARY,
-    "ratings": VOCABULARY | {"looks"},
-    "report": VOCABULARY | {"content", "results", "runs"},
-    "curves": VOCABULARY | {"ratings", "results", "stats"},
-    "intervals": VOCABULARY | {"ratings", "stats"},
-    "sequential": VOCABULARY | {"intervals", "looks", "plans", "ratings", "stats"},
-    "styles": VOCABULARY | {"ratings", "results", "stats"},
-    "plans": VOCABULARY | {"content", "stats"},
-    "analysis": VOCABULARY
-    | {"content", "curves", "intervals", "plans", "ratings", "results", "sequential"}
-    | {"stats", "styles", "__init__"},
-    "runs": VOCABULARY | {"ratings", "results"},
-    "comparing": VOCABULARY | {"ratings", "runs", "stats", "styles"},
-    "power": VOCABULARY | {"content", "judge", "ratings", "runs", "stats"},
-    "gate": VOCABULARY | {"comparing", "results", "runs"},
-    "doctor": VOCABULARY | {"content", "llm", "__init__"},
-    "data": VOCABULARY | {"content", "loaders"},
-    "runfolder": VOCABULARY | {"report", "results", "runs", "__init__"},
-    "asking": VOCABULARY | {"llm"},
-    "judges": VOCABULARY | {"asking", "content", "judge", "llm"},
-    "perturb_model": VOCABULARY | {"asking", "content", "llm", "perturb"},
-    "frozen": VOCABULARY | {"__init__"},
-    "audits": VOCABULARY | {"frozen"},
-    "perturbed": VOCABULARY | {"data", "frozen", "judge"},
-    "doses": VOCABULARY | {"perturb"},
-    "making": VOCABULARY
-    | {"asking", "content", "data", "doses", "frozen", "llm", "loaders", "perturb"}
-    | {"perturb_model", "perturbed"},
-    "survey": VOCABULARY | {"content", "making", "perturbed"},
-    "pipeline": VOCABULARY
-    | {"analysis", "asking", "data", "judge", "judges", "llm", "making", "perturb_model"}
-    | {"perturbed", "plans", "ratings", "results", "runfolder", "sequential"}
-    | {"__init__"},
-    "leaderboard": VOCABULARY
-    | {"analysis", "comparing", "content", "plans", "ratings", "report", "results", "runs"},
-    "cli": VOCABULARY
-    | {
-        "analysis",
-        "asking",
-        "audits",
-        "comparing",
-        "content",
-        "data",
-        "doctor",
-        "doses",
-        "frozen",
-        "gate",
-        "judges",
-        "leaderboard",
-        "llm",
-        "loaders",
-        "making",
-        "perturb",
-        "perturb_model",
-        "perturbed",
-        "pipeline",
-        "power",
-        "ratings",
-        "report",
-        "results",
-        "runfolder",
-        "runs",
-        "stats",
-        "survey",
-        "__init__",
-    },
-    "benchmark": {"cli"},
-    "__main__": {"cli"},
-    "__init__": {"analysis", "asking", "data", "errors", "judge", "judges", "llm", "making"}
-    | {"perturb", "perturb_model", "pipeline", "protocols", "records", "results"},
-}
-FILES = sorted(PACKAGE.rglob("*.py"))
+RULE = {folder: set(row.split()) for folders, row in ALLOWED.items() for folder in folders.split()}
+HEAVY = "aiohttp openai sqlite3 numpy scipy pandas pyarrow lemminflect nltk spacy torch transformers wordfreq typo"
 
 
-def part_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def module_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported_parts(tree: ast.AST) -> set[str]:
-    parts = set()
+SOURCES = {module_of(path): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {module: ast.parse(source) for module, source in SOURCES.items()}
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """The modules of the package that code imports, at whatever depth; a name of a package is the package."""
+    found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "relative imports hide what is imported"
-            names = [node.module or ""] if node.module != "dhp" else ["dhp.__init__"]
-        else:
-            continue
-        parts |= {
-            name.split(".")[1] if "." in name else "__init__" for name in names if name.split(".")[0] == "dhp"
-        }
-    return parts
+            module = node.module or ""
+            below = {f"{module}.{alias.name}" for alias in node.names}
+            found |= {name if name in TREES else module for name in below}
+    return {name for name in found if name.split(".")[0] == "dhp"}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_form_a_star(path: Path) -> None:
-    part = part_of(path)
-    assert part in ALLOWED, f"a new part '{part}' needs a row in the import table"
-    found = imported_parts(ast.parse(path.read_text())) - {part}
-    assert found <= ALLOWED[part], f"{part} must not import {found - ALLOWED[part]}"
+def forbidden(module: str, tree: ast.AST) -> set[str]:
+    """What a module imports though its folder must not."""
+    folder = module.split(".")[1]
+    allowed = RULE[folder] | {folder, "_version"}
+    return {name for name in imported(tree) if (name + ".__init__").split(".")[1] not in allowed}
 
 
-def test_an_import_between_stages_is_noticed() -> None:
-    assert imported_parts(ast.parse("def f():\n    from dhp.judge.api import Judge")) == {"judge"}
-    assert "judge" not in ALLOWED["perturb"]
+def test_folders_import_what_the_rule_allows() -> None:
+    assert {p.stem for p in PACKAGE.glob("*.py")} == ROOT_FILES
+    inside = {m: tree for m, tree in TREES.items() if m.count(".") > 1 or m == "dhp.run"}
+    assert {module: found for module, tree in inside.items() if (found := forbidden(module, tree))} == {}
+    planted = "def f():\n    from dhp.judge.api import Judge"
+    assert forbidden("dhp.stats.combine", ast.parse(planted)) == {"dhp.judge.api"}
+    with pytest.raises(CycleError):
+        TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
+    TopologicalSorter({module: imported(tree) - {module} for module, tree in TREES.items()}).prepare()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_files_and_functions_stay_small(path: Path) -> None:
-    text = path.read_text()
-    assert text.count("\n") <= 400
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert (node.end_lineno or 0) - node.lineno < 60, f"{node.name} is too long"
+def test_no_name_hides_a_module() -> None:
+    """`import dhp.stats.combine as c` is the module, as no package has a function of that name."""
+    for module, tree in TREES.items():
+        names = {a.asname or a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
+        hidden = {name for name in names if f"{module}.{name}" in TREES}
+        assert module == "dhp" or not hidden, f"{module}: {hidden}"
 
 
-def test_content_folders_hold_no_code() -> None:
-    for folder in ("perturbations", "expert_weights", "datasets", "protocols"):
-        assert (ROOT / folder).is_dir()
-        assert not list((ROOT / folder).rglob("*.py"))
+def test_files_and_functions_are_small() -> None:
+    for module, tree in TREES.items():
+        assert len(SOURCES[module].splitlines()) <= 400, module
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert (node.end_lineno or 0) - node.lineno < 60, f"{module}: {node.name} is too long"
 
 
-def test_top_level_is_as_designed() -> None:
-    tracked = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout
-    if not tracked:
-        pytest.skip("not a git checkout")
-    top = {line.split("/")[0] for line in tracked.splitlines() if not line.startswith(".")}
-    expected = "pyproject.toml README.md LICENSE dhp perturbations expert_weights datasets protocols docs"
-    assert top == {*expected.split(), "tests", "scripts"}
-
-
-HEAVY = {
-    "aiohttp",
-    "openai",
-    "sqlite3",
-    "numpy",
-    "scipy",
-    "pandas",
-    "pyarrow",
-    "lemminflect",
-    "nltk",
-    "spacy",
-    "torch",
-    "transformers",
-    "wordfreq",
-    "typo",
-    "datasets",
-}
+def test_content_is_data() -> None:
+    folders = ("perturbations", "expert_weights", "datasets", "protocols")
+    assert [path for name in folders for path in (ROOT / name).rglob("*.py")] == []
+    assert all((ROOT / name).is_dir() for name in folders)
 
 
 @pytest.mark.parametrize("module", ["dhp", "dhp.cli.main"])
 def test_importing_is_light(module: str) -> None:
     code = f"import sys, {module}; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert not HEAVY & {name.split(".")[0] for name in loaded}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {*HEAVY.split(), "datasets"} & {name.split(".")[0] for name in done.stdout.split()}

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 import dhp
-from dhp.content import read_weights
-from dhp.plans import make_plan
+from dhp.analysis.config import make_config
+from dhp.content.catalog import read_weights
+from dhp.core.specs import Task
 from dhp.report.notes import notes
-from dhp.specs import Task
-from dhp.stats import signed_rank
-from dhp.stats.signed_rank import log_normal_tail
+from dhp.stats.wilcoxon.signed_rank import log_normal_tail, signed_rank
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 CALIBRATION = runpy.run_path(str(SCRIPTS / "calibration.py"))
@@ -53,7 +52,7 @@ def shares(logs: Mapping[tuple[str, float], np.ndarray], combination: str) -> di
 
 def test_a_blind_judge_passes_in_five_per_cent(blind_logs: Any) -> None:
     """Under `default`, in the band of all settings together."""
-    default = make_plan("default", None, "uniform", None, [], ["fluency"]).combination
+    default = make_config("default", None, "uniform", None, [], ["fluency"]).combination
     found = shares(blind_logs, default)
     assert {key: share for key, share in found.items() if not LOW <= share <= HIGH} == {}
 

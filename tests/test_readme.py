@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.content import protocol_names, read_suite, read_task
-from dhp.judges import questions
-from dhp.perturb import check_suite, find_perturbers
+from dhp.content.catalog import read_suite, read_task
+from dhp.content.protocols import protocol_names
+from dhp.judge.factory import questions
+from dhp.perturb.registry import check_suite, find_perturbers
 from tests.llm.stub import stub_server
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,7 +30,7 @@ def test_the_judge_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_language_model_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (code,) = [block for block in blocks("python") if "dhp.Asking" in block]
+    (code,) = [block for block in blocks("python") if "dhp.ModelSettings" in block]
     names: dict[str, object] = {}
     with stub_server() as url:
         exec(code.replace("http://localhost:8000/v1", url), names)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dhp.cli.grouped import grouped
+from dhp.cli.option_groups import grouped
 from dhp.cli.options import OutputOptions, StatisticsOptions, SuiteName
 
 
@@ -23,7 +23,7 @@ def analyze(
 
     Example: dhp analyze ratings.csv --suite summeval
     """
-    from dhp.analysis import analyze as analyse
+    from dhp.analysis.analyze import analyze as analyse
 
     output.check()
     output.show(analyse(file, suite=suite, **asdict(options)))

@@ -4,14 +4,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dhp.audits import Spread, VariantAudit, audited
-from dhp.text import printable
+from dhp.core.text import printable
+from dhp.perturb.set_audit import Spread, VariantAudit, audited
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dhp.frozen import FrozenPart
+    from dhp.perturb.sets.part import FrozenPart
 
 
 @dataclass(frozen=True, slots=True)

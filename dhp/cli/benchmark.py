@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from dhp.cli.asking import ModelOptions, ProtocolOptions
-from dhp.cli.grouped import grouped
+from dhp.cli.model_options import ModelOptions, ProtocolOptions
+from dhp.cli.option_groups import grouped
 from dhp.cli.options import ModelNames, OutputOptions, StatisticsOptions, TextOptions
 
 
@@ -45,15 +45,15 @@ def benchmark(
     """
     from dhp.cli.console import output_console
     from dhp.cli.estimates import print_estimates
-    from dhp.pipeline import Way, estimate, run
-    from dhp.runfolder import RunFolder
+    from dhp.run import Way, estimate, run
+    from dhp.runs.writer import RunFolder
 
     output.check(dry_run)
     way: Way = {
         "protocol": [protocols.changed(name) for name in protocol],
         "prompt_files": protocols.prompt_file,
         "metrics": protocols.metric,
-        "asking": models.asking(),
+        "settings": models.settings(),
         "seed": texts.seed,
         "stop_when_resolved": stop_when_resolved,
     }

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dhp.text import printable
+from dhp.core.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dhp.comparing import DatasetComparison
-    from dhp.stats import Comparison
+    from dhp.runs.compare import DatasetComparison
+    from dhp.stats.compare import Comparison
 
 _SHOWN = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew": "D_min_EW"}
 
@@ -30,7 +30,7 @@ def compare(
 
     Example: dhp compare runs/one runs/two
     """
-    from dhp.comparing import compare_runs
+    from dhp.runs.compare import compare_runs
 
     found = compare_runs(run, allow=allow, resamples=resamples)
     if json:
@@ -56,7 +56,7 @@ def _print(found: "DatasetComparison", console: "Console") -> None:
 
 
 def _ranks(found: "DatasetComparison", comparison: "Comparison", name: str) -> "Table":
-    from dhp.report.reading import group_letters
+    from dhp.report.labels import group_letters
 
     title = f"{found.dataset}  ·  {name}  ·  n = {found.n}"
     table = _table(title, "judge", name, "95 %", "rank", "group")
@@ -101,13 +101,13 @@ def _table(title: str, *headings: str) -> "Table":
 
 
 def _shown(value: float) -> str:
-    from dhp.report.reading import figure
+    from dhp.report.labels import figure
 
     return figure(None if math.isnan(value) else value)
 
 
 def _between(low: float, high: float) -> str:
-    from dhp.report.reading import between
+    from dhp.report.labels import between
 
     return between(None if math.isnan(low) else (low, high))
 

@@ -18,8 +18,8 @@ def list_() -> None:
 
     Example: dhp data list
     """
-    from dhp.content import dataset_names, read_card
-    from dhp.loaders import is_prepared
+    from dhp.content.catalog import dataset_names, read_card
+    from dhp.loaders.fetch.prepared import is_prepared
 
     for name in dataset_names():
         card = read_card(name)
@@ -34,11 +34,11 @@ def check() -> None:
 
     Example: dhp data check
     """
-    from dhp.content import check as check_content
-    from dhp.content import dataset_names, read_list, read_probes, read_suite, suite_names
-    from dhp.data import resolve_datasets
-    from dhp.perturb import LISTS, check_suite, find_perturbers
-    from dhp.perturb_model import check_prompts
+    from dhp.content.catalog import dataset_names, read_list, read_probes, read_suite, suite_names
+    from dhp.content.check import check as check_content
+    from dhp.loaders.dataset import resolve_datasets
+    from dhp.perturb.model_config import check_prompts
+    from dhp.perturb.registry import LISTS, check_suite, find_perturbers
 
     for line in check_content():
         print(f"ok  {line}")
@@ -73,9 +73,9 @@ def prepare(
     Example: dhp data prepare summeval --from summeval.jsonl
     """
     from dhp.cli.progress import progress_shown
-    from dhp.content import read_card
-    from dhp.loaders import load_prepared
-    from dhp.loaders import prepare as prepare_data
+    from dhp.content.catalog import read_card
+    from dhp.loaders.fetch.prepared import load_prepared
+    from dhp.loaders.fetch.prepared import prepare as prepare_data
 
     card = read_card(name)
     with progress_shown("bytes") as show:
@@ -92,10 +92,11 @@ def show(name: DatasetName, n: Count = None, seed: Seed = 0) -> None:
 
     Example: dhp data show mini/summeval
     """
-    from dhp.content import dataset_names, read_card
-    from dhp.data import resolve_datasets
-    from dhp.errors import InputError
-    from dhp.loaders import load_prepared, measure
+    from dhp.content.catalog import dataset_names, read_card
+    from dhp.core.errors import InputError
+    from dhp.loaders.dataset import resolve_datasets
+    from dhp.loaders.fetch.prepared import load_prepared
+    from dhp.loaders.selection import measure
 
     if n is None and name in dataset_names() and (there := load_prepared(read_card(name))) is not None:
         n = min(read_card(name).n, len(there))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from dhp.text import printable
+from dhp.core.text import printable
 
 
 def doctor(

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dhp.text import printable
+from dhp.core.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dhp.llm import Bill, Estimate
+    from dhp.llm.cost.estimate import CostEstimate, Estimate
 
 _WAYS = (
     ("together", "joint"),
@@ -54,7 +54,7 @@ def _print_judge(judge: tuple[str, str], parts: Sequence["Estimate"], console: "
         console.print("tokens are estimates: a quarter of the bytes", highlight=False)
 
 
-def _cells(bills: Sequence["Bill"]) -> list[str]:
+def _cells(bills: Sequence["CostEstimate"]) -> list[str]:
     cost = sum(b.cost or 0.0 for b in bills) if bills[0].cost is not None else None
     return [
         f"{sum(b.calls for b in bills):,}",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dhp.text import printable
+from dhp.core.text import printable
 
 
 def gate(
@@ -29,7 +29,7 @@ def gate(
 
     Example: dhp gate runs/new --min-d-min 1 --min-d-avg 2 --against runs/old --max-drop 0.5
     """
-    from dhp.gate import Gate, check_run
+    from dhp.runs.gate import Gate, check_run
 
     conditions = Gate(min_d_min, min_d_avg, max_drop, None if against is None else Path(against))
     verdict = check_run(run, conditions)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from dhp.text import printable
+from dhp.core.text import printable
 
 
 class _SiteUnlessNamed(TyperGroup):
@@ -39,7 +39,9 @@ def site(
 
     Example: dhp leaderboard runs/one runs/two --out site/
     """
-    from dhp.leaderboard import make_tables, read_entries, write_site
+    from dhp.leaderboard.load import read_entries
+    from dhp.leaderboard.site import write_site
+    from dhp.leaderboard.tables import make_tables
 
     tables = make_tables(read_entries(run or []))
     write_site(tables, out)
@@ -70,7 +72,7 @@ def add(
 
     Example: dhp leaderboard add results.json --to board --ratings ratings.parquet
     """
-    from dhp.leaderboard import add_results
+    from dhp.leaderboard.add import add_results
 
     for path in add_results(file, to, ratings=ratings, weights=weights, resamples=resamples):
         print(f"written: {printable(str(path))}")

@@ -22,9 +22,9 @@ from dhp.cli.power import power
 from dhp.cli.protocols import protocols
 from dhp.cli.report import report
 from dhp.cli.weights import weights
-from dhp.errors import DhpError
-from dhp.files import reason
-from dhp.text import printable
+from dhp.core.errors import DhpError
+from dhp.core.files import reason
+from dhp.core.text import printable
 
 _BROKEN_PIPE = 141  # as the shell has it
 _INTERRUPTED = 130  # what typer returns for Ctrl-C
@@ -54,7 +54,7 @@ app.add_typer(leaderboard, name="leaderboard")
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from dhp import __version__
+        from dhp._version import __version__
 
         typer.echo(f"dhp {__version__}")
         raise Exit

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dhp.errors import InputError, near
+from dhp.core.errors import InputError, suggest
 
 if TYPE_CHECKING:
+    from dhp.analysis.results import Results
     from dhp.cli.progress import Show
-    from dhp.doses import Doses
-    from dhp.making import Choice
-    from dhp.perturb_model import PerturbModel
-    from dhp.results import Results
+    from dhp.perturb.build import Choice
+    from dhp.perturb.dose_suites import Doses
+    from dhp.perturb.model_config import PerturbModel
 
 _OUR_FIELDS = ("id", "source", "output", "question", "wrong_ending", "perturbed", "kind", "level")
 
@@ -115,7 +115,7 @@ class TextOptions:
 
     def choice(self) -> "Choice":
         """For `dhp.run` and `dhp.perturb_datasets`."""
-        from dhp.perturb import load_perturber
+        from dhp.perturb.registry import load_perturber
 
         return {
             "data": self.data,
@@ -149,7 +149,7 @@ class TextOptions:
             return None
         if self.only:
             raise InputError("--only rule: contradicts --perturb-model; give one or the other")
-        from dhp.perturb_model import PerturbModel
+        from dhp.perturb.model_config import PerturbModel
 
         return PerturbModel(self.perturb_model, self.perturb_steps, self.perturb_prompts, self.perturb_tokens)
 
@@ -214,7 +214,7 @@ class OutputOptions:
             return
         if not (self.json or self.csv or self.markdown):
             from dhp.cli.console import output_console
-            from dhp.report import print_results
+            from dhp.report.terminal import print_results
 
             print_results(results, output_console())
             return
@@ -256,7 +256,7 @@ def field_map(pairs: Sequence[str]) -> dict[str, str]:
         if not (ours and equals and theirs):
             raise InputError(f"--field '{pair}': must have the form OURS=THEIRS, e.g. output=summary")
         if ours not in _OUR_FIELDS and get_close_matches(ours, _OUR_FIELDS, n=1, cutoff=0.75):
-            raise InputError(f"--field '{pair}': unknown field '{ours}'; {near(ours, _OUR_FIELDS)}")
+            raise InputError(f"--field '{pair}': unknown field '{ours}'; {suggest(ours, _OUR_FIELDS)}")
         if fields.setdefault(ours, theirs) != theirs:
             raise InputError(f"--field '{pair}': '{ours}' is mapped twice; map it once")
     return fields

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dhp.cli.asking import ModelOptions
-from dhp.cli.grouped import grouped
+from dhp.cli.model_options import ModelOptions
+from dhp.cli.option_groups import grouped
 from dhp.cli.options import TextOptions
-from dhp.errors import InputError
+from dhp.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from dhp.perturbed import PerturbedDataset
+    from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 
 _TOKENS = ("prompt_tokens", "completion_tokens")
@@ -50,9 +50,9 @@ class _Output:
 
     def check(self, texts: TextOptions) -> None:
         """Raise `InputError` where the texts could not be written, before they are made."""
-        from dhp.files import check_writable
-        from dhp.frozen import check_free
-        from dhp.loaders import is_released
+        from dhp.core.files import check_writable
+        from dhp.loaders.released import is_released
+        from dhp.perturb.sets.write import check_free
 
         if self.out is not None:
             check_writable(Path(self.out))
@@ -74,7 +74,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
         if others := [o for o, given in output.others(texts) if given]:
             raise InputError(f"{others[0]}: cannot be used with --audit, which only looks at a frozen set")
         from dhp.cli.audits import print_audit
-        from dhp.frozen import read_frozen
+        from dhp.perturb.sets.read import read_frozen
 
         print_audit(list(read_frozen(Path(output.audit)).values()), output_console())
         return
@@ -88,22 +88,24 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
         raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
     output.check(texts)
     from dhp.cli.progress import progress_shown
-    from dhp.making import make_texts, perturbing_estimates
+    from dhp.perturb.build import build_texts, perturbing_estimates
 
-    asking = models.asking()
-    terms = asking.terms()
+    settings = models.settings()
+    context = settings.context()
     if output.dry_run:
         from dhp.cli.estimates import print_estimates
 
-        parts = make_texts(texts.dataset, choice, texts.seed, asking, terms, dry=True)
-        print_estimates(perturbing_estimates(parts, choice["perturb_model"], asking, terms), output_console())
+        parts = build_texts(texts.dataset, choice, texts.seed, settings, context, dry=True)
+        print_estimates(
+            perturbing_estimates(parts, choice["perturb_model"], settings, context), output_console()
+        )
         return
     with progress_shown("texts") as show:
-        made = make_texts(texts.dataset, choice, texts.seed, asking, terms, progress=show)
+        made = build_texts(texts.dataset, choice, texts.seed, settings, context, progress=show)
     _write(made, output)
     if any(part.usage for part in made):
         used = {name: sum(part.usage.get(name, 0) for part in made) for name in ("calls", *_TOKENS)}
-        cost = asking.prices.cost(*(used[name] for name in _TOKENS))
+        cost = settings.prices.cost(*(used[name] for name in _TOKENS))
         print(
             f"by {texts.perturb_model}: {used['calls']:,} calls, {sum(used[n] for n in _TOKENS):,} tokens"
             + ("" if cost is None else f", cost {cost:,.4g}")
@@ -116,9 +118,9 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
 
 
 def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
-    from dhp.files import write_whole
-    from dhp.frozen import write_frozen
-    from dhp.runfolder import perturbed_lines
+    from dhp.core.files import write_whole
+    from dhp.perturb.sets.write import write_frozen
+    from dhp.runs.writer import perturbed_lines
 
     count = sum(t.text is not None for p in made for t in p.texts)
     without = sum(len(p.texts) for p in made) - count
@@ -133,8 +135,8 @@ def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
 
 
 def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:
-    from dhp.report import before_after
-    from dhp.text import printable
+    from dhp.core.text import printable
+    from dhp.report.before_after import before_after
 
     texts: dict[str, list[tuple[str, str, str]]] = {}
     for t in part.texts:

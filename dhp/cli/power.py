@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dhp.cli.options import Seed
-from dhp.errors import InputError
-from dhp.text import printable
+from dhp.core.errors import InputError
+from dhp.core.text import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dhp.power import Figures, PowerAnalysis, Question, VariantPower
+    from dhp.runs.power import Figures, PowerAnalysis, Question, VariantPower
 
 _UNNOTICED = "variants with D < 1 were not noticed in the pilot: their effect may be chance"
 
@@ -58,7 +58,7 @@ def power(
 
     Example: dhp power --effect 0.3 --nonzero 0.6 --simulate 1000
     """
-    from dhp.power import Question
+    from dhp.runs.power import Question
 
     question = Question(n=n, runs=simulate, combination=combination, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "nonzero": nonzero}
@@ -79,7 +79,7 @@ def _found(
     settings: dict[str, int | float],
 ) -> "list[PowerAnalysis]":
     """The analyses of the one source that is given."""
-    from dhp.power import power_of_effect, power_of_mock, power_of_runs
+    from dhp.runs.power import power_of_effect, power_of_mock, power_of_runs
 
     sources = {"RUN...": bool(runs), "--effect": effect is not None, "--model": model is not None}
     if sum(sources.values()) != 1:
@@ -115,8 +115,8 @@ def _print(found: "list[PowerAnalysis]") -> None:
 
 
 def _table(found: "PowerAnalysis") -> "Table":
+    from dhp.report.labels import figure
     from dhp.report.plain import plain_table
-    from dhp.report.reading import figure
 
     table = plain_table("")
     both = any(row.simulated for row in found.variants)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from dhp.text import printable
+from dhp.core.text import printable
 
 _SECONDS_BETWEEN_LINES = 5.0
 _NARROW = 110

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from dhp.cli.asking import ProtocolOptions
-from dhp.cli.grouped import grouped
+from dhp.cli.model_options import ProtocolOptions
+from dhp.cli.option_groups import grouped
 from dhp.cli.options import TextOptions
 
 protocols = typer.Typer(
@@ -19,7 +19,7 @@ def list_() -> None:
 
     Example: dhp protocols list
     """
-    from dhp.content import protocol_names, read_protocol
+    from dhp.content.protocols import protocol_names, read_protocol
 
     for name in protocol_names():
         print(f"{name:15} {' '.join(read_protocol(name).description.split())}")
@@ -44,24 +44,26 @@ def show(
 
     Example: dhp protocols show dhp --dataset mini/summeval --metric fluency
     """
-    from dhp.asking import Asking
-    from dhp.errors import InputError, near
-    from dhp.judges import questions
-    from dhp.making import make_texts
-    from dhp.text import printable
+    from dhp.core.errors import InputError, suggest
+    from dhp.core.text import printable
+    from dhp.judge.factory import questions
+    from dhp.llm.settings import ModelSettings
+    from dhp.perturb.build import build_texts
 
     chosen = changes.changed(name)
-    asking = Asking()
-    part, *_ = make_texts(texts.dataset, texts.choice(), texts.seed, asking, asking.terms(), dry=True)
+    settings = ModelSettings()
+    part, *_ = build_texts(texts.dataset, texts.choice(), texts.seed, settings, settings.context(), dry=True)
     part = part.judged_by(changes.metric)
     candidates = part.candidates()
     example = candidates[0].example if example is None else example
     here = [c for c in candidates if c.example == example]
     if not here:
-        raise InputError(f"--example '{example}': unknown; {near(example, {c.example for c in candidates})}")
+        raise InputError(
+            f"--example '{example}': unknown; {suggest(example, {c.example for c in candidates})}"
+        )
     shown = [c for c in here if c.variant == variant]
     if not shown:
-        raise InputError(f"--variant '{variant}': unknown; {near(variant, [c.variant for c in here])}")
+        raise InputError(f"--variant '{variant}': unknown; {suggest(variant, [c.variant for c in here])}")
     for key, value in chosen.model_dump(exclude={"parts"}).items():
         print(f"# {key}: {value}")
     asked = questions(chosen, prompt_files=changes.prompt_file)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dhp.text import printable
+from dhp.core.text import printable
 
 
 def report(
@@ -18,9 +18,9 @@ def report(
 
     Example: dhp report runs/one
     """
-    from dhp.files import write_whole
-    from dhp.report import html_report
-    from dhp.runs import read_run
+    from dhp.core.files import write_whole
+    from dhp.report.page import html_report
+    from dhp.runs.reader import read_run
 
     found = read_run(run)
     page = html_report(found)

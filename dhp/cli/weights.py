@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from dhp.specs import Weights
+    from dhp.core.specs import Weights
 
 weights = typer.Typer(
     help="Expert weights: list, show, ask experts, count votes.", no_args_is_help=True, rich_markup_mode=None
@@ -23,7 +23,7 @@ def list_() -> None:
 
     Example: dhp weights list
     """
-    from dhp.content import read_weights, weights_names
+    from dhp.content.catalog import read_weights, weights_names
 
     for name in weights_names():
         print(f"{name:10} {' '.join(read_weights(name).provenance.split())}")
@@ -38,7 +38,7 @@ def show(
 
     Example: dhp weights show design
     """
-    from dhp.content import read_weights
+    from dhp.content.catalog import read_weights
 
     _shown(read_weights(name), chart)
 
@@ -52,8 +52,9 @@ def survey(
 
     Example: dhp weights survey --task summarization --out survey.html
     """
-    from dhp.files import check_writable, write_whole
-    from dhp.survey import make_survey, survey_page
+    from dhp.core.files import check_writable, write_whole
+    from dhp.survey.issues import make_survey
+    from dhp.survey.page import survey_page
 
     check_writable(Path(out))
     made = make_survey(task)
@@ -71,11 +72,11 @@ def aggregate(
 
     Example: dhp weights aggregate answers/*.json --out weights.yaml
     """
-    from dhp.content import read_weights
-    from dhp.errors import InputError
-    from dhp.files import check_writable
-    from dhp.survey import aggregate as count
-    from dhp.survey import read_answers, write_weights
+    from dhp.content.catalog import read_weights
+    from dhp.core.errors import InputError
+    from dhp.core.files import check_writable
+    from dhp.survey.answers import aggregate as count
+    from dhp.survey.answers import read_answers, write_weights
 
     path = Path(out)
     if path.suffix not in (".yaml", ".yml"):
@@ -91,10 +92,9 @@ def aggregate(
 
 def _shown(read: "Weights", chart: str | None) -> None:
     from dhp.cli.console import output_console
-    from dhp.files import write_whole
-    from dhp.survey import weights_page
-    from dhp.survey.chart import about, weights_table
-    from dhp.text import printable
+    from dhp.core.files import write_whole
+    from dhp.core.text import printable
+    from dhp.survey.chart import about, weights_page, weights_table
 
     if chart is not None:
         write_whole(Path(chart), lambda new: new.write_text(weights_page(read), encoding="utf-8"))

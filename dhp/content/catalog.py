@@ -1,12 +1,12 @@
 """Content by name: cards, tasks, suites, weights and the bundled mini set."""
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from dhp.content.files import content_folder, load_spec
-from dhp.errors import InputError, near
-from dhp.specs import Card, Descriptions, Probes, S, Suite, Task, Weights
+from dhp.content.yaml import content_folder, load_spec
+from dhp.core.errors import InputError, suggest
+from dhp.core.specs import Card, Descriptions, Probes, S, Suite, Task, Weights
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""
@@ -20,7 +20,7 @@ def names_in(folder: Path) -> list[str]:
 def named_file(kind: str, folder: Path, name: str) -> Path:
     """The file of that name in a folder; raises `InputError` with the near name."""
     if name not in (names := names_in(folder)):
-        raise InputError(f"unknown {kind} '{name}'; {near(name, names)}")
+        raise InputError(f"unknown {kind} '{name}'; {suggest(name, names)}")
     return folder / f"{name}.yaml"
 
 
@@ -71,7 +71,7 @@ def read_card(dataset: str) -> Card:
     path = named_file("dataset", content_folder("datasets") / "cards", dataset)
     card = load_spec(path, Card)
     if card.task not in (tasks := task_names()):
-        raise InputError(f"{path}: task: unknown task '{card.task}'; {near(card.task, tasks)}")
+        raise InputError(f"{path}: task: unknown task '{card.task}'; {suggest(card.task, tasks)}")
     return card
 
 
@@ -85,7 +85,7 @@ def read_suite(given: str) -> Suite:
     path = name_or_file("suite", content_folder("perturbations"), given)
     suite = load_spec(path, Suite)
     if suite.task not in (tasks := task_names()):
-        raise InputError(f"{path}: task: unknown task '{suite.task}'; {near(suite.task, tasks)}")
+        raise InputError(f"{path}: task: unknown task '{suite.task}'; {suggest(suite.task, tasks)}")
     return suite
 
 
@@ -116,13 +116,13 @@ def _check_rows(
     """Raise `InputError` for a task or metric that does not exist; if `full`, for a metric left out too."""
     for task, rows in tables.items():
         if task not in (tasks := task_names()):
-            raise InputError(f"{path}: {key}: unknown task '{task}'; {near(task, tasks)}")
+            raise InputError(f"{path}: {key}: unknown task '{task}'; {suggest(task, tasks)}")
         metrics = read_task(task).metric_names
         for perturber, row in rows.items():
             place = f"{path}: {key}.{task}.{perturber}"
             for metric in row:
                 if metric not in metrics:
-                    raise InputError(f"{place}: unknown metric '{metric}'; {near(metric, metrics)}")
+                    raise InputError(f"{place}: unknown metric '{metric}'; {suggest(metric, metrics)}")
             if full and (missing := [m for m in metrics if m not in row]):
                 raise InputError(
                     f"{place}: no weight for metric '{missing[0]}'; allowed: one for each metric"
@@ -134,27 +134,5 @@ def mini_examples_file(dataset: str) -> Path:
     folder = content_folder("datasets") / "mini"
     if not (path := folder / f"{dataset}.jsonl").is_file():
         known = [f"mini/{p.stem}" for p in sorted(folder.glob("*.jsonl"))]
-        raise InputError(f"unknown dataset 'mini/{dataset}'; {near(f'mini/{dataset}', known)}")
+        raise InputError(f"unknown dataset 'mini/{dataset}'; {suggest(f'mini/{dataset}', known)}")
     return path
-
-
-def check() -> Iterator[str]:
-    """Read all content strictly; yields one line a file, raises `InputError` at the first fault."""
-    from dhp.content.protocols import check_protocols  # which builds on this module
-
-    for task in task_names():
-        yield f"task {task}: {len(read_task(task).metrics)} metrics"
-    for dataset in dataset_names():
-        card = read_card(dataset)
-        yield f"dataset {dataset}: task {card.task}, N = {card.n}"
-    for name in suite_names():
-        suite = read_suite(name)
-        if suite.suite != name:
-            raise InputError(f"perturbations/{name}.yaml: suite: must be '{name}', not '{suite.suite}'")
-        yield f"suite {name}: {len(suite.variants)} variants"
-        if unknown := sorted(set(suite.perturbers) - set(descriptions())):
-            raise InputError(f"perturbations/lists/descriptions.yaml: no sentence on '{unknown[0]}'")
-    for name in weights_names():
-        weights = read_weights(name)
-        yield f"weights {name}: {sum(map(len, weights.tasks.values()))} rows"
-    yield from check_protocols()

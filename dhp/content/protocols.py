@@ -1,16 +1,16 @@
 """How judges are asked: protocols, their wording, and the texts of the user's own that they may name."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from dhp.content.catalog import name_or_file, named_file, names_in, read_task, task_names
-from dhp.content.files import content_folder, describe, load_spec, load_yaml
-from dhp.errors import InputError, near
-from dhp.files import read_text
-from dhp.protocols import LANGUAGES, Language, Protocol, Wording, slot_fault
-from dhp.text import printable
+from dhp.content.yaml import content_folder, describe, load_spec, load_yaml
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import read_text
+from dhp.core.protocol_spec import Language, Protocol, Wording, slot_fault
+from dhp.core.text import printable
 
 
 def protocol_names() -> list[str]:
@@ -55,7 +55,7 @@ def read_persona(given: str, wording: Wording) -> str:
     except (OSError, ValueError):  # a whole persona is no path
         there = False
     if not there:
-        known = near(given, ["none", *wording.personas])
+        known = suggest(given, ["none", *wording.personas])
         raise InputError(f"unknown persona '{printable(given)[:80]}'; {known}, or a text file")
     text = read_text(path).replace("\r\n", "\n").strip()
     if fault := slot_fault("persona", text):
@@ -76,7 +76,7 @@ def read_steps(path: Path) -> dict[str, dict[str, list[str]]]:
     if all(isinstance(steps, dict) for steps in data.values()):
         for task in data:
             if task not in metrics:
-                raise InputError(f"{path}: unknown task '{task}'; {near(str(task), metrics)}")
+                raise InputError(f"{path}: unknown task '{task}'; {suggest(str(task), metrics)}")
         return {task: _steps(f"{path}: {task}", given, metrics[task]) for task, given in data.items()}
     found = _steps(str(path), data, {name for names in metrics.values() for name in names})
     by_task = {task: {m: found[m] for m in names if m in found} for task, names in metrics.items()}
@@ -87,23 +87,9 @@ def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> 
     steps: dict[str, list[str]] = {}
     for name, given in data.items():
         if name not in metrics:
-            raise InputError(f"{place}: unknown metric '{name}'; {near(str(name), metrics)}")
+            raise InputError(f"{place}: unknown metric '{name}'; {suggest(str(name), metrics)}")
         listed = given if isinstance(given, list) else []
         if not listed or not all(isinstance(step, str) and step.strip() for step in listed):
             raise InputError(f"{place}: {name}: must be a list of steps, each a text")
         steps[str(name)] = listed
     return steps
-
-
-def check_protocols() -> Iterator[str]:
-    """Read all wording and protocols strictly; yields one line a file, `InputError` at the first fault."""
-    for language in LANGUAGES:
-        wording = read_wording(language)
-        if wording.language != language:
-            raise InputError(f"{wording.origin}: language: must be '{language}', not '{wording.language}'")
-        yield f"wording {language}: {len(wording.personas)} personas"
-    for name in protocol_names():
-        protocol = read_protocol(name)
-        if protocol.protocol != name:
-            raise InputError(f"{protocol.origin}: protocol: must be '{name}', not '{protocol.protocol}'")
-        yield f"protocol {name}: {protocol.answer}, {protocol.samples} samples"

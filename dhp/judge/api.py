@@ -1,29 +1,10 @@
 """What a judge is: something that rates texts independently of one another."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from dhp.records import Rating
-from dhp.specs import Task
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A text under judgement, with what a judge may see beside it: never the original or another copy."""
-
-    example: str
-    """Id of the example; for the rating, not for the judge."""
-    variant: str
-    """For the rating, not for the judge."""
-    text: str
-    source: str
-    fields: Mapping[str, str] = field(default_factory=dict)
-    """The further fields that the task shows, such as `question`."""
-    reference: str | None = None
-    """A reference text other than the one under judgement, where the protocol shows one."""
-    level: str | None = None
-    """Of the variant; for the rating, not for the judge. None for the original."""
+from dhp.core.records import Candidate, Rating
+from dhp.core.specs import Task
 
 
 class Judge(Protocol):

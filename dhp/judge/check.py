@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 
-from dhp.errors import InputError, near
-from dhp.judge.api import Candidate, Judge
-from dhp.records import RATING_STATUSES, Rating
-from dhp.specs import Task
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import RATING_STATUSES, Candidate, Rating
+from dhp.core.specs import Task
+from dhp.judge.api import Judge
 
 
 def checked_ratings(judge: Judge, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
@@ -45,7 +45,7 @@ class _Check:
         place = f"judge '{self._model}', example '{rating.example}', variant '{rating.variant}'"
         key = (str(rating.example), str(rating.variant), str(rating.metric))
         if key[2] not in self._scales:
-            raise InputError(f"{place}: unknown metric '{key[2]}'; {near(key[2], self._scales)}")
+            raise InputError(f"{place}: unknown metric '{key[2]}'; {suggest(key[2], self._scales)}")
         if key not in self._samples:
             raise InputError(f"{place}: a rating of a text that was not asked about")
         if isinstance(rating.sample, bool) or not isinstance(rating.sample, Integral):
@@ -55,7 +55,7 @@ class _Check:
         self._samples[key].add(int(rating.sample))
         if rating.status not in RATING_STATUSES:
             raise InputError(
-                f"{place}: unknown status '{rating.status}'; {near(str(rating.status), RATING_STATUSES)}"
+                f"{place}: unknown status '{rating.status}'; {suggest(str(rating.status), RATING_STATUSES)}"
             )
         raw = None if rating.raw is None else str(rating.raw).encode(errors="replace").decode()
         plain = Rating(*key, int(rating.sample), None, rating.status, raw, rating.rule, rating.missing_mass)

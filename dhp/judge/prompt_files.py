@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from dhp.errors import InputError, near
-from dhp.files import inner_files, read_text
-from dhp.judge.api import Candidate
-from dhp.protocols import SLOT, AnswerForm
-from dhp.specs import Task
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import inner_files, read_text
+from dhp.core.protocol_spec import SLOT, AnswerForm
+from dhp.core.records import Candidate
+from dhp.core.specs import Task
 
 _SLOTS: Mapping[str, str] = {
     **dict.fromkeys("document source article fact context passage paragraph story".split(), "source"),
@@ -42,7 +42,7 @@ def _found(given: str, metrics: Sequence[str]) -> Iterator[tuple[str, Path]]:
     metric, equals, name = given.partition("=")
     if equals and not Path(given).exists():
         if metric not in metrics:
-            raise InputError(f"prompt file {given}: unknown metric '{metric}'; {near(metric, metrics)}")
+            raise InputError(f"prompt file {given}: unknown metric '{metric}'; {suggest(metric, metrics)}")
         yield metric, Path(name)
         return
     path = Path(given)
@@ -57,7 +57,7 @@ def _metric_of(file: Path, metrics: Sequence[str]) -> str:
     meant = [max(named, key=len)] if named else [m for m in metrics if first and m.startswith(first)]
     if len(meant) != 1:
         fault = "could be for " + " or ".join(meant) if meant else "tells no metric by its name"
-        raise InputError(f"{file}: {fault}; {near(first, metrics)}, given as METRIC={file}")
+        raise InputError(f"{file}: {fault}; {suggest(first, metrics)}, given as METRIC={file}")
     return meant[0]
 
 
@@ -68,7 +68,7 @@ def _read(file: Path) -> str:
         allowed = [name for name, meaning in _SLOTS.items() if meaning == "output"]
         raise InputError(
             f"{file}: has no slot for the text under judgement, e.g. {{{{Summary}}}}; "
-            f"{near(_plain(slots[-1]) if slots else '', allowed)}"
+            f"{suggest(_plain(slots[-1]) if slots else '', allowed)}"
         )
     return text
 
@@ -92,7 +92,9 @@ class FilePrompts:
             for slot in pieces[1::2]:
                 if _plain(slot) not in known:
                     place = f"prompt file for '{metric}'"
-                    raise InputError(f"{place}: unknown slot '{{{{{slot}}}}}'; {near(_plain(slot), known)}")
+                    raise InputError(
+                        f"{place}: unknown slot '{{{{{slot}}}}}'; {suggest(_plain(slot), known)}"
+                    )
             self._pieces[metric] = [
                 known[_plain(piece)] if place % 2 else piece for place, piece in enumerate(pieces)
             ]

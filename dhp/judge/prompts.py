@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dhp.errors import InputError
-from dhp.judge.api import Candidate
-from dhp.protocols import PARTS, SLOT, AnswerForm, Part, Protocol, Wording, slot_fault
-from dhp.specs import Metric, Scale, Task
-from dhp.text import fenced
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import PARTS, SLOT, AnswerForm, Part, Protocol, Wording, slot_fault
+from dhp.core.records import Candidate
+from dhp.core.specs import Metric, Scale, Task
+from dhp.core.text import fenced
 
 _SCALES: Mapping[str, Scale] = {
     "da": Scale(min=0, max=100),

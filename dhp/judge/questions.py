@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol as Interface
 
-from dhp.errors import InputError, near
-from dhp.judge.api import Candidate
-from dhp.judge.extraction import score_tokens
+from dhp.core.errors import InputError, suggest
+from dhp.core.protocol_spec import AnswerForm, Protocol, Wording
+from dhp.core.records import Candidate
+from dhp.core.seeding import text_hash
+from dhp.core.specs import Metric, Task
+from dhp.judge.extraction.prob import score_tokens
 from dhp.judge.prompt_files import FilePrompts
 from dhp.judge.prompts import Prompts, answer_scale
-from dhp.llm import Params, Request
-from dhp.protocols import AnswerForm, Protocol, Wording
-from dhp.seeding import text_hash
-from dhp.specs import Metric, Task
+from dhp.llm.records import Params, Request
 
 _TOP_LOGPROBS = 20
 _STEPS_TOKENS = 1024
@@ -145,6 +145,8 @@ class Questions:
         if self.steps is not None:
             if task.task not in self.steps:
                 place = self.protocol.steps
-                raise InputError(f"{place}: no steps for task '{task.task}'; {near(task.task, self.steps)}")
+                raise InputError(
+                    f"{place}: no steps for task '{task.task}'; {suggest(task.task, self.steps)}"
+                )
             steps = self.steps[task.task]
         return Prompts(self.protocol, self.wording, task, persona=self.persona, steps=steps)

@@ -1,9 +1,9 @@
 """Scores moved from one scale to another."""
 
-from dhp.specs import Scale
+from dhp.core.specs import Scale
 
 
-def onto(score: float, given: Scale, wanted: Scale) -> float:
+def rescale(score: float, given: Scale, wanted: Scale) -> float:
     """`score`, read on the scale `given`, at the same place of the scale `wanted`."""
     if given == wanted:
         return score

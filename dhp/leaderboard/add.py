@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dhp.errors import InputError
-from dhp.files import write_whole
+from dhp.analysis.ratings import RatingsArray, groups, read_ratings
+from dhp.analysis.results import Result
+from dhp.core.errors import InputError
+from dhp.core.files import write_whole
 from dhp.leaderboard.checks import check_averages, check_figures
 from dhp.leaderboard.entries import newest, safe_name
-from dhp.leaderboard.reading import read_entries
-from dhp.ratings import Group, groups, read_ratings
-from dhp.results import Result
+from dhp.leaderboard.load import read_entries
 
 _UNKNOWN = "unknown"
 
@@ -78,7 +78,7 @@ def _write(result: Result, path: Path) -> None:
     path.write_text(json.dumps(result.to_json(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def _ratings_of(result: Result, table: Sequence[Group], place: str) -> Group:
+def _ratings_of(result: Result, table: Sequence[RatingsArray], place: str) -> RatingsArray:
     """The ratings of a result; a table without one of the columns model, protocol, dataset fits any."""
     names = (result.model, result.protocol, result.dataset)
     for group in table:

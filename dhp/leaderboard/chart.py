@@ -3,10 +3,10 @@
 import textwrap
 from typing import TYPE_CHECKING
 
+from dhp.core.text import printable
 from dhp.leaderboard.entries import judge_name
 from dhp.leaderboard.tables import Table
 from dhp.report.charts import COLOURS, drawn
-from dhp.text import printable
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -5,17 +5,17 @@ import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from dhp.analysis import analyze_group, averages
-from dhp.comparing import PARTS
-from dhp.content import DATASETS, read_suite, weights_names
-from dhp.errors import InputError
-from dhp.files import reason
+from dhp.analysis.analyze import analyze_group, averages
+from dhp.analysis.config import AnalysisConfig, make_config
+from dhp.analysis.results import Result
+from dhp.content.catalog import DATASETS, read_suite, weights_names
+from dhp.core.errors import InputError
+from dhp.core.files import reason
+from dhp.core.records import PROBES, Variant, dose_of
+from dhp.core.specs import Scale, Weights
 from dhp.leaderboard.entries import Entry, moment
-from dhp.plans import Plan, make_plan
-from dhp.records import PROBES, Variant, dose_of
 from dhp.report.notes import notes
-from dhp.results import Result
-from dhp.specs import Scale, Weights
+from dhp.runs.compare import PARTS
 
 _FIGURES = (
     *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew"),
@@ -176,7 +176,9 @@ def _source_of_levels(result: Result, *, with_column: bool) -> str:
     return result.levels if result.levels in allowed else allowed[-1]
 
 
-def _plan(entry: Entry, variants: list[Variant], weights: str | None, resamples: int | None) -> Plan:
+def _plan(
+    entry: Entry, variants: list[Variant], weights: str | None, resamples: int | None
+) -> AnalysisConfig:
     """As the result says it was analysed; raises `InputError` where its signature says otherwise."""
     r, place = entry.result, entry.place
     quick = resamples is None
@@ -184,7 +186,7 @@ def _plan(entry: Entry, variants: list[Variant], weights: str | None, resamples:
         raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by --weights")
     assert entry.group is not None
     task = None if entry.task == _UNKNOWN else entry.task
-    plan = make_plan(
+    plan = make_config(
         r.statistics,
         r.combination,
         "uniform" if quick else weights or r.weights,

@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dhp.comparing import PARTS
-from dhp.content import DATASETS, read_card, read_suite, read_task, task_names
-from dhp.ratings import Group
-from dhp.results import Result
-from dhp.seeding import text_hash
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.results import Result
+from dhp.content.catalog import DATASETS, read_card, read_suite, read_task, task_names
+from dhp.core.seeding import text_hash
+from dhp.runs.compare import PARTS
 
 ALIKE = tuple(part for part in PARTS if part != "protocol")
 """Parts of the signature that results of one table share."""
@@ -26,7 +26,7 @@ class Entry:
     place: str
     """The file or folder it is from, for messages."""
     result: Result
-    group: Group | None = None
+    group: RatingsArray | None = None
 
     @property
     def kind(self) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What no two results of a board share: judge, way of asking, data and analysis."""
+        """What no two results of a board share: judge, way of settings, data and analysis."""
         return (self.result.model, self.result.protocol, *self.kind)
 
     @property

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from dhp.core.text import printable, spreadsheet_safe
 from dhp.leaderboard.entries import Entry
 from dhp.leaderboard.tables import RULES, Row, Table
 from dhp.report.formats import markdown_cell
-from dhp.report.reading import between, figure
-from dhp.text import printable, spreadsheet_safe
+from dhp.report.labels import between, figure
 
 SCHEMA = "dhp.leaderboard/1"
 QUANTITIES = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew": "D_min_EW"}

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.errors import InputError
-from dhp.files import reason, replacing
+from dhp.analysis.results import results_schema
+from dhp.core.errors import InputError
+from dhp.core.files import reason, replacing
+from dhp.core.text import printable
 from dhp.leaderboard.chart import bars
 from dhp.leaderboard.entries import Entry, judge_name, safe_name
 from dhp.leaderboard.exports import (
@@ -25,8 +27,6 @@ from dhp.leaderboard.exports import (
 from dhp.leaderboard.tables import RULES, Row, Table
 from dhp.report.notes import notes
 from dhp.report.web import page
-from dhp.results import results_schema
-from dhp.text import printable
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from dhp.comparing import DatasetComparison, compare_results, unpaired
-from dhp.errors import InputError
+from dhp.core.errors import InputError
 from dhp.leaderboard.entries import ALIKE, Entry
-from dhp.report.reading import group_letters
-from dhp.runs import RunResult
+from dhp.report.labels import group_letters
+from dhp.runs.compare import DatasetComparison, compare_results, unpaired
+from dhp.runs.reader import RunResult
 
 Rule = Literal["paired", "intervals", "figures"]
 RESAMPLES = 2000

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from dhp.errors import InputError
-from dhp.files import reason
+from dhp.core.errors import InputError
+from dhp.core.files import reason
 from dhp.llm.records import Params, Position, Reply, Request
 
 FILE = "replies.sqlite"

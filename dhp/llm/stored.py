@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from dhp.errors import InputError, near
-from dhp.llm.asker import LocalModel
-from dhp.llm.engine import Client
+from dhp.core.errors import InputError, suggest
+from dhp.llm.cached_model import LocalModel
+from dhp.llm.engine.jobs import Client
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.store import Store
 
@@ -62,7 +62,7 @@ class StoredModel(_NeverAsked):
             raise InputError(f"{store.path}: holds no replies")
         fitting = [pair for pair in there if model in (None, pair[0], f"{pair[0]} at {pair[1]}")]
         if model is not None and not fitting:
-            raise InputError(f"{store.path}: no replies of '{model}'; {near(model, names)}")
+            raise InputError(f"{store.path}: no replies of '{model}'; {suggest(model, names)}")
         if len(fitting) > 1:
             raise InputError(
                 f"{store.path}: several models; choose one by ?model=: {', '.join(sorted(names))}"

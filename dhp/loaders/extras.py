@@ -2,7 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from dhp.errors import InputError
+from dhp.core.errors import InputError
 
 
 def require(*distributions: str, purpose: str) -> None:

@@ -5,11 +5,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from dhp.errors import InputError, near
-from dhp.files import reason
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import reason
+from dhp.core.tables import Table, from_arrow
 from dhp.loaders.extras import require
 from dhp.loaders.subsets import Subset
-from dhp.tables import Table, from_arrow
 
 HUB_PREFIX = "hf:"
 
@@ -30,7 +30,7 @@ def hub_table(name: str, subset: Subset | None = None) -> Table:
     if not split and len(splits) > 1:
         raise InputError(f"{place}: has several splits; allowed: {', '.join(f'{place}:{s}' for s in splits)}")
     if split and split not in splits:
-        raise InputError(f"{place}: no split '{split}'; {near(split, splits)}")
+        raise InputError(f"{place}: no split '{split}'; {suggest(split, splits)}")
     rows = splits[split or next(iter(splits))]
     return from_arrow(place, rows.with_format("arrow")[:])
 

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dhp.errors import InputError, near
-from dhp.records import Variant
-from dhp.specs import Suite
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import Variant
+from dhp.core.specs import Suite
 
 _SPELLINGS = {
     "typo": "typo typos",
@@ -243,8 +243,8 @@ def check_given(given: Mapping[str, str], columns: Sequence[str], suite: Suite, 
     variants = [v.name for v in suite.variants]
     for ours, theirs in given.items():
         if "." in ours and ours not in variants:
-            raise InputError(f"{place}: --field {ours}: no such variant; {near(ours, variants)}")
+            raise InputError(f"{place}: --field {ours}: no such variant; {suggest(ours, variants)}")
         if theirs not in columns:
             raise InputError(
-                f"{place}: column '{theirs}', mapped to '{ours}', is missing; {near(theirs, columns)}"
+                f"{place}: column '{theirs}', mapped to '{ours}', is missing; {suggest(theirs, columns)}"
             )

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from dhp.edits import audit
-from dhp.errors import InputError
-from dhp.records import ORIGINAL, Example, PerturbedText, Variant
-from dhp.tables import Row
+from dhp.core.diff import audit
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant
+from dhp.core.tables import Row
 
 DEFAULT_KIND = "perturbed"
 DEFAULT_LEVEL = "given"

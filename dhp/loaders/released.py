@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dhp.edits import audit
-from dhp.errors import InputError
-from dhp.files import read_text, reason
+from dhp.core.diff import audit
+from dhp.core.errors import InputError
+from dhp.core.files import read_text, reason
+from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.specs import Suite
+from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, table
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.naming import CONTEXT, VariantNames, check_given, context_of
-from dhp.loaders.published import READERS
+from dhp.loaders.published.read import READERS
 from dhp.loaders.subsets import Subset
 from dhp.loaders.wide import LONG, by_example, flat
-from dhp.records import Example, PerturbedText, Variant
-from dhp.specs import Suite
-from dhp.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, table
 
 NO_TEXT = "no such text in the set"
 EQUAL = "equals the original"

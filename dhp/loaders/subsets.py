@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dhp.errors import InputError, near
+from dhp.core.errors import InputError, suggest
 
 _SHARD = re.compile(r"-\d+-of-\d+$")
 
@@ -64,7 +64,7 @@ class Subset:
         return [file for file, some in parts.items() if any(part in fitting for part in some)]
 
     def _absent(self, place: str, names: Sequence[str]) -> InputError:
-        return InputError(f"{place}: nothing is called like '{self.dataset}'; {near(self.dataset, names)}")
+        return InputError(f"{place}: nothing is called like '{self.dataset}'; {suggest(self.dataset, names)}")
 
 
 def _parts(file: str) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dhp.errors import InputError, near
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.pairs import read_pairs
-from dhp.records import Example, PerturbedText, Variant
-from dhp.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table
 
 _PAIR_COLUMNS = ("perturbed", "kind", "level")
 
@@ -70,7 +70,7 @@ def _columns(table: Table, field_map: Mapping[str, str]) -> dict[str, str]:
         if theirs not in table.columns:
             raise InputError(
                 f"{table.name}: column '{theirs}', mapped to '{ours}', is missing; "
-                f"{near(theirs, table.columns)}"
+                f"{suggest(theirs, table.columns)}"
             )
     mapped = set(field_map.values())
     columns = {c: c for c in table.columns if c.strip() and c not in mapped} | dict(field_map)
@@ -78,7 +78,7 @@ def _columns(table: Table, field_map: Mapping[str, str]) -> dict[str, str]:
         if needed not in columns:
             raise InputError(
                 f"{table.name}: column '{needed}' is missing (another can be mapped to it); "
-                f"{near(needed, table.columns)}"
+                f"{suggest(needed, table.columns)}"
             )
     return columns
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dhp.errors import InputError
+from dhp.core.errors import InputError
+from dhp.core.tables import Row, Table, as_text, table
 from dhp.loaders.naming import context_of, is_degraded_text, is_degree, is_kind, words
-from dhp.tables import Row, Table, as_text, table
 
 LONG = ("kind", "degree", "perturbed")
 """What `--field` may say of a table with one row an example and perturbation."""

@@ -4,8 +4,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from dhp.errors import InputError, near
-from dhp.records import LEVELS, ORIGINAL, PROBES, Variant
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import LEVELS, ORIGINAL, PROBES, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Perturber:
             return
         for name in params:
             if name not in known:
-                raise InputError(f"{place}: unknown parameter '{name}'; {near(name, known)}")
+                raise InputError(f"{place}: unknown parameter '{name}'; {suggest(name, known)}")
         for name, parameter in known.items():
             if parameter.default is inspect.Parameter.empty and name not in params:
                 raise InputError(f"{place}: parameter '{name}' is missing")
@@ -123,7 +123,7 @@ def perturber(
     if name == ORIGINAL:
         raise InputError(f"{place}: '{ORIGINAL}' names the undamaged text; choose another name")
     if level not in (*LEVELS, *PROBES):
-        raise InputError(f"{place}: unknown level '{level}'; {near(level, (*LEVELS, *PROBES))}")
+        raise InputError(f"{place}: unknown level '{level}'; {suggest(level, (*LEVELS, *PROBES))}")
 
     def made(function: PerturberFunction) -> Perturber:
         own: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}

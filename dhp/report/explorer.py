@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from dhp.marks import changes
-from dhp.records import ORIGINAL, STOPPED
+from dhp.core.diff import changes
+from dhp.core.records import ORIGINAL, STOPPED
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dhp.runs import Run, RunResult
+    from dhp.runs.reader import Run, RunResult
 
 BUDGET = 2_000_000
 """The most characters that the data of the explorer may take of a page."""

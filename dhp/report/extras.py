@@ -4,10 +4,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dhp.analysis.results import Curve, Result
+from dhp.core.text import printable
+from dhp.report.labels import figure, most_changed, pairs, probe_verdict, threshold
 from dhp.report.plain import plain_table
-from dhp.report.reading import figure, most_changed, pairs, probe_verdict, threshold
-from dhp.results import Curve, Result
-from dhp.text import printable
 
 
 def print_extras(result: Result, console: Console) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from dhp.analysis.results import Curve, Result, Style, VariantResult
 from dhp.report.charts import COLOURS, drawn
-from dhp.report.reading import figure
-from dhp.results import Curve, Result, Style, VariantResult
+from dhp.report.labels import figure
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -6,11 +6,11 @@ import re
 from rich.table import Table
 from rich.text import Text
 
+from dhp.analysis.results import Result, Results
+from dhp.core.text import printable, spreadsheet_safe
 from dhp.report.extras import curve_table, probes_table
 from dhp.report.notes import notes
 from dhp.report.terminal import BAR, result_table
-from dhp.results import Result, Results
-from dhp.text import printable, spreadsheet_safe
 
 _MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
 """Characters that Markdown would take for markup; an underscore only at the edge of a word."""

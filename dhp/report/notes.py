@@ -1,8 +1,8 @@
 """What a reader of the figures must know besides them."""
 
-from dhp.records import STAND_IN
-from dhp.report.reading import STANDARD_N, figure, noticed
-from dhp.results import Result
+from dhp.analysis.results import Result
+from dhp.core.records import STAND_IN
+from dhp.report.labels import STANDARD_N, figure, noticed
 
 _CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
 _HALO = 0.9  # mean correlation between metrics, from which it is said

@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from dhp.content import descriptions
-from dhp.records import stands_for
+from dhp.analysis.results import Result, VariantResult
+from dhp.content.catalog import descriptions
+from dhp.core.records import stands_for
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import curves_chart, discernment_chart, scores_chart
+from dhp.report.labels import STANDARD_N, noticed
 from dhp.report.notes import notes
-from dhp.report.reading import STANDARD_N, noticed
 from dhp.report.summary import sentences
 from dhp.report.web import page
-from dhp.results import Result, VariantResult
-from dhp.runs import Run
+from dhp.runs.reader import Run
 
 if TYPE_CHECKING:
     from markupsafe import Markup

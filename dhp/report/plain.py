@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from dhp.text import printable
+from dhp.core.text import printable
 
 
 def plain_table(title: str) -> Table:

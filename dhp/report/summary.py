@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from dhp.records import stands_for
-from dhp.report.reading import figure, noticed, probe_verdict, threshold
-from dhp.results import Result, VariantResult
+from dhp.analysis.results import Result, VariantResult
+from dhp.core.records import stands_for
+from dhp.report.labels import figure, noticed, probe_verdict, threshold
 
 _NAMED = 4  # variants in one sentence
 _SAME = 0.05  # D and D_EW this close, in D or as a share of it, read the same

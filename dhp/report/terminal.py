@@ -10,12 +10,12 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from dhp.analysis.results import Result, Results, VariantResult
+from dhp.core.text import printable
 from dhp.report.extras import print_extras
+from dhp.report.labels import between, figure, most_hurt, noticed, pairs
 from dhp.report.notes import notes
 from dhp.report.plain import plain_table
-from dhp.report.reading import between, figure, most_hurt, noticed, pairs
-from dhp.results import Result, Results, VariantResult
-from dhp.text import printable
 
 _BAR_CELLS = 16
 _BAR_END = 4.0  # D at the right end of a bar

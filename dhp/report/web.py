@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.records import STAND_IN
-from dhp.report.reading import (
+from dhp.core.records import STAND_IN
+from dhp.report.labels import (
     between,
     figure,
     most_changed,

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from dhp.stats.combine import DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import LOG_ALPHA
-from dhp.stats.resampled import Grid, Times, draws, subsets
-from dhp.stats.signed_rank import Method, signed_rank
+from dhp.stats.wilcoxon.resampled import Grid, Times, draws, subsets
+from dhp.stats.wilcoxon.signed_rank import Method, signed_rank
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -191,7 +191,7 @@ def bootstrap(
     )
 
 
-def d_at(
+def discernment_at_n(
     differences: npt.ArrayLike,
     levels: Sequence[str],
     rng: np.random.Generator,

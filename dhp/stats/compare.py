@@ -10,8 +10,8 @@ import numpy.typing as npt
 from dhp.stats.bootstrap import Scores, ends, joined, make_design
 from dhp.stats.combine import DEFAULT_COMBINATION, Combination
 from dhp.stats.multiplicity import holm
-from dhp.stats.resampled import draws
-from dhp.stats.signed_rank import Method
+from dhp.stats.wilcoxon.resampled import draws
+from dhp.stats.wilcoxon.signed_rank import Method
 
 Floats = npt.NDArray[np.float64]
 QUANTITIES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.signed_rank import checked_differences
+from dhp.stats.wilcoxon.signed_rank import checked_differences
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import LOG_ALPHA
-from dhp.stats.resampled import Tests
-from dhp.stats.signed_rank import Method
+from dhp.stats.wilcoxon.resampled import Tests
+from dhp.stats.wilcoxon.signed_rank import Method
 
 Floats = npt.NDArray[np.float64]
 LIMIT = 100_000
@@ -249,7 +249,7 @@ def simulated_power(
     """The share of simulated runs with D >= 1: n examples drawn with replacement, tested as a run is.
 
     A run in which a metric has no pair has no D, and noticed nothing. Parameters and errors as for `Power`;
-    `n` and `runs` are at least 1. The p-values are those of `dhp.stats.tails.log_tails` (or scipy's).
+    `n` and `runs` are at least 1. The p-values are those of `dhp.stats.wilcoxon.tails.log_tails` (or scipy's).
     """
     x = checked_population(population)
     if n < 1 or runs < 1:

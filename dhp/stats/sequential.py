@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dhp.stats.bootstrap import checked, make_design
 from dhp.stats.combine import DEFAULT_COMBINATION, Combination
-from dhp.stats.signed_rank import Method
+from dhp.stats.wilcoxon.signed_rank import Method
 
 Floats = npt.NDArray[np.float64]
 LOOKS = (0.25, 0.5, 0.75, 1.0)

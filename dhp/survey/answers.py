@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import Field, ValidationError
 
-from dhp.content import read_task
-from dhp.content.files import describe
-from dhp.errors import InputError, near
-from dhp.files import read_text, write_whole
-from dhp.specs import Name, Spec, Weights
+from dhp.content.catalog import read_task
+from dhp.content.yaml import describe
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import read_text, write_whole
+from dhp.core.specs import Name, Spec, Weights
 from dhp.survey.agreement import agreement
 from dhp.survey.issues import task_perturbers
 
@@ -54,11 +54,11 @@ def read_answers(path: Path) -> Answers:
     for perturber, metric in read.answers.items():
         if perturber not in perturbers:
             raise InputError(
-                f"{path}: answers: unknown perturber '{perturber}'; {near(perturber, perturbers)}"
+                f"{path}: answers: unknown perturber '{perturber}'; {suggest(perturber, perturbers)}"
             )
         if metric is not None and metric not in metrics:
             raise InputError(
-                f"{path}: answers.{perturber}: unknown metric '{metric}'; {near(metric, metrics)}"
+                f"{path}: answers.{perturber}: unknown metric '{metric}'; {suggest(metric, metrics)}"
             )
     return read
 

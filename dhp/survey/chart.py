@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
-from dhp.specs import Weights
-from dhp.text import printable
+from dhp.core.specs import Weights
+from dhp.core.text import printable
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from dhp.content import DATASETS, descriptions, read_card, read_suite, read_task
-from dhp.errors import InputError, near
-from dhp.making import perturb_datasets
-from dhp.perturbed import PerturbedDataset
-from dhp.records import Example, stands_for
-from dhp.seeding import text_hash
-from dhp.specs import Task
+from dhp.content.catalog import DATASETS, descriptions, read_card, read_suite, read_task
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import Example, stands_for
+from dhp.core.seeding import text_hash
+from dhp.core.specs import Task
+from dhp.perturb.build import perturb_datasets
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def task_perturbers(task: str) -> dict[str, str]:
                 found.setdefault(name, dataset)
     if not found:
         known = {read_card(dataset).task for dataset in DATASETS}
-        raise InputError(f"task '{task}': no dataset of the benchmark has it; {near(task, known)}")
+        raise InputError(f"task '{task}': no dataset of the benchmark has it; {suggest(task, known)}")
     return found
 
 

@@ -5,8 +5,8 @@ import hashlib
 from html import escape
 from pathlib import Path
 
-from dhp.marks import marked
-from dhp.specs import Metric, Task
+from dhp.core.diff import marked
+from dhp.core.specs import Metric, Task
 from dhp.survey.answers import ROLE_LENGTH, SCHEMA
 from dhp.survey.issues import Issue, Survey
 

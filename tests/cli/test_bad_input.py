@@ -244,7 +244,7 @@ def test_a_terminal_without_unicode(tmp_path: Path, encoding: str) -> None:
 
 SLOW = """
 import time
-from dhp.judge.baseline import ConstantJudge
+from dhp.judge.judges.baseline import ConstantJudge
 from dhp.cli.main import main
 rate = ConstantJudge.rate
 def slowly(self, candidates, task):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dhp.report.reading import group_letters
+from dhp.report.labels import group_letters
 
 from .conftest import Run
 

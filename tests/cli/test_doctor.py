@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-import dhp.content as dhp_content
+import dhp.content.check as dhp_content
 from dhp import doctor
-from dhp.errors import InputError
+from dhp.core.errors import InputError
 from tests.llm.stub import stub_server
 
 from .conftest import Outcome, Run

@@ -16,12 +16,12 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 import dhp as library
-from dhp.report import print_results
+from dhp.analysis.results import VariantResult
 from dhp.report.formats import csv_text, markdown_text
+from dhp.report.labels import between, figure, most_hurt, noticed
 from dhp.report.notes import notes
-from dhp.report.reading import between, figure, most_hurt, noticed
-from dhp.results import VariantResult
-from dhp.runs import read_run
+from dhp.report.terminal import print_results
+from dhp.runs.reader import read_run
 
 from .conftest import Outcome, Run
 

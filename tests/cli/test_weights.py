@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content import read_suite, read_task, read_weights
-from dhp.records import Example
-from dhp.survey import Issue, Survey, make_survey, survey_page
+from dhp.content.catalog import read_suite, read_task, read_weights
+from dhp.core.records import Example
+from dhp.survey.issues import Issue, Survey, make_survey
+from dhp.survey.page import survey_page
 from tests.browser import Page, in_browser, needs_chromium
 
 from .conftest import Run

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from dhp.content import DATASETS, read_card, read_task
-from dhp.data import Dataset, resolve_datasets
-from dhp.loaders import measure
-from dhp.text import sentences
+from dhp.content.catalog import DATASETS, read_card, read_task
+from dhp.core.text import sentences
+from dhp.loaders.dataset import Dataset, resolve_datasets
+from dhp.loaders.selection import measure
 
 
 @pytest.fixture(params=DATASETS)

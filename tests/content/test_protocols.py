@@ -6,22 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content import (
-    catalog,
-    check,
-    content_folder,
-    load_spec,
+from dhp.content import catalog
+from dhp.content.catalog import check, read_task
+from dhp.content.protocols import (
     override,
     protocol_names,
     read_persona,
     read_protocol,
     read_steps,
-    read_task,
     read_wording,
 )
-from dhp.errors import InputError
-from dhp.protocols import ANSWER_FORMS, LANGUAGES, Protocol, Wording
-from dhp.specs import Task
+from dhp.content.yaml import content_folder, load_spec
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import ANSWER_FORMS, LANGUAGES, Protocol, Wording
+from dhp.core.specs import Task
 
 PRESETS = "analyze-rate da dhp free-text g-eval-prob g-eval-sample letters mix rate-explain stars".split()
 PROTOCOL = "protocol: p\ndescription: d\n"

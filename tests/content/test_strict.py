@@ -4,19 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content import (
-    DATASETS,
-    check,
-    content_folder,
-    load_spec,
-    read_card,
-    read_suite,
-    read_task,
-    read_weights,
-)
-from dhp.errors import InputError
-from dhp.perturb import check_suite, find_perturbers
-from dhp.specs import Card, Suite, Task, Weights
+from dhp.content.catalog import DATASETS, check, read_card, read_suite, read_task, read_weights
+from dhp.content.yaml import content_folder, load_spec
+from dhp.core.errors import InputError
+from dhp.core.specs import Card, Suite, Task, Weights
+from dhp.perturb.registry import check_suite, find_perturbers
 
 METRIC = "{name: m, scale: {min: 1, max: 5}, definition: d, steps: [s], question: q, antonym: a}"
 LABELS = "default_suite: summeval\nsource_label: s\noutput_label: o"

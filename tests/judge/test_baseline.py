@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import dhp
-from dhp.errors import InputError
-from dhp.judge import find_judge
+from dhp.core.errors import InputError
+from dhp.judge.factory import find_judge
 
 
 def test_constant_judge_has_d_zero() -> None:

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.errors import InputError
-from dhp.specs import Task
+from dhp.core.errors import InputError
+from dhp.core.specs import Task
 
 Twist = Callable[[dhp.Rating], dhp.Rating | None]
 

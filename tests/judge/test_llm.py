@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content import read_task
-from dhp.errors import InputError
-from dhp.judge import Candidate, LlmJudge, checked_ratings
-from dhp.judges import protocol, questions
-from dhp.llm import Asker, Failure, Position, Reply, Request, Terms
-from dhp.protocols import Protocol
-from dhp.records import Rating
+from dhp.content.catalog import read_task
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import Protocol
+from dhp.core.records import Candidate, Rating
+from dhp.judge.check import checked_ratings
+from dhp.judge.factory import protocol, questions
+from dhp.judge.judges.llm import LlmJudge
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.records import Failure, Position, Reply, Request
 
 TASK = read_task("summarization")
 TEXTS = [
@@ -50,7 +52,7 @@ class Scripted:
 
 def rated(says: object, chosen: Protocol, **more: object) -> tuple[list[Rating], Scripted]:
     model = Scripted(says)
-    judge = LlmJudge(Asker(model, Terms()), questions(chosen, **more))
+    judge = LlmJudge(CachedModel(model, RequestContext()), questions(chosen, **more))
     return list(checked_ratings(judge, TEXTS, TASK)), model
 
 
@@ -166,7 +168,8 @@ def test_the_model_writes_the_steps_once_for_each_metric() -> None:
         return "1. Read all.\n2. Look twice." if "steps" in request.place else "4"
 
     judge = LlmJudge(
-        Asker(model := Scripted(says), Terms()), questions(protocol("dhp", steps="auto", samples=1))
+        CachedModel(model := Scripted(says), RequestContext()),
+        questions(protocol("dhp", steps="auto", samples=1)),
     )
     for _ in range(2):
         assert len(list(judge.rate(TEXTS, TASK))) == 16

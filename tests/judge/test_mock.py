@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dhp
-from dhp.content import read_task
-from dhp.errors import InputError
-from dhp.judge import Candidate, find_judge
-from dhp.judge.mock import KINDS, mock_judge
-from dhp.specs import Scale
-from dhp.stats import combine, discernment, signed_rank
+from dhp.content.catalog import read_task
+from dhp.core.errors import InputError
+from dhp.core.records import Candidate
+from dhp.core.specs import Scale
+from dhp.judge.factory import find_judge
+from dhp.judge.judges.mock import KINDS, mock_judge
+from dhp.stats.combine import combine
+from dhp.stats.discernment import discernment
+from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 _FLUENCY = next(m for m in read_task("summarization").metrics if m.name == "fluency")
 METRICS = [

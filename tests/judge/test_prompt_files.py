@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content import read_task
-from dhp.errors import InputError
-from dhp.judge import Candidate, read_prompt_files
-from dhp.judge.prompt_files import FilePrompts
+from dhp.content.catalog import read_task
+from dhp.core.errors import InputError
+from dhp.core.records import Candidate
+from dhp.judge.prompt_files import FilePrompts, read_prompt_files
 
 METRICS = ["accuracy", "answer_quality", "coherence", "consistency", "fluency", "relevance"]
 CANDIDATE = Candidate("e1", "original", "OUT", "SRC", {"question": "WHY"}, reference="REF")

@@ -8,21 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content import (
-    override,
-    protocol_names,
-    read_persona,
-    read_protocol,
-    read_task,
-    read_wording,
-    task_names,
-)
-from dhp.errors import InputError
-from dhp.judge import Candidate
+from dhp.content.catalog import read_task, task_names
+from dhp.content.protocols import override, protocol_names, read_persona, read_protocol, read_wording
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import LANGUAGES, AnswerForm, Language
+from dhp.core.records import Candidate
+from dhp.core.specs import Scale, Task
+from dhp.core.text import numbered_steps
 from dhp.judge.prompts import Prompts, answer_scale
-from dhp.protocols import LANGUAGES, AnswerForm, Language
-from dhp.specs import Scale, Task
-from dhp.text import numbered_steps
 
 CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, reference="参照")
 EVERY = [(p, t, language) for p in protocol_names() for t in task_names() for language in LANGUAGES]

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dhp.errors import InputError
-from dhp.judge.api import Candidate
-from dhp.judge.surface import METRICS, SurfaceJudge
-from dhp.records import ORIGINAL, Example
-from dhp.specs import Metric, Scale, Task
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL, Candidate, Example
+from dhp.core.specs import Metric, Scale, Task
+from dhp.judge.surface.judge import METRICS, SurfaceJudge
 
 
 def task(*metrics: str, low: float = 1, high: float = 5) -> Task:

@@ -12,10 +12,11 @@ import pytest
 import yaml
 
 import dhp
-from dhp.errors import InputError
-from dhp.leaderboard import add_results, read_entries
-from dhp.results import Results, results_schema
-from dhp.specs import Task
+from dhp.analysis.results import Results, results_schema
+from dhp.core.errors import InputError
+from dhp.core.specs import Task
+from dhp.leaderboard.add import add_results
+from dhp.leaderboard.load import read_entries
 
 from .conftest import RESAMPLES, signed
 

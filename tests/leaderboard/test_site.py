@@ -12,11 +12,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dhp.errors import InputError
-from dhp.leaderboard import make_tables, read_entries, write_site
+from dhp.analysis.results import results_schema
+from dhp.core.errors import InputError
 from dhp.leaderboard.chart import bars
 from dhp.leaderboard.exports import as_csv, as_json, as_latex, as_markdown
-from dhp.results import results_schema
+from dhp.leaderboard.load import read_entries
+from dhp.leaderboard.site import write_site
+from dhp.leaderboard.tables import make_tables
 from tests.browser import Page, in_browser, needs_chromium
 
 from .conftest import MODELS, signed

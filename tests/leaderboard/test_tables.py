@@ -13,11 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dhp
-from dhp.errors import InputError
-from dhp.leaderboard import make_tables, read_entries
+from dhp.analysis.results import Curve
+from dhp.core.errors import InputError
 from dhp.leaderboard.entries import Entry, judge_name, safe_name
-from dhp.leaderboard.tables import MOST_PAIRED, RULES, competition_ranks, group_ranks, overlap_ranks
-from dhp.results import Curve
+from dhp.leaderboard.load import read_entries
+from dhp.leaderboard.tables import (
+    MOST_PAIRED,
+    RULES,
+    competition_ranks,
+    group_ranks,
+    make_tables,
+    overlap_ranks,
+)
 
 from .conftest import DATASETS, MODELS, signed, soon
 

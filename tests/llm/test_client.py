@@ -6,11 +6,12 @@ from typing import Any
 import openai
 import pytest
 
-from dhp.errors import InputError, StoppedEarly
-from dhp.llm import Asker, Params, Request, Terms
-from dhp.llm.http import OpenAIClient
-from dhp.llm.responses import Unreadable, problem_inside, read_problem, read_replies
-from tests.llm.asking import QUICK, answered, asker, requests
+from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.clients.fast import OpenAIClient
+from dhp.llm.clients.responses import Unreadable, problem_inside, read_problem, read_replies
+from dhp.llm.records import Params, Request
+from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import stats, stub_server
 
 SENT = {"max_tokens": 5, "logprobs": True, "top_logprobs": 20, "n": 5, "seed": 3, "temperature": 0.7}
@@ -39,14 +40,14 @@ def test_the_official_client_sends_the_same_body(params: Params) -> None:
     request = Request("Rate »this« – 好.", params, samples, "here")
     with stub_server() as url:
         assert OpenAIClient("stub", url).body(request, samples) == official_body(url, request)
-        list(asker(url).ask([request]))
+        list(cached_model(url).ask([request]))
         assert stats(url)["bodies"][-1] == stats(url)["bodies"][-2]
 
 
 def test_the_official_client_reads_the_same_answers() -> None:
     request = Request("Rate this.", SAMPLED, (0, 1), "here")
     with stub_server() as url, openai.OpenAI(base_url=url, api_key="none") as client:
-        (answer,) = asker(url).ask([request])
+        (answer,) = cached_model(url).ask([request])
         said = client.chat.completions.create(
             model="stub",
             messages=[{"role": "user", "content": "Rate this."}],
@@ -72,7 +73,7 @@ def test_the_official_client_reads_the_same_answers() -> None:
 
 def test_max_tokens_is_asked_for_by_its_newer_name_where_the_server_wants_that() -> None:
     with stub_server("--refuse", "max_tokens") as url:
-        assert len(answered(asker(url), list(requests(30)))) == 30
+        assert len(answered(cached_model(url), list(requests(30)))) == 30
         assert stats(url)["statuses"]["400"] == 1
         assert stats(url)["bodies"][-1]["max_completion_tokens"] == 16
 
@@ -80,7 +81,7 @@ def test_max_tokens_is_asked_for_by_its_newer_name_where_the_server_wants_that()
 def test_a_refused_seed_is_left_out_and_said() -> None:
     said = "openai/stub: the server refuses seed: sampling cannot be repeated"
     with stub_server("--refuse", "seed") as url, pytest.warns(UserWarning, match=said):
-        assert len(answered(asker(url), list(requests(3, params=SAMPLED)))) == 3
+        assert len(answered(cached_model(url), list(requests(3, params=SAMPLED)))) == 3
 
 
 @pytest.mark.parametrize("parameter", ["temperature", "top_p"])
@@ -88,14 +89,14 @@ def test_a_refused_sampling_parameter_is_never_dropped_in_silence(parameter: str
     option = f"--{parameter.replace('_', '-')} default leaves it to the model"
     with stub_server("--refuse", parameter) as url:
         with pytest.raises(InputError, match=f"refuses the parameter '{parameter}': {option}"):
-            answered(asker(url), list(requests(3, params=SAMPLED)))
+            answered(cached_model(url), list(requests(3, params=SAMPLED)))
         assert stats(url)["calls"] == 1
 
 
 def test_a_server_without_log_probabilities_answers_without() -> None:
     for option in (["--no-logprobs"], ["--refuse", "logprobs"]):
         with stub_server(*option) as url:
-            (answer,) = asker(url).ask([Request("Rate.", SAMPLED, (0,), "here")])
+            (answer,) = cached_model(url).ask([Request("Rate.", SAMPLED, (0,), "here")])
         assert answer.outcomes[0].positions is None
 
 
@@ -103,19 +104,19 @@ def test_a_server_without_log_probabilities_answers_without() -> None:
 def test_samples_are_asked_one_by_one_where_the_server_gives_one(option: str) -> None:
     with stub_server(option) as url:
         with pytest.warns(UserWarning, match="n: samples are asked one by one") as said:
-            found = answered(asker(url), list(requests(10, samples=4, params=SAMPLED)))
+            found = answered(cached_model(url), list(requests(10, samples=4, params=SAMPLED)))
         calls = stats(url)["calls"]
     assert all(len(texts) == 4 for texts in found.values())
     assert calls == 40 + (1 if option == "--refuse-n" else 0)
     assert len(said) == 1
     with stub_server() as url:
-        assert answered(asker(url), list(requests(10, samples=4, params=SAMPLED)))
+        assert answered(cached_model(url), list(requests(10, samples=4, params=SAMPLED)))
         assert stats(url)["calls"] == 10
 
 
 def test_samples_asked_one_by_one_have_seeds_of_their_own() -> None:
     with stub_server("--no-n") as url:
-        answered(asker(url), list(requests(1, samples=3, params=SAMPLED)))
+        answered(cached_model(url), list(requests(1, samples=3, params=SAMPLED)))
         assert [body["seed"] for body in stats(url)["bodies"]] == [3, 4, 5]
 
 
@@ -135,7 +136,7 @@ def test_a_server_that_can_answer_nothing_is_named_in_one_line(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123456789")
     with stub_server("--mode", mode) as url:
         with pytest.raises(InputError) as error:
-            answered(asker(url), list(requests(100)))
+            answered(cached_model(url), list(requests(100)))
         assert stats(url)["calls"] <= 3
     assert said in str(error.value)
     assert "\n" not in str(error.value)
@@ -146,7 +147,7 @@ def test_a_word_for_a_key_is_not_cut_out_of_answers(monkeypatch: pytest.MonkeyPa
     for key in ("1", "EMPTY", "topic", "keeps to its topic"):
         monkeypatch.setenv("OPENAI_API_KEY", key)
         with stub_server("--answer", "explain") as url:
-            (texts,) = answered(asker(url), list(requests(1))).values()
+            (texts,) = answered(cached_model(url), list(requests(1))).values()
         assert texts[0].startswith("The text keeps to its topic, but one sentence")
 
 
@@ -156,14 +157,14 @@ def test_a_server_that_only_fails_ends_the_run_whatever_the_number_of_retries() 
             with pytest.raises(
                 StoppedEarly, match=r"no call succeeds \(HTTP 500.*the same command tries again"
             ):
-                answered(asker(url, retries=retries), list(requests(100)))
+                answered(cached_model(url, retries=retries), list(requests(100)))
             assert stats(url)["calls"] <= 3
 
 
 def test_a_tool_call_and_a_content_filter_are_replies_of_their_own_kind() -> None:
     for mode, finish in (("tool-call", "tool_calls"), ("content-filter", "content_filter")):
         with stub_server("--mode", mode) as url:
-            (answer,) = asker(url).ask(requests(1))
+            (answer,) = cached_model(url).ask(requests(1))
             assert answer.outcomes[0].finish == finish
             assert answer.outcomes[0].text == ""
 
@@ -171,23 +172,23 @@ def test_a_tool_call_and_a_content_filter_are_replies_of_their_own_kind() -> Non
 def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-right")
     with stub_server("--api-key", "sk-right") as url:
-        asked = asker(url)
+        asked = cached_model(url)
         assert len(answered(asked, list(requests(2)))) == 2
         assert "sk-right" not in json.dumps([asked.model.endpoint, asked.model.model])
         monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong")
         with pytest.raises(InputError, match="refuses the key"):
-            answered(asker(url), list(requests(2)))
+            answered(cached_model(url), list(requests(2)))
 
 
 def test_without_a_key_openai_itself_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    asked = Asker(OpenAIClient("gpt-4o-mini"), Terms())
+    asked = CachedModel(OpenAIClient("gpt-4o-mini"), RequestContext())
     with pytest.raises(InputError, match="no key in OPENAI_API_KEY"):
         answered(asked, list(requests(3)))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-one\nsk-two")
     with pytest.raises(InputError, match="OPENAI_API_KEY holds a line break"):
-        answered(Asker(OpenAIClient("gpt-4o-mini"), Terms()), list(requests(3)))
+        answered(CachedModel(OpenAIClient("gpt-4o-mini"), RequestContext()), list(requests(3)))
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,7 @@ def test_an_address_must_be_one(url: str) -> None:
 
 def test_nobody_at_the_address() -> None:
     with pytest.raises(InputError, match=r"no server answers at http://127\.0\.0\.1:9/v1"):
-        answered(asker("http://127.0.0.1:9/v1"), list(requests(100)))
+        answered(cached_model("http://127.0.0.1:9/v1"), list(requests(100)))
 
 
 @pytest.mark.parametrize(

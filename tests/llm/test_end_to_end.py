@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.content import DATASETS
-from dhp.errors import InputError
-from dhp.llm import Asker, Params, Request, Terms
-from dhp.llm.http import OpenAIClient
+from dhp.content.catalog import DATASETS
+from dhp.core.errors import InputError
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.clients.fast import OpenAIClient
+from dhp.llm.records import Params, Request
 from dhp.llm.store import FILE
 from tests.llm.hf_server import Served
 from tests.llm.stub import stats, stub_server
@@ -24,17 +25,19 @@ from tests.llm.stub import stats, stub_server
 SMALL = {"dataset": "mini/answer_equivalence", "n": 4}
 
 
-def asking(folder: Path, **more: object) -> dhp.Asking:
-    return dhp.Asking(cache=folder / "cache", **more)
+def asking(folder: Path, **more: object) -> dhp.ModelSettings:
+    return dhp.ModelSettings(cache=folder / "cache", **more)
 
 
 @pytest.mark.parametrize("name", ["dhp", "g-eval-prob", "mix"])
 def test_a_model_in_process_is_judged(name: str, tiny_model: Path, tmp_path: Path) -> None:
     way = dhp.protocol(name) if name != "mix" else dhp.protocol(name, max_tokens=12, samples=2)
     results = dhp.run(
-        f"hf/{tiny_model}", protocol=way, asking=asking(tmp_path), out=tmp_path / "out", **SMALL
+        f"hf/{tiny_model}", protocol=way, settings=asking(tmp_path), out=tmp_path / "out", **SMALL
     )
-    again = dhp.run(f"hf/{tiny_model}", protocol=way, asking=asking(tmp_path), out=tmp_path / "out", **SMALL)
+    again = dhp.run(
+        f"hf/{tiny_model}", protocol=way, settings=asking(tmp_path), out=tmp_path / "out", **SMALL
+    )
     assert results.ratings["asked"] == 4 * 10 * way.samples
     assert results.ratings["failed"] == 0
     assert results.usage == again.usage
@@ -99,8 +102,8 @@ def test_a_real_server_heeds_the_seed_of_the_run(transformers_server: Served, tm
             tmp_path / "mine.jsonl",
             task="question_answering",
             protocol=dhp.protocol("dhp", temperature=1.0, samples=2, max_tokens=8),
-            asking=asking(
-                tmp_path / folder, base_url=transformers_server.base_url, pace=dhp.Pace(concurrency=1)
+            settings=asking(
+                tmp_path / folder, base_url=transformers_server.base_url, pace=dhp.RateLimits(concurrency=1)
             ),
             out=tmp_path / folder / "out",
             seed=seed,
@@ -122,14 +125,14 @@ def test_a_server_and_this_process_agree_on_greedy_answers(
     here = dhp.run(
         f"hf/{tiny_model}",
         protocol=way,
-        asking=asking(tmp_path, dtype="float32"),
+        settings=asking(tmp_path, dtype="float32"),
         out=tmp_path / "here",
         **SMALL,
     )
     there = dhp.run(
         f"openai/{transformers_server.model}",
         protocol=way,
-        asking=asking(tmp_path, base_url=transformers_server.base_url),
+        settings=asking(tmp_path, base_url=transformers_server.base_url),
         out=tmp_path / "there",
         **SMALL,
     )
@@ -145,7 +148,7 @@ def test_too_long_a_text_is_named_before_anything_is_cut(tiny_model: Path, tmp_p
     with pytest.raises(
         InputError, match=r"example 'long', variant '.*', metric 'coherence': a prompt of \d+ tokens"
     ):
-        dhp.run(f"hf/{tiny_model}", tmp_path / "long.jsonl", task="summarization", asking=asking(tmp_path))
+        dhp.run(f"hf/{tiny_model}", tmp_path / "long.jsonl", task="summarization", settings=asking(tmp_path))
 
 
 def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one(tmp_path: Path) -> None:
@@ -210,7 +213,7 @@ def test_published_prompt_files_on_published_texts(real: Path, tmp_path: Path) -
             protocol=dhp.protocol("g-eval-sample", samples=2),
             prompt_files=[str(files)],
             metrics=["coherence", "consistency"],
-            asking=asking(tmp_path, base_url=url),
+            settings=asking(tmp_path, base_url=url),
         )
         prompts = [body["messages"][0]["content"] for body in stats(url)["bodies"]]
     missing = sum(v.not_applicable for v in results.variants)
@@ -233,10 +236,14 @@ def test_a_vllm_server_gives_the_expected_scores_of_this_process(tmp_path: Path)
     url, folder = VLLM
     way = dhp.protocol("g-eval-prob", max_tokens=1)
     dhp.run(
-        f"hf/{folder}", protocol=way, asking=asking(tmp_path, dtype="float32"), out=tmp_path / "here", **SMALL
+        f"hf/{folder}",
+        protocol=way,
+        settings=asking(tmp_path, dtype="float32"),
+        out=tmp_path / "here",
+        **SMALL,
     )
     dhp.run(
-        "openai/tiny", protocol=way, asking=asking(tmp_path, base_url=url), out=tmp_path / "there", **SMALL
+        "openai/tiny", protocol=way, settings=asking(tmp_path, base_url=url), out=tmp_path / "there", **SMALL
     )
     frames = [pd.read_parquet(tmp_path / name / "ratings.parquet") for name in ("here", "there")]
     assert frames[0]["status"].tolist() == frames[1]["status"].tolist()
@@ -244,7 +251,7 @@ def test_a_vllm_server_gives_the_expected_scores_of_this_process(tmp_path: Path)
     assert (frames[0]["score"] - frames[1]["score"]).abs().max() < 1e-3
     # Without a seed: version 0.32 for CPUs dies of one.
     request = Request("Rate this.", Params(1.0, None, 4), (0, 1, 2), "here")
-    (answer,) = Asker(OpenAIClient("tiny", url), Terms()).ask([request])
+    (answer,) = CachedModel(OpenAIClient("tiny", url), RequestContext()).ask([request])
     assert [outcome.calls for outcome in answer.outcomes.values()] == [1, 0, 0]
 
 
@@ -267,8 +274,8 @@ def test_nonsense_of_a_real_model_is_never_scored(
 def test_nonsense_of_a_model_in_process_is_never_scored(tiny_model: Path, tmp_path: Path) -> None:
     model = dhp.PerturbModel(f"hf/{tiny_model}", max_tokens=16)
     with pytest.raises(InputError, match=r"none of 8 answers of hf/.* passed the check: "):
-        dhp.run("mock/ideal", "mini/story_cloze", n=2, perturb_model=model, asking=asking(tmp_path))
+        dhp.run("mock/ideal", "mini/story_cloze", n=2, perturb_model=model, settings=asking(tmp_path))
     (texts, *_) = dhp.estimate(
-        "mock/ideal", "mini/story_cloze", n=2, perturb_model=model, asking=asking(tmp_path)
+        "mock/ideal", "mini/story_cloze", n=2, perturb_model=model, settings=asking(tmp_path)
     )
     assert (texts.what, texts.samples, texts.stored, texts.exact) == ("texts", 4, 2, True)

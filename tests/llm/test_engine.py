@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from dhp.errors import InputError, StoppedEarly
-from dhp.llm import Asker, Budget, Limits, Pace, Position, Reply, Request, Store, Terms
-from dhp.llm.http import OpenAIClient, Rejected, Retry
+from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.clients.fast import OpenAIClient, Rejected, Retry
+from dhp.llm.cost.usage import Budget, Limits
+from dhp.llm.engine.jobs import RateLimits
+from dhp.llm.records import Position, Reply, Request
+from dhp.llm.store import Store
 from dhp.llm.stored import StoredModel, open_store
-from tests.llm.asking import QUICK, answered, asker, requests
+from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import kill, reset, stats, stub_server
 
 FAULTS = "429=0.10,500=0.05,drop=0.02,hang=0.02,garbage=0.01"
@@ -20,9 +24,9 @@ FAULTS = "429=0.10,500=0.05,drop=0.02,hang=0.02,garbage=0.01"
 def test_every_request_is_answered_once_in_spite_of_faults(tmp_path: Path) -> None:
     wanted = list(requests(600))
     with stub_server() as url:
-        truth = answered(asker(url), wanted)
+        truth = answered(cached_model(url), wanted)
     with stub_server("--faults", FAULTS, "--retry-after", "0.01") as url:
-        asked = asker(url, tmp_path / "s.sqlite", concurrency=32, timeout=0.3)
+        asked = cached_model(url, tmp_path / "s.sqlite", concurrency=32, timeout=0.3)
         assert answered(asked, wanted) == truth
         counted = stats(url)
         assert counted["statuses"]["429"] > 0
@@ -40,7 +44,7 @@ def test_a_call_that_never_succeeds_is_given_up_with_its_reason_and_the_rest_goe
             return await super().complete(request, samples)
 
     with stub_server() as url:
-        asked = Asker(Broken("stub", url), Terms(pace=Pace(64, retries=1)))
+        asked = CachedModel(Broken("stub", url), RequestContext(pace=RateLimits(64, retries=1)))
         found = answered(asked, list(requests(200)))
     failed = [tag for tag, texts in sorted(found.items()) if texts == ["!HTTP 500: broken"]]
     assert failed == list(range(1, 200, 4))
@@ -51,19 +55,19 @@ def test_a_call_that_never_succeeds_is_given_up_with_its_reason_and_the_rest_goe
 def test_what_is_stored_is_not_asked_again(tmp_path: Path) -> None:
     path, wanted = tmp_path / "s.sqlite", list(requests(50, samples=3))
     with stub_server() as url:
-        first = asker(url, path, run="one")
+        first = cached_model(url, path, run="one")
         found = answered(first, wanted)
         assert stats(url)["calls"] == 50
         reset(url)
-        again, other = asker(url, path, run="one"), asker(url, path, run="two")
+        again, other = cached_model(url, path, run="one"), cached_model(url, path, run="two")
         assert answered(again, wanted) == answered(other, wanted) == found
         assert stats(url)["calls"] == 0
         assert again.usage == first.usage
         assert (other.usage.calls, other.usage.cached_calls, other.usage.prompt_tokens) == (0, 50, 0)
-        assert answered(asker(url, path, refresh=True), wanted) == found
+        assert answered(cached_model(url, path, refresh=True), wanted) == found
         assert stats(url)["calls"] == 50
     recorded = open_store(path)
-    replay = Asker(StoredModel(recorded), Terms(recorded))
+    replay = CachedModel(StoredModel(recorded), RequestContext(recorded))
     assert answered(replay, wanted) == found
     (missing,) = answered(replay, [Request("another", QUICK, (0,), "", tag=0)]).values()
     assert missing == ["!not in the recording"]
@@ -72,8 +76,8 @@ def test_what_is_stored_is_not_asked_again(tmp_path: Path) -> None:
 def test_missing_samples_are_topped_up(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with stub_server() as url:
-        answered(asker(url, path), list(requests(5, samples=2)))
-        asked = asker(url, path)
+        answered(cached_model(url, path), list(requests(5, samples=2)))
+        asked = cached_model(url, path)
         assert len(asked.missing(next(requests(1, samples=5)))) == 3
         assert all(len(t) == 5 for t in answered(asked, list(requests(5, samples=5))).values())
         assert stats(url)["bodies"][-1]["n"] == 3
@@ -86,7 +90,7 @@ def test_missing_samples_are_topped_up(tmp_path: Path) -> None:
 def test_a_limit_stops_in_time_and_the_same_call_goes_on(limits: Limits, most: int, tmp_path: Path) -> None:
     path, wanted = tmp_path / "s.sqlite", list(requests(30))
     with stub_server("--latency", 0.01) as url:
-        asked = asker(url, path, limits=limits)
+        asked = cached_model(url, path, limits=limits)
         with pytest.raises(StoppedEarly, match="the same command goes on from here"):
             answered(asked, wanted)
         paid = stats(url)["calls"]
@@ -98,16 +102,16 @@ def test_a_limit_stops_in_time_and_the_same_call_goes_on(limits: Limits, most: i
             or (asked.usage.prompt_tokens + 2 * asked.usage.completion_tokens) / 1e6 <= limits.cost
         )
         reset(url)
-        assert len(answered(asker(url, path), wanted)) == 30
+        assert len(answered(cached_model(url, path), wanted)) == 30
         assert stats(url)["calls"] == 30 - paid
 
 
 def test_calls_in_flight_at_a_limit_are_waited_for_and_stored(tmp_path: Path) -> None:
     with stub_server("--latency", 0.2) as url:
         with pytest.raises(StoppedEarly):
-            answered(asker(url, tmp_path / "s.sqlite", limits=Limits(calls=6)), list(requests(30)))
+            answered(cached_model(url, tmp_path / "s.sqlite", limits=Limits(calls=6)), list(requests(30)))
         reset(url)
-        answered(asker(url, tmp_path / "s.sqlite"), list(requests(30)))
+        answered(cached_model(url, tmp_path / "s.sqlite"), list(requests(30)))
         assert stats(url)["calls"] == 24
 
 
@@ -115,7 +119,7 @@ def test_a_server_that_dies_stops_the_run_and_another_goes_on(tmp_path: Path) ->
     path, wanted = tmp_path / "s.sqlite", list(requests(2000))
     with stub_server("--latency", 0.005) as url:
         port = url.split(":")[2].split("/")[0]
-        dying = asker(url, path, retries=0)
+        dying = cached_model(url, path, retries=0)
         answers = dying.ask(wanted)
         list(islice(answers, 100))
         kill(url)
@@ -123,13 +127,13 @@ def test_a_server_that_dies_stops_the_run_and_another_goes_on(tmp_path: Path) ->
             list(answers)
     assert dying.usage.calls >= 100
     with stub_server("--port", port) as url:
-        assert len(answered(asker(url, path), wanted)) == 2000
+        assert len(answered(cached_model(url, path), wanted)) == 2000
         assert stats(url)["calls"] <= 2000 - dying.usage.calls
 
 
 def test_a_busy_server_is_given_fewer_calls_at_once() -> None:
     with stub_server("--latency", 0.02, "--busy-above", 4, "--retry-after", "0.01") as url:
-        asked = asker(url, concurrency=64)
+        asked = cached_model(url, concurrency=64)
         found = answered(asked, list(requests(400)))
         refused = stats(url)["statuses"]["429"]
     assert not any(t[0].startswith("!") for t in found.values())
@@ -148,7 +152,7 @@ def test_prompts_that_a_filter_rejects_fail_alone_and_end_no_run(tmp_path: Path)
 
     with stub_server() as url:
         for _ in range(2):
-            asked = Asker(Filtering("stub", url), Terms(Store(path), pace=Pace(8)))
+            asked = CachedModel(Filtering("stub", url), RequestContext(Store(path), pace=RateLimits(8)))
             found = answered(asked, wanted)
             assert [
                 t for t, texts in sorted(found.items()) if texts[0].startswith("!content filter")
@@ -166,7 +170,7 @@ def test_patience_with_a_server_that_is_not_ready_yet() -> None:
             return await super().complete(request, samples)
 
     with stub_server() as url:
-        assert len(answered(Asker(Loading("stub", url), Terms()), list(requests(2)))) == 2
+        assert len(answered(CachedModel(Loading("stub", url), RequestContext()), list(requests(2)))) == 2
 
 
 def test_a_limit_holds_where_the_server_does_not_say_what_it_used() -> None:
@@ -176,7 +180,7 @@ def test_a_limit_holds_where_the_server_does_not_say_what_it_used() -> None:
             return [replace(r, prompt_tokens=0, completion_tokens=0) for r in replies]
 
     with stub_server() as url:
-        asked = Asker(Silent("stub", url), Terms(budget=Budget(Limits(tokens=500))))
+        asked = CachedModel(Silent("stub", url), RequestContext(budget=Budget(Limits(tokens=500))))
         with pytest.raises(StoppedEarly, match="--max-tokens 500"):
             answered(asked, list(requests(2000)))
         assert stats(url)["calls"] < 60
@@ -195,7 +199,7 @@ def test_a_reply_that_is_hard_to_store_hangs_nothing(reply: Reply, tmp_path: Pat
         async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
             return [reply]
 
-    asked = Asker(Odd("stub", "http://127.0.0.1:9/v1"), Terms(Store(tmp_path / "s.sqlite")))
+    asked = CachedModel(Odd("stub", "http://127.0.0.1:9/v1"), RequestContext(Store(tmp_path / "s.sqlite")))
     if reply.prompt_tokens > 2**63:
         with pytest.raises(OverflowError):
             answered(asked, list(requests(3)))
@@ -208,10 +212,10 @@ def test_the_same_prompt_is_paid_once(tmp_path: Path) -> None:
         replace(request, tag=10 * i + request.tag) for i in range(5) for request in requests(10, samples=2)
     ]
     with stub_server("--latency", 0.02) as url:
-        asked = asker(url, tmp_path / "s.sqlite")
+        asked = cached_model(url, tmp_path / "s.sqlite")
         found = answered(asked, twins)
         assert stats(url)["calls"] == 10
-        again = asker(url, tmp_path / "s.sqlite")
+        again = cached_model(url, tmp_path / "s.sqlite")
         assert answered(again, twins) == found
         assert again.usage == asked.usage
     assert asked.usage.calls == 10
@@ -219,11 +223,15 @@ def test_the_same_prompt_is_paid_once(tmp_path: Path) -> None:
 
 def test_a_rate_limit_holds_for_the_whole_run() -> None:
     with stub_server() as url:
-        asked = Asker(OpenAIClient("stub", url), Terms(pace=Pace(16, calls_per_minute=1200)))
+        asked = CachedModel(
+            OpenAIClient("stub", url), RequestContext(pace=RateLimits(16, calls_per_minute=1200))
+        )
         began = time.monotonic()
         assert len(answered(asked, list(requests(21)))) == 21
         assert time.monotonic() - began >= 1  # 20 gaps of 50 ms
-        tokens = Asker(OpenAIClient("stub", url), Terms(pace=Pace(16, tokens_per_minute=60 * 200)))
+        tokens = CachedModel(
+            OpenAIClient("stub", url), RequestContext(pace=RateLimits(16, tokens_per_minute=60 * 200))
+        )
         began = time.monotonic()
         assert len(answered(tokens, list(requests(11)))) == 11
         assert time.monotonic() - began >= 10 * 16 / 200  # each call may bring 16 tokens at least
@@ -232,15 +240,15 @@ def test_a_rate_limit_holds_for_the_whole_run() -> None:
 def test_nothing_is_sent_for_a_run_that_needs_nothing(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with stub_server() as url:
-        found = answered(asker(url, path), list(requests(5)))
-    assert answered(asker(url, path), list(requests(5))) == found  # the server is gone
+        found = answered(cached_model(url, path), list(requests(5)))
+    assert answered(cached_model(url, path), list(requests(5))) == found  # the server is gone
 
 
 def test_stopping_in_the_middle_leaves_no_thread_behind(tmp_path: Path) -> None:
     import threading
 
     with stub_server("--latency", 0.05) as url:
-        answers = asker(url).ask(requests(1000))
+        answers = cached_model(url).ask(requests(1000))
         next(answers)
         answers.close()
         assert not [t for t in threading.enumerate() if t.name == "dhp-engine"]
@@ -252,4 +260,4 @@ def test_an_error_while_prompts_are_made_reaches_the_caller() -> None:
         raise InputError("example 'a' lacks its reference")
 
     with stub_server() as url, pytest.raises(InputError, match="lacks its reference"):
-        answered(asker(url), broken())
+        answered(cached_model(url), broken())

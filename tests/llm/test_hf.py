@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from dhp.errors import InputError
-from dhp.llm.hf import HfModel
+from dhp.core.errors import InputError
+from dhp.llm.hf.model import HfModel
 from dhp.llm.records import Params, Reply, Request, normal
 from tests.llm.tiny_model import CONTEXT, END, build, build_tokenizer, sentences
 
@@ -498,7 +498,7 @@ def test_a_hub_model_is_taken_from_the_cache_at_its_commit(tiny_model: Path, tmp
     code = (
         "import sys\n"
         "from dhp.llm.hf import HfModel\n"
-        "from dhp.errors import InputError\n"
+        "from dhp.core.errors import InputError\n"
         "from dhp.llm.records import Params, Request\n"
         "model = HfModel('someone/tiny-judge')\n"
         "print(model.endpoint)\n"

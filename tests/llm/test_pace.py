@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from dhp.llm.pace import AdaptiveLimit, RateLimit, backoff, retry_after
+from dhp.llm.engine.rate_limits import AdaptiveLimit, RateLimit, backoff, retry_after
 
 
 async def places(limit: AdaptiveLimit) -> int:

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.errors import InputError
-from dhp.llm import Params, Position, Reply, Request, Store
-from dhp.llm.store import keys, row
+from dhp.core.errors import InputError
+from dhp.llm.records import Params, Position, Reply, Request
+from dhp.llm.store import Store, keys, row
 
 ASKED = Request("prompt", Params(0.0, None, 16), (0, 1), "here")
 REPLY = Reply("4", "stop", 10, 1, 1)
@@ -100,7 +100,8 @@ def test_the_first_reply_stays_unless_it_is_to_be_replaced(tmp_path: Path) -> No
 WRITER = """
 import sys
 from pathlib import Path
-from dhp.llm import Params, Reply, Request, Store
+from dhp.llm.records import Params, Reply, Request
+from dhp.llm.store import Store
 from dhp.llm.store import keys, row
 
 store, name = Store(Path(sys.argv[1])), sys.argv[2]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.errors import InputError
-from dhp.loaders import measure, select
-from dhp.records import Example
+from dhp.core.errors import InputError
+from dhp.core.records import Example
+from dhp.loaders.selection import measure, select
 
 ids = st.lists(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=5), min_size=1, max_size=30, unique=True

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content import read_card
-from dhp.errors import InputError
-from dhp.files import cache_folder
-from dhp.loaders import fetch, load_prepared, prepare
-from dhp.specs import Card, Download
+from dhp.content.catalog import read_card
+from dhp.core.errors import InputError
+from dhp.core.files import cache_folder
+from dhp.core.specs import Card, Download
+from dhp.loaders.fetch.prepared import load_prepared, prepare
+from dhp.loaders.fetch.sources import fetch
 
 from .conftest import ROOT, Server, wmt_xml, write_csv, write_jsonl
 from .test_published import ARTICLE, STORY, answer
@@ -226,9 +227,9 @@ SACREBLEU = """
 import json, sys
 from pathlib import Path
 from sacrebleu import DATASETS
-from dhp.content import read_card
-from dhp.errors import InputError
-from dhp.loaders import load_prepared, prepare
+from dhp.content.catalog import read_card
+from dhp.core.errors import InputError
+from dhp.loaders.fetch.prepared import load_prepared, prepare
 url, md5 = sys.argv[1:]
 DATASETS["wmt22"].data, DATASETS["wmt22"].md5 = [url], [md5]
 card, told = read_card("wmt22_deen"), []

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content import read_card
-from dhp.errors import InputError
-from dhp.loaders import read_published
+from dhp.content.catalog import read_card
+from dhp.core.errors import InputError
+from dhp.loaders.published.read import read_published
 
 from .conftest import write_csv, write_jsonl, write_parquet
 

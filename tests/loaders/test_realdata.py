@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content import read_card
-from dhp.loaders import measure, read_published, select
+from dhp.content.catalog import read_card
+from dhp.loaders.published.read import read_published
+from dhp.loaders.selection import measure, select
 
 pytestmark = pytest.mark.realdata
 

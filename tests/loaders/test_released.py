@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dhp.content import DATASETS, read_suite
-from dhp.errors import InputError
-from dhp.loaders import Released, is_released, read_released
+from dhp.content.catalog import DATASETS, read_suite
+from dhp.core.errors import InputError
+from dhp.core.records import Example, PerturbedText
+from dhp.core.specs import Suite
 from dhp.loaders.hub import _below
 from dhp.loaders.naming import VariantNames, words
-from dhp.records import Example, PerturbedText
-from dhp.specs import Suite
+from dhp.loaders.released import Released, is_released, read_released
 
 from .conftest import ROOT, write_csv, write_jsonl, write_parquet
 
@@ -478,9 +478,9 @@ def test_what_is_released(tmp_path: Path) -> None:
 
 HUB = """
 import json, sys
-from dhp.content import read_suite
-from dhp.errors import InputError
-from dhp.loaders import read_released
+from dhp.content.catalog import read_suite
+from dhp.core.errors import InputError
+from dhp.loaders.released import read_released
 for argument in sys.argv[1:]:
     dataset, _, name = argument.partition("=")
     try:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dhp.errors import InputError
-from dhp.loaders import read_examples
-from dhp.records import Audit, Example, PerturbedText, Variant
+from dhp.core.errors import InputError
+from dhp.core.records import Audit, Example, PerturbedText, Variant
+from dhp.loaders.user import read_examples
 
 from .conftest import ROOT, write_csv, write_jsonl, write_parquet
 
@@ -145,8 +145,8 @@ def test_contradicting_pairs(tmp_path: Path, second: dict[str, str], expected: s
 HUB = """
 import json, sys
 from pathlib import Path
-from dhp.errors import InputError
-from dhp.loaders import read_examples
+from dhp.core.errors import InputError
+from dhp.loaders.user import read_examples
 for name in sys.argv[1:]:
     try:
         data = read_examples(Path("hf:" + name), {"output": "summary"})

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content import read_card
-from dhp.errors import InputError
-from dhp.loaders import read_published
-from dhp.loaders.segments import Segment, join_segments
+from dhp.content.catalog import read_card
+from dhp.core.errors import InputError
+from dhp.loaders.published.read import read_published
+from dhp.loaders.published.segments import Segment, join_segments
 
 from .conftest import wmt_xml
 

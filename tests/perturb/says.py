@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from dhp.llm import Failure, Reply, Request
+from dhp.llm.records import Failure, Reply, Request
 
 
 class Says:

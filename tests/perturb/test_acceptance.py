@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.data import resolve_datasets
-from dhp.perturb.by_model import acceptance as a
-from dhp.perturb.by_model.acceptance import fault
-from dhp.text import sentences
+from dhp.core.text import sentences
+from dhp.loaders.dataset import resolve_datasets
+from dhp.perturb.llm import acceptance as a
+from dhp.perturb.llm.acceptance import fault
 
 ENTITIES, GRAMMAR, REWRITING = "fictional_named_entities", "grammatical_errors", "rewriting_insertion"
 TEXTS = {

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.data import resolve_datasets
-from dhp.perturb.by_model.answers import cleaned
+from dhp.loaders.dataset import resolve_datasets
+from dhp.perturb.llm.answers import cleaned
 
 ORIGINAL = "The mayor of Hartwell opened the bridge on 4 May. It cost 3 million euros."
 TEXT = ORIGINAL.replace("Hartwell", "Velmora")

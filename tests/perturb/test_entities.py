@@ -11,15 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content import read_list
-from dhp.data import resolve_datasets
-from dhp.errors import InputError, NotApplicable
-from dhp.perturb import Edited, perturb
-from dhp.perturb.entities import EntityLists, fictional_named_entities_rule, finder_name
+from dhp.content.catalog import read_list
+from dhp.core.errors import InputError, NotApplicable
+from dhp.core.records import Example
+from dhp.core.registry import Registry
+from dhp.loaders.dataset import resolve_datasets
+from dhp.perturb.api import Edited
+from dhp.perturb.apply import perturb
 from dhp.perturb.entities import finder as entity_finder
+from dhp.perturb.entities.finder import finder_name
+from dhp.perturb.entities.perturber import fictional_named_entities_rule
+from dhp.perturb.entities.types import EntityLists
 from dhp.perturb.entities.words import like_acronym, like_term, takes_an, zipf
-from dhp.records import Example
-from dhp.registry import Registry
 
 NEWS = (
     "Orla Pettigrew won 31 to 24 on Tuesday in Oslo. The judge said Pettigrew owes Falmont Bank 2,150 euros "

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content import read_list
-from dhp.data import resolve_datasets
-from dhp.edits import audit
-from dhp.errors import InputError, NotApplicable
+from dhp.content.catalog import read_list
+from dhp.core.diff import audit
+from dhp.core.errors import InputError, NotApplicable
+from dhp.core.records import Example
+from dhp.loaders.dataset import resolve_datasets
 from dhp.perturb.api import Edited
 from dhp.perturb.grammar.perturber import grammatical_errors_rule, possible_errors
 from dhp.perturb.grammar.words import GrammarLists, lemmas
-from dhp.records import Example
 
 LISTS = read_list("grammar", GrammarLists)
 MINI = [(d.name, e.output) for d in resolve_datasets(["mini"]) for e in d.examples]

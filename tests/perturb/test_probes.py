@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from dhp.content import read_list, read_probes
-from dhp.data import resolve_datasets
-from dhp.errors import InputError, NotApplicable
+from dhp.content.catalog import read_list, read_probes
+from dhp.core.errors import InputError, NotApplicable
+from dhp.core.records import Example
+from dhp.core.text import sentences
+from dhp.loaders.dataset import resolve_datasets
 from dhp.perturb.api import Edited, Perturber
-from dhp.perturb.attacks import judge_flattery, judge_instruction, padding
-from dhp.perturb.controls import HarmlessLists, harmless, identity
-from dhp.records import Example
-from dhp.text import sentences
+from dhp.perturb.probes.attacks import judge_flattery, judge_instruction, padding
+from dhp.perturb.probes.controls import HarmlessLists, harmless, identity
 
 CONTROLS = {p.name: p for p in (identity, harmless)}
 ATTACKS = {p.name: p for p in (judge_instruction, judge_flattery, padding)}

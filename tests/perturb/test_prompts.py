@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content import content_folder, load_spec, read_suite, suite_names, task_names
-from dhp.data import resolve_datasets
-from dhp.errors import InputError
-from dhp.perturb.by_model.acceptance import fault
-from dhp.perturb.by_model.answers import cleaned
-from dhp.perturb.by_model.prompts import (
+from dhp.content.catalog import read_suite, suite_names, task_names
+from dhp.content.yaml import content_folder, load_spec
+from dhp.core.errors import InputError
+from dhp.core.records import Example
+from dhp.core.text import numbered_steps
+from dhp.loaders.dataset import resolve_datasets
+from dhp.perturb.llm.acceptance import fault
+from dhp.perturb.llm.answers import cleaned
+from dhp.perturb.llm.prompts import (
     AgainPrompt,
     PerturbPrompt,
     StepsPrompt,
@@ -21,8 +24,6 @@ from dhp.perturb.by_model.prompts import (
     prompt_name,
     written,
 )
-from dhp.records import Example
-from dhp.text import numbered_steps
 from tests.perturb.follows import babble, echo, follow, refuse
 
 FOLDER = content_folder("perturbations") / "prompts"

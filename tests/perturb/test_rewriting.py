@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dhp.content import read_list
-from dhp.data import resolve_datasets
-from dhp.errors import InputError, NotApplicable
+from dhp.content.catalog import read_list
+from dhp.core.errors import InputError, NotApplicable
+from dhp.core.records import Example
+from dhp.core.text import sentences
+from dhp.loaders.dataset import resolve_datasets
 from dhp.perturb.api import Edited
-from dhp.perturb.by_model.acceptance import fault
+from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.rewriting.clauses import orders
 from dhp.perturb.rewriting.focus import emphasis, focuses
 from dhp.perturb.rewriting.forms import forms, touches
@@ -21,8 +23,6 @@ from dhp.perturb.rewriting.perturber import rewriting_insertion_rule
 from dhp.perturb.rewriting.speakers import speakers
 from dhp.perturb.rewriting.tokens import Sentence, Style, tokenised, write
 from dhp.perturb.rewriting.words import RephrasingLists, hits
-from dhp.records import Example
-from dhp.text import sentences
 
 LISTS = read_list("rephrasing", RephrasingLists)
 SENTENCES = [

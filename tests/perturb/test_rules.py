@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from dhp.errors import InputError, NotApplicable
-from dhp.perturb import Edited, builtin_perturbers
-from dhp.records import Example
-from dhp.text import sentences
+from dhp.core.errors import InputError, NotApplicable
+from dhp.core.records import Example
+from dhp.core.text import sentences
+from dhp.perturb.api import Edited
+from dhp.perturb.registry import builtin_perturbers
 
 RULES = builtin_perturbers()
 SUMMARY = (

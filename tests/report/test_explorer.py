@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dhp
-from dhp.judge import Candidate
-from dhp.records import ORIGINAL, Rating
-from dhp.report import html_report, web
+from dhp.core.records import ORIGINAL, Candidate, Rating
+from dhp.core.specs import Task
+from dhp.report import web
 from dhp.report.explorer import CUTS, explorer_data, shortened
-from dhp.runs import Run, read_run
-from dhp.specs import Task
+from dhp.report.page import html_report
+from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
 
 EVIL = "</script><script>hacked = 1</script><img src=x onerror='hacked = 2'><b>&amp;"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.report import html_report
-from dhp.report.reading import threshold
-from dhp.results import Cell, Result, VariantResult
-from dhp.runs import Run, read_run
+from dhp.analysis.results import Cell, Result, VariantResult
+from dhp.report.labels import threshold
+from dhp.report.page import html_report
+from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
 from tests.llm.stub import stub_server
 
@@ -296,8 +296,8 @@ def test_equal_weights_need_no_second_bar(single: Run, pages: dict[str, str]) ->
 def test_prompts_usage_and_cost_of_a_language_model(tmp_path: Path) -> None:
     prices = dhp.Prices(prompt=1.0, completion=2.0)
     with stub_server() as url:
-        asking = dhp.Asking(base_url=url, cache=tmp_path / "cache", prices=prices)
-        run = run_of(tmp_path / "run", "openai/stub", "mini/summeval", n=3, asking=asking)
+        settings = dhp.ModelSettings(base_url=url, cache=tmp_path / "cache", prices=prices)
+        run = run_of(tmp_path / "run", "openai/stub", "mini/summeval", n=3, settings=settings)
     parsed = Parsed(html_report(run))
     assert "Prompts" in parsed.headings
     prompts = run.prompts

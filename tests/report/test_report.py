@@ -7,8 +7,9 @@ import pytest
 from rich.console import Console
 
 import dhp
-from dhp.report import before_after, print_results
-from dhp.report.reading import threshold
+from dhp.report.before_after import before_after
+from dhp.report.labels import threshold
+from dhp.report.terminal import print_results
 
 EVIL = "<script>alert(1)</script>[bold red]x[/]"
 

@@ -8,21 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from dhp.stats import (
-    COMBINATIONS,
-    Scores,
-    bootstrap,
-    combine,
-    d_at,
-    discernment,
-    effect,
-    interval,
-    level_average,
-    signed_rank,
-)
-from dhp.stats.bootstrap import ends, make_design
-from dhp.stats.combine import combined
-from dhp.stats.resampled import Grid, draws, subsets
+from dhp.stats.bootstrap import Scores, bootstrap, discernment_at_n, ends, interval, make_design
+from dhp.stats.combine import COMBINATIONS, combine, combined
+from dhp.stats.discernment import discernment, level_average
+from dhp.stats.effects import effect
+from dhp.stats.wilcoxon.resampled import Grid, draws, subsets
+from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 LEVELS = ["character", "word", "word"]
 NAMES = [field.name for field in fields(Scores)]
@@ -168,7 +159,7 @@ def test_nothing_but_missing_scores_is_undefined(quantity: str) -> None:
     found = bootstrap(np.full((5, 3, 2), math.nan), LEVELS, rng(), resamples=10)
     assert np.isnan(getattr(found.point, quantity)).all()
     assert np.isnan(interval(found, quantity).low).all()
-    assert np.isnan(getattr(d_at(np.full((5, 3, 2), math.nan), LEVELS, rng()), quantity)).all()
+    assert np.isnan(getattr(discernment_at_n(np.full((5, 3, 2), math.nan), LEVELS, rng()), quantity)).all()
 
 
 def test_one_example_or_one_pair_has_no_interval() -> None:
@@ -241,13 +232,13 @@ def test_draws_and_subsets() -> None:
 
 def test_d_at_the_size_at_hand_is_the_point() -> None:
     x = scores(50)
-    found = d_at(x, LEVELS, rng(), size=50, resamples=200)
+    found = discernment_at_n(x, LEVELS, rng(), size=50, resamples=200)
     assert found.d_avg == pytest.approx(bootstrap(x, LEVELS, rng(), resamples=1).point.d_avg)
 
 
 def test_d_at_a_standard_size_brings_sizes_together() -> None:
     small, large = scores(60, seed=2), scores(600, seed=3)
-    up, down = (d_at(x, LEVELS, rng(), size=100, resamples=200) for x in (small, large))
+    up, down = (discernment_at_n(x, LEVELS, rng(), size=100, resamples=200) for x in (small, large))
     points = [bootstrap(x, LEVELS, rng(), resamples=1).point.d_avg[0] for x in (small, large)]
     assert points[1] > 4 * points[0]
     assert down.d_avg[0] < 1.6 * up.d_avg[0]
@@ -259,7 +250,7 @@ def test_d_at_a_standard_size_brings_sizes_together() -> None:
 
 @pytest.mark.parametrize("shape", [(3,), (3, 4), (0, 3, 2), (3, 0, 2), (3, 3, 0)])
 def test_bad_shapes_are_refused(shape: tuple[int, ...]) -> None:
-    for function in (bootstrap, d_at):
+    for function in (bootstrap, discernment_at_n):
         with pytest.raises(ValueError, match="differences must"):
             function(np.zeros(shape), LEVELS, rng())
 
@@ -279,7 +270,7 @@ def test_bad_shapes_are_refused(shape: tuple[int, ...]) -> None:
 )
 def test_what_does_not_fit_is_refused(wrong: dict[str, object], match: str) -> None:
     arguments = {"levels": LEVELS, "rng": rng(), **wrong}
-    for function in (bootstrap, d_at):
+    for function in (bootstrap, discernment_at_n):
         with pytest.raises(ValueError, match=match) as error:
             function(scores(), **arguments)  # type: ignore[arg-type]
         assert "\n" not in str(error.value)
@@ -289,7 +280,7 @@ def test_infinite_differences_and_bad_intervals_are_refused() -> None:
     with pytest.raises(ValueError, match="finite or NaN"):
         bootstrap(np.full((3, 3, 2), math.inf), LEVELS, rng())
     with pytest.raises(ValueError, match="size and resamples"):
-        d_at(scores(), LEVELS, rng(), size=0)
+        discernment_at_n(scores(), LEVELS, rng(), size=0)
     found = bootstrap(scores(), LEVELS, rng(), resamples=10)
     for quantity, wrong in (("mean", {}), ("d_avg", {"level": 1.0}), ("d_avg", {"kind": "normal"})):
         with pytest.raises(ValueError, match=r"unknown quantity|level must|unknown kind"):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats import COMBINATIONS, combine, discernment, level_average, minimum
+from dhp.stats.combine import COMBINATIONS, combine
+from dhp.stats.discernment import discernment, level_average, minimum
 
 probabilities = st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=6)
 

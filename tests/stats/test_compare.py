@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats import bootstrap, compare
-from dhp.stats.compare import _groups
+from dhp.stats.bootstrap import bootstrap
+from dhp.stats.compare import _groups, compare
 
 LEVELS = ["a", "b"]
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats import effect, signed_rank
+from dhp.stats.effects import effect
+from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 
 def test_hand_worked() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from dhp.stats import benjamini_yekutieli, holm
+from dhp.stats.multiplicity import benjamini_yekutieli, holm
 
 probabilities = st.lists(st.floats(1e-300, 1.0), min_size=1, max_size=12)
 

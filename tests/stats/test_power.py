@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from dhp.stats import Power, combine, effect, shifted, signed_rank, simulated_power
-from dhp.stats.power import SignedRanks, smallest
+from dhp.stats.combine import combine
+from dhp.stats.effects import effect
+from dhp.stats.power import Power, SignedRanks, shifted, simulated_power, smallest
+from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 
 def rng(*key: int) -> np.random.Generator:

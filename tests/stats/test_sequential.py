@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal, norm
 from dhp.stats.combine import combined
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.sequential import LOOKS, boundaries, look_sizes, predicted_d, settled_below, spent
-from dhp.stats.tails import log_tails
+from dhp.stats.wilcoxon.tails import log_tails
 
 RUNS = 1000
 MOST = 64
@@ -110,7 +110,7 @@ def test_a_judge_that_notices_nothing_is_found_out_no_more_often_than_promised(
     metrics: int, n: int, drawn: Callable[[np.ndarray], np.ndarray]
 ) -> None:
     found = looked_at(RUNS, n, metrics, drawn).any(axis=1)
-    assert found.sum() <= MOST, "whatever ends the asking: some look reaches its line"
+    assert found.sum() <= MOST, "whatever ends the settings: some look reaches its line"
 
 
 def test_looks_without_lines_of_their_own_would_find_too_much() -> None:

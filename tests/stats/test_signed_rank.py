@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from dhp.stats import signed_rank
-from dhp.stats.null import exact_log_tail, tilted_log_tail
-from dhp.stats.signed_rank import Alternative, log_normal_tail
+from dhp.stats.wilcoxon.null import exact_log_tail, tilted_log_tail
+from dhp.stats.wilcoxon.signed_rank import Alternative, log_normal_tail, signed_rank
 
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 small = st.lists(st.integers(-4, 4), min_size=1, max_size=11).filter(any)

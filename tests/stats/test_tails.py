@@ -5,9 +5,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dhp.stats import signed_rank
-from dhp.stats.resampled import Grid
-from dhp.stats.tails import exact_log_tails, log_tails
+from dhp.stats.wilcoxon.resampled import Grid
+from dhp.stats.wilcoxon.signed_rank import signed_rank
+from dhp.stats.wilcoxon.tails import exact_log_tails, log_tails
 
 
 def grouped(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from dhp.core.specs import Scale
 from dhp.judge.extraction.records import Found
-from dhp.specs import Scale
 
 _GOES_ON = r" (?!(?:because|since|as|due|for|is|and|but|or)\b)"
 _LETTER = rf"((?:[AI](?!{_GOES_ON}[A-Za-z])|[B-HJ-Z](?!{_GOES_ON}[a-z])))(?![A-Za-z'\d])(?!-[A-Za-z])"

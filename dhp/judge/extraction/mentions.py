@@ -4,8 +4,8 @@ import functools
 import re
 from re import Match
 
+from dhp.core.specs import Scale
 from dhp.judge.extraction.numbers import FRACTION, PLAIN, POINTS, TOKEN, Rewrite, rewritten, token
-from dhp.specs import Scale
 
 _ENUMERATION: Rewrite = (re.compile(rf"{PLAIN}(?: ?(?:[,/、\s-]|,? ?or|,? ?and|[和或]) ?{PLAIN}){{2,}}"), " ")
 

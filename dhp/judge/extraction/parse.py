@@ -3,15 +3,15 @@
 import functools
 import re
 
+from dhp.core.protocol_spec import AnswerForm
+from dhp.core.specs import Scale
+from dhp.core.text import without_reasoning
 from dhp.judge.extraction.clean import clean
 from dhp.judge.extraction.letters import letter_places, letter_value
 from dhp.judge.extraction.mentions import without_mentions
 from dhp.judge.extraction.numbers import value_on, with_tokens
 from dhp.judge.extraction.records import UNPARSED, Extracted, chosen
 from dhp.judge.extraction.rules import rating_places
-from dhp.protocols import AnswerForm
-from dhp.specs import Scale
-from dhp.text import without_reasoning
 
 _REFUSAL = re.compile(
     r"\bI(?:'m| am) (?:sorry|unable|not able|afraid)|\bI apologi[sz]e"

@@ -5,13 +5,13 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate
 
-from dhp.errors import InputError
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import AnswerForm
+from dhp.core.specs import Scale
 from dhp.judge.extraction.numbers import HAN, WORDS
 from dhp.judge.extraction.parse import parse
 from dhp.judge.extraction.records import UNPARSED, Extracted
 from dhp.llm.records import Position, normal
-from dhp.protocols import AnswerForm
-from dhp.specs import Scale
 
 _BYTES = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
 """Spaces and line ends as raw vocabularies write them."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dhp.protocols import AnswerForm
-from dhp.records import RatingStatus
+from dhp.core.protocol_spec import AnswerForm
+from dhp.core.records import RatingStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ import math
 import re
 from collections.abc import Iterator
 
+from dhp.core.protocol_spec import AnswerForm
+from dhp.core.specs import Scale
 from dhp.judge.extraction.numbers import TOKEN, value_on
 from dhp.judge.extraction.records import Found
-from dhp.protocols import AnswerForm
-from dhp.specs import Scale
 
 _LABEL = (
     r"(?:(?<![A-Za-z])(?:ratings?|scores?|grade|marks?|verdict|answer|result|evaluation|assessment|judge?ment"

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dhp.errors import InputError
+from dhp.core.errors import InputError
 from dhp.llm.hf.quiet import quiet
 from dhp.llm.hf.source import Source
 

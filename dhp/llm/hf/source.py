@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dhp.errors import InputError, near
+from dhp.core.errors import InputError, suggest
 from dhp.llm.hf.quiet import quiet
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
@@ -48,7 +48,7 @@ def find(name: str, dtype: str) -> Source:
         if importlib.util.find_spec(package) is None:
             raise InputError(f"model '{model}': {package} is not installed; pip install torch transformers")
     if dtype not in DTYPES:
-        raise InputError(f"model '{model}': unknown dtype '{dtype}'; {near(dtype, DTYPES)}")
+        raise InputError(f"model '{model}': unknown dtype '{dtype}'; {suggest(dtype, DTYPES)}")
     folder = Path(name).expanduser()
     if name and folder.is_dir():
         config, path, revision, identity = folder / "config.json", str(folder), None, ""
@@ -68,7 +68,7 @@ def check_device(model: str, device: str) -> None:
     """Raise `InputError` unless there is such a device here; only `cuda` needs torch to tell."""
     if not _DEVICE.fullmatch(device):
         allowed = ("auto", "cpu", "cuda", "cuda:N")
-        raise InputError(f"model '{model}': unknown device '{device}'; {near(device, allowed)}")
+        raise InputError(f"model '{model}': unknown device '{device}'; {suggest(device, allowed)}")
     if device.startswith("cuda"):
         import torch
 

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dhp.errors import InputError
+from dhp.core.errors import InputError
 from dhp.llm.records import normal
 
 if TYPE_CHECKING:

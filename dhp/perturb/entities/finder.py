@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dhp.errors import InputError
-from dhp.perturb.english import looks_english
+from dhp.core.english import looks_english
+from dhp.core.errors import InputError
 from dhp.perturb.entities.types import EntityLists, Kind, Mention, Piece, Span
 from dhp.perturb.entities.words import everyday, opens, prefixed, unlisted, zipf
 

@@ -5,16 +5,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dhp.errors import NotApplicable
+from dhp.core.english import need_english
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.core.specs import ListReader
 from dhp.perturb.api import Edited, count_or_all, perturber
-from dhp.perturb.english import need_english
 from dhp.perturb.entities.finder import find_names
 from dhp.perturb.entities.numbers import find_numbers, other_number, value
 from dhp.perturb.entities.things import find_things, find_trade_words
 from dhp.perturb.entities.types import EntityLists, Mention, Parts, Piece
 from dhp.perturb.entities.words import cased_as, like_acronym, like_term, pick, takes_an, zipf
-from dhp.records import Example
-from dhp.specs import ListReader
 
 _NAMES = ("female", "male", "first", "surname", "place", "names", "name")
 _LESS_CRITICAL = {

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dhp.specs import Spec
+from dhp.core.specs import Spec
 
 Kind = Literal[
     "female", "male", "first", "surname", "place", "name", "names", "demonym", "acronym", "code", "term",

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from dhp.errors import NotApplicable
+from dhp.core.english import need_english
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.core.specs import ListReader
 from dhp.perturb.api import Edited, at_least_one, perturber
-from dhp.perturb.english import need_english
 from dhp.perturb.grammar.nouns import number, preposition, pronoun
 from dhp.perturb.grammar.verbs import agreement, fragment, verb_form
 from dhp.perturb.grammar.words import GrammarLists, Place, Sentence, read_sentences
-from dhp.records import Example
-from dhp.specs import ListReader
 
 _RULES: tuple[Callable[[Sentence, int], Iterator[Place]], ...] = (
     agreement,

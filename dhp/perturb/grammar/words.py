@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from dhp.specs import Spec
-from dhp.text import sentence_spans
+from dhp.core.specs import Spec
+from dhp.core.text import sentence_spans
 
 
 def _split(given: object) -> list[str]:

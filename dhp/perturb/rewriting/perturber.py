@@ -6,9 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dhp.errors import NotApplicable
+from dhp.core.english import need_english
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.core.seeding import stream
+from dhp.core.specs import ListReader
+from dhp.core.text import sentence_spans
 from dhp.perturb.api import Edited, count_or_all, perturber
-from dhp.perturb.english import need_english
 from dhp.perturb.rewriting.clauses import orders
 from dhp.perturb.rewriting.focus import emphasis, focuses
 from dhp.perturb.rewriting.forms import forms, touched
@@ -17,10 +21,6 @@ from dhp.perturb.rewriting.moves import moves, swapped
 from dhp.perturb.rewriting.speakers import speakers
 from dhp.perturb.rewriting.tokens import Sentence, Style, Token, Tokens
 from dhp.perturb.rewriting.words import RephrasingLists, substituted
-from dhp.records import Example
-from dhp.seeding import stream
-from dhp.specs import ListReader
-from dhp.text import sentence_spans
 
 _LEAST = 0.1
 """How far a rephrasing should be from its sentence: the share of words that one or the other has alone, or

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dhp.core.specs import Spec
 from dhp.perturb.rewriting.lexicon import (
     AUXILIARIES,
     BE,
@@ -26,7 +27,6 @@ from dhp.perturb.rewriting.lexicon import (
     readings,
 )
 from dhp.perturb.rewriting.tokens import Style, Token, Tokens, tokenised
-from dhp.specs import Spec
 
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _AMOUNTS = frozenset([*NUMBERS, "half", "approximately", "about", "roughly", "around", "$", "£", "€"])

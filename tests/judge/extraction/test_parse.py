@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.judge.extraction import Extracted, parse
-from dhp.protocols import AnswerForm
-from dhp.records import RatingStatus
-from dhp.specs import Scale
+from dhp.core.protocol_spec import AnswerForm
+from dhp.core.records import RatingStatus
+from dhp.core.specs import Scale
+from dhp.judge.extraction.parse import parse
+from dhp.judge.extraction.records import Extracted
 
 FIVE, THREE, HUNDRED, UNIT = (
     Scale(min=float(low), max=float(high)) for low, high in [(1, 5), (1, 3), (0, 100), (0, 1)]

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.errors import InputError
-from dhp.judge.extraction import Extracted, expected_score, score_tokens
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import AnswerForm
+from dhp.core.specs import Scale
+from dhp.judge.extraction.prob import expected_score, score_tokens
+from dhp.judge.extraction.records import Extracted
 from dhp.llm.records import Position, normal
-from dhp.protocols import AnswerForm
-from dhp.specs import Scale
 
 FIVE = Scale(min=1.0, max=5.0)
 

@@ -1,0 +1,92 @@
+"""From ratings to how a judge uses its scales: response style, halo, what two judges share."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.results import Style
+from dhp.core.specs import Scale
+from dhp.stats.response_style import rank_correlations, spread, style_words
+
+Floats = npt.NDArray[np.float64]
+SIDES = ("originals", "degraded")
+
+
+def styles(
+    group: RatingsArray, variants: Sequence[str], scales: Mapping[str, Scale] | None
+) -> dict[str, Style]:
+    """Metric -> distribution of the mean scores of originals and of degraded texts, and what it is called."""
+    found = {}
+    originals, degraded = (_scores(group, each) for each in (None, variants))
+    for m, metric in enumerate(group.metrics):
+        good, bad = spread(originals[:, m]), spread(degraded[:, m])
+        if good is None or bad is None:
+            continue
+        scale = (scales or {}).get(metric)
+        words = None if scale is None else style_words(good, bad, scale.min, scale.max)
+        found[metric] = Style(good, bad, words)
+    return found
+
+
+def halo(group: RatingsArray, variants: Sequence[str]) -> dict[str, dict[str, dict[str, float | None]]]:
+    """Side -> metric -> metric -> Spearman's correlation of their scores over texts.
+
+    Metrics that always move together say one thing several times. None where a metric is constant or fewer
+    than three texts have both; empty for a single metric.
+    """
+    if len(group.metrics) < 2:
+        return {}
+    sides = zip(SIDES, (None, variants), strict=True)
+    return {side: _named(rank_correlations(_scores(group, each)), group.metrics) for side, each in sides}
+
+
+def _scores(group: RatingsArray, variants: Sequence[str] | None) -> Floats:
+    """Mean scores of the originals, or of these variants, shape (texts, metrics)."""
+    places = (
+        [0] if variants is None else [1 + group.variants.index(v) for v in variants if v in group.variants]
+    )
+    return np.moveaxis(group.means[places], 1, 2).reshape(-1, len(group.metrics))
+
+
+def _named(table: Floats, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    return {
+        one: {
+            other: float(value) if np.isfinite(value) else None
+            for other, value in zip(names, row, strict=True)
+        }
+        for one, row in zip(names, table, strict=True)
+    }
+
+
+def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> dict[str, Floats]:
+    """Side -> Spearman's correlation of every two judges over texts, the mean over metrics, shape (K, K).
+
+    Judges are correlated on the examples, variants and metrics that all have; NaN where no metric defines it.
+    High on originals as well means that they share a style, not only that both see damage.
+    """
+    variants = [v for v in variants if all(v in g.variants for g in judged)]
+    metrics = [m for m in judged[0].metrics if all(m in g.metrics for g in judged)]
+    examples = [e for e in judged[0].examples if all(e in set(g.examples) for g in judged)]
+    found = {}
+    for side, each in zip(SIDES, (None, variants), strict=True):
+        tables = []
+        for metric in metrics:
+            columns = [_column(group, each, metric, examples) for group in judged]
+            tables.append(rank_correlations(np.column_stack(columns)))
+        stacked = np.array(tables)
+        there = ~np.isnan(stacked)
+        total = np.where(there, stacked, 0.0).sum(axis=0)
+        found[side] = np.where(there.any(axis=0), total / np.maximum(there.sum(axis=0), 1), np.nan)
+    return found
+
+
+def _column(
+    group: RatingsArray, variants: Sequence[str] | None, metric: str, examples: Sequence[str]
+) -> Floats:
+    """Mean scores text by text, variant by variant."""
+    place = {name: i for i, name in enumerate(group.examples)}
+    chosen = [place[e] for e in examples]
+    rows = [0] if variants is None else [1 + group.variants.index(v) for v in variants]
+    return group.means[rows, group.metrics.index(metric)][:, chosen].ravel()

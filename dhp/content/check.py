@@ -1,0 +1,52 @@
+"""Strict reading of all content files: what `dhp data check` and `dhp doctor` run."""
+
+from collections.abc import Iterator
+
+from dhp.content.catalog import (
+    dataset_names,
+    descriptions,
+    read_card,
+    read_suite,
+    read_task,
+    read_weights,
+    suite_names,
+    task_names,
+    weights_names,
+)
+from dhp.content.protocols import protocol_names, read_protocol, read_wording
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import LANGUAGES
+
+
+def check() -> Iterator[str]:
+    """Read all content strictly; yields one line a file, raises `InputError` at the first fault."""
+    for task in task_names():
+        yield f"task {task}: {len(read_task(task).metrics)} metrics"
+    for dataset in dataset_names():
+        card = read_card(dataset)
+        yield f"dataset {dataset}: task {card.task}, N = {card.n}"
+    for name in suite_names():
+        suite = read_suite(name)
+        if suite.suite != name:
+            raise InputError(f"perturbations/{name}.yaml: suite: must be '{name}', not '{suite.suite}'")
+        yield f"suite {name}: {len(suite.variants)} variants"
+        if unknown := sorted(set(suite.perturbers) - set(descriptions())):
+            raise InputError(f"perturbations/lists/descriptions.yaml: no sentence on '{unknown[0]}'")
+    for name in weights_names():
+        weights = read_weights(name)
+        yield f"weights {name}: {sum(map(len, weights.tasks.values()))} rows"
+    yield from check_protocols()
+
+
+def check_protocols() -> Iterator[str]:
+    """Read all wording and protocols strictly; yields one line a file, `InputError` at the first fault."""
+    for language in LANGUAGES:
+        wording = read_wording(language)
+        if wording.language != language:
+            raise InputError(f"{wording.origin}: language: must be '{language}', not '{wording.language}'")
+        yield f"wording {language}: {len(wording.personas)} personas"
+    for name in protocol_names():
+        protocol = read_protocol(name)
+        if protocol.protocol != name:
+            raise InputError(f"{protocol.origin}: protocol: must be '{name}', not '{protocol.protocol}'")
+        yield f"protocol {name}: {protocol.answer}, {protocol.samples} samples"

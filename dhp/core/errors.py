@@ -1,0 +1,33 @@
+"""What can go wrong, with the exit code of each kind."""
+
+from collections.abc import Iterable
+
+
+class DhpError(Exception):
+    """Base of every error this package raises on purpose; its text is one line for the user."""
+
+    exit_code = 2
+
+
+class InputError(DhpError):
+    """Bad input or usage: says what is wrong, where, and what is allowed (exit code 2)."""
+
+
+class StoppedEarly(DhpError):
+    """Stopped at a limit or because a server gave out; the same command goes on (exit code 3)."""
+
+    exit_code = 3
+
+
+class NotApplicable(Exception):
+    """Raised by a perturber whose kind of damage is impossible in this text, with the reason."""
+
+
+def suggest(name: str, allowed: Iterable[str]) -> str:
+    """The tail of an error message: the near name, if there is one, and what is allowed."""
+    import difflib
+
+    options = sorted(allowed)
+    close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
+    hint = f"did you mean '{close[0]}'? " if close else ""
+    return f"{hint}allowed: {', '.join(options) or 'none'}"

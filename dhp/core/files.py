@@ -1,0 +1,113 @@
+"""Reading files so that every fault can be named in one line, and writing them whole or not at all."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from dhp.core.errors import InputError
+
+
+def cache_folder() -> Path:
+    """Where dhp keeps what it can make again: `$XDG_CACHE_HOME/dhp`, else `~/.cache/dhp`."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if base.is_absolute():
+        return base / "dhp"
+    try:
+        return Path.home() / ".cache" / "dhp"
+    except RuntimeError:
+        raise InputError("there is no home folder for the cache; set XDG_CACHE_HOME to a folder") from None
+
+
+def reason(error: BaseException) -> str:
+    """What an exception says, on one line of at most 200 characters; its name where it says nothing."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(text).split())[:200]
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file without a byte order mark, line ends as they are.
+
+    Raises `InputError` where the file is missing, unreadable, empty or not UTF-8 (with the line).
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: does not exist") from None
+    except OSError as e:
+        raise InputError(f"{path}: cannot be read ({reason(e)})") from None
+    if not data.strip():
+        raise InputError(f"{path}: is empty")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        line = data.count(b"\n", 0, e.start) + 1
+        raise InputError(f"{path}: line {line}: not UTF-8 text; allowed: UTF-8") from None
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file, ended by a line feed alone (other separators may be part of a text)."""
+    lines = read_text(path).split("\n")
+    return lines[:-1] if not lines[-1] else lines
+
+
+def inner_files(path: Path, suffixes: Sequence[str], content: str) -> list[Path]:
+    """The file `path` itself, or the files with one of `suffixes` anywhere in the folder `path`, sorted.
+
+    `content` says in the error message what was expected there.
+    """
+    expected = f"expected: {content} ({', '.join(suffixes)})"
+    if not path.exists():
+        raise InputError(f"{path}: does not exist; {expected}")
+    if path.is_file():
+        if path.suffix.lower() not in suffixes:
+            raise InputError(f"{path}: wrong kind of file; {expected}")
+        return [path]
+    found = sorted(p for p in path.rglob("*") if p.suffix.lower() in suffixes and p.is_file())
+    if not found:
+        raise InputError(f"{path}: no such file in this folder; {expected}")
+    return found
+
+
+def inner_file(path: Path, suffixes: Sequence[str], content: str) -> Path:
+    """The file `path` itself, or the only file with one of `suffixes` in the folder `path`."""
+    found = inner_files(path, suffixes, content)
+    if len(found) > 1:
+        names = ", ".join(str(p.relative_to(path)) for p in found[:3])
+        raise InputError(f"{path}: {len(found)} files could be meant ({names}); name the file itself")
+    return found[0]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path to write a file or folder to, which takes the place of `path` at the end.
+
+    Whatever stops the writer leaves `path` as it was and nothing else behind.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        new = Path(folder) / path.name
+        yield new
+        if path.is_dir():
+            path.rename(Path(folder) / "before")  # goes with the temporary folder, when the new one stands
+        os.replace(new, path)  # noqa: PTH105
+
+
+def check_writable(path: Path) -> None:
+    """Raise `InputError` unless `path` is a file or could become one."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is no file and is left alone; allowed: a new file or one to replace")
+    there = next(p for p in path.absolute().parents if p.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(f"{path}: cannot be written (nothing can be made in {there})")
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file that becomes `path` when it is complete; `InputError` if it can't."""
+    check_writable(path)
+    try:
+        with replacing(path) as new:
+            write(new)
+    except OSError as e:
+        raise InputError(f"{path}: cannot be written ({reason(e)})") from None

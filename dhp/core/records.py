@@ -1,0 +1,165 @@
+"""The frozen records that flow from stage to stage."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+ORIGINAL = "original"
+
+Level = Literal["character", "word", "sentence"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""Where a text gets worse."""
+
+Probe = Literal["control", "attack"]
+PROBES: tuple[Probe, ...] = get_args(Probe)
+"""In the place of a level, for changes that make no text worse: a control must not lower a score, an attack
+must not raise one."""
+
+STAND_IN = "_rule"
+"""What the name of a perturber by language model is followed by in the name of its stand-in by rule."""
+
+
+def stands_for(perturber: str) -> str:
+    """The perturber by language model that this one stands in for; else its own name."""
+    return perturber.removesuffix(STAND_IN)
+
+
+RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
+RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
+
+Stopped = Literal["stopped"]
+STOPPED: Stopped = "stopped"
+"""In the place of a status, for what was not asked, as its variant was resolved before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One item of a dataset."""
+
+    id: str
+    """Unique within the dataset."""
+    source: str
+    """What the writer was given: article, story so far, paragraph, text to translate."""
+    output: str
+    """The reference text, the good original that gets degraded."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Further named texts, such as `question` or `wrong_ending`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way of making a text worse: a perturber in one degree."""
+
+    name: str
+    """`<perturber>.<degree>`, or `<perturber>` where there is one degree."""
+    perturber: str
+    level: str
+    """One of `LEVELS`, or of `PROBES`; ready-made pairs may bring others."""
+    method: str
+    """`rule`, `llm` or `given` (a text that came with the data)."""
+    degree: str | None
+    params: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, perturber: str, level: str, method: str, degrees: Mapping[str | None, Mapping[str, object]]
+    ) -> "tuple[Variant, ...]":
+        """The variants of a perturber, one a degree; the key None stands for an only degree."""
+        return tuple(
+            cls(
+                perturber if degree is None else f"{perturber}.{degree}",
+                perturber,
+                level,
+                method,
+                degree,
+                params,
+            )
+            for degree, params in degrees.items()
+        )
+
+
+def methods(variants: Iterable[Variant], models: Mapping[str, str] = {}) -> str:
+    """What made the degraded texts, for signatures: `rule`, `rule+stand-ins`, `llm:openai/gpt-4o+rule`, ...
+
+    `models` maps perturbers to language models. Probes, which are always made by rule, do not count.
+    """
+    found = set()
+    for v in variants:
+        if v.perturber.endswith(STAND_IN):
+            found.add("stand-ins")
+        elif v.level not in PROBES:
+            model = models.get(v.perturber, "") if v.method == "llm" else ""
+            found.add(f"{v.method or 'unknown'}:{model}".rstrip(":"))
+    return "+".join(sorted(found)) or "none"
+
+
+def dose_of(variant: str) -> int | None:
+    """The dose of a variant `<perturber>.k<dose>`; None for any other."""
+    found = re.fullmatch(r"[^.]+\.k([1-9]\d*)", variant)
+    return int(found[1]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What was really done to a text."""
+
+    asked: int | None
+    """Edits asked for, where the perturber counts them."""
+    made: int | None
+    """Edits made; less than asked where the text is too short."""
+    edit_distance: int
+    """Levenshtein distance to the original, in characters."""
+    similarity: float
+    """1 - edit_distance / length of the longer text, in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbedText:
+    """One example under one variant: the degraded text, or the reason why there is none."""
+
+    example: str
+    variant: str
+    text: str | None
+    reason: str | None = None
+    """Why the variant is not applicable to this example; None where there is a text."""
+    audit: Audit | None = None
+    rejected: tuple[str, ...] = ()
+    """Why earlier answers of the language model that made it did not count, in the order of settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text under judgement, with what a judge may see beside it: never the original or another copy."""
+
+    example: str
+    """Id of the example; for the rating, not for the judge."""
+    variant: str
+    """For the rating, not for the judge."""
+    text: str
+    source: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """The further fields that the task shows, such as `question`."""
+    reference: str | None = None
+    """A reference text other than the one under judgement, where the protocol shows one."""
+    level: str | None = None
+    """Of the variant; for the rating, not for the judge. None for the original."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One answer of a judge for one (example, variant, metric, sample)."""
+
+    example: str
+    variant: str
+    metric: str
+    sample: int
+    score: float | None
+    """On the metric's scale; None unless `status` is `scored`."""
+    status: RatingStatus | Stopped = "scored"
+    raw: str | None = None
+    """The judge's own words, where it has any."""
+    rule: str | None = None
+    """How the score was read from the answer, e.g. `labelled`, `fraction` or `prob`; None where none was."""
+    missing_mass: float | None = None
+    """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""

@@ -1,0 +1,368 @@
+"""The shapes of content files: what a YAML file may say, strictly."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+
+from dhp.core.records import ORIGINAL, STAND_IN, Level, Probe, Variant, stands_for
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+"""The languages that judges are asked in."""
+
+
+class Spec(BaseModel):
+    """Base of all content: unknown keys and wrong types are errors, nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    _origin: str = PrivateAttr("")
+
+    @property
+    def origin(self) -> str:
+        """The file it was read from, for error messages; empty if none."""
+        return self._origin
+
+
+class Scale(Spec):
+    """The closed interval of a metric's scores."""
+
+    min: Number
+    max: Number
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Scale":
+        if not self.min < self.max:
+            raise ValueError(f"min must be less than max, not {self.min:g} and {self.max:g}")
+        return self
+
+
+class Metric(Spec):
+    """A quality criterion."""
+
+    name: Name
+    label: str = Field(default_factory=lambda known: str(known.get("name", "")).replace("_", " "))
+    """What it is called when shown to a judge; default: the name with spaces."""
+    scale: Scale
+    definition: str
+    """What the criterion means, for a judge and for a reader."""
+    steps: list[str] = Field(min_length=1)
+    """How to judge it, step by step; the last step alone speaks of the scale."""
+    question: str
+    """The criterion asked as one question."""
+    antonym: str
+    """What the lowest possible score stands for, e.g. incoherence."""
+
+
+class MetricTexts(Spec):
+    """What a judge reads about a metric, in another language; fields as in `Metric`."""
+
+    label: str
+    definition: str
+    steps: list[str] = Field(min_length=1)
+    question: str
+    antonym: str
+
+
+class TaskTexts(Spec):
+    """What a judge reads about a task, in another language; fields as in `Task`."""
+
+    instruction: str
+    source_label: str
+    output_label: str
+    shown_fields: dict[Name, str] = Field(default_factory=dict)
+    metrics: dict[Name, MetricTexts]
+
+
+class Task(Spec):
+    """What the writer of the texts had to do, and by which metrics the result is judged."""
+
+    task: Name
+    language: Language = "en"
+    """Of the texts that stand here."""
+    instruction: str
+    """What the writer was asked to do."""
+    default_suite: Name
+    """The suite for data of the user's own."""
+    source_label: str
+    """What the source is called when shown to a judge, e.g. Article."""
+    output_label: str
+    """What the text under judgement is called, e.g. Summary."""
+    shown_fields: dict[Name, str] = Field(default_factory=dict)
+    """Further fields of the example that a judge needs to see, with their labels."""
+    required_fields: list[Name] = Field(default_factory=list)
+    """Fields without which an example of this task cannot be judged."""
+    metrics: list[Metric] = Field(min_length=1)
+    translations: dict[Language, TaskTexts] = Field(default_factory=dict)
+    """The same texts in other languages."""
+
+    @model_validator(mode="after")
+    def _unique(self) -> "Task":
+        names = self.metric_names
+        if len(set(names)) < len(names):
+            raise ValueError(f"metric names must differ: {', '.join(names)}")
+        return self
+
+    @model_validator(mode="after")
+    def _fully_translated(self) -> "Task":
+        for language, texts in self.translations.items():
+            place = f"translations.{language}"
+            if language == self.language:
+                raise ValueError(f"{place}: is the language of the task itself")
+            _same_keys(f"{place}.shown_fields", texts.shown_fields, self.shown_fields)
+            _same_keys(f"{place}.metrics", texts.metrics, self.metric_names)
+        return self
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The metrics' names in the order of the file."""
+        return tuple(metric.name for metric in self.metrics)
+
+    def in_language(self, language: Language) -> "Task":
+        """The same task with its texts in `language`; those that it has now become a translation.
+
+        Raises `ValueError` where it is not translated into that language.
+        """
+        if language == self.language:
+            return self
+        if language not in self.translations:
+            there = ", ".join([self.language, *self.translations])
+            raise ValueError(f"task '{self.task}': has no texts in '{language}'; allowed: {there}")
+        new = self.translations[language]
+        metrics = [m.model_copy(update=dict(new.metrics[m.name])) for m in self.metrics]
+        others = {k: texts for k, texts in self.translations.items() if k != language}
+        changes = {"language": language, "translations": {self.language: self._texts(), **others}}
+        return self.model_copy(update={**dict(new), **changes, "metrics": metrics})
+
+    def _texts(self) -> TaskTexts:
+        metrics = {
+            m.name: MetricTexts(**{f: getattr(m, f) for f in MetricTexts.model_fields}) for m in self.metrics
+        }
+        own = {f: getattr(self, f) for f in TaskTexts.model_fields if f != "metrics"}
+        return TaskTexts(**own, metrics=metrics)
+
+
+def _same_keys(place: str, given: Iterable[str], wanted: Iterable[str]) -> None:
+    if unlike := sorted(set(given) ^ set(wanted)):
+        raise ValueError(
+            f"{place}: '{unlike[0]}' is unknown or missing; allowed: exactly {', '.join(wanted) or 'none'}"
+        )
+
+
+class Figures(Spec):
+    """Mean characters, words and sentences of the reference texts."""
+
+    characters: Number
+    words: Number
+    sentences: Number
+
+
+class Download(Spec):
+    """Where the published files are and how to know that they are the right ones."""
+
+    files: dict[str, str] = Field(min_length=1)
+    """File name -> URL. An archive (.zip, .tar.gz) is unpacked."""
+    sha256: dict[str, str] = Field(default_factory=dict)
+    """File name -> sha256, where one is known."""
+
+
+class Card(Spec):
+    """A dataset: what it is, whose it is, where to get it, how N examples are chosen from it."""
+
+    dataset: Name
+    task: Name
+    title: str
+    licence: str
+    citation: str
+    homepage: str
+    access: str
+    """How a user gets the data, in one sentence."""
+    selection: str
+    """Which examples qualify, as the DHP paper chose them."""
+    n: int = Field(default=100, ge=1)
+    source_language: str = "en"
+    output_language: str = "en"
+    paper: Figures
+    download: Download | None = None
+    sacrebleu: str | None = None
+    """The language pair under which the sacrebleu package fetches it."""
+
+    @property
+    def fetchable(self) -> bool:
+        """Whether there is a public address."""
+        return self.download is not None or self.sacrebleu is not None
+
+
+class PerturberUse(Spec):
+    """One perturber of a suite with its parameters: either `degrees`, or `params` of its only degree."""
+
+    level: Literal[Level, Probe]
+    method: Literal["rule", "llm"]
+    degrees: dict[Name, dict[str, Any]] | None = Field(default=None, min_length=1)
+    params: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> "PerturberUse":
+        if self.degrees is not None and self.params is not None:
+            raise ValueError("give degrees or params, not both")
+        return self
+
+    def variants(self, name: str) -> tuple[Variant, ...]:
+        """The variants this entry stands for."""
+        degrees: dict[str | None, Mapping[str, object]] = {None: self.params or {}}
+        if self.degrees:
+            degrees = dict(self.degrees.items())
+        return Variant.of(name, self.level, self.method, degrees)
+
+
+class Suite(Spec):
+    """The perturbers of one dataset with their parameters."""
+
+    suite: Name
+    task: Name
+    source: str
+    """Where the parameters come from."""
+    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _no_original(self) -> "Suite":
+        if ORIGINAL in self.perturbers:
+            raise ValueError(f"'{ORIGINAL}' names the undamaged text; call the perturber otherwise")
+        for name, use in self.perturbers.items():
+            if use.method == "llm" and name + STAND_IN in self.perturbers:
+                raise ValueError(f"'{name}{STAND_IN}' is the stand-in of '{name}'; name one of them")
+        return self
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """All variants, in the order of the file."""
+        return tuple(v for name, use in self.perturbers.items() for v in use.variants(name))
+
+    def with_perturbers(self, perturbers: Mapping[str, PerturberUse]) -> "Suite":
+        """With these perturbers in the place of its own."""
+        return self.model_copy(update={"perturbers": dict(perturbers)})
+
+    def with_stand_ins(self) -> "Suite":
+        """With stand-ins by rule in the place of its perturbers by language model."""
+        return self.with_perturbers(
+            {
+                name + STAND_IN if use.method == "llm" else name: use.model_copy(update={"method": "rule"})
+                for name, use in self.perturbers.items()
+            }
+        )
+
+
+class Descriptions(Spec):
+    """What perturbers do, for readers."""
+
+    descriptions: dict[Name, str]
+    """Perturber, not its stand-in -> one sentence."""
+
+
+class Probes(Spec):
+    """Changes that make no text worse, to be added to any suite."""
+
+    probes: Name
+    source: str
+    """Where they come from."""
+    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
+
+
+class Agreement(Spec):
+    """How far the experts of a survey agree: Fleiss' kappa, 1 for all the same, 0 for no more than chance."""
+
+    kappa: Annotated[Number, Field(ge=-1, le=1)]
+    low: Number | None = None
+    """Lower end of the 95 % interval over experts; None where it cannot be estimated."""
+    high: Number | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Agreement":
+        if (self.low is None) != (self.high is None):
+            raise ValueError("give both low and high, or neither")
+        if self.low is not None and self.high is not None and not self.low <= self.kappa <= self.high:
+            raise ValueError(f"kappa {self.kappa:g} must lie between {self.low:g} and {self.high:g}")
+        return self
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or value == {} or value == []
+
+
+class Weights(Spec):
+    """How much each metric should suffer from each perturber, per task: as weights, or as experts' votes."""
+
+    weights: Name
+    version: int
+    provenance: str
+    """Who says so and on what grounds."""
+    date: Annotated[dt.date | None, Field(strict=False, exclude_if=_is_absent)] = None
+    """When the experts were asked, e.g. 2026-05-31."""
+    experts: Annotated[int | None, Field(ge=1, exclude_if=_is_absent)] = None
+    """How many were asked."""
+    roles: list[str] = Field(default_factory=list, exclude_if=_is_absent)
+    """Who they are, in their own words, as far as they said."""
+    otherwise: Literal["uniform"] | None = None
+    """Weights of perturbers without a row; without this key such a perturber is an error."""
+    tasks: dict[Name, dict[Name, dict[Name, Number]]] = Field(default_factory=dict)
+    """task -> perturber -> metric -> weight; each row sums to 1."""
+    votes: dict[Name, dict[Name, dict[Name, Annotated[int, Field(ge=0)]]]] = Field(
+        default_factory=dict, exclude_if=_is_absent
+    )
+    """task -> perturber -> metric -> votes; their shares are the weights of rows that `tasks` lacks."""
+    agreement: dict[Name, Agreement] = Field(default_factory=dict, exclude_if=_is_absent)
+    """task -> how far the experts agree."""
+
+    def row(self, task: str | None, perturber: str) -> Mapping[str, float] | None:
+        """The weights of a perturber (a stand-in: those of what it stands for); None without a row."""
+        rows = self.tasks.get(task or "", {})
+        return rows.get(perturber, rows.get(stands_for(perturber)))
+
+    def with_shares(self) -> "Weights":
+        """With the shares of the votes as rows of `tasks`."""
+        tasks = dict(self.tasks)
+        for task, votes in self.votes.items():
+            shares = {p: {m: n / sum(row.values()) for m, n in row.items()} for p, row in votes.items()}
+            tasks[task] = {**tasks.get(task, {}), **shares}
+        return self.model_copy(update={"tasks": tasks})
+
+    @model_validator(mode="after")
+    def _rows_sum_to_one(self) -> "Weights":
+        for task, rows in self.tasks.items():
+            for perturber, row in rows.items():
+                if any(not 0 <= w <= 1 for w in row.values()):
+                    raise ValueError(f"tasks.{task}.{perturber}: weights must lie in [0, 1]")
+                if abs(sum(row.values()) - 1) > 1e-6:
+                    raise ValueError(
+                        f"tasks.{task}.{perturber}: weights must sum to 1, not {sum(row.values()):g}"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _votes_count(self) -> "Weights":
+        for task, rows in self.votes.items():
+            for perturber, row in rows.items():
+                place, total = f"votes.{task}.{perturber}", sum(row.values())
+                if perturber in self.tasks.get(task, {}):
+                    raise ValueError(f"{place}: also stands in tasks; give weights or votes, not both")
+                if total == 0:
+                    raise ValueError(f"{place}: nobody voted; allowed: at least one vote")
+                if self.experts is not None and total > self.experts:
+                    raise ValueError(f"{place}: {total} votes of {self.experts} experts; allowed: one each")
+        if lacking := [task for task in self.agreement if task not in self.votes]:
+            raise ValueError(f"agreement.{lacking[0]}: has no votes; allowed: {', '.join(self.votes)}")
+        return self
+
+
+S = TypeVar("S", bound=Spec)
+
+
+class ListReader(Protocol):
+    """Reads a word list of the content."""
+
+    def __call__(self, name: str, spec: type[S]) -> S:
+        """The list `name` as `spec` describes it; raises `InputError` where it is missing or differs."""
+        ...

@@ -1,0 +1,128 @@
+"""A language model as a judge: asked by a protocol, its answers read by it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from dhp.core.errors import InputError
+from dhp.core.records import Candidate, Rating
+from dhp.core.specs import Task
+from dhp.core.text import numbered_steps
+from dhp.judge.extraction.parse import parse
+from dhp.judge.extraction.prob import expected_score
+from dhp.judge.extraction.records import Extracted
+from dhp.judge.prompts import answer_scale
+from dhp.judge.questions import Asked, Questions, TaskSteps
+from dhp.judge.scales import rescale
+from dhp.llm.cached_model import CachedModel
+from dhp.llm.records import Answer, Failure, Reply, Request
+
+
+class LlmJudge:
+    """A language model under a protocol."""
+
+    def __init__(self, cached_model: CachedModel, questions: Questions) -> None:
+        self.cached_model = cached_model
+        self.questions = questions
+        self.model = cached_model.model.model
+        self.protocol = questions.label
+        self.samples = questions.protocol.samples
+        self.auto_steps: dict[str, dict[str, list[str]]] = {}
+        """Task -> metric -> steps that the model wrote, as far as it was asked."""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Everything that decides how the model is asked."""
+        return {"endpoint": self.cached_model.model.endpoint, **self.questions.settings}
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """One rating per candidate, metric and sample.
+
+        Raises
+        ------
+        InputError
+            If the model cannot be asked, a prompt is too long for it, or log-probabilities that the
+            protocol needs are not to be had.
+        StoppedEarly
+            At a limit; see `CachedModel.ask`.
+        """
+        steps = self._auto_steps(task) if self.questions.protocol.steps == "auto" else None
+        self.cached_model.check(self.questions.requests(candidates, task, steps))
+        for answer in self.cached_model.ask(self.questions.requests(candidates, task, steps)):
+            yield from self._ratings(answer)
+
+    def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
+        """What would be asked; where the model is to write evaluation steps, those requests come first."""
+        if self.questions.protocol.steps == "auto":
+            yield from self.questions.steps_requests(task)
+        yield from self.questions.requests(candidates, task)
+
+    def prompts(self, candidate: Candidate, task: Task) -> list[dict[str, str]]:
+        """The prompts about one text: `metric`, `answer` (its form) and `prompt`.
+
+        With the steps that the model wrote, once it has been asked for them.
+        """
+        found = []
+        for request in self.questions.requests([candidate], task, self.auto_steps.get(task.task)):
+            assert isinstance(request.tag, Asked)
+            about = {"metric": request.tag.metric.name, "answer": str(request.tag.form)}
+            found.append({**about, "prompt": request.prompt})
+        return found
+
+    def _auto_steps(self, task: Task) -> TaskSteps:
+        """Evaluation steps for each metric of a task, asked of the model once."""
+        if task.task not in self.auto_steps:
+            answers = list(self.cached_model.ask(self.questions.steps_requests(task)))
+            steps = {str(answer.request.tag): self._steps_of(answer) for answer in answers}
+            self.auto_steps[task.task] = {name: steps[name] for name in task.metric_names}
+        return self.auto_steps[task.task]
+
+    def _steps_of(self, answer: Answer) -> list[str]:
+        outcome = answer.outcomes[0]
+        place = f"{self.model}: {answer.request.place}"
+        if isinstance(outcome, Failure):
+            raise InputError(f"{place}: {outcome.reason}; allowed: --steps written or a file")
+        if outcome.finish == "length":
+            raise InputError(f"{place}: the answer was cut off; --answer-tokens allows a longer one")
+        if not (steps := numbered_steps(outcome.text)):
+            raise InputError(
+                f"{place}: the answer is no list of steps; --refresh asks again, --steps takes a file"
+            )
+        return steps
+
+    def _ratings(self, answer: Answer) -> Iterator[Rating]:
+        asked = answer.request.tag
+        assert isinstance(asked, Asked)
+        for number, outcome in answer.outcomes.items():
+            sample = number - asked.first_sample
+            place = (asked.candidate.example, asked.candidate.variant, asked.metric.name, sample)
+            if isinstance(outcome, Failure):
+                yield Rating(*place, None, "failed", outcome.reason)
+            elif outcome.finish == "tool_calls":
+                yield Rating(*place, None, "failed", "the model answered with a tool call")
+            else:
+                raw = outcome.text or None
+                if raw is None and outcome.finish == "length":
+                    raw = f"(no text within {answer.request.params.max_tokens} tokens)"
+                scale = answer_scale(asked.form, asked.metric.scale)
+                read = self._read(outcome, asked)
+                score = None if read.score is None else rescale(read.score, scale, asked.metric.scale)
+                yield Rating(*place, score, read.status, raw, read.rule, read.missing_mass)
+
+    def _read(self, reply: Reply, asked: Asked) -> Extracted:
+        scale = answer_scale(asked.form, asked.metric.scale)
+        extraction = self.questions.protocol.extraction
+        if reply.finish == "content_filter":
+            return Extracted("refused", None, None)
+        if extraction != "parse" and reply.positions:
+            return expected_score(reply.positions, scale, asked.form)
+        if reply.finish == "length" and asked.form == "analyze-rate":
+            return Extracted("unparsed", None, None)  # the rating would have come last
+        read = parse(reply.text, scale, asked.form)
+        if extraction == "prob" and read.score is not None:
+            raise InputError(
+                f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "
+                "--extraction parse, or prob-or-parse to read the text where there are none"
+            )
+        if extraction == "prob-or-parse" and read.rule is not None:
+            read = replace(read, rule=f"parse:{read.rule}")  # not the way that was asked for
+        return read

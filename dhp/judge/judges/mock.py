@@ -1,0 +1,191 @@
+"""Judges with dials, for tests and for simulations of power: `mock/KIND?dial=value`."""
+
+import difflib
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, dose_of
+from dhp.core.registry import Registry
+from dhp.core.seeding import stream
+from dhp.core.specs import Metric, Scale, Task
+from dhp.judge.judges.names import split_settings
+from dhp.judge.scales import rescale
+
+_POINTS = Scale(min=1, max=5)
+_BEST, _WORST = 4.5, 2.5
+"""Quality of undamaged texts, in points: none so good or bad that a style clips it."""
+_DAMAGE = {"minor": 1.0, "major": 2.0}
+
+STYLES: Mapping[str, tuple[float, float]] = {
+    "plain": (1.0, 0.0),
+    "lenient": (1.0, 0.5),
+    "harsh": (1.0, -1.0),
+    "compressed": (0.4, 0.0),
+}
+"""Style -> (slope around the middle of the scale, points added)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dials:
+    """How a mock judge rates. A point is a quarter of the metric's scale: 1 on a scale from 1 to 5."""
+
+    sensitivity: float = 1.0
+    """Points lost by minor damage, or damage without degrees; major damage costs twice as much. A dose of 10
+    costs as much as minor damage, one of 50 as major, and in between it goes by the logarithm."""
+    sensitivities: Mapping[str, float] = field(default_factory=dict)
+    """Perturber, or variant, -> its own sensitivity; that of controls and attacks is 0 unless it is set."""
+    style: str = "plain"
+    """One of `STYLES`: how quality becomes a score."""
+    noise: float = 0.0
+    """Standard deviation of each single rating, in points."""
+    step: float = 1.0
+    """Scores are rounded to multiples of so many points, which makes ties; 0 rounds nothing."""
+    unparsable: float = 0.0
+    """Share of answers without a rating, in [0, 1]."""
+    latency: float = 0.0
+    """Seconds one rating takes."""
+    samples: int = 1
+    """Ratings of one text on one metric."""
+
+    def __post_init__(self) -> None:
+        if self.style not in STYLES:
+            raise InputError(f"unknown style '{self.style}'; {suggest(self.style, STYLES)}")
+        numbers = {name: getattr(self, name) for name in _NUMBERS} | dict(self.sensitivities)
+        for name, value in numbers.items():
+            if not math.isfinite(value):
+                raise InputError(f"{name}={value} is not a finite number")
+        for name in ("noise", "step", "latency"):
+            if numbers[name] < 0:
+                raise InputError(f"{name}={numbers[name]:g} is negative; allowed: 0 or more")
+        if not 0 <= self.unparsable <= 1:
+            raise InputError(f"unparsable={self.unparsable:g} is not a share; allowed: 0 to 1")
+        if self.samples < 1:
+            raise InputError(f"samples={self.samples} is too few; allowed: 1 or more")
+
+
+_NUMBERS = ("sensitivity", "noise", "step", "unparsable", "latency", "samples")
+
+KINDS: Mapping[str, Dials] = {
+    "ideal": Dials(),
+    "lenient": Dials(style="lenient"),
+    "harsh": Dials(style="harsh"),
+    "compressed": Dials(style="compressed"),
+    "noisy": Dials(noise=1.0),
+    "blind": Dials(sensitivity=0.0),
+    "mumbling": Dials(unparsable=0.2),
+}
+"""The presets."""
+
+
+class MockJudge:
+    """Knows which text is damaged and how, and rates by its dials.
+
+    Each example has a quality of its own on each metric, drawn by `seed`; damage lowers it, the style
+    turns it into a score, noise is added, and the sum is rounded and clipped. A rating depends on seed,
+    example, variant, metric and sample alone, and kinds of judges differ by nothing but their dials.
+    """
+
+    protocol = "none"
+
+    def __init__(self, model: str, dials: Dials, seed: int = 0) -> None:
+        self.model = model
+        self.dials = dials
+        self.samples = dials.samples
+        self._seed = seed
+
+    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
+        """Raises `InputError` if a sensitivity is set for something that no candidate suffered from."""
+        variants = {c.variant for c in candidates} - {ORIGINAL}
+        known = variants | {_perturber(variant) for variant in variants}
+        for name in self.dials.sensitivities:
+            if name not in known:
+                raise InputError(
+                    f"model '{self.model}': no such dial or perturber '{name}'; {suggest(name, known)}"
+                )
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """`samples` ratings per candidate and metric, each with its answer as text."""
+        return (
+            self._rating(candidate, metric, sample)
+            for candidate in candidates
+            for metric in task.metrics
+            for sample in range(self.samples)
+        )
+
+    def _rating(self, candidate: Candidate, metric: Metric, sample: int) -> Rating:
+        if self.dials.latency:
+            time.sleep(self.dials.latency)
+        place = (candidate.example, candidate.variant, metric.name, sample)
+        chance = stream(self._seed, "mock", *place)
+        if chance.random() < self.dials.unparsable:
+            return Rating(*place, None, "unparsed", "It depends on what one looks for.")
+        points = self._points(candidate, metric.name) + self.dials.noise * chance.gauss()
+        if self.dials.step:
+            steps = round((points - _POINTS.min) / self.dials.step)
+            points = round(_POINTS.min + self.dials.step * steps, 10)
+        score = rescale(min(max(points, _POINTS.min), _POINTS.max), _POINTS, metric.scale)
+        return Rating(*place, score, raw=f"Rating: {score:g}")
+
+    def _points(self, candidate: Candidate, metric: str) -> float:
+        """The score that is meant, in points."""
+        quality = stream(self._seed, "mock", candidate.example, metric).uniform(_WORST, _BEST)
+        if candidate.variant != ORIGINAL:
+            quality -= self._sensitivity(candidate) * _damage(candidate.variant)
+        slope, added = STYLES[self.dials.style]
+        middle = (_POINTS.min + _POINTS.max) / 2
+        return middle + slope * (quality - middle) + added
+
+    def _sensitivity(self, candidate: Candidate) -> float:
+        own, variant = self.dials.sensitivities, candidate.variant
+        otherwise = 0.0 if candidate.level in PROBES else self.dials.sensitivity
+        return own.get(variant, own.get(_perturber(variant), otherwise))
+
+
+def _perturber(variant: str) -> str:
+    return variant.partition(".")[0]
+
+
+def _damage(variant: str) -> float:
+    degree = variant.partition(".")[2]
+    if dose := dose_of(variant):
+        return max(0.0, 1 + math.log(dose / 10, 5))
+    return _DAMAGE.get(degree, 1.0)
+
+
+def mock_judge(name: str, seed: int = 0) -> MockJudge:
+    """The judge called `mock/KIND?dial=value&...`, e.g. `mock/lenient?noise=0.5&random_typos=0`.
+
+    The dials are those of `Dials`; the name of a perturber or a variant sets its own sensitivity. Raises
+    `InputError` for an unknown kind, a dial that is nearly the name of one, and a value out of range.
+    """
+    base, settings = split_settings(name)
+    dials = Registry("mock judge", KINDS)[base.removeprefix("mock/")]
+    changes: dict[str, Any] = {}
+    own: dict[str, float] = {}
+    names = [f.name for f in fields(Dials) if f.name != "sensitivities"]
+    try:
+        for key, value in settings.items():
+            if key == "style":
+                changes[key] = value
+            elif key in names:
+                changes[key] = _number(key, value, whole=key == "samples")
+            elif difflib.get_close_matches(key, names, cutoff=0.8):
+                raise InputError(f"unknown dial '{key}'; {suggest(key, names)}")
+            else:
+                own[key] = _number(key, value)
+        dials = replace(dials, **changes, sensitivities=own)
+    except InputError as e:
+        raise InputError(f"model '{name}': {e}") from None
+    return MockJudge(name, dials, seed)
+
+
+def _number(key: str, value: str, *, whole: bool = False) -> float:
+    try:
+        return int(value) if whole else float(value)
+    except ValueError:
+        kind = "whole number" if whole else "number"
+        raise InputError(f"{key}={value} is not a {kind}; allowed: e.g. {key}=1") from None

@@ -1,0 +1,267 @@
+"""Answers that a judge gave earlier, read from files: `replay/FILE`."""
+
+import gzip
+import json
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import inner_files, read_text, reason
+from dhp.core.protocol_spec import ANSWER_FORMS, AnswerForm
+from dhp.core.records import ORIGINAL, Candidate, Rating
+from dhp.core.seeding import text_hash
+from dhp.core.specs import Metric, Task
+from dhp.core.tables import Row, as_text
+from dhp.judge.extraction.parse import parse
+from dhp.judge.judges.names import split_settings
+from dhp.judge.prompts import answer_scale
+from dhp.judge.scales import rescale
+
+NOT_RECORDED = "not in the recording"
+"""Why a rating failed."""
+
+_PUBLISHED = {"example": "id", "variant": "system", "answer": "response", "model": "judge"}
+"""What published rows call our columns."""
+_METRICS = {
+    "coh": "coherence",
+    "con": "consistency",
+    "eng": "engagingness",
+    "flu": "fluency",
+    "gro": "groundedness",
+    "nat": "naturalness",
+    "rel": "relevance",
+    "und": "understandability",
+}
+"""Short names of metrics in names of files."""
+_FORMS: Mapping[str, AnswerForm] = {
+    "rts": "analyze-rate",
+    "stareval": "stars",
+    "mcq": "letters",
+    "geval": "score-only",
+    "geval-no-auto-cot": "score-only",
+    "llm-eval-no-cot": "free-text",
+    "dhp": "score-only",
+    "g-eval-prob": "score-only",
+    "g-eval-sample": "score-only",
+    **{form: form for form in ANSWER_FORMS},
+}
+"""Protocols whose form of answer is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """One answer of a judge, as it was given."""
+
+    example: str
+    variant: str
+    """As the recording calls it: often the system that wrote the text."""
+    metric: str
+    sample: int
+    """From 0; where the recording numbers none, in the order of its rows."""
+    answer: str
+    protocol: str | None = None
+    model: str | None = None
+
+
+def read_recorded(path: Path) -> Iterator[RecordedAnswer]:
+    """The answers in a file, or in all files of a folder; each may be gzipped (`.gz`).
+
+    Forms: JSON Lines with `example, variant, metric, answer` and perhaps `sample, protocol, model`; JSON
+    Lines with `judge, protocol, metric, system, id, response` (Shen et al. 2023); JSON lists of items with
+    `source, context, system_id, all_responses` in a file called `MODEL_METRIC_PROTOCOL.json` (Chiang and Lee
+    2023), where the example is `dialogue_id(source, context)`. Raises `InputError` with the place for
+    anything else.
+    """
+    seen: dict[RecordedAnswer, set[int]] = defaultdict(set)
+    for file in inner_files(path, (".jsonl", ".json", ".gz"), "recorded answers"):
+        for row, found in _answers(file):
+            samples = seen[replace(found, sample=0, answer="")]
+            sample = len(samples) if found.sample < 0 else found.sample
+            if sample in samples:
+                raise row.fault(
+                    f"sample {sample} of this example, variant and metric stands twice; allowed: once"
+                )
+            samples.add(sample)
+            yield replace(found, sample=sample)
+
+
+def dialogue_id(source: str, context: str) -> str:
+    """A stable id for a dialogue that has none."""
+    return text_hash(f"{source}\n{context}")
+
+
+_UNNUMBERED = -1
+
+
+def _answers(file: Path) -> Iterator[tuple[Row, RecordedAnswer]]:
+    """What a file says, row by row, with the sample `_UNNUMBERED` where it says none."""
+    name = file.name.removesuffix(".gz")
+    text = _unzipped(file) if file.suffix == ".gz" else read_text(file)
+    if name.endswith(".json"):
+        yield from _items(file, name.removesuffix(".json"), text)
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            place = f"{file}: line {number}"
+            row = Row(place, _json(place, line, dict, "one JSON object a line"))
+            yield row, _answer(row)
+
+
+def _unzipped(file: Path) -> str:
+    try:
+        return gzip.decompress(file.read_bytes()).decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as e:
+        raise InputError(f"{file}: not gzipped UTF-8 text ({reason(e)})") from None
+
+
+def _json(place: str, text: str, kind: type, allowed: str) -> Any:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as e:
+        raise InputError(f"{place}: broken JSON ({reason(e)})") from None
+    if not isinstance(value, kind):
+        raise InputError(f"{place}: a {type(value).__name__}; allowed: {allowed}")
+    return value
+
+
+def _answer(row: Row) -> RecordedAnswer:
+    called = _PUBLISHED if "response" in row.values and "answer" not in row.values else {}
+    texts = {name: _text(row, called.get(name, name)) for name in ("example", "variant", "metric")}
+    for name in ("protocol", "model"):
+        if row.has(column := called.get(name, name)):
+            texts[name] = row.text(column)
+    sample = row.values.get("sample", _UNNUMBERED)
+    if "sample" in row.values and (type(sample) is not int or sample < 0):
+        raise row.fault(f"sample {sample!r}; allowed: a whole number from 0")
+    assert isinstance(sample, int)
+    return RecordedAnswer(sample=sample, answer=_said(row, called.get("answer", "answer")), **texts)
+
+
+def _text(row: Row, column: str) -> str:
+    if column not in row.values:
+        raise row.fault(f"column '{column}' is missing; {suggest(column, row.values)}")
+    return row.text(column)
+
+
+def _said(row: Row, column: str) -> str:
+    """An answer may be empty, but it must be there."""
+    text = as_text(row.values.get(column))
+    if text is None:
+        raise row.fault(f"column '{column}' holds no text; allowed: what the judge answered")
+    return row.encodable(column, text)
+
+
+def _items(file: Path, name: str, text: str) -> Iterator[tuple[Row, RecordedAnswer]]:
+    model, _, rest = name.partition("_")
+    metric, _, protocol = rest.partition("_")
+    if not protocol:
+        raise InputError(f"{file}: its name must be MODEL_METRIC_PROTOCOL.json, e.g. gpt3.5_coh_geval.json")
+    for number, item in enumerate(_json(str(file), text, list, "a list of items"), 1):
+        place = f"{file}: item {number}"
+        if not isinstance(item, dict):
+            raise InputError(f"{place}: a {type(item).__name__}; allowed: an object")
+        row = Row(place, item)
+        example = dialogue_id(_text(row, "source"), _text(row, "context"))
+        key = (example, _text(row, "system_id"), _METRICS.get(metric, metric), _UNNUMBERED)
+        answers = item.get("all_responses")
+        if not isinstance(answers, list):
+            raise row.fault("'all_responses' is no list; allowed: the list of answers")
+        for each in answers:
+            said = _said(Row(place, {"all_responses": each}), "all_responses")
+            yield row, RecordedAnswer(*key, said, protocol, model)
+
+
+class RecordedJudge:
+    """Gives the answers of a recording again, read by the form in which they were asked for.
+
+    `replay/FILE` may be followed by settings: `protocol=` and `model=` choose where a recording holds
+    several, `original=` names the recorded variant that plays the original (default: `original`), `form=`
+    says what the answers look like where the protocol's name does not.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        name, settings = split_settings(model)
+        for key in settings:
+            if key not in _SETTINGS:
+                raise InputError(f"model '{model}': unknown setting '{key}'; {suggest(key, _SETTINGS)}")
+        file = name.removeprefix("replay/")
+        if not file:
+            raise InputError(f"model '{model}': its file is missing; must have the form replay/FILE")
+        answers = list(read_recorded(Path(file)))
+        if not answers:
+            raise InputError(f"{file}: holds no answers; allowed: at least one")
+        for key in ("model", "protocol"):
+            answers = self._chosen(answers, key, settings.get(key))
+        self.protocol = answers[0].protocol or "none"
+        self._form = self._form_of(settings.get("form") or self.protocol)
+        self._original = settings.get("original", ORIGINAL)
+        variants = {answer.variant for answer in answers}
+        if self._original not in variants:
+            raise InputError(
+                f"model '{model}': no variant '{self._original}' is recorded; say original=NAME; "
+                f"{suggest(self._original, variants)}"
+            )
+        self._answers: dict[tuple[str, str, str], list[RecordedAnswer]] = defaultdict(list)
+        for answer in answers:
+            self._answers[answer.example, answer.variant, answer.metric].append(answer)
+        self.samples = max(map(len, self._answers.values()))
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """The recorded samples of every candidate and metric; failed where there are none."""
+        for candidate in candidates:
+            variant = self._original if candidate.variant == ORIGINAL else candidate.variant
+            for metric in task.metrics:
+                answers = self._answers.get((candidate.example, variant, metric.name))
+                if answers is None:
+                    yield Rating(
+                        candidate.example, candidate.variant, metric.name, 0, None, "failed", NOT_RECORDED
+                    )
+                    continue
+                for answer in answers:
+                    yield self._rating(answer, candidate.variant, metric)
+
+    def _rating(self, answer: RecordedAnswer, variant: str, metric: Metric) -> Rating:
+        form = self._form
+        if form == "mix":
+            form = "analyze-rate" if answer.sample % 2 else "rate-explain"
+        scale = answer_scale(form, metric.scale)
+        read = parse(answer.answer, scale, form)
+        score = None if read.score is None else rescale(read.score, scale, metric.scale)
+        place = (answer.example, variant, metric.name, answer.sample)
+        return Rating(*place, score, read.status, answer.answer, read.rule, read.missing_mass)
+
+    def _chosen(
+        self, answers: Sequence[RecordedAnswer], key: str, wanted: str | None
+    ) -> list[RecordedAnswer]:
+        """The answers of one model, or one protocol."""
+        there = {getattr(answer, key) for answer in answers}
+        if wanted is None and len(there) == 1:
+            return list(answers)
+        names = [name or "" for name in there]
+        if wanted is None:
+            raise InputError(
+                f"model '{self.model}': several {key}s are recorded; say {key}=NAME; {suggest('', names)}"
+            )
+        if wanted not in there:
+            raise InputError(
+                f"model '{self.model}': no {key} '{wanted}' is recorded; {suggest(wanted, names)}"
+            )
+        return [answer for answer in answers if getattr(answer, key) == wanted]
+
+    def _form_of(self, name: str) -> AnswerForm:
+        plain = name.partition("@")[0].replace("_", "-")
+        if plain not in _FORMS:
+            raise InputError(
+                f"model '{self.model}': the form of answers in '{name}' is unknown; say how "
+                f"they were asked for, as in replay/FILE?form=score-only; "
+                f"{suggest(name, ANSWER_FORMS)}"
+            )
+        return _FORMS[plain]
+
+
+_SETTINGS = ("form", "model", "original", "protocol")

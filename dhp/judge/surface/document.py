@@ -1,0 +1,157 @@
+"""A text as the surface judge reads it: sentences, words, names, numbers."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from dhp.core.text import sentences
+from dhp.judge.surface.lexicon import FUNCTION_WORDS, NUMBER_WORDS, PRONOUNS, rarity, stem, zipf
+
+_WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
+_TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[.!?,;:)]")
+_NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,]\d+)*")
+_CJK_LETTER = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+_OPENING_NAME_ZIPF = 3.5
+"""A capitalised first word of a sentence is a name only if rarer than this; others always are."""
+_ENGLISH_SHARE = 0.2
+"""English prose is 40 % function words or more; other languages share under 10 % with it."""
+_CASED_SHARE = 0.01
+"""Share of capitals among the letters below which a text was lower-cased: prose has 3 %."""
+RELATED_LETTERS = 5
+"""First letters that two stems must share to be taken as related."""
+_LEAD = 1.0
+"""How much more the first sentence of a source matters than a late one."""
+
+
+class Word(NamedTuple):
+    """One word of a text."""
+
+    form: str
+    """As written."""
+    lower: str
+    stem: str
+    capital: bool
+    """A content word with a capital: a name, or the first word of a sentence."""
+    name: bool
+    """Written like a name."""
+    content: bool
+    """Says something about the topic: neither a function word nor a number."""
+
+
+def _words(sentence: str) -> list[Word]:
+    found = []
+    for place, form in enumerate(_WORD.findall(sentence)):
+        lower = form.lower()
+        function = lower in FUNCTION_WORDS or lower.removesuffix("'s") in FUNCTION_WORDS
+        content = not function and not form[0].isdigit() and len(form) > 1
+        capital = content and form[0].isupper()
+        name = capital and (place > 0 or zipf(lower) < _OPENING_NAME_ZIPF)
+        found.append(Word(form, lower, stem(lower), capital, name, content))
+    return found
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, analysed when asked."""
+
+    raw: str
+
+    @cached_property
+    def plain(self) -> str:
+        """With straight apostrophes."""
+        return self.raw.replace("’", "'").strip()
+
+    @cached_property
+    def sentences(self) -> list[list[Word]]:
+        """The words of each sentence that has any."""
+        return [words for sentence in sentences(self.plain) if (words := _words(sentence))]
+
+    @cached_property
+    def words(self) -> list[Word]:
+        """All words in order."""
+        return [word for sentence in self.sentences for word in sentence]
+
+    @cached_property
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """The neighbours among lower-case words and marks."""
+        return frozenset(pairwise(token.lower() for token in _TOKEN.findall(self.plain)))
+
+    @cached_property
+    def lowers(self) -> frozenset[str]:
+        """The lower-case forms of all words."""
+        return frozenset(word.lower for word in self.words)
+
+    @cached_property
+    def stems(self) -> Mapping[str, float]:
+        """The stems of content words with their rarity."""
+        return {word.stem: rarity(word.lower) for word in self.words if word.content}
+
+    @cached_property
+    def prefixes(self) -> frozenset[str]:
+        """The first letters of the longer stems, by which a related word is recognised."""
+        return frozenset(each[:RELATED_LETTERS] for each in self.stems if len(each) >= RELATED_LETTERS)
+
+    @cached_property
+    def sentence_stems(self) -> list[frozenset[str]]:
+        """The stems of content words, sentence by sentence."""
+        return [frozenset(word.stem for word in sentence if word.content) for sentence in self.sentences]
+
+    @cached_property
+    def digits(self) -> tuple[str, ...]:
+        """The numbers written in digits, each once, without grouping commas."""
+        plain = unicodedata.normalize("NFKC", self.plain)  # full-width digits too
+        return tuple(dict.fromkeys(number.replace(",", "") for number in _NUMBER.findall(plain)))
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The numbers in digits and those in words."""
+        spelt = (NUMBER_WORDS[lower] for lower in self.lowers if lower in NUMBER_WORDS)
+        return frozenset(self.digits).union(spelt)
+
+    @cached_property
+    def pronouns(self) -> frozenset[str]:
+        """The kinds of pronouns that occur, things (`it`) aside."""
+        return frozenset(PRONOUNS[lower] for lower in self.lowers if lower in PRONOUNS) - {"it"}
+
+    @cached_property
+    def cjk_letters(self) -> int:
+        """How many Chinese or Japanese characters it has."""
+        return len(_CJK_LETTER.findall(self.plain))
+
+    @cached_property
+    def letters(self) -> int:
+        """How many letters and digits it has."""
+        return sum(map(str.isalnum, self.plain))
+
+    @cached_property
+    def english(self) -> bool:
+        """Whether it is English prose, by its function words."""
+        functional = sum(word.lower in FUNCTION_WORDS for word in self.words)
+        return functional > _ENGLISH_SHARE * len(self.words)
+
+    @cached_property
+    def cased(self) -> bool:
+        """Whether it uses capitals."""
+        return sum(map(str.isupper, self.plain)) > _CASED_SHARE * self.letters
+
+    @cached_property
+    def places(self) -> Mapping[str, list[int]]:
+        """Stem -> the numbers of the sentences that hold it, in order."""
+        places: dict[str, list[int]] = {}
+        for place, stems in enumerate(self.sentence_stems):
+            for each in stems:
+                places.setdefault(each, []).append(place)
+        return places
+
+    @cached_property
+    def salience(self) -> Mapping[str, float]:
+        """Stem -> how much it matters as a topic: rarity x sentences that hold it, more for an early one."""
+        return {
+            each: self.stems[each] * len(places) * (1 + _LEAD / (1 + places[0]))
+            for each, places in self.places.items()
+        }

@@ -1,0 +1,64 @@
+"""Results read for a leaderboard, each checked before it stands on one."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from dhp.analysis.results import Results
+from dhp.core.errors import InputError
+from dhp.leaderboard.checks import check_figures, fault
+from dhp.leaderboard.entries import Entry, newest
+from dhp.runs.reader import RATINGS, RESULTS, Run, read_results, read_run
+
+
+def read_entries(paths: Iterable[str | Path]) -> list[Entry]:
+    """The results in run folders, results files and boards (folders of results files).
+
+    Of two results of one judge on the same data the newer is taken, with a warning that says so.
+
+    Raises
+    ------
+    InputError
+        For no path, a folder that holds no run and no results file, a file of another version or with
+        figures that are no numbers, and a run's figure that does not follow from the ratings beside it;
+        intervals are not computed anew here.
+    """
+    entries = [entry for path in paths for entry in _read(Path(path))]
+    if not entries:
+        raise InputError("no run is given; allowed: run folders, results files or folders of them")
+    return newest(entries)
+
+
+def _read(path: Path) -> list[Entry]:
+    if path.is_file():
+        return _checked(read_results(path), str(path))
+    if (path / RESULTS).is_file():
+        return _of_run(read_run(path))
+    if not path.is_dir():
+        raise InputError(f"{path}: does not exist; allowed: a run folder, a results file or a folder of them")
+    files = sorted(path.glob("*.json"))
+    if not files:
+        inner = sorted(each.parent.name for each in path.glob(f"*/{RESULTS}"))
+        hint = f"did you mean {path / inner[0]}? " if inner else ""
+        raise InputError(
+            f"{path}: holds no run ({RESULTS}) and no results files (*.json); {hint}allowed: a run folder, a "
+            "results file or a folder of them"
+        )
+    return [entry for file in files for entry in _checked(read_results(file), str(file))]
+
+
+def _of_run(run: Run) -> list[Entry]:
+    entries = _checked(run.results, str(run.folder))
+    if not (run.folder / RATINGS).is_file():
+        return entries
+    made = [Entry(e.place, e.result, r.group) for e, r in zip(entries, run.rated, strict=True)]
+    for entry in made:
+        check_figures(entry, run.ratings.columns, resamples=None)
+    return made
+
+
+def _checked(results: Results, place: str) -> list[Entry]:
+    """The results as entries; raises `InputError` for one that no table can take."""
+    for result in results:
+        if found := fault(result):
+            raise InputError(f"{place}: model '{result.model}' on '{result.dataset}': {found}")
+    return [Entry(place, result) for result in results]

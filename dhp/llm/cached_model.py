@@ -1,0 +1,228 @@
+"""One model, asked through the store: what judges and perturbers hold."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from dhp.llm.clients.responses import shortened
+from dhp.llm.cost.usage import Budget, Usage
+from dhp.llm.engine.jobs import Client, Done, Engine, Job, RateLimits
+from dhp.llm.engine.thread import EngineThread
+from dhp.llm.records import Answer, Failure, Reply, Request
+from dhp.llm.store import Store, Stored, keys, row
+
+
+class LocalModel(Protocol):
+    """A model in this process."""
+
+    model: str
+    endpoint: str
+
+    def count_tokens(self, prompt: str) -> int:
+        """Tokens of a prompt as it is sent."""
+        ...
+
+    def check(self, request: Request) -> None:
+        """Raises `InputError` where a request does not fit the model."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
+        """Replies for each request's samples; those of one group come one after another."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """How a model may be asked: how fast, at what price, up to which limits, and where replies are kept."""
+
+    store: Store | None = None
+    """None keeps nothing."""
+    refresh: bool = False
+    """Ask again what is stored, and replace it."""
+    pace: RateLimits = field(default_factory=RateLimits)
+    budget: Budget = field(default_factory=Budget)
+    """Shared by all that is asked on these context."""
+
+
+class CachedModel:
+    """Asks one model many things; what is stored is not asked again.
+
+    Parameters
+    ----------
+    model
+        Behind a server or in this process.
+    context
+        How it may be asked.
+    run
+        Name of the run: replies that it paid for count as its own after a restart, too.
+    """
+
+    def __init__(self, model: Client | LocalModel, context: RequestContext, *, run: str = "") -> None:
+        self.model = model
+        self.context = context
+        self.run = run
+        self.usage = Usage()
+        """What the run has paid, also before a restart."""
+        self.asked = Usage()
+        """What was asked in this process."""
+        self.tick: Callable[[], None] = lambda: None
+        """Called now and then while nothing comes."""
+        self._counted: set[bytes] = set()
+        self._engine: Engine | None = None
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
+        """The answers, in any order, each as soon as it is there and stored.
+
+        Raises
+        ------
+        InputError
+            If asking is pointless: key, model or parameter refused, no server, a prompt too long.
+        StoppedEarly
+            At a limit, or when the server gives out; what came before is stored.
+        """
+        if isinstance(self.model, Client):
+            return self._ask_server(self.model, requests)
+        return self._ask_local(self.model, requests)
+
+    def check(self, requests: Iterable[Request]) -> None:
+        """Raises `InputError` where the longest request does not fit a model in this process.
+
+        Of a model behind a server that is known only when it is asked.
+        """
+        if not isinstance(self.model, Client):
+            self.model.check(max(requests, key=lambda request: len(request.prompt)))
+
+    def spent(self, before: Usage) -> str:
+        """Calls, tokens, money and trouble in this process since `before`, in a few words."""
+        usage = self.asked.since(before)
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        cost = self.context.budget.prices.cost(usage.prompt_tokens, usage.completion_tokens)
+        parts = [f"{usage.calls:,} calls", f"{tokens:,} tokens"]
+        parts += [f"cost {cost:,.4g}"] if cost is not None else []
+        if self._engine and (retries := self._engine.retries - before.retries):
+            parts.append(f"{retries:,} retries ({shortened(self._engine.trouble, 40)})")
+        parts += [f"{usage.failed:,} failed"] if usage.failed else []
+        return ", ".join(parts)
+
+    def missing(self, request: Request) -> list[bytes]:
+        """The keys of the samples of a request that are not stored."""
+        wanted = keys(self.model.model, self.model.endpoint, request)
+        stored = self._stored(wanted)
+        return [key for sample, key in wanted.items() if sample not in stored]
+
+    def _stored(self, wanted: Mapping[int, bytes]) -> dict[int, Stored]:
+        if self.context.store is None or self.context.refresh:
+            return {}
+        return self.context.store.find(wanted)
+
+    def _job(self, request: Request) -> Job:
+        """A request with what is stored of it."""
+        missing = keys(self.model.model, self.model.endpoint, request)
+        found: dict[int, Reply] = {}
+        for sample, stored in self._stored(missing).items():
+            found[sample] = stored.reply
+            self._count(missing.pop(sample), stored.reply, own=stored.run == self.run)
+        return Job(request, found, missing, estimated_tokens(request.prompt))
+
+    def _count(self, key: bytes, reply: Reply, *, own: bool) -> bool:
+        """Count a reply, unless it was counted; says whether it was not."""
+        if key in self._counted:
+            return False
+        self._counted.add(key)
+        self.usage.add(reply, own=own)
+        return True
+
+    def _answer(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> Answer:
+        for sample, outcome in outcomes.items():
+            if isinstance(outcome, Reply):
+                if self._count(job.keys[sample], outcome, own=True):
+                    self.asked.add(outcome, own=True)
+            else:
+                self.asked.failed += 1
+        return Answer(job.request, {**job.found, **outcomes})
+
+    def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
+        engine = self._made_engine(client)
+        twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
+
+        def answers(done: Done) -> list[Answer]:
+            self.asked.retries = engine.retries
+            while client.notes:
+                warnings.warn(f"{client.model}: {client.notes.pop(0)}", stacklevel=2)
+            same = [done.job, *twins.pop(tuple(done.job.keys.values()))]
+            return [self._answer(job, done.outcomes) for job in same]
+
+        with ExitStack() as stack:
+            thread: EngineThread | None = None  # a finished run opens no connection
+            for request in requests:
+                job = self._job(request)
+                engine.proven |= bool(job.found)
+                if not job.keys:
+                    yield self._answer(job, {})
+                    continue
+                if (asked := tuple(job.keys.values())) in twins:
+                    twins[asked].append(job)
+                    continue
+                twins[asked] = []
+                thread = thread or stack.enter_context(EngineThread(engine, self.tick))
+                thread.submit(job)
+                while thread.full:
+                    yield from answers(thread.wait())
+                for done in thread.ready():
+                    yield from answers(done)
+            while thread and thread.pending:
+                yield from answers(thread.wait())
+
+    def _made_engine(self, client: Client) -> Engine:
+        """One for all that is asked: what it learns of the server holds on."""
+        context = self.context
+        if self._engine is None:
+            self._engine = Engine(
+                client, context.store, context.pace, context.budget, self.run, context.refresh
+            )
+        self._engine.run = self.run
+        return self._engine
+
+    def _ask_local(self, model: LocalModel, requests: Iterable[Request]) -> Iterator[Answer]:
+        jobs: dict[int, tuple[Request, Job, tuple[float, float]]] = {}
+        stored: list[Answer] = []
+
+        def missing() -> Iterator[Request]:
+            for request in requests:
+                job = self._job(request)
+                if not job.keys:
+                    stored.append(self._answer(job, {}))
+                    continue
+                model.check(request)
+                most = request.params.max_tokens * len(job.keys)
+                left = replace(request, samples=tuple(job.keys))
+                jobs[id(left)] = left, job, self.context.budget.reserve(job.prompt_tokens, most)
+                yield left
+
+        for request, outcomes in model.answer(missing()):
+            _, job, reserved = jobs.pop(id(request))
+            self.context.budget.settle(reserved, [o for o in outcomes.values() if isinstance(o, Reply)])
+            self._keep(job, outcomes)
+            yield self._answer(job, outcomes)
+            yield from stored
+            stored.clear()
+        yield from stored
+
+    def _keep(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> None:
+        if self.context.store is None:
+            return
+        model = self.model
+        self.context.store.add(
+            [
+                row(job.keys[sample], model.model, model.endpoint, sample, reply, self.run)
+                for sample, reply in outcomes.items()
+                if isinstance(reply, Reply)
+            ],
+            replace=self.context.refresh,
+        )
+
+
+def estimated_tokens(text: str) -> float:
+    """About how many tokens a text has: a quarter of its bytes."""
+    return len(text.encode(errors="replace")) / 4

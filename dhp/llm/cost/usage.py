@@ -1,0 +1,129 @@
+"""What asking has cost so far, and how much it may."""
+
+from dataclasses import dataclass, fields
+
+from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.records import Reply
+
+_PER = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Money per million tokens, in any currency; None where they are not given."""
+
+    prompt: float | None = None
+    completion: float | None = None
+
+    def cost(self, prompt_tokens: float, completion_tokens: float) -> float | None:
+        """Money for so many tokens; None without prices."""
+        if self.prompt is None and self.completion is None:
+            return None
+        total = prompt_tokens * (self.prompt or 0.0) + completion_tokens * (self.completion or 0.0)
+        return total / _PER
+
+
+@dataclass(slots=True)
+class Usage:
+    """Counts of calls and tokens."""
+
+    calls: int = 0
+    """Calls paid for by this run, also before it was broken off."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_calls: int = 0
+    """Calls that another run had paid for, with their tokens."""
+    cached_prompt_tokens: int = 0
+    cached_completion_tokens: int = 0
+    retries: int = 0
+    failed: int = 0
+    """Samples that were given up."""
+
+    def add(self, reply: Reply, *, own: bool) -> None:
+        """Count a reply."""
+        if not own:
+            self.cached_calls += reply.calls
+            self.cached_prompt_tokens += reply.prompt_tokens
+            self.cached_completion_tokens += reply.completion_tokens
+            return
+        self.calls += reply.calls
+        self.prompt_tokens += reply.prompt_tokens
+        self.completion_tokens += reply.completion_tokens
+
+    @property
+    def lasting(self) -> dict[str, int]:
+        """What does not depend on how often the run was broken off."""
+        passing = ("retries", "failed")
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in passing}
+
+    def cost(self, prices: Prices) -> float | None:
+        """Of all tokens, whoever paid for them; None without prices."""
+        prompt = self.prompt_tokens + self.cached_prompt_tokens
+        return prices.cost(prompt, self.completion_tokens + self.cached_completion_tokens)
+
+    def since(self, before: "Usage") -> "Usage":
+        """What was added after `before`."""
+        return Usage(*(getattr(self, f.name) - getattr(before, f.name) for f in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use; None for no limit."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    """Of prompts and completions together."""
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        if any(limit is not None and limit < 0 for limit in (self.calls, self.tokens, self.cost)):
+            raise InputError("limits: must be 0 or more")
+
+
+class Budget:
+    """Holds a run within its limits. What is in flight counts with its estimate."""
+
+    def __init__(self, limits: Limits | None = None, prices: Prices | None = None) -> None:
+        self.prices = prices or Prices()
+        self._limits = limits or Limits()
+        if self._limits.cost is not None and None in (self.prices.prompt, self.prices.completion):
+            raise InputError("--max-cost: needs --price-in and --price-out, per million tokens")
+        self._calls = 0
+        self._prompt = self._completion = 0.0
+        self._done = 0
+        self._reserved_prompt = self._reserved_completion = 0.0
+
+    def reserve(self, prompt_tokens: float, most_completion_tokens: float) -> tuple[float, float]:
+        """Set an estimate aside before a call; give the returned amount back by `settle`.
+
+        Raises
+        ------
+        StoppedEarly
+            If the call would pass a limit.
+        """
+        mean = self._completion / self._done if self._done else most_completion_tokens
+        amount = prompt_tokens, min(mean, most_completion_tokens)
+        prompt = self._prompt + self._reserved_prompt + amount[0]
+        completion = self._completion + self._reserved_completion + amount[1]
+        limits, cost = self._limits, self.prices.cost(prompt, completion)
+        for name, used, most in (
+            ("--max-calls", self._calls + 1, limits.calls),
+            ("--max-tokens", prompt + completion, limits.tokens),
+            ("--max-cost", cost, limits.cost),
+        ):
+            if most is not None and used is not None and used > most:
+                raise StoppedEarly(f"stopped at {name} {most:g}; the same command goes on from here")
+        self._calls += 1
+        self._reserved_prompt += amount[0]
+        self._reserved_completion += amount[1]
+        return amount
+
+    def settle(self, reserved: tuple[float, float], replies: list[Reply]) -> None:
+        """Replace an estimate by what the call really used."""
+        self._reserved_prompt -= reserved[0]
+        self._reserved_completion -= reserved[1]
+        if replies:
+            self._done += 1
+            # A server that does not say what it used is taken to have used the estimate.
+            self._prompt += sum(r.prompt_tokens for r in replies) or reserved[0]
+            self._completion += sum(r.completion_tokens for r in replies) or reserved[1]

@@ -1,0 +1,118 @@
+"""Asks a server many things at once, from ordinary code: an event loop in a thread of its own."""
+
+import asyncio
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterator
+
+from dhp.llm.engine.jobs import Done, Engine, Job
+from dhp.llm.engine.workers import Workers
+
+_SECONDS_A_TICK = 1.0
+_WAITING_PER_PLACE = 2
+"""Jobs that wait for each place in flight, so that none falls idle."""
+
+
+class EngineThread:
+    """A pool of workers at work; use it as a context manager.
+
+    Jobs go in by `submit`, what came of them comes out by `wait` and `ready`, in any order. The first error
+    that makes going on pointless is raised there, after what came before it.
+    """
+
+    def __init__(self, engine: Engine, tick: Callable[[], None]) -> None:
+        self._engine = engine
+        self._tick = tick
+        self._results: queue.SimpleQueue[Done | BaseException] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="dhp-engine", daemon=True)
+        self._opened = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._handed: list[Job] = []  # gathered: each waking of the loop has its price
+        self.pending = 0
+        """Jobs of which nothing came yet."""
+
+    def __enter__(self) -> "EngineThread":
+        self._thread.start()
+        self._opened.wait()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+                self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    @property
+    def full(self) -> bool:
+        """Whether enough jobs wait for now."""
+        return self.pending >= self._engine.pace.concurrency * (1 + _WAITING_PER_PLACE)
+
+    def submit(self, job: Job) -> None:
+        """Hand a job over."""
+        self.pending += 1
+        self._handed.append(job)
+        if len(self._handed) >= self._engine.pace.concurrency / 4:
+            self._hand_over()
+
+    def ready(self) -> Iterator[Done]:
+        """What is there already."""
+        while not self._results.empty():
+            yield self.wait()
+
+    def wait(self) -> Done:
+        """The next that comes; meanwhile `tick` is called every second."""
+        if self._handed:
+            self._hand_over()
+        while True:
+            try:
+                result = self._results.get(timeout=_SECONDS_A_TICK)
+                break
+            except queue.Empty:
+                self._tick()
+        if isinstance(result, BaseException):
+            raise result
+        self.pending -= 1
+        return result
+
+    def _hand_over(self) -> None:
+        jobs, self._handed = self._handed, []
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: `wait` says why
+                self._loop.call_soon_threadsafe(self._take, jobs)
+
+    def _take(self, jobs: list[Job]) -> None:
+        for job in jobs:
+            self._jobs.put_nowait(job)
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._main())
+        except BaseException as e:  # noqa: BLE001  raised again where `wait` is called
+            self._results.put(e)
+        finally:
+            self._opened.set()
+            if self._engine.store:
+                self._engine.store.release()
+
+    async def _main(self) -> None:
+        self._jobs: asyncio.Queue[Job] = asyncio.Queue()
+        self._stop = asyncio.Event()
+        engine = self._engine
+        await engine.client.open()
+        workers = Workers(engine, self._jobs, self._results.put)
+        tasks = [asyncio.create_task(workers.work()) for _ in range(engine.pace.concurrency)]
+        stopping = asyncio.create_task(self._stop.wait())
+        self._loop = asyncio.get_running_loop()
+        self._opened.set()
+        try:
+            ended, _ = await asyncio.wait([*tasks, stopping], return_when=asyncio.FIRST_COMPLETED)
+            for task in ended - {stopping}:
+                if not task.cancelled():
+                    await workers.finish()
+                    task.result()
+        finally:
+            for task in (*tasks, stopping):
+                task.cancel()
+            await asyncio.gather(*tasks, stopping, return_exceptions=True)
+            await engine.client.close()

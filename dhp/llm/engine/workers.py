@@ -1,0 +1,180 @@
+"""The pool of workers inside the event loop."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+
+from dhp.core.errors import DhpError, InputError, StoppedEarly
+from dhp.llm.clients.fast import Garbled, Rejected, Retry, Unreachable
+from dhp.llm.engine.jobs import Done, Engine, Job
+from dhp.llm.engine.rate_limits import AdaptiveLimit, RateLimit, backoff
+from dhp.llm.records import Failure, Reply
+from dhp.llm.store import row
+
+_TRIES_UNPROVEN = 3
+"""Tries of a call while none has succeeded yet: a wrong address should be known soon."""
+_REJECTED_UNPROVEN = 10
+"""Requests rejected in a row, with none answered before, after which all will be."""
+
+
+class Workers:
+    """Take jobs from a queue and hand over what comes of them."""
+
+    def __init__(self, engine: Engine, jobs: "asyncio.Queue[Job]", done: Callable[[Done], None]) -> None:
+        self._engine = engine
+        self._jobs = jobs
+        self._done = done
+        self._limit = AdaptiveLimit(engine.pace.concurrency)
+        self._calls = RateLimit(engine.pace.calls_per_minute)
+        self._tokens = RateLimit(engine.pace.tokens_per_minute)
+        self._waiting: list[tuple[list[tuple[object, ...]], asyncio.Future[None]]] = []
+        self._in_flight = 0
+        self._closing = False
+        self._first = asyncio.Lock()
+        self._failed_in_a_row = 0
+
+    async def work(self) -> None:
+        """Work until cancelled; an error that makes going on pointless ends it."""
+        while True:
+            job = await self._jobs.get()
+            try:
+                outcomes = await self._outcomes(job)
+            except DhpError:
+                self._closing = True
+                raise
+            self._done(Done(job, outcomes))
+
+    async def finish(self) -> None:
+        """Wait for the calls in flight, whose replies are worth storing; no further call starts."""
+        self._closing = True
+        end = time.monotonic() + self._engine.client.timeout
+        while self._in_flight and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+
+    async def _outcomes(self, job: Job) -> dict[int, Reply | Failure]:
+        outcomes: dict[int, Reply | Failure] = {}
+        left = tuple(job.keys)
+        while left:
+            came = await self._ask(job, left)
+            outcomes.update(zip(left, came, strict=False))
+            left = left[len(came) :]
+        return outcomes
+
+    async def _ask(self, job: Job, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
+        """The first call goes alone: what it finds wrong, or learns of the server, holds for all."""
+        if not self._engine.proven:
+            async with self._first:
+                if not self._engine.proven:
+                    return await self._persist(job, left)
+        return await self._persist(job, left)
+
+    async def _persist(self, job: Job, left: tuple[int, ...]) -> Sequence[Reply | Failure]:
+        """Call, and call again while that may help; outcomes of the first one or more samples of `left`."""
+        engine = self._engine
+        wanted = left if engine.client.many else left[:1]
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return await self._call(job, wanted)
+            except Rejected as e:
+                return [self._rejected(str(e))] * len(wanted)
+            except Retry as e:
+                last = tries > engine.pace.retries
+                if not engine.proven and self._hopeless(e, tries, last):
+                    raise self._never_answered(e) from None
+                if engine.proven and last:
+                    return [self._given_up(str(e))] * len(wanted)
+                engine.retries += 1
+                engine.trouble = str(e)
+                await asyncio.sleep(backoff(tries, e.after))
+
+    def _hopeless(self, error: Retry, tries: int, last: bool) -> bool:
+        """Whether the first of all calls has failed for good."""
+        enough = tries >= _TRIES_UNPROVEN and (last or not error.overload)
+        return isinstance(error, Unreachable) or enough
+
+    def _never_answered(self, error: Retry) -> DhpError:
+        model = self._engine.client.model
+        if isinstance(error, Unreachable | Garbled):
+            return InputError(f"{model}: {error}")
+        return StoppedEarly(f"{model}: no call succeeds ({error}); the same command tries again")
+
+    def _rejected(self, reason: str) -> Failure:
+        """A fault of the request's own, unless no other is answered either."""
+        self._failed_in_a_row += 1
+        if not self._engine.proven and self._failed_in_a_row >= _REJECTED_UNPROVEN:
+            raise InputError(f"{self._engine.client.model}: every call is rejected ({reason})")
+        return Failure(reason)
+
+    def _given_up(self, reason: str) -> Failure:
+        """A fault of the server's."""
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row > self._engine.pace.concurrency:
+            raise StoppedEarly(
+                f"{self._engine.client.model}: no call succeeds any more ({reason}); "
+                "the same command goes on from here"
+            )
+        return Failure(reason, passing=True)
+
+    async def _call(self, job: Job, wanted: tuple[int, ...]) -> list[Reply]:
+        """One call, its replies stored when it returns."""
+        request, budget = job.request, self._engine.budget
+        most = request.params.max_tokens * len(wanted)
+        started = await self._limit.start()
+        replies: list[Reply] = []
+        overload = False
+        try:
+            await self._calls.take()
+            await self._tokens.take(job.prompt_tokens + most)
+            if self._closing:
+                raise asyncio.CancelledError
+            reserved = budget.reserve(job.prompt_tokens, most)
+            self._in_flight += 1
+            try:
+                replies = await self._engine.client.complete(request, wanted)
+                await self._store(job, wanted, replies)
+            finally:
+                self._in_flight -= 1
+                budget.settle(reserved, replies)
+            self._engine.proven = True
+            self._failed_in_a_row = 0
+        except Retry as e:
+            overload = e.overload
+            raise
+        finally:
+            self._limit.end(started, good=bool(replies), overload=overload)
+        return replies
+
+    async def _store(self, job: Job, wanted: tuple[int, ...], replies: Sequence[Reply]) -> None:
+        engine = self._engine
+        if engine.store is None or not replies:
+            return
+        rows = [
+            row(job.keys[sample], engine.client.model, engine.client.endpoint, sample, reply, engine.run)
+            for sample, reply in zip(wanted, replies, strict=False)
+        ]
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[None] = loop.create_future()
+        if not self._waiting:
+            loop.call_soon(self._write)
+        self._waiting.append((rows, written))
+        await written
+
+    def _write(self) -> None:
+        """Commit, as one group, all rows that came within one turn of the loop."""
+        waiting, self._waiting = self._waiting, []
+        assert self._engine.store is not None
+        failure = None
+        try:
+            rows = [each for rows, _ in waiting for each in rows]
+            self._engine.store.add(rows, replace=self._engine.refresh)
+        except Exception as e:  # noqa: BLE001  whoever waits raises it
+            failure = e
+        for _, written in waiting:
+            if written.done():  # its worker was cancelled
+                continue
+            if failure:
+                written.set_exception(failure)
+            else:
+                written.set_result(None)

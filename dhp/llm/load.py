@@ -1,0 +1,41 @@
+"""Models by name, `provider/name`."""
+
+from dhp.core.errors import InputError, suggest
+from dhp.llm.cached_model import LocalModel
+from dhp.llm.engine.jobs import Client
+
+PROVIDERS = ("openai", "hf")
+
+
+def open_model(
+    model: str,
+    *,
+    base_url: str | None = None,
+    timeout: float = 120.0,
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_size: int | None = None,
+) -> Client | LocalModel:
+    """The model called `openai/NAME` (any compatible server by `base_url`) or `hf/NAME_OR_PATH`.
+
+    Raises
+    ------
+    InputError
+        For an unknown provider, an empty name, or what the model itself cannot do with these.
+    """
+    provider, _, name = model.partition("/")
+    if provider not in PROVIDERS:
+        raise InputError(f"model '{model}': unknown provider '{provider}'; {suggest(provider, PROVIDERS)}")
+    if not name.strip("/"):
+        raise InputError(f"model '{model}': its name is missing; must have the form {provider}/NAME")
+    if provider == "openai":
+        from dhp.llm.clients.fast import OpenAIClient
+
+        if base_url is not None and not base_url.strip():
+            raise InputError("--base-url: is empty; allowed: the address of a server, up to /v1")
+        return OpenAIClient(name, base_url, timeout=timeout)
+    if base_url is not None:
+        raise InputError(f"--base-url {base_url}: is for openai/NAME; {model} runs in this process")
+    from dhp.llm.hf.model import HfModel
+
+    return HfModel(name, device=device, dtype=dtype, batch_size=batch_size)

@@ -1,0 +1,215 @@
+"""From the name of a dataset to its examples, task and suite."""
+
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dhp.content.catalog import (
+    DATASETS,
+    dataset_names,
+    mini_examples_file,
+    read_card,
+    read_suite,
+    read_task,
+    task_names,
+)
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.specs import Suite, Task
+from dhp.core.tables import TABLE_SUFFIXES
+from dhp.loaders.fetch.prepared import is_prepared, load_prepared
+from dhp.loaders.published.read import read_published
+from dhp.loaders.selection import select
+from dhp.loaders.user import is_user_data, read_examples
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Examples with their task and the suite that degrades them."""
+
+    name: str
+    """Goes into results, and into the key of every random stream."""
+    examples: tuple[Example, ...]
+    task: Task
+    suite: Suite | None
+    """None where degraded texts came ready-made."""
+    pool: tuple[Example, ...]
+    """All eligible examples, chosen or not; `random_ending` and `random_answer` draw from them."""
+    pair_variants: tuple[Variant, ...] = ()
+    pairs: tuple[PerturbedText, ...] = ()
+
+    def __post_init__(self) -> None:
+        place = f"dataset '{self.name}'"
+        if self.suite is not None and self.suite.task != self.task.task:
+            raise InputError(
+                f"{place}: suite '{self.suite.suite}' is for task '{self.suite.task}', not '{self.task.task}'"
+            )
+        if not self.examples:
+            raise InputError(f"{place} has no examples")
+        seen: set[str] = set()
+        for example in self.examples:
+            if example.id in seen:
+                raise InputError(f"{place}: id '{example.id}' stands twice")
+            seen.add(example.id)
+            if not example.output.strip():
+                raise InputError(f"{place}: example '{example.id}': the output text is empty")
+            for field in self.task.required_fields:
+                if not example.fields.get(field):
+                    raise InputError(
+                        f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{field}'"
+                    )
+
+    @property
+    def suite_name(self) -> str:
+        """For tables and signatures."""
+        return self.suite.suite if self.suite else "given"
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], *, name: str, task: str, suite: str | None = None) -> "Dataset":
+        """A dataset of your own examples; `task` names their task, `suite` defaults to that task's own."""
+        known = read_task(task)
+        return cls(name, tuple(examples), known, read_suite(suite or known.default_suite), tuple(examples))
+
+    def only(self, ids: Collection[str]) -> "Dataset":
+        """With the examples of these ids to choose from; raises `InputError` for one that it lacks."""
+        known = {e.id for e in self.examples}
+        if unknown := sorted(set(ids) - known):
+            raise InputError(
+                f"dataset '{self.name}': has no example '{unknown[0]}', which the frozen set is of"
+            )
+        return replace(self, examples=tuple(e for e in self.examples if e.id in set(ids)))
+
+    def chosen(self, n: int, seed: int) -> "Dataset":
+        """With `n` of its examples, chosen by `seed`."""
+        examples = select(self.examples, n, seed=seed, dataset=self.name)
+        ids = {e.id for e in examples}
+        pairs = tuple(p for p in self.pairs if p.example in ids)
+        return replace(self, examples=tuple(examples), pairs=pairs)
+
+
+def resolve_datasets(
+    given: Sequence[str | Dataset],
+    *,
+    data: Path | None = None,
+    task: str | None = None,
+    fields: Mapping[str, str] | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    suite: Suite | None = None,
+    only: Mapping[str, Collection[str]] = {},
+) -> list[Dataset]:
+    """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`.
+
+    `only` maps datasets to the ids of the examples to choose from.
+    """
+    if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
+        raise InputError(
+            f"--data goes with one --dataset that says what it holds; allowed: {', '.join(DATASETS)}"
+        )
+    for option, value in (("--task", task), ("--field", fields)):
+        if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):
+            raise InputError(f"{option} is for data of your own; the benchmark's datasets bring theirs")
+    resolved: list[Dataset] = []
+    for entry in given:
+        if isinstance(entry, Dataset):
+            whole = _with_suite(entry, suite)
+            resolved.append(whole if n is None else whole.chosen(n, seed))
+            continue
+        for name in _expanded(entry):
+            whole = (
+                _user_data(name, fields or {}, task, suite) if is_user_data(name) else _benchmark(name, data)
+            )
+            whole = _with_suite(whole, suite)
+            if name in only:
+                whole = whole.only(only[name])
+                count = len(whole.examples) if n is None else n
+            else:
+                count = _default_n(whole) if n is None else n
+            resolved.append(whole.chosen(count, seed))
+    names = [d.name for d in resolved]
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise InputError(
+            f"two datasets are called '{min(repeated)}'; give each one once, under its own file name"
+        )
+    return resolved
+
+
+def unprepared(dataset: str) -> str:
+    """What to say of a dataset of the benchmark that has no prepared copy: how to get it."""
+    card = read_card(dataset)
+    how = f"dhp data prepare {dataset}{'' if card.fetchable else ' --from FILE'}"
+    return f"{dataset} is not prepared yet: {how}  ({card.access})"
+
+
+def _expanded(name: str) -> Iterator[str]:
+    if name == "mini":
+        yield from (f"mini/{d}" for d in DATASETS)
+    elif name == "all":
+        ready = [d for d in DATASETS if is_prepared(read_card(d))]
+        if not ready:
+            raise InputError(
+                "no dataset is prepared yet: dhp data prepare NAME, for each of " + ", ".join(DATASETS)
+            )
+        for dataset in DATASETS:
+            if dataset not in ready:
+                warnings.warn(f"left out of 'all': {unprepared(dataset)}", stacklevel=2)
+        yield from ready
+    elif name in dataset_names() or name.startswith("mini/") or is_user_data(name):
+        yield name
+    else:
+        known = ["mini", "all", *dataset_names(), *(f"mini/{d}" for d in DATASETS)]
+        raise InputError(
+            f"unknown dataset '{name}'; {suggest(name, known)}, FILE{'|'.join(TABLE_SUFFIXES)}, hf:ORG/NAME"
+        )
+
+
+def _user_data(name: str, fields: Mapping[str, str], task: str | None, suite: Suite | None) -> Dataset:
+    if task is None and suite is None:
+        raise InputError(
+            f"dataset '{name}': say what its texts are by --task; allowed: {', '.join(task_names())}"
+        )
+    known = read_task(task or (suite.task if suite else ""))
+    user = read_examples(Path(name), fields)
+    own = None if user.variants else suite or read_suite(known.default_suite)
+    label = name if name.startswith("hf:") else Path(name).name
+    examples = tuple(user.examples)
+    return Dataset(label, examples, known, own, examples, user.variants, tuple(user.perturbed))
+
+
+def _benchmark(name: str, data: Path | None) -> Dataset:
+    base = name.removeprefix("mini/")
+    if base != name:
+        file = mini_examples_file(base)
+        card, examples = read_card(base), read_examples(file).examples
+    else:
+        card = read_card(base)
+        found = read_published(card, data) if data is not None else load_prepared(card)
+        if found is None:
+            raise InputError(unprepared(base))
+        examples = found
+    return Dataset(name, tuple(examples), read_task(card.task), read_suite(base), tuple(examples))
+
+
+def _default_n(dataset: Dataset) -> int:
+    """All examples, but of a benchmark dataset as many as its card says, and no fewer."""
+    there = len(dataset.examples)
+    if dataset.name not in DATASETS:
+        return there
+    card = read_card(dataset.name)
+    if there < card.n:
+        raise InputError(
+            f"dataset '{dataset.name}': {there} examples qualify, the benchmark takes {card.n}; "
+            f"allowed: --n {there} to do with fewer"
+        )
+    return card.n
+
+
+def _with_suite(dataset: Dataset, suite: Suite | None) -> Dataset:
+    if suite is None:
+        return dataset
+    if dataset.suite is None:
+        raise InputError(
+            f"dataset '{dataset.name}' brings degraded texts of its own; no suite can be used with it"
+        )
+    return replace(dataset, suite=suite)

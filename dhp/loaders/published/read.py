@@ -1,0 +1,48 @@
+"""Published datasets, in the form their owners give them, as examples."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from dhp.core.errors import InputError
+from dhp.core.records import Example
+from dhp.core.registry import Registry
+from dhp.core.specs import Card
+from dhp.loaders.published.answer_equivalence import read_answer_equivalence
+from dhp.loaders.published.story_cloze import read_story_cloze
+from dhp.loaders.published.summeval import read_summeval
+from dhp.loaders.published.sumpubmed import read_sumpubmed
+from dhp.loaders.published.wmt import read_wmt
+
+Reader = Callable[[Card, Path], Iterator[tuple[str, Example]]]
+
+READERS: Registry[Reader] = Registry(
+    "published dataset",
+    {
+        "summeval": read_summeval,
+        "sumpubmed": read_sumpubmed,
+        "story_cloze": read_story_cloze,
+        "answer_equivalence": read_answer_equivalence,
+        "wmt22_deen": read_wmt,
+        "wmt22_zhen": read_wmt,
+    },
+)
+"""Dataset -> its reader, which yields (place, example) of the eligible examples."""
+
+
+def read_published(card: Card, path: Path) -> list[Example]:
+    """All eligible examples of a published dataset, in file order.
+
+    `path` is the file or folder as its owners publish it; `card.selection` says what is eligible. The
+    choice of N is not made here. Raises `InputError` for a missing, empty, broken or wrong file, for a
+    missing column, an id that stands twice, and where no example is eligible.
+    """
+    places: dict[str, str] = {}
+    examples: list[Example] = []
+    for place, example in READERS[card.dataset](card, path):
+        if first := places.get(example.id):
+            raise InputError(f"{place}: id '{example.id}' stands twice (first at {first}); allowed: once")
+        places[example.id] = place
+        examples.append(example)
+    if not examples:
+        raise InputError(f"{path}: no example qualifies; allowed: {' '.join(card.selection.split())}")
+    return examples

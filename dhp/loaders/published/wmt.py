@@ -1,0 +1,152 @@
+"""WMT22 general translation task: the organisers' XML, or plain text with one segment a line."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from dhp.core.errors import InputError
+from dhp.core.files import read_lines, reason
+from dhp.core.records import Example
+from dhp.core.specs import Card
+from dhp.loaders.published.segments import MIN_CHARACTERS, Segment, join_segments, long_segments
+
+TRANSLATOR = "A"
+"""Whose reference is taken."""
+
+
+def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
+    """(place, example) of each text whose reference is long enough, joined from segments if need be."""
+    pair = f"{card.source_language}-{card.output_language}"
+    expected = (
+        f"expected: WMT's XML (wmttest2022.{pair}.all.xml), or a folder that holds it or the text files "
+        f"*{pair}*src* and *{pair}*ref*{TRANSLATOR}*"
+    )
+    if not path.exists():
+        raise InputError(f"{path}: does not exist; {expected}")
+    if path.is_file() and path.suffix.lower() != ".xml":
+        raise InputError(f"{path}: wrong kind of file; {expected}")
+    xml = path if path.is_file() else _xml_below(path, pair)
+    segments = _xml_segments(xml, card.source_language) if xml else _text_segments(path, pair, expected)
+    # Long segments alone where there are enough of them, so that the choice does not hang on whether the
+    # bounds of documents are known.
+    found = list(long_segments(segments))
+    if len(found) < card.n:
+        found = list(join_segments(segments, spaced=card.source_language not in ("zh", "ja")))
+    if not found and all(s.document is None for s in segments):
+        raise InputError(
+            f"{path}: no reference of more than {MIN_CHARACTERS} characters; to join shorter segments the "
+            f"bounds of documents are needed: WMT's XML, a file *{pair}*docid*, or the sacrebleu package"
+        )
+    yield from ((str(xml or path), example) for example in found)
+
+
+def _below(folder: Path, *patterns: str) -> list[Path]:
+    """Files whose name fits the first of `patterns` that any fits; those nearest to `folder` only."""
+    files = [p for p in sorted(folder.rglob("*")) if p.is_file()]
+    for pattern in patterns:
+        if fits := [p for p in files if fnmatchcase(p.name, pattern)]:
+            depth = min(len(p.parts) for p in fits)
+            return [p for p in fits if len(p.parts) == depth]
+    return []
+
+
+def _only(files: list[Path], folder: Path) -> Path | None:
+    if len(files) > 1:
+        names = ", ".join(str(p.relative_to(folder)) for p in files[:3])
+        raise InputError(f"{folder}: {len(files)} files could be meant ({names}); leave one of them")
+    return files[0] if files else None
+
+
+def _xml_below(folder: Path, pair: str) -> Path | None:
+    return _only(_below(folder, f"*{pair}.all.xml", f"*{pair}*.xml"), folder)
+
+
+class _NoDoctype(ET.TreeBuilder):
+    """Builds trees of documents without a DTD, so that no entity can be declared."""
+
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
+        raise InputError("has a DTD; allowed: plain XML without DTD and entities")
+
+
+def _xml_segments(path: Path, source_language: str) -> list[Segment]:
+    try:
+        root = ET.parse(path, ET.XMLParser(target=_NoDoctype())).getroot()
+    except ET.ParseError as e:
+        raise InputError(f"{path}: line {e.position[0]}: broken XML ({reason(e)})") from None
+    except InputError as e:
+        raise InputError(f"{path}: {e}") from None
+    except (OSError, ValueError, LookupError) as e:
+        raise InputError(f"{path}: cannot be read as XML ({reason(e)})") from None
+    segments: list[Segment] = []
+    translators: set[str] = set()
+    names: set[str] = set()
+    for number, document in enumerate(root.iter("doc"), 1):
+        if "testsuite" in document.attrib:
+            continue
+        name = document.get("id", "")
+        if not name or name in names:
+            raise InputError(
+                f"{path}: document {number}: id '{name}' is missing or stands twice; allowed: once"
+            )
+        names.add(name)
+        translators.update(r.get("translator", "") for r in document.iter("ref"))
+        segments += _document_segments(f"{path}: document {name}", document, source_language)
+    if not segments:
+        raise InputError(f"{path}: no document; allowed: <doc id=...> with <src> and <ref>")
+    if TRANSLATOR not in translators:
+        others = ", ".join(sorted(translators)) or "none"
+        raise InputError(f"{path}: no reference by translator '{TRANSLATOR}'; found: {others}")
+    return segments
+
+
+def _document_segments(place: str, document: ET.Element, source_language: str) -> Iterator[Segment]:
+    for source in document.iter("src"):
+        if (language := source.get("lang", source_language)) != source_language:
+            raise InputError(f"{place}: source language '{language}'; allowed: {source_language}")
+    references = _texts(place, [r for r in document.iter("ref") if r.get("translator") == TRANSLATOR])
+    for number, source_text in _texts(place, list(document.iter("src"))).items():
+        yield Segment(document.get("id"), number, source_text, references.get(number, ""))
+
+
+def _texts(place: str, elements: list[ET.Element]) -> dict[str, str]:
+    """Segment id -> text with white space collapsed, of all segments below `elements`."""
+    texts: dict[str, str] = {}
+    for segment in (s for element in elements for s in element.iter("seg")):
+        number = segment.get("id")
+        if not number or number in texts:
+            raise InputError(f"{place}: segment id '{number}' is missing or stands twice; allowed: once")
+        texts[number] = _collapse("".join(segment.itertext()))
+    return texts
+
+
+def _text_segments(folder: Path, pair: str, expected: str) -> list[Segment]:
+    """Aligned lines; the reference is found first, the other files by the start of its name."""
+    reference = _only(
+        _below(folder, f"*{pair}*ref[!a-zA-Z0-9]{TRANSLATOR}*", f"*{pair}*ref*{TRANSLATOR}*"), folder
+    )
+    if reference is None:
+        raise InputError(f"{folder}: no reference {TRANSLATOR} of {pair} in this folder; {expected}")
+    start = reference.name.partition(pair)[0] + pair
+    source = _only(_below(folder, f"{start}*src*"), folder)
+    if source is None:
+        raise InputError(f"{folder}: no file {start}*src* beside {reference.name}; {expected}")
+    bounds = _only(_below(folder, f"{start}*docid*"), folder)
+    sources, references = _aligned(source, reference)
+    documents = _aligned(bounds, reference)[0] if bounds else [None] * len(references)
+    lines = zip(documents, sources, references, strict=True)
+    return [
+        Segment(document and _collapse(document), str(i), _collapse(s), _collapse(r))
+        for i, (document, s, r) in enumerate(lines, 1)
+    ]
+
+
+def _aligned(file: Path, reference: Path) -> tuple[list[str], list[str]]:
+    lines, others = read_lines(file), read_lines(reference)
+    if len(lines) != len(others):
+        raise InputError(f"{file}: {len(lines)} lines; allowed: {len(others)}, as in {reference.name}")
+    return lines, others
+
+
+def _collapse(text: str) -> str:
+    return " ".join(text.split())

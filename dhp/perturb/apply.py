@@ -1,0 +1,83 @@
+"""Applies variants to examples and audits what was really edited."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from dhp.core.diff import audit
+from dhp.core.errors import InputError, NotApplicable
+from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.registry import Registry
+from dhp.core.seeding import stream
+from dhp.core.specs import ListReader
+from dhp.perturb.api import Edited, Perturber
+
+
+def perturb(
+    examples: Sequence[Example],
+    variants: Iterable[Variant],
+    perturbers: Registry[Perturber],
+    *,
+    dataset: str,
+    seed: int = 0,
+    pool: Sequence[Example] | None = None,
+    lists: ListReader | None = None,
+) -> Iterator[PerturbedText]:
+    """Degrade every example in every variant, variant by variant in the order given.
+
+    The text for one (example, variant) depends on seed, dataset name, example and parameters alone, for
+    `random_ending` and `random_answer` also on the `pool` they draw from (default: `examples`), never on
+    order or on the other variants. `lists` reads the word lists of perturbers that need some. A perturber
+    that is not applicable gives a `PerturbedText` with its reason.
+
+    Raises
+    ------
+    InputError
+        If a perturber is unknown, needs a language model, raises, or returns anything but a changed,
+        non-empty text; names the perturber and the example.
+    """
+    for variant in variants:
+        perturber = perturbers[variant.perturber]
+        for example in examples:
+            extra: dict[str, object] = {}
+            if perturber.wants("others"):
+                extra["others"] = [e for e in pool or examples if e.id != example.id]
+            if perturber.wants("lists"):
+                extra["lists"] = lists
+            yield _perturbed(example, variant, perturber, extra, (seed, dataset))
+
+
+def _perturbed(
+    example: Example,
+    variant: Variant,
+    perturber: Perturber,
+    extra: Mapping[str, object],
+    key: tuple[int, str],
+) -> PerturbedText:
+    place = f"perturber '{perturber.name}', example '{example.id}'"
+    if perturber.function is None:
+        raise InputError(f"{place}: needs a language model")
+    # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
+    rng = stream(*key, example.id, perturber.name)
+    try:
+        result = perturber.function(example.output, rng, example=example, **extra, **variant.params)
+    except NotApplicable as reason:
+        return PerturbedText(example.id, variant.name, None, reason=str(reason))
+    except InputError as e:
+        raise InputError(f"{place}: {e}") from None
+    except (Exception, SystemExit) as e:
+        raise InputError(f"{place}: raised {type(e).__name__}: {e}".splitlines()[0]) from e
+    edited = result if isinstance(result, Edited) else None
+    text = edited.text if edited else result
+    if not isinstance(text, str):
+        raise InputError(f"{place}: returned {type(text).__name__}; must return the changed text")
+    if not text.strip():
+        raise InputError(
+            f"{place}: returned an empty text; raise dhp.NotApplicable where nothing can be done"
+        )
+    if not text.isascii() and text.encode(errors="replace").decode() != text:
+        raise InputError(f"{place}: returned half a character; must return Unicode text")
+    if text == example.output and perturber.level != "control":
+        raise InputError(
+            f"{place}: returned the text unchanged; raise dhp.NotApplicable where nothing can be done"
+        )
+    counted = (edited.asked, edited.made) if edited else (None, None)
+    return PerturbedText(example.id, variant.name, text, audit=audit(example.output, text, *counted))

@@ -1,0 +1,36 @@
+"""Suites that degrade in many doses, for dose-response curves."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.registry import Registry
+from dhp.core.specs import PerturberUse, Suite
+from dhp.perturb.api import Perturber
+
+Doses = Sequence[int] | Mapping[str, Sequence[int]]
+"""The doses k of all perturbers that take one, or of those named."""
+
+
+def dosed(suite: Suite, doses: Doses, perturbers: Registry[Perturber]) -> Suite:
+    """A suite with one variant a dose, `<perturber>.k<dose>`, of the perturbers that have a parameter `k`.
+
+    Raises `InputError` for doses that are not increasing whole numbers from 1 on, at least two, and for
+    perturbers that take none.
+    """
+    able = [name for name in suite.perturbers if "k" in perturbers[name].parameters]
+    if not able:
+        raise InputError(f"suite '{suite.suite}': no perturber takes a dose; allowed: one with a parameter k")
+    wanted = doses if isinstance(doses, Mapping) else dict.fromkeys(able, doses)
+    uses: dict[str, PerturberUse] = {}
+    for name, amounts in wanted.items():
+        if name not in able:
+            raise InputError(f"doses: '{name}' takes none in suite '{suite.suite}'; {suggest(name, able)}")
+        rising = all(a < b for a, b in pairwise(amounts))
+        if len(amounts) < 2 or amounts[0] < 1 or not rising:
+            shown = ",".join(map(str, amounts))
+            raise InputError(f"doses '{shown}': allowed: two or more rising whole numbers from 1 on")
+        use = suite.perturbers[name]
+        by_dose = {f"k{k}": {"k": k} for k in amounts}
+        uses[name] = use.model_copy(update={"degrees": by_dose, "params": None})
+    return suite.with_perturbers(uses).model_copy(update={"suite": f"{suite.suite}_doses"})

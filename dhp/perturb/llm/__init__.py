@@ -1,0 +1,1 @@
+"""Perturbations that a language model carries out: prompts, answers and their checks."""

@@ -1,0 +1,323 @@
+"""Whether a language model did the damage that was asked for; the reasons tell it what to do better."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from dhp.core.english import looks_english
+from dhp.core.text import sentences
+from dhp.perturb.llm.compare import Change, Word, changes, commonness, is_form, is_spelt, lemmas, words
+from dhp.perturb.llm.refusals import is_refusal
+
+EMPTY = "there is no text"
+REFUSED = "this is a refusal and no revised text"
+UNCHANGED = "the text is unchanged"
+ANOTHER = "this is another text of the task and not the revised one"
+LANGUAGE = "the text is in another language; keep that of the original"
+TOO_LONG = "the text is much too long; give the revised text alone"
+TOO_SHORT = "the text is much too short; keep all that is not to be changed"
+LEFT_OUT = "words are left out; put a fictional counterpart in the place of the entity and keep all others"
+ADDED = "words are added; put a fictional counterpart in the place of the entity and add nothing"
+NO_ENTITY = (
+    "words that are no entity are changed; replace names, numbers or technical terms and keep all others"
+)
+SAME_ENTITY = "an entity is only written in another way; replace it by a fictional one"
+MANY_ENTITIES = "more entities are replaced than asked for; keep the others as they are"
+FEW_ENTITIES = "fewer entities are replaced than asked for"
+REWRITTEN = "too much of the text is changed; replace the entities alone"
+NO_GRAMMAR = (
+    "words with a meaning of their own are exchanged, added or left out; change grammatical forms alone"
+)
+MISSPELT = "a word is misspelt; make errors of grammar with words that exist"
+FEW_ERRORS = "there are fewer errors than asked for"
+MANY_ERRORS = "far more is changed than the errors asked for"
+CHANGED_SENTENCE = "an original sentence is changed or missing; keep all of them word for word"
+REORDERED = "the original sentences are not in their order"
+BEFORE_FIRST = "something stands before the first sentence; insert a rephrasing right after its sentence"
+COPIED = "a sentence is repeated almost word for word; say it in other words"
+MISPLACED = "a rephrasing does not stand right after its sentence"
+UNRELATED = "what is inserted rephrases no sentence of the text"
+MANY_SENTENCES = "more is inserted than asked for"
+FEW_SENTENCES = "fewer rephrasings are inserted than asked for"
+
+_LENGTHS = {
+    "fictional_named_entities": (0.75, 1.35),
+    "grammatical_errors": (0.8, 1.2),
+    "rewriting_insertion": (0.95, 3.0),
+}
+"""Least and most words of the revised text, as a share of those of the original."""
+_ANY_LENGTH = (0.3, 3.0)
+_SLACK = 4
+"""Words by which a text may be shorter or longer in any case."""
+
+_LEAD_IN = re.compile(
+    r"(?:in other words|(?:to )?put (?:it )?(?:another way|differently|otherwise)|that is(?: to say)?|"
+    r"said differently|so|thus|namely|again|indeed|in short)\b[,:]?\s*",
+    re.I,
+)
+"""What may stand before a rephrasing without making it one."""
+
+_LINKS = ("of", "the", "de", "la", "del", "du", "di", "von", "van", "der", "den")
+"""May stand within a name."""
+_AGREEING = frozenset("a an the he she it they him her them his hers its their theirs who which that".split())
+"""What may have to agree with a replaced entity."""
+
+
+def fault(
+    perturber: str, original: str, revised: str, count: int | str, others: Sequence[str] = ()
+) -> str | None:
+    """Why a revised text is not the original with this kind of damage; None if it is.
+
+    `count` is the number of changes asked for, or "all"; `others` are texts that the request showed beside
+    the original. A perturber that is not known here gets the checks that hold for all. Of a text that is not
+    in English only what needs no dictionary is checked.
+    """
+    english = looks_english(original)
+    if reason := _general_fault(perturber, original, revised, others, english):
+        return reason
+    check = _CHECKS.get(perturber)
+    return check(original, revised, count, english) if check else None
+
+
+def _general_fault(
+    perturber: str, original: str, revised: str, others: Sequence[str], english: bool
+) -> str | None:
+    if not _bare(revised):
+        return EMPTY
+    if is_refusal(revised) and not is_refusal(original):
+        return REFUSED
+    if _bare(revised) == _bare(original):
+        return UNCHANGED
+    if _bare(revised) in map(_bare, others):
+        return ANOTHER
+    if _script(revised) != _script(original) or looks_english(revised) != english:
+        return LANGUAGE
+    least, most = _LENGTHS.get(perturber, _ANY_LENGTH)
+    before, after = len(words(original)), len(words(revised))
+    if after > most * before + _SLACK:
+        return TOO_LONG
+    return TOO_SHORT if after < max(least * before - _SLACK, _ANY_LENGTH[0] * before) else None
+
+
+def _bare(text: str) -> str:
+    """Letters and digits alone, in one case."""
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def _script(text: str) -> str:
+    """The script that most of the letters are of, e.g. `LATIN`; empty without letters."""
+    import unicodedata
+
+    names = [unicodedata.name(c, "?").split()[0] for c in text if c.isalpha()]
+    return max(sorted(set(names)), key=names.count, default="")
+
+
+# Fictional named entities -------------------------------------------------------------------------------
+
+
+def _entities_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
+    before = words(original)
+    made = changes(before, words(revised), case=True, bridged=_bridged)
+    if sum(len(change.old) for change in made) > max(0.5 * len(before), 4):
+        return REWRITTEN
+    if not english:
+        return None
+    replaced: list[Change] = []
+    reasons: list[str] = []
+    for change in made:
+        if reason := _replacement_fault(change, before):
+            reasons.append(reason)
+        elif not _agrees(change):
+            replaced.append(change)
+    if reasons and (count != "all" or len(reasons) > len(made) // 3):
+        return reasons[0]
+    if not replaced:
+        return NO_ENTITY
+    entities, there = _entities(replaced), _entities(_runs(before))
+    if count != "all" and entities > int(count):
+        return MANY_ENTITIES
+    wanted = min(2 if count == "all" else int(count), there)
+    return FEW_ENTITIES if entities < wanted else None
+
+
+def _bridged(before: Word, between: Word, after: Word) -> bool:
+    """Whether a word between two changed ones is part of the same entity, as `to` in `9 to 4`."""
+    if before.is_number and after.is_number:
+        return between.base in ("to", "and", "point")
+    return between.base in _LINKS or between.is_number
+
+
+def _agrees(change: Change) -> bool:
+    """Whether it only makes an article or pronoun agree with a replaced entity."""
+    return all(word.base in _AGREEING for word in (*change.old, *change.new))
+
+
+def _replacement_fault(change: Change, original: Sequence[Word]) -> str | None:
+    """Why a change neither replaces an entity by one that is new to the original nor makes a word agree.
+
+    Where the original has no entity at all, a noun counts as one.
+    """
+    old, new = change.old, change.new
+    if _agrees(change):
+        return None
+    if not new:
+        return LEFT_OUT
+    if not old:
+        return ADDED
+    if _plain(old) == _plain(new):
+        return SAME_ENTITY
+    known = {word.base for word in original}
+    nouns = not any(word.is_entity for word in original)
+    entities = [word for word in new if word.is_entity or (nouns and word.is_noun)]
+    common = [word for word in new if not (word in entities or word.joins or word.base in known)]
+    if not any(word.is_number or word.base not in known for word in entities):
+        return NO_ENTITY
+    if not any(word.is_noun for word in old) or len(common) > 2 or len(old) > 8 or len(new) > len(old) + 4:
+        return NO_ENTITY
+    return None
+
+
+def _plain(side: Sequence[Word]) -> str:
+    return " ".join(re.sub(r"e?s$", "", word.base) for word in side)
+
+
+def _runs(text: Sequence[Word]) -> list[Change]:
+    """The entities of a text: words of that kind in a row."""
+    runs: list[list[Word]] = [[]]
+    for word in text:
+        if word.is_entity:
+            runs[-1].append(word)
+        elif runs[-1]:
+            runs.append([])
+    return [Change(tuple(run), ()) for run in runs if run]
+
+
+def _entities(mentions: Sequence[Change]) -> int:
+    """How many different entities are mentioned; mentions that share a word or its stem are of one."""
+    groups: list[set[str]] = []
+    for mention in mentions:
+        group = {word.base for word in mention.old if word.is_entity} or {
+            w.base for w in mention.old if not w.joins
+        }
+        for same in [g for g in groups if any(_akin(a, b) for a in g for b in group)]:
+            groups.remove(same)
+            group |= same
+        groups.append(group)
+    return len(groups)
+
+
+def _akin(one: str, other: str) -> bool:
+    return one == other or (one[:4] == other[:4] and len(one) >= 4 and not one[0].isdigit())
+
+
+# Grammatical errors -------------------------------------------------------------------------------------
+
+
+def _grammar_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
+    before, after = words(original, marks=True), words(revised, marks=True)
+    made = changes(before, after, case=False)
+    if english:
+        meant = {word.base for word in before}
+        new = [word for change in made for word in change.new if word.base not in meant]
+        if any(not word.named and not is_spelt(word.base, meant) for word in new):
+            return MISSPELT
+        if not _same_content(before, made):
+            return NO_GRAMMAR
+    errors = sum(max(len(change.old), len(change.new)) for change in made)
+    least = 3 if count == "all" else int(count)
+    if errors < least:
+        return FEW_ERRORS
+    most = 2 * least if least < 3 else max(len(before) // 2, least + 1)  # minor stays below major
+    return MANY_ERRORS if errors > most else None
+
+
+def _same_content(before: Sequence[Word], made: Sequence[Change]) -> bool:
+    """Whether words that carry meaning stand where they stood, in some form, but for a few cut off."""
+    lost: list[Word] = []
+    for change in made:
+        gone = [word for word in change.old if _carries(word)]
+        for word in filter(_carries, change.new):
+            same = next((old for old in gone if is_form(word.base, old.base)), None)
+            if same is None:
+                return False
+            gone.remove(same)
+        lost += gone
+    return len(lost) <= 1 + sum(map(_carries, before)) // 25 and not any(word.is_entity for word in lost)
+
+
+def _carries(word: Word) -> bool:
+    return word.named or not word.joins
+
+
+# Rewriting insertion ------------------------------------------------------------------------------------
+
+
+def _rewriting_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
+    old = [_spaced(sentence) for sentence in sentences(original)]
+    text = _spaced(revised)
+    gaps, end = [], 0
+    for sentence in old:
+        start = _place(sentence, text, end)
+        if start < 0:
+            return REORDERED if all(_place(s, text, 0) >= 0 for s in old) else CHANGED_SENTENCE
+        gaps.append(text[end:start])
+        end = start + len(sentence)
+    first, *inserted = (gap if _bare(gap) else "" for gap in [*gaps, text[end:]])
+    if first:
+        return BEFORE_FIRST
+    new = [(place, gap) for place, gap in enumerate(inserted) if gap]
+    if english and (reason := next(filter(None, (_rephrasing_fault(gap, at, old) for at, gap in new)), None)):
+        return reason
+    least = min(3 if count == "all" else int(count), len(old))
+    if len(new) < least:
+        return FEW_SENTENCES
+    return MANY_SENTENCES if count == 1 and len(new) > 1 else None
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _place(sentence: str, text: str, start: int) -> int:
+    """Where the sentence stands in the text as one of its own; -1 if it does not."""
+    start_of_word = r"(?<!\w)" if sentence[0].isalnum() else ""
+    end_of_word = r"(?!\w)" if sentence[-1].isalnum() else ""
+    found = re.compile(start_of_word + re.escape(sentence) + end_of_word).search(text, start)
+    return found.start() if found else -1
+
+
+def _rephrasing_fault(gap: str, place: int, old: Sequence[str]) -> str | None:
+    """Why what stands after the sentence at `place` does not rephrase it."""
+    from rapidfuzz.distance import Indel
+
+    said = _LEAD_IN.sub("", gap)
+    new, *sources = ([w.base for w in words(text)] for text in (said, *old))
+    if any(Indel.normalized_similarity(source, new) > 0.92 for source in sources):
+        return COPIED if _shared(said, old[place]) >= 0.5 else MISPLACED
+    if len(new) > 2 * len(sources[place]) + 6:
+        return MANY_SENTENCES
+    shares = [_shared(said, sentence) for sentence in old]
+    if max(shares) < 0.2:
+        return UNRELATED
+    return MISPLACED if shares[place] < max(0.2, 0.5 * max(shares)) else None
+
+
+def _shared(one: str, other: str) -> float:
+    """The share of its content words, the rarer the weightier, that the longer text has in common."""
+    sides = [{w.base: w for w in words(text) if _carries(w)} for text in (one, other)]
+    forms = {lemma for base in sides[1] for lemma in lemmas(base)}
+    common = [word for base, word in sides[0].items() if not forms.isdisjoint(lemmas(base))]
+    if len(common) < min(2, *map(len, sides)):
+        return 0
+    most = max(sum(map(_weight, side.values())) for side in sides)
+    return sum(map(_weight, common)) / max(most, 1)
+
+
+def _weight(word: Word) -> float:
+    return 4 if word.is_number else max(7 - commonness(word.base), 0.5)
+
+
+_CHECKS: dict[str, Callable[[str, str, int | str, bool], str | None]] = {
+    "fictional_named_entities": _entities_fault,
+    "grammatical_errors": _grammar_fault,
+    "rewriting_insertion": _rewriting_fault,
+}

@@ -1,0 +1,262 @@
+"""Degraded texts by a language model: each answer is checked before it counts, a failing one asked again."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from dhp.core.diff import audit
+from dhp.core.errors import InputError, StoppedEarly
+from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.text import numbered_steps
+from dhp.llm.cached_model import CachedModel, estimated_tokens
+from dhp.llm.records import Answer, Failure, Params, Reply, Request
+from dhp.perturb.api import count_or_all
+from dhp.perturb.llm.acceptance import fault
+from dhp.perturb.llm.answers import cleaned
+from dhp.perturb.llm.prompts import (
+    AgainPrompt,
+    PerturbPrompt,
+    StepsPrompt,
+    again,
+    asks_for_steps,
+    prompt_name,
+)
+from dhp.perturb.llm.prompts import written as written_prompt
+
+TRIES = 4
+"""Times that a text is asked for at most."""
+_STEPS_TOKENS = 1024
+_FINISHES: Mapping[str, str] = {
+    "length": "the answer was cut off",
+    "content_filter": "the model refused",
+    "tool_calls": "a tool call instead of a text",
+}
+
+
+class PromptReader(Protocol):
+    """Reads the prompts of the perturbers by language model."""
+
+    def __call__(self, task: str, name: str) -> PerturbPrompt:
+        """The prompt for a task; `name` is that of the variant. Raises `InputError` where there is none."""
+        ...
+
+
+class ByModel:
+    """A language model that degrades texts.
+
+    Parameters
+    ----------
+    cached_model
+        Asks the model.
+    prompts, again
+        The prompts, and what is asked where an answer does not count.
+    steps
+        How to ask the model for adjustment steps of its own; None takes the written ones.
+    max_tokens
+        Most tokens of one answer; None reckons with twice the length of the text.
+    """
+
+    def __init__(
+        self,
+        cached_model: CachedModel,
+        prompts: PromptReader,
+        again: AgainPrompt,
+        *,
+        steps: StepsPrompt | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        self.cached_model = cached_model
+        self._prompts = prompts
+        self._again = again
+        self._steps = steps
+        self._max_tokens = max_tokens
+        self.auto_steps: dict[str, dict[str, list[str]]] = {}
+        """Task -> variant -> steps that the model wrote, as far as it was asked."""
+
+    def check(self, variants: Iterable[Variant], task: str) -> None:
+        """Raise `InputError` where a prompt of these variants is missing or faulty, or a count is."""
+        for variant in variants:
+            if variant.method == "llm":
+                _count(variant)
+                self._prompt(variant, task)
+
+    def perturb(
+        self,
+        examples: Sequence[Example],
+        variant: Variant,
+        task: str,
+        show: Callable[[int], None] = lambda done: None,
+    ) -> list[PerturbedText]:
+        """Degrade every example, in their order; `show` is told how many texts are there.
+
+        A text that fails its check is asked for again with the reason, `TRIES` times in all; after that the
+        variant is not applicable to the example.
+
+        Raises
+        ------
+        InputError
+            If no text at all passes the check, or the model cannot be asked.
+        StoppedEarly
+            At a limit, or where texts could not be had; see `CachedModel.ask`.
+        """
+        steps = self._asked_steps(variant, task) if self._steps else self._prompt(variant, task).steps
+        made, unanswered = self._tried(self._requests(examples, variant, task, steps), variant, show)
+        if unanswered:
+            why = next(iter(unanswered.values()))[1]
+            raise StoppedEarly(
+                f"{self.cached_model.model.model}: {len(unanswered)} texts of '{variant.name}' could not be had "
+                f"({why}); the same command goes on from here"
+            )
+        if all(text.text is None for text in made.values()):
+            reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])
+            shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
+            raise InputError(
+                f"perturber '{variant.name}': none of {reasons.total()} answers of {self.cached_model.model.model} "
+                f"passed the check: {shown}; allowed: another --perturb-model, or more --perturb-tokens"
+            )
+        return [made[example.id] for example in examples]
+
+    def recall(
+        self, examples: Sequence[Example], variant: Variant, task: str
+    ) -> tuple[dict[str, PerturbedText], list[Request]]:
+        """What the store holds of a variant: example -> its text, and for each example the request to count.
+
+        That is the first one which is not stored. Where the model's own steps are not stored, the request
+        for them comes first and the written ones stand in for them.
+        """
+        prompt, counted = self._prompt(variant, task), []
+        steps: Sequence[str] = prompt.steps
+        if self._steps:
+            asked = self._steps_request(variant, prompt)
+            counted.append(asked)
+            if not self.cached_model.missing(asked):
+                steps = self._asked_steps(variant, task)
+        requests = self._requests(examples, variant, task, steps)
+        made, unanswered = self._tried(requests, variant, lambda done: None)
+        for request in requests:
+            known = unanswered.get(_example(request).id)
+            counted.append(known[0] if known else request)
+        return made, counted
+
+    def _prompt(self, variant: Variant, task: str) -> PerturbPrompt:
+        return self._prompts(task, prompt_name(variant.perturber, variant.degree))
+
+    def _requests(
+        self, examples: Sequence[Example], variant: Variant, task: str, steps: Sequence[str]
+    ) -> list[Request]:
+        prompt, count = self._prompt(variant, task), _count(variant)
+        return [
+            Request(
+                written_prompt(prompt, example, count, steps),
+                self._params(self._max_tokens or 256 + 2 * round(estimated_tokens(example.output))),
+                (0,),
+                f"example '{example.id}', variant '{variant.name}'",
+                group=variant.name,
+                tag=example,
+            )
+            for example in examples
+        ]
+
+    def _params(self, most: int) -> Params:
+        return Params(temperature=None, top_p=None, max_tokens=most)
+
+    def _steps_request(self, variant: Variant, prompt: PerturbPrompt) -> Request:
+        assert self._steps is not None
+        params = self._params(self._max_tokens or _STEPS_TOKENS)
+        place = f"adjustment steps of '{variant.name}'"
+        return Request(asks_for_steps(self._steps, prompt), params, (0,), place)
+
+    def _asked_steps(self, variant: Variant, task: str) -> Sequence[str]:
+        known = self.auto_steps.setdefault(task, {})
+        if variant.name not in known:
+            request = self._steps_request(variant, self._prompt(variant, task))
+            (answer,) = self.cached_model.ask([request])
+            outcome = answer.outcomes[0]
+            why: str | None = "the answer is no list of steps"
+            steps: list[str] = []
+            if isinstance(outcome, Failure):
+                why = outcome.reason
+            elif outcome.finish in _FINISHES:
+                why = _FINISHES[outcome.finish]
+            else:
+                steps = numbered_steps(outcome.text)
+            if not steps:
+                raise InputError(
+                    f"{self.cached_model.model.model}: {request.place}: {why}; allowed: --perturb-steps written, or "
+                    "--refresh to ask again"
+                )
+            known[variant.name] = steps
+        return known[variant.name]
+
+    def _tried(
+        self, requests: Sequence[Request], variant: Variant, show: Callable[[int], None]
+    ) -> tuple[dict[str, PerturbedText], dict[str, tuple[Request, str]]]:
+        """Example -> its text, or why there is none after all tries; and what was not answered, with why."""
+        made: dict[str, PerturbedText] = {}
+        unanswered: dict[str, tuple[Request, str]] = {}
+        rejected: dict[str, tuple[str, ...]] = {}
+        first = {_example(request).id: request for request in requests}
+        asked = list(requests)
+        self.cached_model.tick = lambda: show(len(made))
+        try:
+            for _ in range(TRIES):
+                again: dict[str, Request] = {}
+                for answer in self.cached_model.ask(asked):
+                    name = _example(answer.request).id
+                    (outcome,) = answer.outcomes.values()
+                    if isinstance(outcome, Failure) and outcome.passing:
+                        unanswered[name] = answer.request, outcome.reason
+                        continue
+                    found = self._read(answer, variant, rejected.get(name, ()))
+                    if isinstance(outcome, Failure) or found.text is not None:
+                        made[name] = found
+                        show(len(made))
+                        continue
+                    rejected[name] = found.rejected
+                    again[name] = self._again_request(first[name], answer, found)
+                    if len(found.rejected) == TRIES:
+                        made[name] = found
+                asked = [again[name] for name in first if name in again and name not in made]
+        finally:
+            self.cached_model.tick = lambda: None  # it holds the texts, and through the cached_model itself
+        return made, unanswered
+
+    def _read(self, answer: Answer, variant: Variant, before: tuple[str, ...]) -> PerturbedText:
+        """The text of an answer, or why it does not count; `before` says why earlier ones did not."""
+        (outcome,) = answer.outcomes.values()
+        example = _example(answer.request)
+        if isinstance(outcome, Failure):
+            reason = f"the call was rejected: {outcome.reason}"
+            return PerturbedText(example.id, variant.name, None, reason=reason, rejected=before)
+        text = cleaned(outcome.text, example.output)
+        others = (example.source, *example.fields.values())
+        wrong = fault(variant.perturber, example.output, text, _count(variant), others)
+        if wrong := _FINISHES.get(outcome.finish, wrong):
+            return PerturbedText(example.id, variant.name, None, reason=wrong, rejected=(*before, wrong))
+        found = audit(example.output, text)
+        return PerturbedText(example.id, variant.name, text, audit=found, rejected=before)
+
+    def _again_request(self, first: Request, answer: Answer, found: PerturbedText) -> Request:
+        """The next try: with the reason, or with room for twice as long an answer where it was cut off."""
+        (outcome,) = answer.outcomes.values()
+        assert isinstance(outcome, Reply)
+        sample = (len(found.rejected),)
+        if outcome.finish == "length":
+            most = 2 * answer.request.params.max_tokens
+            return replace(answer.request, params=self._params(most), samples=sample)
+        text = cleaned(outcome.text, _example(first).output)
+        prompt = again(self._again, first.prompt, text, found.reason or "") if text else first.prompt
+        return replace(first, prompt=prompt, samples=sample)
+
+
+def _example(request: Request) -> Example:
+    assert isinstance(request.tag, Example)
+    return request.tag
+
+
+def _count(variant: Variant) -> int | str:
+    try:
+        return count_or_all(variant.params.get("count", "all"))
+    except InputError as e:
+        raise InputError(f"perturber '{variant.name}': {e}") from None

@@ -1,0 +1,110 @@
+"""What a language model is asked when it degrades a text. Texts are fenced, never altered, never expanded."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field, StringConstraints, model_validator
+
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import SLOT, slots_fault
+from dhp.core.records import Example
+from dhp.core.specs import Spec
+from dhp.core.text import fenced
+
+_PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
+_NEEDED = ("text", "steps")
+_ALLOWED = (*_NEEDED, "source", "question", "count")
+_UNFILLED = {"text": "...", "source": "...", "question": "...", "count": "N"}
+"""What stands for the slots of a prompt that is shown without an example."""
+
+Step = Annotated[str, StringConstraints(min_length=1)]
+
+
+class PerturbPrompt(Spec):
+    """How a language model is asked for one kind of damage to the texts of one task."""
+
+    prompt: str
+    """With the slots `{{text}}` and `{{steps}}`; `{{source}}`, `{{question}}` and `{{count}}` are allowed."""
+    steps: list[Step] = Field(min_length=1)
+    """The written adjustment steps, without numbers and without slots."""
+
+    @model_validator(mode="after")
+    def _slots_fit(self) -> "PerturbPrompt":
+        _check(self.prompt, _ALLOWED, _NEEDED)
+        for number, step in enumerate(self.steps, start=1):
+            if SLOT.search(step):
+                raise ValueError(f"step {number} holds a slot; allowed: a text without any")
+        return self
+
+
+class AgainPrompt(Spec):
+    """How a language model is asked again where its answer did not count."""
+
+    prompt: str
+    """Slots, all needed: `{{request}}`, `{{answer}}`, `{{reason}}`."""
+
+    @model_validator(mode="after")
+    def _slots_fit(self) -> "AgainPrompt":
+        slots = ("request", "answer", "reason")
+        _check(self.prompt, slots, slots)
+        return self
+
+
+class StepsPrompt(Spec):
+    """How a language model is asked to write adjustment steps of its own."""
+
+    prompt: str
+    """Its slot, which is needed, is `{{task}}`."""
+
+    @model_validator(mode="after")
+    def _slots_fit(self) -> "StepsPrompt":
+        _check(self.prompt, ("task",), ("task",))
+        return self
+
+
+def _check(prompt: str, allowed: Sequence[str], needed: Sequence[str]) -> None:
+    if fault := slots_fault(prompt, allowed, needed):
+        raise ValueError(f"prompt: {fault}")
+
+
+def prompt_name(perturber: str, degree: str | None) -> str:
+    """The name of the prompt file of a variant, without its ending."""
+    return perturber if degree is None else f"{perturber}.{degree}"
+
+
+def written(prompt: PerturbPrompt, example: Example, count: int | str, steps: Sequence[str]) -> str:
+    """The whole request for one example; `steps` are the prompt's own or those that the model wrote.
+
+    Raises `InputError` where the prompt shows a question and the example has none.
+    """
+    question = example.fields.get("question")
+    if question is None and "question" in SLOT.findall(prompt.prompt):
+        raise InputError(f"example '{example.id}': has no field 'question', which the prompt shows")
+    texts = {
+        "text": fenced(example.output, "text"),
+        "source": fenced(example.source, "source"),
+        "question": fenced(question or "", "question"),
+        "count": str(count),
+        "steps": "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1)),
+    }
+    return _filled(prompt.prompt, texts)
+
+
+def again(template: AgainPrompt, request: str, answer: str, reason: str) -> str:
+    """The request with an answer that did not count, and why it did not."""
+    return _filled(
+        template.prompt, {"request": request, "answer": fenced(answer, "answer"), "reason": reason}
+    )
+
+
+def asks_for_steps(template: StepsPrompt, prompt: PerturbPrompt) -> str:
+    """Asks for the adjustment steps of a prompt, which is shown without its own and without an example."""
+    shown = [p for p in _PARAGRAPHS.split(prompt.prompt) if "steps" not in SLOT.findall(p)]
+    return _filled(template.prompt, {"task": fenced(_filled("\n\n".join(shown), _UNFILLED), "task")})
+
+
+def _filled(prompt: str, texts: Mapping[str, str]) -> str:
+    """The prompt with its slots filled; what is filled in is not looked at again."""
+    pieces = SLOT.split(prompt.strip())
+    return "".join(texts[piece] if place % 2 else piece for place, piece in enumerate(pieces))

@@ -1,0 +1,135 @@
+"""From the name of a language model to one that degrades texts."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dhp.content.yaml import content_folder, load_spec
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import Variant
+from dhp.core.seeding import text_hash
+from dhp.core.specs import S, Suite
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.load import PROVIDERS
+from dhp.llm.settings import ModelSettings
+from dhp.llm.stored import OnlyStored
+from dhp.perturb.llm.model import ByModel
+from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, prompt_name
+
+STEPS = ("written", "auto")
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbModel:
+    """The language model that degrades texts, and how it is asked."""
+
+    model: str
+    """`openai/NAME` or `hf/NAME`."""
+    steps: str = "written"
+    """Adjustment steps: `written`, or `auto` for those that the model itself writes, once."""
+    prompts: str | Path | None = None
+    """Folder of prompt files that take the place of the bundled ones of the same names."""
+    max_tokens: int | None = None
+    """Most tokens of one answer; None reckons with twice the length of the text."""
+
+    def __post_init__(self) -> None:
+        provider = self.model.partition("/")[0]
+        if provider not in PROVIDERS:
+            raise InputError(
+                f"perturb model '{self.model}': unknown provider; {suggest(provider, PROVIDERS)}"
+            )
+        if self.steps not in STEPS:
+            raise InputError(
+                f"steps of the perturb model: unknown '{self.steps}'; {suggest(self.steps, STEPS)}"
+            )
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InputError(f"tokens of the perturb model: {self.max_tokens}; allowed: 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class _PromptFiles:
+    """The prompts of the perturbers by language model: bundled, or of the user's folder."""
+
+    own: Path | None = None
+    read_so_far: dict[str, str] = field(default_factory=dict)
+    """File -> its contents as they count."""
+
+    def __post_init__(self) -> None:
+        if self.own is None:
+            return
+        if not self.own.is_dir():
+            raise InputError(f"{self.own}: is no folder; allowed: one with prompt files of perturbers")
+        bundled = _names(_bundled())
+        if unknown := [name for name in _names(self.own) if name not in bundled]:
+            raise InputError(
+                f"{self.own}: unknown prompt '{unknown[0]}.yaml'; {suggest(unknown[0], bundled)}"
+            )
+
+    def __call__(self, task: str, name: str) -> PerturbPrompt:
+        there = [known.partition("/")[2] for known in _names(_bundled()) if known.startswith(f"{task}/")]
+        if name not in there:
+            raise InputError(f"task '{task}': no prompt '{name}.yaml'; {suggest(name, there)}")
+        return self.read(f"{task}/{name}", PerturbPrompt)
+
+    def read(self, name: str, spec: type[S]) -> S:
+        own = self.own / f"{name}.yaml" if self.own else None
+        found = load_spec(own if own and own.is_file() else _bundled() / f"{name}.yaml", spec)
+        self.read_so_far[name] = found.model_dump_json()
+        return found
+
+
+def _bundled() -> Path:
+    return content_folder("perturbations") / "prompts"
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.yaml"))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedModel:
+    """A language model ready to degrade texts."""
+
+    by_model: ByModel
+    """Asks what is not stored."""
+    recalled: ByModel
+    """Knows what is stored and asks nothing."""
+    steps: str
+    prompts: _PromptFiles
+
+    def origin(self, task: str, variants: Iterable[Variant]) -> str:
+        """What made the texts of a perturber: model, steps, a hash of its prompts and of steps of the model.
+
+        No address, as sets are given away.
+        """
+        names = [prompt_name(v.perturber, v.degree) for v in variants]
+        read = {name: self.prompts.read_so_far[name] for name in ("again", *(f"{task}/{n}" for n in names))}
+        own = self.by_model.auto_steps.get(task, {})
+        steps = {v: own[v] for v in names if v in own}
+        digest = text_hash(json.dumps([read, steps], sort_keys=True))
+        return f"{self.by_model.cached_model.model.model}, steps {self.steps}, prompts@{digest}"
+
+
+def check_prompts(suite: Suite) -> int:
+    """Read the bundled prompts of a suite strictly; returns how many there are."""
+    prompts = _PromptFiles()
+    asked = [v for v in suite.variants if v.method == "llm"]
+    for variant in asked:
+        prompts(suite.task, prompt_name(variant.perturber, variant.degree))
+    prompts.read("again", AgainPrompt)
+    prompts.read("steps", StepsPrompt)
+    return len(asked)
+
+
+def open_perturb_model(given: PerturbModel, settings: ModelSettings, context: RequestContext) -> OpenedModel:
+    """The model, to be asked on these terms; raises `InputError` for one that cannot be had."""
+    prompts = _PromptFiles(None if given.prompts is None else Path(given.prompts))
+    again = prompts.read("again", AgainPrompt)
+    steps = prompts.read("steps", StepsPrompt) if given.steps == "auto" else None
+    model = settings.open(given.model)
+    most = given.max_tokens
+    by_model = ByModel(CachedModel(model, context), prompts, again, steps=steps, max_tokens=most)
+    nothing_asked = CachedModel(OnlyStored(model), RequestContext(context.store))
+    recalled = ByModel(nothing_asked, prompts, again, steps=steps, max_tokens=most)
+    return OpenedModel(by_model, recalled, given.steps, prompts)

@@ -1,0 +1,121 @@
+"""Datasets with their degraded texts: what is put before the judges."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Variant, methods
+from dhp.core.seeding import text_hash
+from dhp.core.specs import Task
+from dhp.loaders.dataset import Dataset
+from dhp.perturb.sets.part import FrozenPart
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbedDataset:
+    """A dataset with its variants and their texts."""
+
+    dataset: Dataset
+    variants: tuple[Variant, ...]
+    left_out: tuple[str, ...]
+    """Names of the suite's variants that this run does not make."""
+    texts: tuple[PerturbedText, ...]
+    """Variant by variant, example by example."""
+    suite: str
+    """Its name, for tables and signatures."""
+    seed: int
+    """Of the making, which for a frozen set is not that of the run."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Perturber -> what made its texts, where the perturber's name does not say it all."""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """Calls and tokens that the texts took of a language model."""
+    auto_steps: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Variant -> adjustment steps that the language model wrote."""
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """What was put before the judges, hashed."""
+        examples = [asdict(e) for e in self.dataset.examples]
+        probes = [v.name for v in self.variants if v.level in PROBES]
+
+        def hashed(of_probes: bool) -> str:
+            levels = [(v.name, v.level) for v in self.variants if (v.name in probes) == of_probes]
+            texts = [(t.example, t.variant, t.text) for t in self.texts if (t.variant in probes) == of_probes]
+            return text_hash(json.dumps([levels, texts]))
+
+        return {
+            "dataset": self.dataset.name,
+            "n": len(examples),
+            "task": self.dataset.task.task,
+            "metrics": text_hash(self.dataset.task.model_dump_json()),
+            "data": text_hash(json.dumps(examples, sort_keys=True)),
+            "suite": self.suite,
+            "variants": [v.name for v in self.variants if v.name not in probes],
+            "probes": probes,
+            "left_out": list(self.left_out),
+            "origins": dict(self.origins),
+            "perturbed": hashed(of_probes=False),
+            "probe_texts": hashed(of_probes=True),
+        }
+
+    @property
+    def methods(self) -> str:
+        """What made the texts, for signatures."""
+        return methods(self.variants, {p: origin.partition(",")[0] for p, origin in self.origins.items()})
+
+    def candidates(self) -> list[Candidate]:
+        """Originals and degraded texts, example by example, each with no more than a judge may see."""
+        shown = self.dataset.task.shown_fields
+        levels = {v.name: v.level for v in self.variants}
+        degraded: dict[str, list[tuple[str, str]]] = {}
+        for t in self.texts:
+            if t.text is not None:
+                degraded.setdefault(t.example, []).append((t.variant, t.text))
+        return [
+            Candidate(
+                e.id,
+                variant,
+                text,
+                e.source,
+                {k: v for k, v in e.fields.items() if k in shown},
+                _reference(e),
+                levels.get(variant),
+            )
+            for e in self.dataset.examples
+            for variant, text in [(ORIGINAL, e.output), *degraded.get(e.id, [])]
+        ]
+
+    def judged_by(self, metrics: Sequence[str]) -> "PerturbedDataset":
+        """With no more than these metrics of its task; all where none is named."""
+        return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))
+
+    def frozen(self) -> FrozenPart:
+        """As a part of a frozen set."""
+        return FrozenPart(
+            dataset=self.dataset.name,
+            task=self.dataset.task.task,
+            suite=self.suite,
+            seed=self.seed,
+            examples=self.dataset.examples,
+            variants=self.variants,
+            left_out=self.left_out,
+            texts=self.texts,
+            origins=self.origins,
+            steps=self.auto_steps,
+        )
+
+
+def _reference(example: Example) -> str | None:
+    """A further reference text of the example; never the original, beside which every copy would look bad."""
+    reference = example.fields.get("reference")
+    return None if reference == example.output else reference
+
+
+def with_metrics(task: Task, metrics: Sequence[str]) -> Task:
+    """A task with no more than these metrics; all where none is named."""
+    for name in metrics:
+        if name not in task.metric_names:
+            raise InputError(f"task '{task.task}' has no metric '{name}'; {suggest(name, task.metric_names)}")
+    kept = [m for m in task.metrics if not metrics or m.name in metrics]
+    return task.model_copy(update={"metrics": kept})

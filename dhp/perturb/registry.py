@@ -1,0 +1,124 @@
+"""Perturbers by name: built in, from entry points, from `module:function`."""
+
+import importlib
+import importlib.metadata
+import sys
+from collections.abc import Callable, Iterable, Mapping
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.registry import Registry
+from dhp.core.specs import Spec, Suite
+from dhp.perturb.api import Perturber
+from dhp.perturb.entities.perturber import fictional_named_entities_rule
+from dhp.perturb.entities.types import EntityLists
+from dhp.perturb.grammar.perturber import grammatical_errors_rule
+from dhp.perturb.grammar.words import GrammarLists
+from dhp.perturb.probes.attacks import judge_flattery, judge_instruction, padding
+from dhp.perturb.probes.controls import HarmlessLists, harmless, identity
+from dhp.perturb.rewriting.perturber import rewriting_insertion_rule
+from dhp.perturb.rewriting.words import RephrasingLists
+from dhp.perturb.rules.characters import random_deletions, random_typos
+from dhp.perturb.rules.sentences import random_answer, random_ending, reordering, wrong_ending
+from dhp.perturb.rules.words import word_deletions
+
+ENTRY_POINT_GROUP = "dhp.perturbers"
+
+_RULES = (
+    random_deletions,
+    random_typos,
+    word_deletions,
+    reordering,
+    random_ending,
+    random_answer,
+    wrong_ending,
+    fictional_named_entities_rule,
+    grammatical_errors_rule,
+    rewriting_insertion_rule,
+    identity,
+    harmless,
+    judge_instruction,
+    judge_flattery,
+    padding,
+)
+_LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewriting_insertion": "sentence"}
+
+
+def builtin_perturbers() -> Registry[Perturber]:
+    """The perturbers of this package; those that a language model carries out have no function."""
+    declared = [
+        Perturber(name, level, {"minor": {"count": 1}, "major": {"count": "all"}}, function=None)
+        for name, level in _LLM.items()
+    ]
+    return Registry("perturber", {p.name: p for p in (*_RULES, *declared)})
+
+
+LISTS: Mapping[str, type[Spec]] = {
+    "entities": EntityLists,
+    "grammar": GrammarLists,
+    "rephrasing": RephrasingLists,
+    "harmless": HarmlessLists,
+}
+"""The word lists that perturbers read, and what they must hold."""
+
+
+def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ()) -> Registry[Perturber]:
+    """Built-in perturbers, `own`, and those of installed packages (entry points) that `suites` name."""
+    given = [_checked(p, f"perturber {p!r}") for p in own]
+    registry = builtin_perturbers()
+    for perturber in given:
+        registry = registry.extended({perturber.name: perturber})
+    wanted = {name for suite in suites for name in suite.perturbers} - set(registry)
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+        if entry.name in wanted:
+            place = f"entry point '{entry.name} = {entry.value}'"
+            registry = registry.extended({entry.name: _checked(_imported(entry.load, place), place)})
+    return registry
+
+
+def _imported(load: Callable[[], object], place: str) -> object:
+    """What `load` returns; whatever somebody else's module raises becomes an `InputError`."""
+    try:
+        return load()
+    except (Exception, SystemExit) as e:
+        raise InputError(f"{place}: cannot be imported ({type(e).__name__}: {e})".splitlines()[0]) from e
+
+
+def load_perturber(reference: str) -> Perturber:
+    """The perturber at `module:function`; modules of the working directory are found too."""
+    module_name, colon, attribute = reference.partition(":")
+    if not (module_name and colon and attribute):
+        raise InputError(f"perturber '{reference}': must have the form module:function")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    module = _imported(lambda: importlib.import_module(module_name), f"perturber '{reference}'")
+    if not hasattr(module, attribute):
+        made = [name for name, value in vars(module).items() if isinstance(value, Perturber)]
+        raise InputError(
+            f"perturber '{reference}': no '{attribute}' in {module_name}; {suggest(attribute, made)}"
+        )
+    return _checked(getattr(module, attribute), f"perturber '{reference}'")
+
+
+def _checked(value: object, place: str) -> Perturber:
+    if not isinstance(value, Perturber):
+        raise InputError(
+            f"{place}: is of type {type(value).__name__}, not made by @dhp.perturber(name=..., level=...)"
+        )
+    return value
+
+
+def check_suite(suite: Suite, perturbers: Registry[Perturber]) -> None:
+    """Raise `InputError` where a suite disagrees with the perturbers it names."""
+    for name, use in suite.perturbers.items():
+        place = f"{suite.origin or suite.suite}: perturbers.{name}"
+        if name not in perturbers:
+            raise InputError(f"{place}: unknown perturber; {suggest(name, perturbers)}")
+        known = perturbers[name]
+        if use.level != known.level:
+            raise InputError(f"{place}: level is '{known.level}', not '{use.level}'")
+        if use.method != known.method:
+            raise InputError(f"{place}: method is '{known.method}', not '{use.method}'")
+        for variant in use.variants(name):
+            known.check_params(
+                variant.params, place if variant.degree is None else f"{place}.{variant.degree}"
+            )

@@ -1,0 +1,113 @@
+"""Character-level rules: random deletions and random typographical errors."""
+
+import functools
+import importlib.util
+import random
+import threading
+from types import ModuleType
+
+from rapidfuzz.distance import OSA
+
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.perturb.api import Edited, at_least_one, perturber
+
+
+def _dose(text: str, k: int) -> int:
+    """`k`, or half of the text's letters and digits where that is less."""
+    at_least_one(k)
+    dose = min(k, sum(map(str.isalnum, text)) // 2)
+    if dose == 0:
+        raise NotApplicable("fewer than two letters or digits")
+    return dose
+
+
+@perturber(name="random_deletions", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
+def random_deletions(text: str, rng: random.Random, *, example: Example, k: int) -> Edited:
+    """Delete `k` letters or digits at distinct random places.
+
+    The places of a smaller `k` are among those of a larger one. At most half of them go.
+    """
+    dose = _dose(text, k)
+    places = [i for i, c in enumerate(text) if c.isalnum()]
+    # A partial Fisher-Yates shuffle: its first draws do not depend on how many follow.
+    for i in range(dose):
+        j = i + int(rng.random() * (len(places) - i))
+        places[i], places[j] = places[j], places[i]
+    gone = set(places[:dose])
+    return Edited("".join(c for i, c in enumerate(text) if i not in gone), k, dose)
+
+
+_TYPOS = {
+    "char_swap": 0,
+    "missing_char": -1,
+    "extra_char": 1,
+    "nearby_char": 0,
+    "similar_char": 0,
+    "skipped_space": -1,
+    "random_space": 1,
+    "repeated_char": 1,
+    "unichar": -1,
+}
+"""The error kinds of the `typo` package and how each must change the length of a text."""
+
+_typo_lock = threading.Lock()
+
+
+@functools.cache
+def _private_typo() -> ModuleType:
+    """A copy of the `typo` package's module that draws from a generator of its own.
+
+    The package seeds and uses the global `random`; here that name leads to a private generator, so the
+    caller's state stays untouched and other threads cannot disturb the stream.
+    """
+    generator = random.Random()
+    modules = []
+    for name in ("typo.keyboardlayouts.en_default", "typo.Errer"):
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"the package 'typo' has no module '{name}'")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        module.random = generator  # type: ignore[attr-defined]
+        modules.append(module)
+    layout, errer = modules
+    errer.en_default = layout  # type: ignore[attr-defined]
+    return errer
+
+
+@perturber(name="random_typos", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
+def random_typos(text: str, rng: random.Random, *, example: Example, k: int) -> Edited:
+    """Make `k` typographical errors with the `typo` package, each of which takes the text further away.
+
+    An error that changes nothing, undoes or merges with an earlier one (the optimal string alignment
+    distance to the original must grow), or is no typographical error ('9' to '10') is drawn again. The
+    errors of a smaller `k` are the first of those of a larger one.
+    """
+    dose = _dose(text, k)
+    kinds = list(_TYPOS)
+    module = _private_typo()
+    made = 0
+    with _typo_lock:
+        errer = module.StrErrer(text, seed=rng.getrandbits(64))
+        distance = 0
+        for _ in range(20 * dose + 100):
+            before = errer.result
+            kind = kinds[int(rng.random() * len(kinds))]
+            try:
+                getattr(errer, kind)()
+            except KeyError:  # a digit that is on no keyboard of the package
+                continue
+            after = errer.result
+            further = len(after) - len(before) == _TYPOS[kind] and OSA.distance(text, after)
+            if not further or further <= distance or not after.strip():
+                errer.result = before
+                continue
+            distance = further
+            made += 1
+            if made == dose:
+                break
+        result: str = errer.result
+    if made == 0:
+        raise NotApplicable("no typographical error is possible in this text")
+    return Edited(result, k, made)

@@ -1,0 +1,170 @@
+"""Audits of perturbation sets: what was really done to the texts, and which of them to look at."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from statistics import median
+
+from dhp.core.diff import audit
+from dhp.core.records import PerturbedText, Variant
+from dhp.perturb.sets.part import FrozenPart
+
+FAR = 3.5
+"""Robust z-score, 0.6745 |x - median| / MAD, beyond which a value is an outlier (Iglewicz & Hoaglin 1993)."""
+MOST_OUTLIERS = 5
+"""How many outliers of a variant are named."""
+_LOW_SIMILARITY = 0.5  # below which a minor degree left too little of the text
+_SAME = {"similarity": 0.01, "length change": 1.0}  # least MAD, where most texts changed alike
+_FEW = 5  # texts, below which nothing can be called far from the others
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure over the texts of a variant."""
+
+    median: float
+    min: float
+    max: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """A text to look at."""
+
+    example: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class VariantAudit:
+    """What was done under one variant."""
+
+    variant: Variant
+    n: int
+    """Examples."""
+    applicable: int
+    """Examples that have a degraded text; the figures below are about these."""
+    asked: int | None
+    """Edits asked for in all; None where they are not counted."""
+    made: int | None
+    """Edits made in all."""
+    similarity: Spread | None
+    """To the original, in [0, 1]; see `Audit`. None without texts."""
+    length_change: Spread | None
+    """Characters gained (or lost: negative) in percent of the original's; None without texts."""
+    duplicates: int
+    """Examples whose degraded text is also that of another example."""
+    unchanged: int
+    """Texts equal to their original: 0, but for controls that leave everything as it is."""
+    not_applicable: Mapping[str, int]
+    """Why there is no text -> examples."""
+    rejected: Mapping[str, int]
+    """Why an answer of the language model did not count -> answers."""
+    outliers: tuple[Outlier, ...]
+    """The gravest first, at most `MOST_OUTLIERS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    example: str
+    before: str
+    after: str
+    asked: int | None
+    made: int | None
+    similarity: float
+
+    @property
+    def length_change(self) -> float:
+        return 100 * (len(self.after) / len(self.before) - 1)
+
+
+def audited(part: FrozenPart) -> list[VariantAudit]:
+    """The audit of each variant, in the order of the part."""
+    outputs = {e.id: e.output for e in part.examples}
+    texts: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}
+    for t in part.texts:
+        texts[t.variant].append(t)
+    return [_audited(variant, texts[variant.name], outputs) for variant in part.variants]
+
+
+def _audited(variant: Variant, texts: Sequence[PerturbedText], outputs: Mapping[str, str]) -> VariantAudit:
+    cases = [_case(t, t.text, outputs[t.example]) for t in texts if t.text is not None]
+    counted = [(c.asked, c.made) for c in cases if c.asked is not None and c.made is not None]
+    named: dict[str, str] = {}
+    for example, why in _findings(variant, cases):
+        named.setdefault(example, why)
+    return VariantAudit(
+        variant=variant,
+        n=len(texts),
+        applicable=len(cases),
+        asked=sum(asked for asked, _ in counted) if counted else None,
+        made=sum(made for _, made in counted) if counted else None,
+        similarity=_spread([c.similarity for c in cases]),
+        length_change=_spread([c.length_change for c in cases]),
+        duplicates=sum(len(same) for same in _repeated(cases)),
+        unchanged=sum(c.before == c.after for c in cases),
+        not_applicable=_counts(t.reason or "" for t in texts if t.text is None),
+        rejected=_counts(why for t in texts for why in t.rejected),
+        outliers=tuple(Outlier(*found) for found in islice(named.items(), MOST_OUTLIERS)),
+    )
+
+
+def _case(t: PerturbedText, after: str, before: str) -> _Case:
+    found = t.audit or audit(before, after)
+    return _Case(t.example, before, after, found.asked, found.made, found.similarity)
+
+
+def _counts(reasons: Iterator[str]) -> dict[str, int]:
+    """The most frequent first."""
+    return dict(Counter(reasons).most_common())
+
+
+def _spread(values: Sequence[float]) -> Spread | None:
+    return Spread(median(values), min(values), max(values)) if values else None
+
+
+def _repeated(cases: Sequence[_Case]) -> list[list[_Case]]:
+    """The cases that share their text with another, together."""
+    groups: dict[str, list[_Case]] = {}
+    for case in cases:
+        groups.setdefault(case.after, []).append(case)
+    return [same for same in groups.values() if len(same) > 1]
+
+
+def _findings(variant: Variant, cases: Sequence[_Case]) -> Iterator[tuple[str, str]]:
+    """(example, why it is to be looked at), the gravest kind first; an example may come several times."""
+    if variant.level == "control":
+        return
+    for case in cases:
+        if case.before == case.after:
+            yield case.example, "equals the original"
+    for case in cases:
+        if case.asked is not None and case.made is not None and 2 * case.made < case.asked:
+            yield case.example, f"{case.made} of {case.asked} edits made"
+    if variant.degree == "minor" and variant.level != "sentence":  # a moved sentence is a long way to edit
+        for case in cases:
+            if case.similarity < _LOW_SIMILARITY:
+                yield case.example, f"similarity {case.similarity:.2f}, low for a minor degree"
+    yield from _far(cases)
+    for first, *others in _repeated(cases):
+        for case in others:
+            yield case.example, f"same text as example '{first.example}'"
+
+
+def _far(cases: Sequence[_Case]) -> Iterator[tuple[str, str]]:
+    """The cases far from the others in similarity or length change, the farthest first."""
+    if len(cases) < _FEW:
+        return
+    found = []
+    for figure, form in (("similarity", ".2f"), ("length change", "+.0f")):
+        values = [c.similarity if figure == "similarity" else c.length_change for c in cases]
+        middle = median(values)
+        deviation = max(median(abs(v - middle) for v in values), _SAME[figure])
+        unit = " %" if figure == "length change" else ""
+        for case, value in zip(cases, values, strict=True):
+            score = 0.6745 * abs(value - middle) / deviation
+            if score > FAR:
+                why = f"{figure} {value:{form}}{unit}, the median is {middle:{form}}{unit}"
+                found.append((-score, case.example, why))
+    yield from ((example, why) for _, example, why in sorted(found, key=lambda entry: entry[0]))

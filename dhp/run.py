@@ -1,0 +1,371 @@
+"""The whole chain, examples to results: the only module that knows all stages."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from dhp._version import __version__
+from dhp.analysis.analyze import analyze_group
+from dhp.analysis.config import AnalysisConfig, make_config
+from dhp.analysis.ratings import groups
+from dhp.analysis.results import Result, Results
+from dhp.analysis.sequential import example_looks, resolved
+from dhp.core.errors import InputError
+from dhp.core.protocol_spec import Protocol
+from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Variant
+from dhp.core.seeding import text_hash
+from dhp.core.specs import Task
+from dhp.judge.api import Judge
+from dhp.judge.check import checked_ratings
+from dhp.judge.factory import make_judges, protocol
+from dhp.judge.judges.llm import LlmJudge
+from dhp.llm.cached_model import RequestContext
+from dhp.llm.cost.estimate import Estimate, estimate_requests
+from dhp.llm.cost.usage import Usage
+from dhp.llm.settings import ModelSettings
+from dhp.loaders.dataset import Dataset
+from dhp.perturb.build import Choice, Progress, as_list, build_texts, perturbing_estimates
+from dhp.perturb.perturbed_dataset import PerturbedDataset, with_metrics
+from dhp.report.page import html_report
+from dhp.runs.reader import read_run
+from dhp.runs.writer import RunFolder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SECONDS_BETWEEN_SHOWS = 0.2
+
+
+class Way(TypedDict, total=False):
+    """How language models are asked; keywords of `run` and `estimate`."""
+
+    protocol: str | Protocol | Sequence[str | Protocol]
+    prompt_files: Sequence[str]
+    metrics: Sequence[str]
+    settings: ModelSettings
+    seed: int
+    stop_when_resolved: bool
+
+
+def run(
+    model: str | Judge | Sequence[str | Judge] = "baseline/surface",
+    dataset: str | Dataset | Sequence[str | Dataset] | None = None,
+    *,
+    protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
+    prompt_files: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    settings: ModelSettings = ModelSettings(),
+    seed: int = 0,
+    weights: str | None = None,
+    statistics: str = "default",
+    combination: str | None = None,
+    resamples: int | None = 2000,
+    stop_when_resolved: bool = False,
+    out: str | Path | RunFolder | None = None,
+    progress: Progress | None = None,
+    **choice: Unpack[Choice],
+) -> Results:
+    """Degrade, judge and analyse: the benchmark as one call.
+
+    Parameters
+    ----------
+    model
+        `provider/name`, a `Judge`, or several of them.
+    dataset, **choice
+        Which texts: `data, task, fields, n, suite, perturbers, perturb_model, perturbed, controls, attacks,
+        doses` as in `dhp.perturb_datasets`.
+    protocol
+        How language models are asked: a name, a file, `dhp.protocol(...)`, or several of them.
+    prompt_files
+        Published prompts to use as they are: files, folders or `METRIC=FILE`.
+    metrics
+        Those of the task to judge by; default: all.
+    settings
+        How language models are reached, how hard they are worked, and what they may cost.
+    seed
+        Of every random choice.
+    weights, statistics, combination, resamples
+        As in `dhp.analyze`.
+    stop_when_resolved
+        Ask no more about variants whose D is clearly above or below 1; see `dhp.analysis.sequential`.
+    out, progress
+        Folder to write the run to, None writes nothing; called as `progress(what, done, total, cost)`.
+
+    Raises
+    ------
+    InputError
+        For anything wrong with these, in one line.
+    StoppedEarly
+        At a limit of `settings`, or when a server gives out; the same call goes on from there.
+    """
+    folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
+    context = _checked(settings).context()
+    judges = find_judges(model, protocol, settings, context, prompt_files=prompt_files, seed=seed)
+    _check_stopping(stop_when_resolved, choice)
+    plan = partial(_plan, statistics, combination, weights, resamples, stop_when_resolved, metrics)
+    made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=plan)
+    plans = [plan(p.dataset.task, p.variants) for p in made]
+    perturbed = [p.judged_by(metrics) for p in made]
+    return _carry_out(judges, perturbed, plans, seed, folder, progress)
+
+
+def _carry_out(
+    judges: Sequence[Judge],
+    perturbed: Sequence[PerturbedDataset],
+    plans: Sequence[AnalysisConfig],
+    seed: int,
+    folder: RunFolder | None,
+    progress: Progress | None,
+) -> Results:
+    identity = _identity(judges, perturbed, plans, seed)
+    if folder:
+        folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
+    asked = [judge for judge in judges if isinstance(judge, LlmJudge)]
+    for judge in asked:
+        judge.cached_model.run = text_hash(json.dumps(identity, sort_keys=True))
+    judged = [
+        _judged(judge, part, plan, seed, progress)
+        for part, plan in zip(perturbed, plans, strict=True)
+        for judge in judges
+    ]
+    results = Results([result for _, result in judged])
+    if folder:
+        sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
+        folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
+        folder.write(sets, [frame for frame, _ in judged], results)
+        if asked:
+            folder.write_prompts(
+                [shown for part in perturbed for judge in asked for shown in _shown(judge, part)]
+            )
+        for judge in asked:
+            folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
+        folder.write_steps("perturbations", {p.dataset.name: p.auto_steps for p in perturbed if p.auto_steps})
+        folder.write_report(html_report(read_run(folder.path)))
+    return results
+
+
+def estimate(
+    model: str | Sequence[str],
+    dataset: str | Dataset | Sequence[str | Dataset] | None = None,
+    *,
+    protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
+    prompt_files: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    settings: ModelSettings = ModelSettings(),
+    seed: int = 0,
+    stop_when_resolved: bool = False,
+    **choice: Unpack[Choice],
+) -> list[Estimate]:
+    """What `run` would take of language models, at most, asking nothing; parameters and errors as there."""
+    _check_stopping(stop_when_resolved, choice)
+    context = _checked(settings).context()
+    judges = find_judges(model, protocol, settings, context, prompt_files=prompt_files, seed=seed)
+    made = build_texts(dataset, choice, seed, settings, context, dry=True)
+    parts = [p.judged_by(metrics) for p in made]
+    texts = perturbing_estimates(parts, choice.get("perturb_model"), settings, context)
+    return texts + [
+        estimate_requests(
+            judge.cached_model,
+            judge.protocol,
+            part.dataset.name,
+            judge.requests(part.candidates(), part.dataset.task),
+        )
+        for part in parts
+        for judge in judges
+        if isinstance(judge, LlmJudge)
+    ]
+
+
+def find_judges(
+    model: str | Judge | Sequence[str | Judge],
+    protocols: str | Protocol | Sequence[str | Protocol],
+    settings: ModelSettings,
+    context: RequestContext,
+    *,
+    prompt_files: Sequence[str] = (),
+    seed: int = 0,
+) -> list[Judge]:
+    """The judges: each language model under each protocol, other judges once; raises `InputError`."""
+    ways = [protocol(p) if isinstance(p, str) else p for p in as_list(protocols)]
+    judges: list[Judge] = []
+    for given in as_list(model):
+        if isinstance(given, str):
+            judges += make_judges(given, ways, settings, context, prompt_files=prompt_files, seed=seed)
+            continue
+        named = all(isinstance(getattr(given, name, None), str) for name in ("model", "protocol"))
+        if isinstance(given, type) or not named or not callable(getattr(given, "rate", None)):
+            raise InputError(
+                f"model {given!r} is no judge; allowed: provider/name, or an object with texts 'model' and "
+                "'protocol' and a method 'rate'"
+            )
+        judges.append(given)
+    names = [(judge.model, judge.protocol) for judge in judges]
+    if not judges:
+        raise InputError("no model is given; name at least one")
+    if repeated := [model for model, protocol in names if names.count((model, protocol)) > 1]:
+        raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
+    return judges
+
+
+def _checked(settings: object) -> ModelSettings:
+    if not isinstance(settings, ModelSettings):
+        raise InputError(f"settings: is a {type(settings).__name__}; must be a dhp.ModelSettings")
+    return settings
+
+
+def _check_stopping(stop_when_resolved: bool, choice: Choice) -> None:
+    if stop_when_resolved and choice.get("doses"):
+        raise InputError(
+            "--doses: cannot be used with --stop-when-resolved, as curves need the same examples at each dose"
+        )
+
+
+def _plan(
+    statistics: str,
+    combination: str | None,
+    weights: str | None,
+    resamples: int | None,
+    looks: bool,
+    metrics: Sequence[str],
+    task: Task,
+    variants: Sequence[Variant],
+) -> AnalysisConfig:
+    perturbers = {v.perturber for v in variants if v.level not in PROBES}
+    names = with_metrics(task, metrics).metric_names
+    return make_config(statistics, combination, weights, task.task, perturbers, names, resamples, looks)
+
+
+def _identity(
+    judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset], plans: Sequence[AnalysisConfig], seed: int
+) -> dict[str, object]:
+    return {
+        "seed": seed,
+        "analysis": [f"{plan.label}|resamples:{plan.resamples}" for plan in plans],
+        "models": [
+            {"model": j.model, "protocol": j.protocol, **(j.settings if isinstance(j, LlmJudge) else {})}
+            for j in judges
+        ],
+        "datasets": [p.identity for p in perturbed],
+    }
+
+
+def _judged(
+    judge: Judge, part: PerturbedDataset, plan: AnalysisConfig, seed: int, progress: Progress | None
+) -> tuple["pd.DataFrame", Result]:
+    """The ratings of one judge on one dataset, and what follows from them."""
+    before = replace(judge.cached_model.usage) if isinstance(judge, LlmJudge) else Usage()
+    frame = _rated(judge, part, plan, seed, progress)
+    (group,) = groups(frame)
+    result = analyze_group(
+        group,
+        plan,
+        part.variants,
+        left_out=part.left_out,
+        levels="suite" if part.dataset.suite else "column",
+        signature=_signature(part, group.size, plan.label, judge),
+        scales={m.name: m.scale for m in part.dataset.task.metrics},
+    )
+    if isinstance(judge, LlmJudge):
+        usage = judge.cached_model.usage.since(before)
+        cost = usage.cost(judge.cached_model.context.budget.prices)
+        result = replace(result, usage=usage.lasting, cost=cost)
+    return frame, result
+
+
+def _rated(
+    judge: Judge, part: PerturbedDataset, plan: AnalysisConfig, seed: int, progress: Progress | None
+) -> "pd.DataFrame":
+    """All ratings of one judge on one dataset as a table; what it left unrated is there as failed.
+
+    In a run with looks, what was not asked is there as stopped.
+    """
+    ahead, task = part.candidates(), part.dataset.task
+    per_text = len(task.metrics) * getattr(judge, "samples", 1)
+    total = len(ahead) * per_text
+    what = f"{judge.model} on {part.dataset.name}"
+    ratings: list[Rating] = []
+    cached_model = judge.cached_model if isinstance(judge, LlmJudge) else None
+    before = replace(cached_model.asked) if cached_model else Usage()
+
+    def show() -> None:
+        if progress:
+            progress(what, len(ratings), total, cached_model.spent(before) if cached_model else "")
+
+    if cached_model:
+        what = f"{judge.model} ({judge.protocol.partition('@')[0]}) on {part.dataset.name}"
+        cached_model.tick = show
+    if prepare := getattr(judge, "prepare", None):
+        prepare(ahead, task)
+    shown = time.monotonic()
+    examples = [e.id for e in part.dataset.examples]
+    looks = example_looks(examples, seed, part.dataset.name) if plan.looks else dict.fromkeys(examples, 1)
+    for look in range(1, 1 + max(looks.values())):
+        turn = [c for c in ahead if looks[c.example] == look]
+        ahead = [c for c in ahead if looks[c.example] > look]
+        for rating in checked_ratings(judge, turn, task) if turn else ():
+            ratings.append(rating)
+            if len(ratings) == total or time.monotonic() - shown > _SECONDS_BETWEEN_SHOWS:
+                shown = time.monotonic()
+                show()
+        if ahead:
+            ahead = _needed(ahead, _table(judge, part, ratings, looks), plan)
+            total = len(ratings) + len(ahead) * per_text
+            show()
+    return _table(judge, part, ratings, looks if plan.looks else {})
+
+
+def _needed(ahead: Sequence[Candidate], frame: "pd.DataFrame", plan: AnalysisConfig) -> list[Candidate]:
+    """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
+    (group,) = groups(frame)
+    variants = dict.fromkeys(c.variant for c in ahead if c.variant != ORIGINAL and c.level not in PROBES)
+    done = resolved(group, list(variants), plan)
+    wanted = {c.example for c in ahead if c.variant not in {ORIGINAL, *done}}
+    return [c for c in ahead if c.variant not in done and c.example in wanted]
+
+
+def _table(
+    judge: Judge, part: PerturbedDataset, ratings: Sequence[Rating], looks: Mapping[str, int]
+) -> "pd.DataFrame":
+    """The ratings in the order of the texts; with looks also their column, and what was not asked."""
+    import pandas as pd
+
+    candidates, metrics = part.candidates(), part.dataset.task.metric_names
+    rows = list(ratings)
+    if looks:
+        rated = {(r.example, r.variant) for r in ratings}
+        rows += [
+            Rating(c.example, c.variant, metric, sample, None, STOPPED)
+            for c in candidates
+            if (c.example, c.variant) not in rated
+            for metric in metrics
+            for sample in range(getattr(judge, "samples", 1))
+        ]
+    texts = {(c.example, c.variant): place for place, c in enumerate(candidates)}
+    rows.sort(key=lambda r: (texts[r.example, r.variant], metrics.index(r.metric), r.sample))
+    columns = {f.name: [getattr(r, f.name) for r in rows] for f in fields(Rating)}
+    levels = {v.name: v.level for v in part.variants}
+    columns["level"] = [levels.get(variant) for variant in columns["variant"]]
+    if looks:
+        columns["look"] = [looks[example] for example in columns["example"]]
+    return pd.DataFrame(columns).assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name)
+
+
+def _shown(judge: LlmJudge, part: PerturbedDataset) -> list[dict[str, str]]:
+    """The prompts about the first original of a dataset."""
+    first = part.candidates()[0]
+    about = {"model": judge.model, "protocol": judge.protocol, "dataset": part.dataset.name}
+    return [{**about, "example": first.example, **each} for each in judge.prompts(first, part.dataset.task)]
+
+
+def _signature(part: PerturbedDataset, size: str, plan_label: str, judge: Judge) -> str:
+    identity = part.identity
+    return (
+        f"dataset:{part.dataset.name}@{identity['data']}|n:{size}"
+        f"|suite:{part.suite}@{identity['perturbed']}|method:{part.methods}"
+        f"|metrics:{len(part.dataset.task.metrics)}@{identity['metrics']}|{plan_label}"
+        f"|protocol:{judge.protocol}|seed:{part.seed}|dhp:{__version__}"
+    )

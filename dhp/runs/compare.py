@@ -1,0 +1,187 @@
+"""Runs side by side: which judge is better, as far as the same examples can tell."""
+
+import math
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.analysis.response_style import shared_styles
+from dhp.core.errors import InputError
+from dhp.core.seeding import key_digest
+from dhp.runs.reader import RunResult, read_run
+from dhp.stats.compare import Comparison, compare
+
+PARTS = ("dataset", "n", "suite", "method", "metrics", "weights", "statistics", "protocol")
+"""What must be the same for a comparison to mean something, as the parts of a signature."""
+_DRAWS_PER_PAIR = 40
+"""p is at least 1 / (resamples + 1), Holm multiplies it by the number of pairs, and 1 / 40 is below 0.05."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetComparison:
+    """The judges of one dataset."""
+
+    dataset: str
+    n: int
+    judges: tuple[str, ...]
+    """Model, with the protocol where it was allowed to differ."""
+    scores: dict[str, Comparison]
+    """`d_avg`, `d_min`, `d_avg_ew`, `d_min_ew` -> the comparison by it."""
+    shared_styles: dict[str, npt.NDArray[np.float64]]
+    """`originals`, `degraded` -> Spearman's correlation of the judges' scores over texts, shape (K, K), the
+    mean over metrics; NaN where undefined."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values; what is undefined is None."""
+        scores = {name: _plain(asdict(found)) for name, found in self.scores.items()}
+        return {"dataset": self.dataset, "n": self.n, "judges": list(self.judges), "scores": scores} | {
+            "shared_styles": _plain(self.shared_styles)
+        }
+
+
+def compare_runs(
+    folders: Sequence[str | Path], *, allow: Collection[str] = (), resamples: int = 2000
+) -> list[DatasetComparison]:
+    """Compare the judges of run folders, dataset by dataset, by a paired bootstrap over examples.
+
+    Parameters
+    ----------
+    folders
+        Run folders; each may hold several models and datasets.
+    allow
+        `protocol`, to compare protocols of one model on purpose.
+    resamples
+        Of the examples, at least 1; 40 for each pair of judges are taken where that is more, as the adjusted
+        p-values of many pairs could not fall below 0.05 with fewer.
+
+    Raises
+    ------
+    InputError
+        For a folder that holds no run, a judge that stands twice, fewer than two judges on every dataset (on
+        some: these are left out with a warning), runs
+        that differ in `PARTS` (names what differs), runs with doses or that stopped early, and a judge that
+        is `unpaired`.
+    """
+    if refused := [name for name in allow if name != "protocol"]:
+        raise InputError(f"--allow '{refused[0]}': would compare what cannot be; allowed: protocol")
+    if resamples < 1:
+        raise InputError(f"resamples: {resamples}; allowed: 1 or more")
+    by_dataset: dict[str, list[RunResult]] = {}
+    for folder in folders:
+        for entry in read_run(folder).rated:
+            by_dataset.setdefault(entry.result.dataset, []).append(entry)
+    alone = [dataset for dataset, entries in by_dataset.items() if len(entries) < 2]
+    if len(alone) < len(by_dataset):
+        for dataset in alone:
+            del by_dataset[dataset]
+            warnings.warn(f"dataset '{dataset}' has one judge only and is left out", stacklevel=2)
+    found = []
+    for dataset, entries in by_dataset.items():
+        judges = _judges(dataset, entries, allow)
+        if lack := unpaired(entries):
+            judge, variant, metric = lack
+            raise InputError(
+                f"dataset '{dataset}': judge '{judges[judge]}' has no pair of scores in common with the "
+                f"others for metric '{metric}' of variant '{variant}'; allowed: judges with scores in every "
+                "test that another has"
+            )
+        found.append(_compared(dataset, entries, judges, resamples))
+    return found
+
+
+def compare_results(
+    dataset: str, entries: Sequence[RunResult], allow: Collection[str] = (), resamples: int = 2000
+) -> DatasetComparison:
+    """Compare the judges of one dataset; parameters and errors as for `compare_runs`.
+
+    A test in which a judge is `unpaired` is left out for all.
+    """
+    return _compared(dataset, entries, _judges(dataset, entries, allow), resamples)
+
+
+def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
+    """The first test in which some judge has a pair of scores but all have none in common; None without one.
+
+    As the place of the judge with the fewest pairs, which mostly are none at all, variant and metric. The
+    runs must agree in `PARTS`, but for the protocol.
+    """
+    variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].group.metrics
+    paired = ~np.isnan(np.stack([e.group.difference_table(variants, metrics) for e in entries]))
+    counts = paired.sum(axis=1)
+    lost = np.argwhere(counts.any(axis=0) & ~paired.all(axis=0).any(axis=0))
+    if not lost.size:
+        return None
+    v, m = lost[0]
+    return int(counts[:, v, m].argmin()), variants[v], metrics[m]
+
+
+def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) -> tuple[str, ...]:
+    """The names of judges that can be compared."""
+    if len(entries) < 2:
+        raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
+    first, *others = entries
+    for other in others:
+        for part in PARTS:
+            here, there = first.result.signed.get(part), other.result.signed.get(part)
+            if part not in allow and here != there:
+                raise InputError(
+                    f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
+                    f"{other.place}; allowed: runs that agree in it{_allowing(part)}"
+                )
+    for entry in entries:
+        for apart, kind, option in (
+            (bool(entry.result.curves), "with doses", "--doses"),
+            (entry.group.looks is not None, "that stopped early", "--stop-when-resolved"),
+        ):
+            if apart:
+                raise InputError(
+                    f"{entry.place}: a run {kind} compares with no other; allowed: runs without {option}"
+                )
+    names = [e.result.model for e in entries]
+    if "protocol" in allow:
+        names = [f"{name} ({e.result.protocol})" for name, e in zip(names, entries, strict=True)]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"dataset '{dataset}': judge '{repeated[0]}' stands twice; give each one once")
+    return tuple(names)
+
+
+def _compared(
+    dataset: str, entries: Sequence[RunResult], judges: tuple[str, ...], resamples: int
+) -> DatasetComparison:
+    first = entries[0]
+    levels = {v.variant: v.level for v in first.result.variants}
+    metrics = first.group.metrics
+    weights = [
+        [math.nan if (w := v.metrics[m].weight) is None else w for m in metrics]
+        for v in first.result.variants
+    ]
+    found = compare(
+        np.stack([e.group.difference_table(list(levels), metrics) for e in entries]),
+        list(levels.values()),
+        np.random.default_rng(int.from_bytes(key_digest(*(e.group.digest for e in entries)))),
+        np.array(weights),
+        method="scipy" if first.result.statistics == "paper" else "exact",
+        combination=first.result.combination,
+        resamples=max(resamples, _DRAWS_PER_PAIR * math.comb(len(entries), 2)),
+    )
+    shared = shared_styles([e.group for e in entries], list(levels))
+    return DatasetComparison(dataset, len(first.group.examples), judges, found, shared)
+
+
+def _allowing(part: str) -> str:
+    return ", or --allow protocol to compare them on purpose" if part == "protocol" else ""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value

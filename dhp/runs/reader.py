@@ -1,0 +1,100 @@
+"""Finished runs, read back from their folders."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dhp.analysis.ratings import RatingsArray, groups, read_ratings
+from dhp.analysis.results import Result, Results
+from dhp.core.errors import InputError
+from dhp.core.files import read_lines, read_text, reason
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESULTS, RATINGS, MANIFEST = "results.json", "ratings.parquet", "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """One result of a run, with its ratings."""
+
+    place: str
+    """The run's folder, for messages."""
+    result: Result
+    group: RatingsArray
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run. Each file is read when it is first asked for; `InputError` if it cannot be."""
+
+    folder: Path
+    results: Results
+
+    @cached_property
+    def ratings(self) -> "pd.DataFrame":
+        """All its ratings."""
+        return read_ratings(self.folder / RATINGS)
+
+    @cached_property
+    def rated(self) -> tuple[RunResult, ...]:
+        """Each result with its ratings; raises `InputError` for a result that has none."""
+        known = {(g.model, g.protocol, g.dataset): g for g in groups(self.ratings)}
+        for r in self.results:
+            if (r.model, r.protocol, r.dataset) not in known:
+                raise InputError(f"{self.folder}: no ratings of model '{r.model}' on '{r.dataset}'")
+        return tuple(
+            RunResult(str(self.folder), r, known[r.model, r.protocol, r.dataset]) for r in self.results
+        )
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """Versions, seeds, hashes: what was asked."""
+        return dict(read_json(self.folder / MANIFEST))
+
+    @cached_property
+    def examples(self) -> list[dict[str, Any]]:
+        """The undamaged texts: `dataset`, `id`, `source`, `output`, `fields`."""
+        return self._lines("examples.jsonl")
+
+    @cached_property
+    def perturbed(self) -> list[dict[str, Any]]:
+        """The degraded texts: `dataset`, `example`, `variant`, `level`, `status`, `text`, `audit`, ..."""
+        return self._lines("perturbed.jsonl")
+
+    @cached_property
+    def prompts(self) -> list[dict[str, str]]:
+        """One prompt for each metric, language model and dataset; empty where none was asked."""
+        path = self.folder / "prompts.json"
+        return list(read_json(path)) if path.exists() else []
+
+    def _lines(self, name: str) -> list[dict[str, Any]]:
+        path = self.folder / name
+        try:
+            return [json.loads(line) for line in read_lines(path)]
+        except ValueError as e:
+            raise InputError(f"{path}: broken JSON ({reason(e)})") from None
+
+
+def read_run(folder: str | Path) -> Run:
+    """A run by its folder; raises `InputError` for a folder that holds none, or one of another version."""
+    path = Path(folder) / RESULTS
+    if not path.is_file():
+        raise InputError(f"{folder}: holds no run, there is no {RESULTS}; allowed: folders of finished runs")
+    return Run(Path(folder), read_results(path))
+
+
+def read_results(path: Path) -> Results:
+    """The results in a file such as `results.json`; raises `InputError` for one that is none."""
+    return Results.from_json(read_json(path), str(path))
+
+
+def read_json(path: Path) -> Any:
+    """What a JSON file holds; raises `InputError` where it cannot be read."""
+    try:
+        return json.loads(read_text(path))
+    except ValueError as e:
+        raise InputError(f"{path}: broken JSON ({reason(e)})") from None

@@ -1,0 +1,178 @@
+"""The folder of a run: what was asked, what was made, what was rated, what came out."""
+
+import datetime as dt
+import importlib.metadata
+import json
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dhp._version import __version__
+from dhp.analysis.results import Results
+from dhp.core.errors import InputError
+from dhp.core.files import write_whole
+from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.seeding import text_hash
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MANIFEST = "manifest.json"
+_LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
+
+PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
+
+
+def perturbed_lines(sets: Sequence[PerturbedSet]) -> str:
+    """JSONL, one line per dataset, variant and example."""
+    lines = []
+    for name, variants, texts in sets:
+        known = {v.name: v for v in variants}
+        for t in texts:
+            v = known[t.variant]
+            row = {
+                "dataset": name,
+                "example": t.example,
+                "variant": t.variant,
+                "level": v.level,
+                "method": v.method,
+                "degree": v.degree,
+                "status": "ok" if t.text is not None else "not_applicable",
+                "reason": t.reason,
+                "rejected": list(t.rejected),
+                "text": t.text,
+                "audit": asdict(t.audit) if t.audit else None,
+            }
+            lines.append(json.dumps(row, ensure_ascii=False))
+    return "\n".join(lines) + "\n"
+
+
+class RunFolder:
+    """`manifest.json`, `perturbed.jsonl`, `ratings.parquet`, `results.json` and `report.html` of one run.
+
+    A folder belongs to one run, known by its identity (seed, judges, hashes of the texts put before them):
+    the same run may write to it again, another one is refused. With `own` the run gets a folder of its own
+    below `path`, named after what was asked.
+    """
+
+    def __init__(self, path: Path, own: bool = False) -> None:
+        self.path = path
+        self._own = own
+        self._identity: Mapping[str, object] = {}
+        self._usage: Mapping[str, Mapping[str, int]] = {}
+        if path.exists() and not path.is_dir():
+            raise InputError(f"--out {path}: is a file; allowed: a new folder or that of the same run")
+        if not own:
+            self._check_free()
+
+    def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
+        """Check that the folder is new, empty or that of the same run, and write the manifest.
+
+        `usage` says what the texts of each dataset took of a language model.
+        """
+        if self._own:
+            self.path = self.path / _folder_name(identity)
+        manifest = self.path / MANIFEST
+        if manifest.exists():
+            self._check_same(manifest, identity)
+        else:
+            self._check_free()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe = self.path / f".probe.{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError as e:
+            raise InputError(f"--out {self.path}: cannot be written ({e.strerror})") from None
+        self._identity, self._usage = identity, usage
+        self._text(MANIFEST, _json(self._manifest()))
+
+    def _check_free(self) -> None:
+        holds = [p.name for p in self.path.iterdir()] if self.path.exists() else []
+        if MANIFEST not in holds and any(not name.startswith(".") for name in holds):
+            raise InputError(
+                f"--out {self.path}: holds other files and no run; allowed: a new or empty folder"
+            )
+
+    def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> None:
+        try:
+            there = dict(json.loads(manifest.read_text(encoding="utf-8"))["identity"])
+        except (OSError, ValueError, KeyError, TypeError):
+            raise InputError(f"--out {self.path}: its {MANIFEST} is broken; choose another folder") from None
+        here = json.loads(json.dumps(identity))
+        if there != here:
+            what = next(key for key in {**here, **there} if there.get(key) != here.get(key))
+            raise InputError(
+                f"--out {self.path}: holds a different run ({what} differ); choose another folder"
+            )
+
+    def write(
+        self, perturbed: Sequence[PerturbedSet], ratings: Sequence["pd.DataFrame"], results: Results
+    ) -> None:
+        """Write texts, ratings and results; each file appears whole or not at all, the results last."""
+        import pandas as pd
+
+        self._text("perturbed.jsonl", perturbed_lines(perturbed))
+        write_whole(self.path / "ratings.parquet", lambda p: pd.concat(ratings).to_parquet(p, index=False))
+        self._text("results.json", _json(results.to_json()))
+
+    def write_report(self, page: str) -> None:
+        """Write `report.html`."""
+        self._text("report.html", page)
+
+    def write_examples(self, datasets: Mapping[str, Sequence[Example]]) -> None:
+        """Write the undamaged texts with what the writers were given: JSONL, one line per example."""
+        lines = [
+            json.dumps({"dataset": name, **asdict(example)}, ensure_ascii=False)
+            for name, examples in datasets.items()
+            for example in examples
+        ]
+        self._text("examples.jsonl", "\n".join(lines) + "\n")
+
+    def write_prompts(self, prompts: Sequence[Mapping[str, str]]) -> None:
+        """Write the prompts by which language models were asked, each for one text of the dataset."""
+        self._text("prompts.json", _json(list(prompts)))
+
+    def write_steps(self, judge: str, steps: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        """Write the steps that a model wrote, if it did; evaluation steps as `--steps` takes them."""
+        import yaml
+
+        if not steps:
+            return
+        plain = {name: {k: list(v) for k, v in own.items()} for name, own in steps.items()}
+        name = re.sub(r"[^A-Za-z0-9]+", "_", judge).strip("_")
+        self._text(
+            f"steps-{name}.yaml", yaml.safe_dump(plain, allow_unicode=True, sort_keys=False, width=110)
+        )
+
+    def _text(self, name: str, content: str) -> None:
+        write_whole(self.path / name, lambda p: p.write_text(content, encoding="utf-8"))
+
+    def _manifest(self) -> dict[str, Any]:
+        return {
+            "schema": "dhp.manifest/1",
+            "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            "dhp": __version__,
+            "python": platform.python_version(),
+            "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
+            "usage_of_perturb_model": {name: dict(usage) for name, usage in self._usage.items()},
+            "identity": dict(self._identity),
+        }
+
+
+def _folder_name(identity: Mapping[str, Any]) -> str:
+    names = [identity["datasets"][0]["dataset"], identity["models"][0]["model"]]
+    if len(identity["models"]) > 1:
+        names[1] = f"{len(identity['models'])} models"
+    if len(identity["datasets"]) > 1:
+        names[0] = names[0].partition("/")[0] if names[0].startswith("mini/") else "several"
+    readable = "-".join(re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] for name in names)
+    return f"{readable}-{text_hash(json.dumps(identity, sort_keys=True))[:8]}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

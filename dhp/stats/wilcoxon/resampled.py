@@ -1,0 +1,157 @@
+"""Signed-rank tests of many resamples of the same examples, by counting how often each is drawn."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.wilcoxon.signed_rank import Method
+from dhp.stats.wilcoxon.tails import doubled_ranks, exact_log_tails, tails
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Times = npt.NDArray[np.int32]
+_AT_ONCE = 1 << 20  # draws
+_KEPT = 64  # distinct differences of either sign that are left out one by one
+
+
+def draws(n: int, size: int, resamples: int, rng: np.random.Generator) -> Iterator[Times]:
+    """How often each of n examples is in each resample of `size` with replacement (Efron 1979).
+
+    Yields arrays of shape (n, r), the r adding up to `resamples`.
+    """
+    for r in _parts(max(n, size), resamples):
+        drawn = rng.integers(n, size=(r, size)) * r + np.arange(r)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=n * r).astype(np.int32).reshape(n, r)
+
+
+def subsets(n: int, size: int, resamples: int, rng: np.random.Generator) -> Iterator[Times]:
+    """As `draws`, without replacement; `size` is at most n."""
+    for r in _parts(n, resamples):
+        order = rng.random((r, n)).argsort(axis=1)
+        yield (order.argsort(axis=1) < size).T.astype(np.int32)
+
+
+def _parts(n: int, resamples: int) -> Iterator[int]:
+    most = max(1, _AT_ONCE // n)
+    for start in range(0, resamples, most):
+        yield min(most, resamples - start)
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """Many tests of one metric of one variant; differences of equal magnitude are one group."""
+
+    sizes: Ints
+    """Differences of each magnitude, increasing, zeros left out; shape (tests, groups)."""
+    positive: Ints
+    """How many of them are positive; same shape."""
+    pairs: Ints
+    """Differences, zeros included; shape (tests,)."""
+
+    def outcomes(self, method: Method) -> tuple[Floats, Floats]:
+        """Natural logs of p and rank-biserial correlations, both of shape (tests,); NaN where no pair is.
+
+        p is that of `signed_rank`, one-sided: under `scipy` to rounding, under `exact` its tail or one close
+        to it, see `log_tails`. The correlation is that of `Effect`.
+        """
+        ranks, m = doubled_ranks(self.sizes), self.sizes.sum(axis=1)
+        w = (ranks * self.positive).sum(axis=1)
+        logs = tails(ranks, self.sizes, w) if method == "exact" else self._scipy(ranks, m, w)
+        n, zeros = self.pairs, self.pairs - m
+        drops_less_rises = w - m * (m + 1) / 2 + zeros * (2 * self.positive.sum(axis=1) - m)
+        biserial = drops_less_rises / np.maximum(n * (n + 1) / 2, 1)
+        return np.where(n > 0, logs, np.nan), np.where(n > 0, biserial, np.nan)
+
+    def _scipy(self, ranks: Ints, m: Ints, w: Ints) -> Floats:
+        from scipy.special import log_ndtr
+
+        s, f = self.sizes.astype(np.float64), m.astype(np.float64)
+        variance = (f * (f + 1) * (2 * f + 1) - (s * s * s - s).sum(axis=1) / 2) / 24
+        z = (w / 2 - f * (f + 1) / 4) / np.sqrt(np.where(m > 0, variance, 1))
+        logs: Floats = np.where(m > 0, log_ndtr(-z), 0.0)
+        small = np.flatnonzero(self.pairs <= 50)  # there scipy is exact for up to 13, or where all differ
+        uneven = (m[small] < self.pairs[small]) | (self.sizes[small] > 1).any(axis=1)
+        exact = small[~uneven | (self.pairs[small] <= 13)]
+        logs[exact] = exact_log_tails(ranks[exact], self.sizes[exact], w[exact])
+        return logs
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The differences of one test, sorted into their distinct values."""
+
+    there: npt.NDArray[np.bool_]
+    """Which examples have a pair, shape (n,)."""
+    order: Ints
+    """The examples with a non-zero difference, equal ones together."""
+    starts: Ints
+    """Where each distinct value starts in `order`."""
+    group: Ints
+    """The group of magnitude of each distinct value, increasing."""
+    rises: npt.NDArray[np.bool_]
+    """Whether the distinct value is positive."""
+
+    @classmethod
+    def of(cls, differences: Floats) -> "Grid":
+        """Of differences of shape (n,), NaN where a score is missing."""
+        there = ~np.isnan(differences)
+        nonzero = np.flatnonzero(there & (differences != 0))
+        _, group = np.unique(np.abs(differences[nonzero]), return_inverse=True)
+        key = 2 * group + (differences[nonzero] > 0)
+        sorted_ = np.argsort(key, kind="stable")
+        values, starts = np.unique(key[sorted_], return_index=True)
+        return cls(there, nonzero[sorted_], starts, values // 2, values % 2 == 1)
+
+    def tests(self, times: Times) -> Tests:
+        """The tests of the resamples in which the examples are `times`, shape (n, tests)."""
+        pairs = times.sum(axis=0) if self.there.all() else times[self.there].sum(axis=0)
+        if not self.order.size:
+            return self._grouped(np.empty((0, times.shape[1]), dtype=np.int64), pairs)
+        return self._grouped(np.add.reduceat(times[self.order], self.starts, axis=0), pairs)
+
+    def _grouped(self, counts: Ints, pairs: Ints) -> Tests:
+        """Tests from counts of the distinct values, shape (values, tests); at least one group."""
+        # The tests lie along memory, which makes sums over groups fast.
+        positive = np.zeros((int(self.group.max(initial=0)) + 1, counts.shape[1]), dtype=np.int64)
+        sizes = positive.copy()
+        positive[self.group[self.rises]] = counts[self.rises]
+        sizes[self.group[~self.rises]] = counts[~self.rises]
+        sizes += positive
+        return Tests(sizes.T, positive.T, pairs)
+
+    def left_out(self, method: Method) -> tuple[Floats, Floats]:
+        """log p and rank-biserial correlation without each example in turn, both of shape (n,).
+
+        Equal differences give equal results. Of more than 64 distinct values of either sign 64 are left out,
+        the smallest, the largest and others evenly between, and the rest follows by interpolation.
+        """
+        n_pairs = int(self.there.sum())
+        base = np.diff(np.append(self.starts, self.order.size))
+        kept = [self._spread(np.flatnonzero(self.rises == sign)) for sign in (False, True)]
+        values = np.concatenate(kept)
+        # First everything, then a zero left out, then each kept value.
+        counts = np.repeat(base[:, None], 2 + values.size, axis=1)
+        counts[values, 2 + np.arange(values.size)] -= 1
+        pairs = np.full(2 + values.size, n_pairs - 1)
+        pairs[0] = n_pairs
+        log_p, biserial = self._grouped(counts, pairs).outcomes(method)
+        return self._each(log_p, values), self._each(biserial, values)
+
+    @staticmethod
+    def _spread(values: Ints) -> Ints:
+        at = np.linspace(0, values.size - 1, min(values.size, _KEPT))
+        return values[np.round(at).astype(np.int64)]
+
+    def _each(self, found: Floats, values: Ints) -> Floats:
+        """What was found for everything, a zero and the kept `values`, given to the examples."""
+        each: Floats = np.where(self.there, found[1], found[0])
+        by_value = np.empty(self.starts.size)
+        for sign in (False, True):
+            mine, here = np.flatnonzero(self.rises == sign), self.rises[values] == sign
+            if mine.size:
+                by_value[mine] = np.interp(mine, values[here], found[2:][here])
+        sizes = np.diff(np.append(self.starts, self.order.size))
+        each[self.order] = np.repeat(by_value, sizes)
+        return each

@@ -1,0 +1,118 @@
+"""What a judge confused, and how steady it is, as results and reports say it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.core.specs import Task
+from dhp.report.notes import notes
+from dhp.report.page import html_report
+from dhp.report.summary import sentences
+from dhp.runs.reader import read_run
+
+
+class Confuses:
+    """Lowers one metric by a point for every degraded text, whatever was done to it."""
+
+    protocol = "none"
+
+    def __init__(self, metric: str) -> None:
+        self.model = f"own/{metric}"
+        self.metric = metric
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        for c in candidates:
+            for metric in task.metrics:
+                fell = c.variant != "original" and metric.name == self.metric
+                yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if fell else 4)
+
+
+@pytest.mark.parametrize(("metric", "expected"), [("coherence", 0.2), ("fluency", 0.9), ("relevance", 1.0)])
+def test_planted_confusion_is_found(metric: str, expected: float) -> None:
+    """Reordering should hurt coherence (0.8), consistency and fluency (0.1 each)."""
+    result = dhp.run(Confuses(metric), "mini/summeval", weights="design")
+    (row,) = [v for v in result.variants if v.variant == "reordering.major"]
+    assert row.misplaced == pytest.approx(expected)
+    said = any("where experts do not expect it" in note for note in notes(result[0]))
+    assert said == any((v.misplaced or 0) > 0.5 for v in result.variants)
+    assert {m: c.weight for m, c in row.metrics.items()} == {
+        "coherence": 0.8,
+        "consistency": 0.1,
+        "fluency": 0.1,
+        "relevance": 0.0,
+    }
+
+
+def test_the_gap_between_the_two_ds_is_explained_by_the_shares() -> None:
+    result = dhp.run(Confuses("relevance"), "mini/summeval", weights="design")
+    (row,) = [v for v in result.variants if v.variant == "reordering.major"]
+    assert row.d > 1
+    assert row.d_ew == pytest.approx(0, abs=1e-9)
+    assert row.metrics["relevance"].share > 0.99
+    assert row.metrics["relevance"].share_ew == 0
+    for cells in (v.metrics.values() for v in result.variants):
+        assert sum(c.share for c in cells) == pytest.approx(1)
+        assert sum(c.share_ew for c in cells) == pytest.approx(1)
+
+
+def test_without_expert_weights_nothing_is_misplaced() -> None:
+    result = dhp.run(Confuses("fluency"), "mini/summeval", weights="uniform")
+    assert {v.misplaced for v in result.variants} == {None}
+    assert {c.weight for v in result.variants for c in v.metrics.values()} == {None}
+
+
+def test_steadiness_and_one_dominant_score(tmp_path: Path) -> None:
+    noisy, steady = dhp.run(["mock/noisy?samples=5", "mock/ideal?samples=5"], "mini/story_cloze")
+    assert noisy.repeats["fluency"]["identical"] < 0.2
+    assert noisy.repeats["fluency"]["icc"] < 0.6
+    assert steady.repeats["fluency"]["identical"] == steady.repeats["fluency"]["icc"] == 1
+    constant = dhp.run("baseline/constant", "mini/story_cloze", out=tmp_path)
+    assert constant.repeats["fluency"]["dominance"] == 1
+    assert "fluency: 100% of all its scores are the same one" in notes(constant[0])
+    assert "100% of all its scores" in html_report(read_run(tmp_path))
+
+
+def test_failed_samples_are_no_scores() -> None:
+    rows = [
+        ("a", "original", 0, 4.0), ("a", "original", 1, None), ("a", "x", 0, 3.0), ("a", "x", 1, 3.0),
+        ("b", "original", 0, 5.0), ("b", "original", 1, 5.0), ("b", "x", 0, None), ("b", "x", 1, None),
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["example", "variant", "sample", "score"]).assign(metric="m")
+    frame["status"] = ["unparsed" if pd.isna(s) else "scored" for s in frame["score"]]
+    (result,) = dhp.analyze(frame)
+    assert result.repeats["m"]["identical"] == 1
+    assert result.repeats["m"]["within"] == 0
+    assert result.repeats["m"]["distinct"] == 3
+
+
+def test_several_variants_are_corrected_for() -> None:
+    result = dhp.run("mock/noisy?sensitivity=0.25", "mini/summeval")
+    raw = sorted((v.p, v.p_holm, v.p_by) for v in result.variants)
+    count = len(raw)
+    step_down = [min(1.0, p * (count - i)) for i, (p, _, _) in enumerate(raw)]
+    assert [h for _, h, _ in raw] == pytest.approx([max(step_down[: i + 1]) for i in range(count)])
+    assert all(p <= h and p <= by for p, h, by in raw)
+    lost = {v.variant for v in result.variants if v.d >= 1 and v.p_holm > 0.05}
+    said = [note for note in notes(result[0]) if "Holm's correction" in note]
+    assert lost
+    assert all(name in said[0] for name in lost)
+
+
+def test_a_judge_that_sees_nothing_confuses_nothing() -> None:
+    result = dhp.run("mock/blind?noise=1", "mini/summeval", weights="design", resamples=None)[0]
+    assert any((row.misplaced or 0) > 0.5 for row in result.variants), "of a drop that is chance"
+    said = " ".join([*notes(result), *sentences(result)])
+    assert not any((row.d or 0) >= 1 for row in result.variants)
+    assert "experts do not expect" not in said
+    assert "confuses" not in said
+
+
+def test_what_was_resolved_early_is_not_compared_in_words() -> None:
+    judge = "mock/noisy?sensitivity=0.4&random_typos=5"
+    result = dhp.run(judge, "mini/story_cloze", stop_when_resolved=True, resamples=None)[0]
+    said = " ".join(sentences(result))
+    assert "1 of 6 variants were resolved early" in said
+    assert "Strongest" not in said

@@ -1,0 +1,102 @@
+"""Response style, halo and what judges share, planted and found."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.analysis.ratings import RatingsArray, groups
+from dhp.analysis.response_style import shared_styles
+from dhp.core.specs import Task
+from dhp.report.notes import notes
+from dhp.runs.compare import compare_runs
+
+
+def found_words(model: str) -> set[str]:
+    result = dhp.run(model, "mini/summeval", resamples=None)[0]
+    return {word for style in result.styles.values() for word in style.words}
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("ideal", set()),
+        ("harsh", {"harsh", "compressed"}),
+        ("compressed", {"compressed"}),
+        ("lenient?sensitivity=0.1", {"lenient", "compressed"}),
+    ],
+)
+def test_planted_styles_are_named(kind: str, words: set[str]) -> None:
+    assert found_words(f"mock/{kind}") == words
+
+
+def test_without_a_scale_no_style_is_named(tmp_path: Path) -> None:
+    dhp.run("mock/harsh", "mini/summeval", resamples=None, out=tmp_path / "r")
+    unknown = dhp.analyze(tmp_path / "r/ratings.parquet", resamples=None)[0]
+    known = dhp.analyze(tmp_path / "r/ratings.parquet", suite="summeval", resamples=None)[0]
+    assert {style.words for style in unknown.styles.values()} == {None}
+    assert all("harsh" in style.words for style in known.styles.values())
+    assert any("response style: harsh" in note for note in notes(known))
+
+
+class Halo:
+    """Gives every metric of a text the same score."""
+
+    model, protocol = "own/halo", "none"
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        for c in candidates:
+            for metric in task.metrics:
+                yield dhp.Rating(c.example, c.variant, metric.name, 0, 1 + sum(map(ord, c.text)) % 5)
+
+
+def test_a_halo_is_found() -> None:
+    result = dhp.run(Halo(), "mini/summeval", resamples=None)[0]
+    for side in ("originals", "degraded"):
+        assert all(r == pytest.approx(1) for row in result.halo[side].values() for r in row.values())
+    assert any("halo" in note for note in notes(result))
+    apart = dhp.run("mock/noisy?sensitivity=0", "mini/summeval", resamples=None)[0]
+    assert not any("halo" in note for note in notes(apart))
+    assert abs(apart.halo["degraded"]["fluency"]["coherence"]) < 0.3
+
+
+def test_one_metric_has_no_halo() -> None:
+    assert dhp.run("mock/ideal", "mini/summeval", metrics=["fluency"], resamples=None)[0].halo == {}
+
+
+def test_judges_that_share_a_style_are_alike_on_originals_too(tmp_path: Path) -> None:
+    """Mock judges know the same qualities of the originals; a judge of its own does not."""
+    for name, model in (("a", "mock/ideal"), ("b", "mock/lenient"), ("c", Halo())):
+        dhp.run(model, "mini/summeval", resamples=None, out=tmp_path / name)
+    (found,) = compare_runs([tmp_path / n for n in "abc"], resamples=20)
+    for side in ("originals", "degraded"):
+        table = found.shared_styles[side]
+        assert table[0, 1] > 0.7
+        assert abs(table[0, 2]) < 0.4
+        assert table == pytest.approx(table.T)
+    assert found.to_json()["shared_styles"]["originals"][0][1] == pytest.approx(
+        found.shared_styles["originals"][0, 1]
+    )
+
+
+def rated(scores: dict[str, list[float]]) -> RatingsArray:
+    rows = [
+        {"example": str(e), "variant": v, "metric": "m", "score": score}
+        for v, each in scores.items()
+        for e, score in enumerate(each)
+    ]
+    (group,) = groups(pd.DataFrame(rows))
+    return group
+
+
+def test_judges_are_alike_on_the_variants_that_all_rated() -> None:
+    one = rated({"original": [1, 2, 3, 4], "a": [1, 2, 3, 4], "b": [4, 3, 2, 1]})
+    other = rated({"original": [2, 3, 4, 5], "b": [8, 6, 4, 2], "c": [0, 0, 0, 0]})
+    found = shared_styles([one, other], ["a", "b", "c", "never"])
+    assert found["degraded"] == pytest.approx(np.ones((2, 2))), "by b alone"
+    nothing = shared_styles([one, other], ["a", "c", "never"])
+    assert np.isnan(nothing["degraded"]).all()
+    assert nothing["originals"] == pytest.approx(np.ones((2, 2)))

@@ -1,0 +1,115 @@
+"""Results written and read back: nothing lost, nothing foreign taken in, one schema for both."""
+
+import copy
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import dhp
+from dhp.analysis.results import Results, results_schema
+from dhp.core.errors import InputError
+from dhp.runs.reader import read_results, read_run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "r"
+    dhp.run("baseline/surface", "mini/summeval", controls=True, attacks=True, resamples=30, out=path)
+    return path
+
+
+@pytest.fixture
+def found(folder: Path) -> dict[str, Any]:
+    read = json.loads((folder / "results.json").read_text())
+    assert isinstance(read, dict)
+    return read
+
+
+def test_what_is_written_is_read_back(folder: Path) -> None:
+    results = dhp.run("baseline/surface", "mini/summeval", controls=True, attacks=True, resamples=30)
+    (read,) = read_results(folder / "results.json")
+    assert read.to_json() | {"created": ""} == results[0].to_json() | {"created": ""}
+    assert json.loads(json.dumps(read.to_json())) == json.loads((folder / "results.json").read_text())
+
+
+def test_several_results_and_curves_are_read_back() -> None:
+    results = dhp.run(["mock/ideal", "mock/blind"], "mini/summeval", doses=(5, 50), resamples=None)
+    plain = json.loads(json.dumps(results.to_json()))
+    assert list(Results.from_json(plain, "here")) == list(results)
+    jsonschema.validate(plain, results_schema())
+
+
+BROKEN = [
+    (["d_avg"], "4.4"),
+    (["n"], 2.5),
+    (["surprise"], 1),
+    (["variants", 0, "metrics", "fluency", "p"], "small"),
+    (["variants", 0, "metrics", "fluency", "extra"], 0),
+    (["combination"], "mean"),
+    (["ci", "d_avg"], [1.0]),
+    (["schema"], "dhp.results/0"),
+    (["ratings", "asked"], None),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), BROKEN, ids=lambda v: str(v))
+def test_schema_and_reader_refuse_the_same(found: dict[str, Any], path: list[Any], value: object) -> None:
+    broken = copy.deepcopy(found)
+    place: Any = broken
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(InputError, match=r"results\.json: ") as refusal:
+        Results.from_json(broken, "results.json")
+    assert "\n" not in str(refusal.value)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(broken, results_schema())
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_no_json_number_is_refused(found: dict[str, Any], value: float) -> None:
+    with pytest.raises(InputError, match="here: d_min"):
+        Results.from_json(found | {"d_min": value}, "here")
+
+
+def test_a_missing_field_is_named(found: dict[str, Any]) -> None:
+    for name in ("d_avg", "variants", "signature"):
+        broken = {k: v for k, v in found.items() if k != name}
+        with pytest.raises(InputError, match=name):
+            Results.from_json(broken, "here")
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, results_schema())
+
+
+def test_the_schema_takes_what_runs_write(found: dict[str, Any]) -> None:
+    jsonschema.validate(found, results_schema())
+    jsonschema.validate([found, found], results_schema())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate([], results_schema())
+    jsonschema.Draft202012Validator.check_schema(results_schema())
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", "3", '{"schema": "dhp.results/2"}', "{", ""])
+def test_what_is_no_results_file(tmp_path: Path, content: str) -> None:
+    (tmp_path / "results.json").write_text(content)
+    with pytest.raises(InputError, match=r"results\.json"):
+        read_run(tmp_path)
+
+
+def test_a_folder_without_a_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no run"):
+        read_run(tmp_path)
+
+
+def test_what_stands_in_the_folder_is_given_back(folder: Path) -> None:
+    run = read_run(folder)
+    assert {e["id"] for e in run.examples} == {p["example"] for p in run.perturbed}
+    assert run.manifest["identity"]["seed"] == 0
+    assert run.prompts == []
+    (rated,) = run.rated
+    assert rated.result.d_avg == run.results.d_avg
+    assert set(rated.group.examples) == {e["id"] for e in run.examples}

@@ -1,0 +1,300 @@
+"""Runs that stop asking about what is resolved: what they ask, what they save, and what their tables tell."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.analysis.sequential import example_looks
+from dhp.cli.main import main
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL
+from dhp.core.specs import Task
+from dhp.report.notes import notes
+from dhp.runs.compare import compare_runs
+
+FIGURES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "ci", "at_100", "ratings", "n")
+
+
+def texts(n: int) -> dhp.Dataset:
+    """Examples of which each perturber for summaries can spoil each one."""
+    names = ["Ada Brook", "Ben Carver", "Cora Dell", "Dan Ellis", "Eve Finch"]
+    examples = [
+        dhp.Example(
+            f"{i}",
+            f"{names[i % 5]} opened a bakery in Northwick in {1900 + i}. It sold {i + 2} kinds of bread.",
+            f"{names[i % 5]} has run a bakery since {1900 + i}. The shop in Northwick sells bread. "
+            f"It offers {i + 2} different kinds. Many people buy some every morning.",
+        )
+        for i in range(n)
+    ]
+    return dhp.Dataset.of(examples, name="bakeries", task="summarization")
+
+
+SEEN = (
+    "random_typos",
+    "random_deletions",
+    "fictional_named_entities_rule",
+    "grammatical_errors_rule",
+    "reordering",
+    "rewriting_insertion_rule",
+)
+
+
+class Judge:
+    """Punishes some perturbers, is blind to another, and keeps a list of what it was asked about."""
+
+    model, protocol = "own/watched", "none"
+
+    def __init__(self, *seen: str, unseen: str = "") -> None:
+        self.asked: list[list[tuple[str, str]]] = []
+        self._points = {**dict.fromkeys(seen, 2.0), unseen: 4.0}
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        self.asked.append([(c.example, c.variant) for c in candidates])
+        for c in candidates:
+            chance = (int(c.example) * 7 + len(c.variant)) % 3  # for the others: now better, now worse
+            points = self._points.get(c.variant.partition(".")[0], 3.0 + chance)
+            for metric in task.metrics:
+                yield dhp.Rating(
+                    c.example, c.variant, metric.name, 0, 4.0 if c.variant == ORIGINAL else points
+                )
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return Judge("random_typos", unseen="random_deletions")
+
+
+@pytest.fixture(scope="module")
+def watched(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> tuple[dhp.Result, Path]:
+    folder = tmp_path_factory.mktemp("watched") / "run"
+    return dhp.run(judge, texts(60), stop_when_resolved=True, out=folder)[0], folder
+
+
+def test_what_is_seen_clearly_is_resolved_at_the_first_look(watched: tuple[dhp.Result, Path]) -> None:
+    row = next(v for v in watched[0].variants if v.variant == "random_typos.minor")
+    assert row.stopped_at == 15
+    assert row.d > 1
+    assert row.ci["d"][0] > 1
+    assert {cell.n for cell in row.metrics.values()} == {15}
+
+
+def test_what_is_not_seen_is_resolved_too_but_later(watched: tuple[dhp.Result, Path]) -> None:
+    row = next(v for v in watched[0].variants if v.variant == "random_deletions.major")
+    assert row.stopped_at in (30, 45)
+    assert row.d == 0
+
+
+def test_nothing_is_asked_about_what_is_resolved(watched: tuple[dhp.Result, Path], judge: Judge) -> None:
+    looks = example_looks([str(i) for i in range(60)], 0, "bakeries")
+    assert [len({e for e, _ in turn}) for turn in judge.asked] == [15] * len(judge.asked)
+    stopped = {v.variant: v.stopped_at or 60 for v in watched[0].variants}
+    asked = Counter(variant for turn in judge.asked for _, variant in turn)
+    assert asked == {**stopped, ORIGINAL: max(stopped.values())}
+    for look, turn in enumerate(judge.asked, 1):
+        assert {looks[example] for example, _ in turn} == {look}
+        assert {v for _, v in turn} - {ORIGINAL} == {v for v, end in stopped.items() if end >= 15 * look}
+
+
+def test_where_all_is_resolved_nothing_more_is_asked_not_even_originals() -> None:
+    judge = Judge(*SEEN)
+    result = dhp.run(judge, texts(60), stop_when_resolved=True)
+    assert len(judge.asked) == 1
+    assert result.ratings["asked"] == 15 * 13 * 4
+    assert result.ratings["stopped"] == 45 * 13 * 4
+
+
+def test_the_table_tells_it_all(watched: tuple[dhp.Result, Path]) -> None:
+    result, folder = watched
+    table = pd.read_parquet(folder / "ratings.parquet")
+    for frame in (table, table.sample(frac=1, random_state=3)):
+        again = dhp.analyze(frame, suite="summeval")[0]
+        for name in FIGURES:
+            assert getattr(again, name) == getattr(result, name), name
+        assert again.variants == result.variants
+    csv = folder.parent / "ratings.csv"
+    table.to_csv(csv, index=False)
+    assert dhp.analyze(csv, suite="summeval")[0].variants == result.variants
+    parts = dict(part.split(":", 1) for part in result.signature.split("|"))
+    assert parts["n"].startswith("<=60@")
+    assert parts["statistics"] == "default+hmp-asymptotic+looks"
+
+
+def test_what_is_asked_is_a_part_of_a_full_run(watched: tuple[dhp.Result, Path], judge: Judge) -> None:
+    full = dhp.run(Judge("random_typos", unseen="random_deletions"), texts(60))
+    assert full.ratings["asked"] == watched[0].ratings["asked"] + watched[0].ratings["stopped"]
+    noticed = {v.variant for v in watched[0].variants if v.d >= 1}
+    assert noticed <= {v.variant for v in full.variants if v.d >= 1}
+    assert watched[0].ratings["asked"] < 0.8 * full.ratings["asked"]
+    assert "stopped" not in full.ratings
+
+
+@pytest.mark.parametrize("model", ["baseline/surface", "mock/noisy?sensitivity=0.4&random_typos=5"])
+def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
+    for name, stop in (("all", False), ("less", True)):
+        folder = tmp_path / name
+        dhp.run(model, "mini/story_cloze", stop_when_resolved=stop, resamples=None, out=folder)
+    key = ["example", "variant", "metric", "sample"]
+    every, less = (pd.read_parquet(tmp_path / n / "ratings.parquet").set_index(key) for n in ("all", "less"))
+    asked = less[less["status"] == "scored"]
+    assert 0 < len(asked) < len(every)
+    assert (every.loc[asked.index, "score"] == asked["score"]).all()
+
+
+def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
+    said = "\n".join(notes(watched[0]))
+    asked, stopped = (watched[0].ratings[name] for name in ("asked", "stopped"))
+    assert f"asked {asked:,} of {asked + stopped:,} ratings" in said
+    assert "compare them with no other run" in said
+    assert "have no score" not in said
+    saved = json.loads((watched[1] / "results.json").read_text())
+    assert {v["stopped_at"] for v in saved["variants"]} >= {15}
+
+
+def test_the_last_look_has_a_line_of_its_own_without_any_stop(tmp_path: Path) -> None:
+    judge, data = "mock/noisy?sensitivity=0.5", "mini/story_cloze"
+    result = dhp.run(judge, data, stop_when_resolved=True, out=tmp_path / "run")
+    plain = dhp.run(judge, data, combination="hmp-asymptotic")
+    assert result.ratings["stopped"] == 0
+    less = {round(b.d - a.d, 6) for a, b in zip(result.variants, plain.variants, strict=True)}
+    assert len(less) == 1
+    assert 0.02 < less.pop() < 0.1
+    again = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="story_cloze")
+    assert again.variants == result.variants
+
+
+@pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.51), ("mock/blind", 0.76)])
+def test_mock_judges(model: str, most: float) -> None:
+    result = dhp.run(model, "mini/summeval", stop_when_resolved=True)
+    assert {v.d >= 1 for v in result.variants} == {model == "mock/ideal"}
+    assert result.ratings["asked"] <= most * 24 * 13 * 4
+    assert result.variants == dhp.run(model, "mini/summeval", stop_when_resolved=True).variants
+
+
+def test_controls_and_attacks_get_all_examples_and_one_look() -> None:
+    stopping, plain = (
+        dhp.run(
+            "mock/ideal",
+            "mini/story_cloze",
+            controls=True,
+            attacks=True,
+            combination="hmp",
+            stop_when_resolved=stop,
+        )
+        for stop in (True, False)
+    )
+    assert all(v.stopped_at == 15 for v in stopping.variants)
+    assert (stopping.controls, stopping.attacks) == (plain.controls, plain.attacks)
+
+
+def test_failed_ratings_and_several_samples() -> None:
+    result = dhp.run("mock/mumbling?samples=3", "mini/story_cloze", stop_when_resolved=True)
+    plain = dhp.run("mock/mumbling?samples=3", "mini/story_cloze")
+    assert result.ratings["asked"] + result.ratings["stopped"] == plain.ratings["asked"]
+    assert result.ratings["unparsed"] > 0
+    assert result.ratings["stopped"] > 0
+
+
+def test_progress_ends_at_what_was_asked() -> None:
+    shown = []
+    result = dhp.run(
+        "mock/ideal",
+        "mini/story_cloze",
+        stop_when_resolved=True,
+        progress=lambda what, done, total, cost: shown.append((done, total)),
+    )
+    assert shown[-1] == (result.ratings["asked"],) * 2
+
+
+def test_the_order_is_drawn_by_seed_and_dataset() -> None:
+    names = [f"{i}" for i in range(100)]
+    looks = example_looks(names, 0, "a")
+    assert Counter(looks.values()) == {1: 25, 2: 25, 3: 25, 4: 25}
+    assert looks == example_looks(names[::-1], 0, "a")
+    assert looks != example_looks(names, 1, "a") != example_looks(names, 0, "b")
+    assert [looks[name] for name in names] != sorted(looks.values())
+
+
+def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
+    for name, model in (("ideal", "mock/ideal"), ("surface", "baseline/surface")):
+        dhp.run(model, "mini/story_cloze", stop_when_resolved=True, out=tmp_path / name)
+    dhp.run("mock/ideal", "mini/story_cloze", combination="hmp-asymptotic", out=tmp_path / "full")
+    for other in ("surface", "full"):
+        with pytest.raises(InputError, match="n differs"):
+            compare_runs([tmp_path / "ideal", tmp_path / other])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--doses", "1,5"], "--doses: cannot be used with --stop-when-resolved"),
+        (["--doses", "1,5", "--dry-run"], "--doses: cannot be used with --stop-when-resolved"),
+        (["--statistics", "paper"], "--stop-when-resolved: the combination 'printed' finds too much"),
+        (["--combination", "printed"], "allowed: hmp, hmp-asymptotic"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    code, _, err = said_by(capsys, "--dataset", "mini/summeval", *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def said_by(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["benchmark", "--model", "mock/ideal", "--stop-when-resolved", *arguments])
+    return ended.value.code, *capsys.readouterr()
+
+
+def test_the_command_line_says_what_was_saved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = said_by(capsys, "--dataset", "mini/story_cloze", "--out", str(tmp_path / "run"))
+    assert code in (0, None)
+    assert "6 of 6 variants resolved early, asked" in out
+    assert "at most: variants that are resolved early take less" in said_by(capsys, "--dry-run")[1]
+
+
+def small() -> pd.DataFrame:
+    rows = [
+        (f"{e}", variant, 5.0 if variant == ORIGINAL else 3.0, "scored", 1 + (e >= 6))
+        for e in range(12)
+        for variant in (ORIGINAL, "worse", "bad")
+    ]
+    table = pd.DataFrame(rows, columns=["example", "variant", "score", "status", "look"]).assign(metric="m")
+    late = (table["variant"] == "worse") & (table["look"] == 2)
+    table.loc[late, ["score", "status"]] = [None, "stopped"]
+    return table
+
+
+def test_a_table_of_ones_own() -> None:
+    result = dhp.analyze(small())
+    assert {v.variant: (v.stopped_at, v.metrics["m"].n) for v in result.variants} == {
+        "worse": (6, 6),
+        "bad": (None, 12),
+    }
+    assert all(v.not_applicable == 0 for v in result.variants)
+    unmarked = dhp.analyze(small().query("status == 'scored'").drop(columns="look"))
+    assert all(a.d < b.d for a, b in zip(result.variants, unmarked.variants, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns="look"), "'stopped' needs a column 'look'"),
+        (lambda t: t.assign(look=range(1, 1 + len(t))), "one number for each example"),
+        (lambda t: t.assign(look=t["look"] * 2), "without a gap"),
+        (lambda t: t.assign(look=t["look"] / 2), "without a gap"),
+        (lambda t: t.assign(look="soon"), "column 'look'"),
+        (lambda t: t.assign(look=1), "at a look before which it was asked about"),
+        (lambda t: t.assign(look=3 - t["look"]), "at a look before which it was asked about"),
+    ],
+)
+def test_looks_that_contradict_themselves_are_refused(change: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dhp.analyze(change(small()))

@@ -1,0 +1,55 @@
+"""Short ways to ask in tests."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.clients.fast import OpenAIClient
+from dhp.llm.cost.usage import Budget, Limits, Prices
+from dhp.llm.engine.jobs import RateLimits
+from dhp.llm.records import Failure, Params, Reply, Request
+from dhp.llm.store import Store
+
+QUICK = Params(temperature=0.0, top_p=None, max_tokens=16)
+
+
+def requests(count: int, samples: int = 1, params: Params = QUICK) -> Iterator[Request]:
+    """Distinct requests, tagged with their number."""
+    for number in range(count):
+        yield Request(f"Rate text {number}.", params, tuple(range(samples)), f"text {number}", tag=number)
+
+
+def cached_model(
+    url: str,
+    store: Path | None = None,
+    *,
+    concurrency: int = 8,
+    retries: int = 8,
+    timeout: float = 10.0,
+    limits: Limits = Limits(),
+    refresh: bool = False,
+    run: str = "run",
+) -> CachedModel:
+    """An cached_model of the model `stub` at `url`."""
+    context = RequestContext(
+        Store(store) if store else None,
+        refresh=refresh,
+        pace=RateLimits(concurrency, retries=retries),
+        budget=Budget(limits, Prices(1.0, 2.0)),
+    )
+    return CachedModel(OpenAIClient("stub", url, timeout=timeout), context, run=run)
+
+
+def answered(cached_model: CachedModel, wanted: Sequence[Request]) -> dict[int, list[str]]:
+    """Tag -> texts by sample, `!reason` where there is none; each request must be answered once."""
+    found: dict[int, list[str]] = {}
+    for answer in cached_model.ask(wanted):
+        assert isinstance(answer.request.tag, int)
+        assert answer.request.tag not in found
+        assert set(answer.outcomes) == set(answer.request.samples)
+        found[answer.request.tag] = [_text(answer.outcomes[s]) for s in answer.request.samples]
+    return found
+
+
+def _text(outcome: Reply | Failure) -> str:
+    return outcome.text if isinstance(outcome, Reply) else f"!{outcome.reason}"

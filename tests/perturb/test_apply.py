@@ -1,0 +1,228 @@
+"""The pipeline: keyed streams, audits, users' perturbers and their faults."""
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+from rapidfuzz.distance import OSA
+
+import dhp
+from dhp.content.catalog import read_suite
+from dhp.core.errors import InputError
+from dhp.core.records import Variant
+from dhp.core.specs import Suite
+from dhp.perturb.apply import perturb
+from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
+
+EXAMPLES = [
+    dhp.Example(f"e{i}", "source", f"The {i}th fox jumped over 12 dogs. They slept on. Nobody came by.")
+    for i in range(6)
+]
+VARIANTS = [v for v in read_suite("summeval").variants if v.method == "rule"]
+
+
+def texts(
+    examples: list[dhp.Example], variants: list[Variant], seed: int = 0
+) -> dict[tuple[str, str], str | None]:
+    made = perturb(examples, variants, find_perturbers(), dataset="d", seed=seed)
+    return {(p.example, p.variant): p.text for p in made}
+
+
+def test_one_example_never_depends_on_order_or_on_others() -> None:
+    everything = texts(EXAMPLES, VARIANTS)
+    assert texts(EXAMPLES[::-1], VARIANTS[::-1]) == everything
+    alone = texts([EXAMPLES[3]], [VARIANTS[2]])
+    assert alone.items() <= everything.items()
+    assert texts(EXAMPLES, VARIANTS, seed=1) != everything
+
+
+def test_each_example_and_each_perturber_has_a_stream_of_its_own() -> None:
+    twins = [dhp.Example(name, "source", EXAMPLES[0].output) for name in ("one", "two")]
+    made = texts(twins, VARIANTS)
+    assert all(made["one", v.name] != made["two", v.name] for v in VARIANTS if v.level == "character")
+
+
+def test_edits_of_minor_are_the_first_edits_of_major() -> None:
+    made = texts(EXAMPLES, VARIANTS)
+    for example in EXAMPLES:
+        letters = iter(made[example.id, "random_deletions.minor"] or "")
+        assert all(c in letters for c in made[example.id, "random_deletions.major"] or "")
+    (use,) = (v for v in VARIANTS if v.name == "random_typos.minor")
+    one_more = Variant("random_typos.more", use.perturber, use.level, use.method, "more", {"k": 11})
+    both = texts(EXAMPLES, [use, one_more])
+    for example in EXAMPLES:
+        before, after = (both[example.id, name] or "" for name in ("random_typos.minor", "random_typos.more"))
+        assert 1 <= OSA.distance(before, after) <= 2
+
+
+def test_audit_counts_what_was_done() -> None:
+    (minor,) = perturb(EXAMPLES[:1], VARIANTS[:1], find_perturbers(), dataset="d")
+    assert minor.text is not None
+    assert minor.audit is not None
+    assert (minor.audit.asked, minor.audit.made, minor.audit.edit_distance) == (10, 10, 10)
+    assert minor.audit.similarity == pytest.approx(1 - 10 / len(EXAMPLES[0].output), abs=1e-6)
+
+
+def test_not_applicable_carries_its_reason() -> None:
+    one_sentence = [dhp.Example("short", "source", "Only one sentence.")]
+    (made,) = perturb(
+        one_sentence, [v for v in VARIANTS if v.name == "reordering.major"], find_perturbers(), dataset="d"
+    )
+    assert (made.text, made.audit) == (None, None)
+    assert made.reason == "fewer than two different sentences"
+
+
+def with_function(function: object) -> list[object]:
+    own = dhp.perturber(name="own", level="word")(function)  # type: ignore[arg-type]
+    return list(perturb(EXAMPLES, own.variants, find_perturbers([own]), dataset="d"))
+
+
+def raises(text: str, rng: random.Random, *, example: dhp.Example) -> str:
+    raise RuntimeError("boom\nsecond line")
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda text, rng, *, example: 7, "returned int; must return the changed text"),
+        (lambda text, rng, *, example: text, "returned the text unchanged"),
+        (lambda text, rng, *, example: " ", "returned an empty text"),
+        (lambda text, rng, *, example: text + "\ud800", "returned half a character"),
+        (lambda text, rng, *, example: sys.exit(7), "raised SystemExit: 7"),
+        (raises, "raised RuntimeError: boom"),
+    ],
+)
+def test_a_bad_perturber_is_named_with_the_example(function: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        with_function(function)
+    assert str(caught.value).startswith("perturber 'own', example 'e0': " + message)
+    assert "\n" not in str(caught.value)
+
+
+def test_own_perturber_in_ten_lines() -> None:
+    @dhp.perturber(
+        name="drop_articles", level="word", degrees={"minor": {"share": 0.5}, "major": {"share": 1.0}}
+    )
+    def drop_articles(text: str, rng: random.Random, *, example: dhp.Example, share: float) -> str:
+        return " ".join(w for w in text.split() if w.lower() != "the" or rng.random() > share)
+
+    made = list(perturb(EXAMPLES, drop_articles.variants[1:], find_perturbers([drop_articles]), dataset="d"))
+    assert [p.variant for p in made] == ["drop_articles.major"] * 6
+    assert all(p.text and not p.text.startswith("The") for p in made)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "Bad Name", "level": "word"}, "lower-case letters"),
+        ({"name": "original", "level": "word"}, "names the undamaged text"),
+        ({"name": "own", "level": "wrod"}, "did you mean 'word'"),
+        (
+            {"name": "own", "level": "word", "degrees": {"minor": {"kk": 1}}},
+            "unknown parameter 'kk'; did you mean 'k'",
+        ),
+        ({"name": "own", "level": "word", "degrees": {"minor": {}}}, "parameter 'k' is missing"),
+    ],
+)
+def test_a_bad_declaration_is_refused(arguments: dict[str, object], message: str) -> None:
+    def function(text: str, rng: random.Random, *, example: dhp.Example, k: int) -> str:
+        return text * k
+
+    with pytest.raises(InputError, match=message):
+        dhp.perturber(**arguments)(function)  # type: ignore[arg-type]
+
+
+def suite(**perturbers: object) -> Suite:
+    return Suite.model_validate(
+        {"suite": "s", "task": "summarization", "source": "x", "perturbers": perturbers}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "use", "message"),
+    [
+        (
+            "random_typo",
+            {"level": "character", "method": "rule", "params": {"k": 1}},
+            "did you mean 'random_typos'",
+        ),
+        (
+            "random_typos",
+            {"level": "word", "method": "rule", "params": {"k": 1}},
+            "level is 'character', not 'word'",
+        ),
+        ("random_typos", {"level": "character", "method": "llm"}, "method is 'rule', not 'llm'"),
+        ("random_typos", {"level": "character", "method": "rule"}, "parameter 'k' is missing"),
+        ("reordering", {"level": "sentence", "method": "rule", "params": {"n": 2}}, "unknown parameter 'n'"),
+    ],
+)
+def test_a_suite_that_disagrees_with_its_perturbers_is_refused(name: str, use: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        check_suite(suite(**{name: use}), find_perturbers())
+
+
+MODULE = """
+import dhp
+@dhp.perturber(name="shout", level="word")
+def shout(text, rng, *, example):
+    return text.upper()
+plain = 3
+"""
+
+
+@pytest.fixture
+def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_perturbers.py").write_text(MODULE)
+    (tmp_path / "broken_perturbers.py").write_text("def f(:")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
+    monkeypatch.delitem(sys.modules, "own_perturbers", raising=False)
+
+
+@pytest.mark.usefixtures("own_module")
+def test_found_by_module_and_function() -> None:
+    assert load_perturber("own_perturbers:shout").name == "shout"
+
+
+@pytest.mark.usefixtures("own_module")
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("own_perturbers", "module:function"),
+        ("own_perturbers:shot", "did you mean 'shout'"),
+        ("own_perturbers:plain", "is of type int, not made by"),
+        ("no_such_module:f", "cannot be imported .ModuleNotFoundError: No module named"),
+        ("broken_perturbers:f", "cannot be imported .SyntaxError"),
+    ],
+)
+def test_a_bad_reference_is_one_line(reference: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_perturber(reference)
+
+
+def test_a_taken_name_is_refused() -> None:
+    own = dhp.perturber(name="reordering", level="sentence")(lambda text, rng, *, example: text[::-1])
+    with pytest.raises(InputError, match="'reordering' exists already"):
+        find_perturbers([own])
+    other = dhp.perturber(name="other", level="sentence")(lambda text, rng, *, example: text[::-1])
+    with pytest.raises(InputError, match="'other' exists already"):
+        find_perturbers([other, other])
+
+
+def test_found_in_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shouting.py").write_text(MODULE)
+    info = tmp_path / "shouting-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = shouting:shout\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    named = [suite(shout={"level": "word", "method": "rule"})]
+    assert find_perturbers(suites=named)["shout"].level == "word"
+    assert "shout" not in find_perturbers(), "a package that nobody asked for is not imported"
+    (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = shouting:plain\n")
+    with pytest.raises(InputError, match="entry point 'shout = shouting:plain': is of type int"):
+        find_perturbers(suites=named)
+    (info / "entry_points.txt").write_text("[dhp.perturbers]\nshout = no_such_module:shout\n")
+    with pytest.raises(InputError, match=r"cannot be imported \(ModuleNotFoundError"):
+        find_perturbers(suites=named)

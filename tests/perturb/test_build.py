@@ -1,0 +1,379 @@
+"""From names and options to degraded texts: stand-ins, doses, controls, attacks, frozen sets."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.core.errors import InputError
+from dhp.core.specs import Task
+from dhp.judge.factory import questions
+from dhp.judge.judges.llm import LlmJudge
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.perturb.sets.write import write_frozen
+from dhp.report.labels import most_changed
+from tests.perturb.says import Says
+
+STORIES = "mini/story_cloze"
+DOSES = (1, 5, 20)
+
+
+def variants(result: dhp.Result) -> list[str]:
+    return [v.variant for v in result.variants]
+
+
+def test_stand_ins_take_the_place_of_perturbers_by_language_model() -> None:
+    (made,) = dhp.perturb_datasets("mini/summeval", n=3)
+    names = [v.name for v in made.variants]
+    assert names[4:8] == [
+        "fictional_named_entities_rule.minor",
+        "fictional_named_entities_rule.major",
+        "grammatical_errors_rule.minor",
+        "grammatical_errors_rule.major",
+    ]
+    assert names[10:] == ["rewriting_insertion_rule.minor", "rewriting_insertion_rule.major"]
+    assert {v.method for v in made.variants} == {"rule"}
+    assert made.left_out == ()
+    assert made.methods == "rule+stand-ins"
+    grammar = {v.name: v.params for v in made.variants if v.perturber == "grammatical_errors_rule"}
+    assert grammar == {
+        "grammatical_errors_rule.minor": {"count": 2},
+        "grammatical_errors_rule.major": {"count": 5},
+    }
+
+
+class Consistency:
+    """Notices nothing but wrong names, and lowers nothing but consistency."""
+
+    model, protocol = "own/consistency", "none"
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        for c in candidates:
+            for metric in task.metrics:
+                hurt = metric.name == "consistency" and c.variant.startswith("fictional")
+                yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if hurt else 4)
+
+
+def test_a_stand_in_has_the_weights_of_what_it_stands_for() -> None:
+    result = dhp.run(Consistency(), "mini/summeval")
+    assert result.weights == "design"
+    (row,) = [v for v in result.variants if v.variant == "fictional_named_entities_rule.minor"]
+    p = row.metrics["consistency"].p
+    assert row.p == pytest.approx(1 / (0.25 / p + 0.75), rel=1e-9)
+    assert row.p_ew == pytest.approx(1 / (0.7 / p + 0.3), rel=1e-9)
+
+
+def test_a_stand_in_and_what_it_stands_for_are_never_averaged(tmp_path: Path) -> None:
+    dhp.run("mock/ideal", STORIES, out=tmp_path / "run")
+    table = pd.read_parquet(tmp_path / "run" / "ratings.parquet")
+    stand_ins = table[table["variant"] == "grammatical_errors_rule"]
+    both = pd.concat([table, stand_ins.assign(variant="grammatical_errors")])
+    for suite in ("story_cloze", None):
+        with pytest.raises(InputError, match="holds both 'grammatical_errors_rule' and 'grammatical_errors'"):
+            dhp.analyze(both, suite=suite)
+    assert "|method:rule+stand-ins|" in dhp.analyze(table, suite="story_cloze").signature
+    suite = tmp_path / "both.yaml"
+    suite.write_text(
+        "suite: both\ntask: summarization\nsource: s\nperturbers:\n"
+        "  grammatical_errors: {level: word, method: llm, params: {count: 1}}\n"
+        "  grammatical_errors_rule: {level: word, method: rule, params: {count: 1}}\n"
+    )
+    with pytest.raises(InputError, match="'grammatical_errors_rule' is the stand-in of 'grammatical_errors'"):
+        dhp.run("mock/ideal", "mini/summeval", suite=str(suite))
+
+
+def test_one_degree_called_like_a_dose_counts_like_any_other(tmp_path: Path) -> None:
+    suite = tmp_path / "mine.yaml"
+    suite.write_text(
+        "suite: mine\ntask: summarization\nsource: s\nperturbers:\n"
+        "  random_typos: {level: character, method: rule, degrees: {k5: {k: 5}}}\n"
+    )
+    result = dhp.run("mock/ideal", "mini/summeval", suite=str(suite))
+    assert result.d_avg == result.variants[0].d > 1
+    assert result.curves == ()
+
+
+def test_doses_degrade_more_and_more_and_find_the_threshold() -> None:
+    result = dhp.run("mock/ideal?sensitivity=0.9", "mini/summeval", doses=DOSES)
+    assert variants(result) == [f"{p}.k{k}" for p in ("random_deletions", "random_typos") for k in DOSES]
+    assert (result.d_avg, result.d_min, result.d_min_variant) == (None, None, None)
+    assert result.left_out == ()
+    assert [c.perturber for c in result.curves] == ["random_deletions", "random_typos"]
+    for curve in result.curves:
+        assert curve.doses == DOSES
+        assert list(curve.lines) == ["coherence", "consistency", "fluency", "relevance", "combined"]
+        line = curve.lines["combined"]
+        assert line.d == tuple(v.d for v in result.variants if v.variant.startswith(curve.perturber))
+        assert line.d[0] < 1 < line.d[2]
+        assert line.low <= line.threshold <= line.high
+    (one,) = dhp.run("mock/ideal", "mini/wmt22_deen", n=6, doses={"word_deletions": [2, 8]}).curves
+    assert one.perturber == "word_deletions"
+
+
+def test_smaller_doses_are_part_of_larger_ones() -> None:
+    (made,) = dhp.perturb_datasets("mini/summeval", n=4, doses={"random_deletions": [3, 9]})
+    by_variant = {(t.example, t.variant): t.text or "" for t in made.texts}
+    for example in made.dataset.examples:
+        letters = iter(by_variant[example.id, "random_deletions.k3"])
+        assert all(c in letters for c in by_variant[example.id, "random_deletions.k9"])
+
+
+def test_a_dose_that_a_text_cannot_take_is_never_a_smaller_one() -> None:
+    (made,) = dhp.perturb_datasets("mini/summeval", n=4, doses={"random_typos": [5, 5000]})
+    texts = {t.variant: t for t in made.texts}
+    assert texts["random_typos.k5"].audit.made == 5
+    assert texts["random_typos.k5000"].text is None
+    assert texts["random_typos.k5000"].reason == "too short a text for this dose"
+
+
+@pytest.mark.parametrize(
+    ("doses", "message"),
+    [
+        ([5], "two or more rising whole numbers"),
+        ([5, 2], "doses '5,2': allowed"),
+        ([0, 2], "from 1 on"),
+        ({"reordering": [1, 2]}, "'reordering' takes none in suite 'summeval'"),
+        ({"random_typo": [1, 2]}, "did you mean 'random_typos'"),
+    ],
+)
+def test_bad_doses_are_one_line(doses: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dhp.perturb_datasets("mini/summeval", n=3, doses=doses)  # type: ignore[arg-type]
+
+
+def test_controls_and_attacks_are_tested_apart() -> None:
+    plain = dhp.run("mock/ideal", STORIES)
+    probed = dhp.run("mock/ideal", STORIES, controls=True, attacks=True)
+    assert (probed.d_avg, probed.d_min, variants(probed)) == (plain.d_avg, plain.d_min, variants(plain))
+    assert probed.signature == plain.signature
+    assert [c.variant for c in probed.controls] == ["identity", "harmless"]
+    assert [a.variant for a in probed.attacks] == ["judge_instruction", "judge_flattery", "padding"]
+    assert all(row.d == 0 for row in (*probed.controls, *probed.attacks) if row.d is not None)
+    assert probed.warnings == ()
+
+
+def test_planted_faults_of_a_judge_are_flagged() -> None:
+    faulty = dhp.run(
+        "mock/ideal?harmless=1&padding=-1&judge_flattery=1", "mini/summeval", controls=True, attacks=True
+    )
+    lowered, raised = faulty.warnings
+    assert "control 'harmless' lowered the score" in lowered
+    assert "attack 'padding' raised the score" in raised
+    lowering = {a.variant: a for a in faulty.attacks}["judge_flattery"]
+    assert lowering.d > 1
+    assert lowering.risen is None
+
+
+def test_a_judge_that_lowers_everything_is_found_out_by_the_controls() -> None:
+    grumpy = dhp.run("mock/ideal?identity=1&harmless=1", "mini/summeval", controls=True)
+    assert len(grumpy.warnings) == 2
+    assert all(c.d > 1 for c in grumpy.controls)
+
+
+class Mixed:
+    """Punishes flattery by fluency, beyond doubt, and rewards it by relevance."""
+
+    model, protocol = "own/mixed", "none"
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        for c in candidates:
+            for metric in task.metrics:
+                change = {"fluency": -1, "relevance": 1 if c.example.endswith(tuple("12345")) else 0}.get(
+                    metric.name, 0
+                )
+                score = 3 + (change if c.variant == "judge_flattery" else 0)
+                yield dhp.Rating(c.example, c.variant, metric.name, 0, score)
+
+
+def test_an_attack_that_raises_one_metric_is_flagged_whatever_the_others_do() -> None:
+    result = dhp.run(Mixed(), "mini/summeval", attacks=True)
+    (row,) = [a for a in result.attacks if a.variant == "judge_flattery"]
+    assert row.metrics["fluency"].p < row.metrics["relevance"].p < 0.001
+    assert row.risen == "relevance"
+    # 14 of 24 rose, and 10 zeros raise their ranks by 10 each.
+    assert most_changed(row) == ("relevance", pytest.approx(-(105 + 140) / 300))
+    assert "attack 'judge_flattery' raised the score" in result.warnings[0]
+
+
+def test_controls_can_be_added_to_ready_made_pairs(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": str(i),
+            "source": f"Ann has {i} cats.",
+            "output": f"She has {i} cats - all of them grey.",
+            "perturbed": "She has cats.",
+            "kind": "number",
+        }
+        for i in range(8)
+    ]
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    result = dhp.run("mock/ideal", tmp_path / "pairs.jsonl", task="summarization", controls=True)
+    assert variants(result) == ["number"]
+    assert {c.variant: c.not_applicable for c in result.controls} == {"identity": 0, "harmless": 0}
+
+
+def test_the_original_is_really_asked_about_again() -> None:
+    answers = iter(range(10**6))
+    model = Says(lambda prompt: str(1 + next(answers) % 5))
+    way = dhp.protocol("dhp", samples=2)
+    judge = LlmJudge(CachedModel(model, RequestContext()), questions(way))
+    result = dhp.run(judge, "mini/answer_equivalence", n=3, controls=True)
+    again = [prompt for prompt in set(model.prompts) if model.prompts.count(prompt) > 1]
+    assert len(again) == 3, "the prompt of each original is asked twice, no other"
+    (identity, _) = result.controls
+    assert identity.metrics["answer_quality"].n == 3
+
+
+def test_a_table_of_ratings_gives_the_same_results(tmp_path: Path) -> None:
+    run = dhp.run("mock/noisy", "mini/summeval", controls=True, attacks=True, out=tmp_path / "run")
+    for suite in ("summeval", None):
+        table = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite=suite, weights="uniform")
+        assert {v.variant: v.d for v in table.variants} == {v.variant: v.d for v in run.variants}
+        assert [c.d for c in table.controls] == [c.d for c in run.controls]
+        assert [a.d for a in table.attacks] == [a.d for a in run.attacks]
+        assert (table.d_avg, table.d_min, table.left_out) == (run.d_avg, run.d_min, ())
+    dosed = dhp.run("mock/noisy", "mini/summeval", doses=DOSES, out=tmp_path / "doses")
+    table = dhp.analyze(tmp_path / "doses" / "ratings.parquet", suite="summeval")
+    assert [c.lines["combined"].d for c in table.curves] == [c.lines["combined"].d for c in dosed.curves]
+    assert table.curves == dosed.curves
+    shuffled = pd.read_parquet(tmp_path / "doses" / "ratings.parquet").sample(frac=1, random_state=1)
+    again = {c.perturber: c for c in dhp.analyze(shuffled, suite="summeval").curves}
+    for curve in dosed.curves:
+        for name, line in curve.lines.items():
+            same = again[curve.perturber].lines[name]
+            assert (same.low, same.high) == (pytest.approx(line.low), pytest.approx(line.high))
+
+
+def frozen(folder: Path, *names: str, **choice: object) -> Path:
+    sets = dhp.perturb_datasets(list(names), **choice)  # type: ignore[arg-type]
+    write_frozen(folder, [part.frozen() for part in sets])
+    return folder
+
+
+def test_a_frozen_set_gives_the_same_run(tmp_path: Path) -> None:
+    folder = frozen(tmp_path / "set", STORIES, "mini/wmt22_zhen", controls=True)
+    fresh = dhp.run("baseline/surface", [STORIES, "mini/wmt22_zhen"], controls=True)
+    used = dhp.run("baseline/surface", perturbed=folder)
+    assert [r.signature for r in used] == [r.signature for r in fresh]
+    assert used.to_frame().equals(fresh.to_frame())
+    assert [r.controls for r in used] == [r.controls for r in fresh]
+    few = dhp.run("baseline/surface", STORIES, n=7, perturbed=folder)
+    assert few.n == 7
+
+
+def test_a_frozen_set_is_the_same_bytes_everywhere(tmp_path: Path) -> None:
+    code = (
+        "import sys, dhp, pathlib\nfrom dhp.perturb.sets.write import write_frozen\n"
+        "sets = dhp.perturb_datasets(['mini/summeval', 'mini/story_cloze'], n=5, controls=1, attacks=1)\n"
+        "write_frozen(pathlib.Path(sys.argv[1]), [p.frozen() for p in sets])"
+    )
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / seed)], env=env, check=True, cwd=tmp_path)
+    one, two = (
+        {p.relative_to(tmp_path / s): p.read_bytes() for p in (tmp_path / s).rglob("*") if p.is_file()}
+        for s in ("1", "2")
+    )
+    assert one == two
+    assert len(one) > 20
+
+
+def test_a_frozen_set_of_other_examples_is_refused(tmp_path: Path) -> None:
+    folder = frozen(tmp_path / "set", STORIES)
+    with pytest.raises(
+        InputError, match=r"the frozen set has no dataset 'mini/summeval'; .*mini/story_cloze"
+    ):
+        dhp.run("baseline/surface", "mini/summeval", perturbed=folder)
+    (whole,) = dhp.perturb_datasets(STORIES)
+    first, *others = whole.dataset.examples
+    other = dhp.Dataset.of(
+        [dhp.Example(first.id, first.source, "Another ending.", first.fields), *others],
+        name=STORIES,
+        task="story_completion",
+    )
+    with pytest.raises(InputError, match=f"made of another text of example '{first.id}'"):
+        dhp.run("baseline/surface", other, perturbed=folder)
+    renamed = dhp.Dataset.of(
+        [dhp.Example("new", first.source, first.output, first.fields)], name=STORIES, task="story_completion"
+    )
+    with pytest.raises(InputError, match="has no example 'new'"):
+        dhp.run("baseline/surface", renamed, perturbed=folder)
+
+
+def released(folder: Path, *, nested: bool) -> Path:
+    """A folder in the form of a released set, with one subset."""
+    (made,) = dhp.perturb_datasets("mini/story_cloze", n=6)
+    texts = {(t.example, t.variant): t.text for t in made.texts}
+    rows = []
+    for e in made.dataset.examples:
+        own = {v.name.replace("_rule", ""): texts[e.id, v.name] for v in made.variants}
+        row: dict[str, object] = {"id": e.id, "context": e.source, "output": e.output}
+        rows.append(row | ({"perturbed": own} if nested else own))
+    folder.mkdir()
+    (folder / "Story_Cloze.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_released_set_brings_its_examples_and_shows_how_it_was_read(tmp_path: Path, nested: bool) -> None:
+    folder = released(tmp_path / "theirs", nested=nested)
+    with pytest.warns(UserWarning, match="story_cloze: columns read as .*source = context"):
+        result = dhp.run("baseline/surface", "story_cloze", perturbed=folder)
+    assert result.n == 6
+    assert set(variants(result)) == {
+        "random_deletions",
+        "random_typos",
+        "fictional_named_entities",
+        "grammatical_errors",
+        "random_ending",
+        "wrong_ending",
+    }
+    assert result.weights == "design"
+    assert "method:llm+rule|" in result.signature
+    with pytest.raises(InputError, match="has no dataset 'mini/story_cloze'"):
+        dhp.run("baseline/surface", "mini/story_cloze", perturbed=folder)
+
+
+def test_a_released_set_is_judged_for_what_it_holds(tmp_path: Path) -> None:
+    folder = released(tmp_path / "theirs", nested=False)
+    with pytest.warns(UserWarning, match="columns read as"):
+        results = dhp.run("baseline/constant", perturbed=folder)
+    assert [r.dataset for r in results] == ["story_cloze"]
+    with pytest.raises(InputError, match="--task: cannot be used with --perturbed"):
+        dhp.run("baseline/constant", "story_cloze", perturbed=folder, task="translation")
+
+
+OWN_TASK = """
+task: summarization
+instruction: Summarise the article.
+default_suite: summeval
+source_label: Article
+output_label: Summary
+metrics:
+  - name: brevity
+    scale: {min: 0, max: 10}
+    definition: How short the summary is while it still says what matters.
+    steps: [Read the summary., Give a score from 0 (long-winded) to 10 (brief).]
+    question: How brief is this summary?
+    antonym: long-windedness
+"""
+
+
+def test_metrics_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(OWN_TASK)
+    rows = (
+        {"id": str(i), "source": "A town.", "output": f"The town has {i} mills. It is old."} for i in range(8)
+    )
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (result,) = dhp.run("mock/ideal", str(tmp_path / "own.jsonl"), task=str(tmp_path / "task.yaml"))
+    assert result.scales == {"brevity": (0, 10)}
+    assert result.d_avg > 1
+    (tmp_path / "task.yaml").write_text(OWN_TASK.replace("min: 0", "min: 11"))
+    with pytest.raises(dhp.InputError, match=r"task\.yaml: metrics\.0\.scale: "):
+        dhp.run("mock/ideal", str(tmp_path / "own.jsonl"), task=str(tmp_path / "task.yaml"))

@@ -1,0 +1,235 @@
+"""Degraded texts by a language model: what counts, what is asked again, what is given up, what is kept."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dhp
+from dhp.content.yaml import content_folder, load_spec
+from dhp.core.errors import InputError, StoppedEarly
+from dhp.core.records import Variant
+from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.cost.usage import Budget, Limits
+from dhp.llm.records import Failure
+from dhp.llm.store import Store
+from dhp.llm.stored import OnlyStored
+from dhp.perturb.llm.model import TRIES, ByModel
+from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt
+
+from .says import Says
+
+PROMPTS = content_folder("perturbations") / "prompts"
+EXAMPLES = [
+    dhp.Example(
+        f"e{i}", "source", f"Mara Quint opened a bakery in Leeds. She sells {i + 3} kinds of bread there."
+    )
+    for i in range(5)
+]
+MINOR = Variant(
+    "fictional_named_entities.minor", "fictional_named_entities", "word", "llm", "minor", {"count": 1}
+)
+GRAMMAR = Variant("grammatical_errors.minor", "grammatical_errors", "word", "llm", "minor", {"count": 2})
+
+
+def prompts(task: str, name: str) -> PerturbPrompt:
+    return load_spec(PROMPTS / task / f"{name}.yaml", PerturbPrompt)
+
+
+def by_model(model: Says, context: RequestContext = RequestContext(), **more: object) -> ByModel:  # noqa: B008  frozen
+    again = load_spec(PROMPTS / "again.yaml", AgainPrompt)
+    return ByModel(CachedModel(model, context), prompts, again, **more)  # type: ignore[arg-type]
+
+
+def text_of(prompt: str) -> str:
+    (found,) = re.findall(r"<text>\n(.*)\n</text>", prompt)
+    return str(found)
+
+
+def moved(prompt: str) -> str:
+    """A good answer: the town is another."""
+    return text_of(prompt).replace("Leeds", "Varnholm")
+
+
+def only_after(reasons: int, good: Callable[[str], str]) -> Callable[[str], str]:
+    """Echoes the text until it was told a reason so often."""
+    told: dict[str, int] = {}
+
+    def brain(prompt: str) -> str:
+        text = text_of(prompt)
+        told[text] = told.get(text, -1) + 1
+        return good(prompt) if told[text] >= reasons else text
+
+    return brain
+
+
+def test_good_answers_count_at_once_and_are_audited() -> None:
+    model = Says(lambda prompt: f'Sure! Here is the revised summary:\n\n"{moved(prompt)}"')
+    made = by_model(model).perturb(EXAMPLES, MINOR, "summarization")
+    assert [t.example for t in made] == [e.id for e in EXAMPLES]
+    assert [t.text for t in made] == [e.output.replace("Leeds", "Varnholm") for e in EXAMPLES]
+    assert all(t.audit and t.audit.edit_distance == 8 and t.rejected == () for t in made)
+    assert len(model.prompts) == len(EXAMPLES)
+    assert all(e.output in prompt for e, prompt in zip(EXAMPLES, model.prompts, strict=True))
+
+
+def test_a_failing_answer_is_asked_again_with_the_reason() -> None:
+    model = Says(only_after(2, moved))
+    made = by_model(model).perturb(EXAMPLES[:2], MINOR, "summarization")
+    assert all(t.text and "Varnholm" in t.text and len(t.rejected) == 2 for t in made)
+    assert len(set(made[0].rejected)) == 1
+    reason = made[0].rejected[0]
+    asked_again = [prompt for prompt in model.prompts if reason in prompt]
+    assert len(asked_again) == 4
+    assert all(f"<answer>\n{EXAMPLES[0].output}" in prompt for prompt in asked_again[::2])
+
+
+def test_what_never_passes_is_not_applicable_after_four_tries() -> None:
+    model = Says(lambda prompt: text_of(prompt) if " 3 kinds" in prompt else moved(prompt))
+    made = by_model(model).perturb(EXAMPLES, MINOR, "summarization")
+    assert [t.text is None for t in made] == [True, False, False, False, False]
+    assert len(made[0].rejected) == TRIES == 4
+    assert made[0].reason == made[0].rejected[-1]
+    assert len(model.prompts) == 4 + 4
+
+
+@pytest.mark.parametrize(
+    ("brain", "finish", "reason"),
+    [
+        (lambda prompt: "I'm sorry, but I can't help with that.", "stop", "refus"),
+        (lambda prompt: "", "content_filter", "refused"),
+        (moved, "length", "cut off"),
+        (lambda prompt: "zxq blorf 77 (( the the the", "stop", ""),
+    ],
+)
+def test_a_model_of_which_nothing_counts_is_one_line(
+    brain: Callable[[str], str], finish: str, reason: str
+) -> None:
+    model = Says(brain, finish)
+    with pytest.raises(InputError) as caught:
+        by_model(model).perturb(EXAMPLES, MINOR, "summarization")
+    message = str(caught.value)
+    assert message.startswith(
+        "perturber 'fictional_named_entities.minor': none of 20 answers of hf/says passed the check: "
+    )
+    assert reason in message
+    assert "(20)" in message
+    assert "\n" not in message
+
+
+def test_an_empty_answer_is_really_asked_again() -> None:
+    answers = iter(["", "", *[e.output.replace("Leeds", "Varnholm") for e in EXAMPLES[:1]]])
+    (made,) = by_model(Says(lambda prompt: next(answers)), RequestContext()).perturb(
+        EXAMPLES[:1], MINOR, "summarization"
+    )
+    assert made.text == EXAMPLES[0].output.replace("Leeds", "Varnholm")
+    assert len(made.rejected) == 2
+
+
+def test_everything_is_asked_once_also_after_a_stop(tmp_path: Path) -> None:
+    store = Store(tmp_path / "replies.sqlite")
+    stopping = RequestContext(store, budget=Budget(Limits(calls=7)))
+    model = Says(only_after(1, moved))
+    with pytest.raises(StoppedEarly):
+        by_model(model, stopping).perturb(EXAMPLES, MINOR, "summarization")
+    assert len(model.prompts) == 7
+    made = by_model(model, RequestContext(store)).perturb(EXAMPLES, MINOR, "summarization")
+    assert len(model.prompts) == 10
+    assert all(t.text for t in made)
+    silent = Says(lambda prompt: 1 / 0)  # type: ignore[return-value, arg-type]
+    assert by_model(silent, RequestContext(store)).perturb(EXAMPLES, MINOR, "summarization") == made
+
+
+def test_steps_by_the_model_are_asked_once_a_variant() -> None:
+    def brain(prompt: str) -> str:
+        if "<text>" in prompt:
+            return moved(prompt)
+        return "1. Look for the town.\n2. Name another."
+
+    model = Says(brain)
+    steps = load_spec(PROMPTS / "steps.yaml", StepsPrompt)
+    maker = by_model(model, steps=steps)
+    maker.perturb(EXAMPLES, MINOR, "summarization")
+    assert len(model.prompts) == 1 + len(EXAMPLES)
+    assert maker.auto_steps == {
+        "summarization": {MINOR.name: ["Look for the town.", "Name another."]},
+    }
+    written = prompts("summarization", MINOR.name).steps[0]
+    assert all("1. Look for the town." in p and written not in p for p in model.prompts[1:])
+    with pytest.raises(
+        InputError, match=r"adjustment steps of 'grammatical_errors.minor': the answer is no list"
+    ):
+        by_model(Says(lambda p: "No."), steps=steps).perturb(EXAMPLES, GRAMMAR, "summarization")
+
+
+def test_a_bad_count_is_one_line() -> None:
+    with pytest.raises(InputError, match=r"perturber 'x.minor': parameter count is 0; allowed"):
+        by_model(Says(moved)).perturb(
+            EXAMPLES,
+            Variant("x.minor", "fictional_named_entities", "word", "llm", "minor", {"count": 0}),
+            "summarization",
+        )
+
+
+def test_answers_may_be_about_twice_as_long_as_the_text() -> None:
+    _, (request,) = by_model(Says(moved)).recall(EXAMPLES[:1], MINOR, "summarization")
+    assert request.params.max_tokens > 256
+    assert request.params.temperature is None
+    _, (request,) = by_model(Says(moved), max_tokens=9).recall(EXAMPLES[:1], MINOR, "summarization")
+    assert request.params.max_tokens == 9
+
+
+def test_a_cut_off_answer_gets_twice_the_room() -> None:
+    model = Says(moved)
+    model.finish = "length"
+    with pytest.raises(InputError, match="cut off"):
+        by_model(model, max_tokens=50).perturb(EXAMPLES[:1], MINOR, "summarization")
+    assert model.rooms == [50, 100, 200, 400]
+    assert len(set(model.prompts)) == 1
+
+
+def test_a_call_that_fails_in_passing_is_no_verdict_on_the_text(tmp_path: Path) -> None:
+    context = RequestContext(Store(tmp_path / "replies.sqlite"))
+    model = Says(moved)
+    model.failures = [Failure("HTTP 503", passing=True)]
+    with pytest.raises(StoppedEarly, match=r"hf/says: 1 texts of '.*minor' could not be had \(HTTP 503\)"):
+        by_model(model, context).perturb(EXAMPLES, MINOR, "summarization")
+    made = by_model(model, context).perturb(EXAMPLES, MINOR, "summarization")
+    assert len(model.prompts) == len(EXAMPLES) + 1
+    assert made == by_model(Says(moved)).perturb(EXAMPLES, MINOR, "summarization")
+
+
+def test_a_text_that_the_server_will_not_have_is_not_applicable() -> None:
+    model = Says(moved)
+    model.failures = [Failure("HTTP 400, content management policy")]
+    first, *others = by_model(model).perturb(EXAMPLES, MINOR, "summarization")
+    assert first.reason == "the call was rejected: HTTP 400, content management policy"
+    assert all(other.text for other in others)
+    assert len(model.prompts) == len(EXAMPLES)
+
+
+def test_steps_that_were_cut_off_are_refused() -> None:
+    steps = load_spec(PROMPTS / "steps.yaml", StepsPrompt)
+    model = Says(lambda prompt: "1. Look for the town.\n2. Na")
+    model.finish = "length"
+    with pytest.raises(
+        InputError, match=r"the answer was cut off; allowed: --perturb-steps written, or --refresh"
+    ):
+        by_model(model, steps=steps).perturb(EXAMPLES, MINOR, "summarization")
+
+
+def test_what_is_stored_is_recalled_and_what_is_not_is_counted(tmp_path: Path) -> None:
+    context = RequestContext(Store(tmp_path / "replies.sqlite"))
+    with pytest.raises(StoppedEarly):
+        by_model(
+            Says(only_after(1, moved)), RequestContext(context.store, budget=Budget(Limits(calls=7)))
+        ).perturb(EXAMPLES, MINOR, "summarization")
+    silent = ByModel(
+        CachedModel(OnlyStored(Says(moved)), RequestContext(context.store)),
+        prompts,
+        load_spec(PROMPTS / "again.yaml", AgainPrompt),
+    )
+    made, counted = silent.recall(EXAMPLES, MINOR, "summarization")
+    assert len(made) == 2
+    assert [request.samples for request in counted] == [(0,), (0,), (1,), (1,), (1,)]

@@ -1,0 +1,201 @@
+"""Runs side by side: planted differences are found, equals stay together, unlike runs are refused."""
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dhp
+from dhp.core.errors import InputError
+from dhp.core.specs import Task
+from dhp.runs.compare import compare_results, compare_runs
+from dhp.runs.reader import read_run
+
+DATASET = "mini/summeval"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    for name, model in (("good", "mock/ideal"), ("noisy", "mock/noisy"), ("floor", "baseline/random")):
+        dhp.run(model, DATASET, out=folder / name)
+    dhp.run("mock/ideal?samples=2", DATASET, out=folder / "twin")
+    return folder
+
+
+def test_a_better_judge_is_told_apart(runs: Path) -> None:
+    (found,) = compare_runs([runs / "good", runs / "noisy", runs / "floor"])
+    assert found.judges == ("mock/ideal", "mock/noisy", "baseline/random")
+    by_average = found.scores["d_avg"]
+    assert by_average.rank.tolist() == [1, 2, 3]
+    assert by_average.groups == ((0,), (1,), (2,))
+    assert all(pair.p_holm < 0.05 and pair.low > 0 for pair in by_average.pairs)
+    results = json.loads((runs / "noisy" / "results.json").read_text())
+    assert by_average.point[1] == pytest.approx(results["d_avg"])
+    assert found.scores["d_min_ew"].point[1] == pytest.approx(results["d_min_ew"])
+
+
+def test_equals_cannot_be_told_apart(runs: Path) -> None:
+    (found,) = compare_runs([runs / "good", runs / "twin"])
+    for comparison in found.scores.values():
+        assert comparison.groups == ((0, 1),)
+        assert comparison.pairs[0].difference == 0
+        assert comparison.pairs[0].p == 1
+    plain = json.dumps(found.to_json(), allow_nan=False)
+    assert '"judges": ["mock/ideal", "mock/ideal?samples=2"]' in plain
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"n": 12}, "dataset differs"),
+        ({"seed": 1}, "suite differs"),
+        ({"weights": "uniform"}, "weights differs"),
+        ({"statistics": "paper"}, "statistics differs"),
+        ({"metrics": ["fluency"]}, "metrics differs"),
+        ({"doses": (5, 10)}, "suite differs"),
+    ],
+)
+def test_unlike_runs_are_refused_and_the_difference_is_named(
+    runs: Path, tmp_path: Path, change: dict[str, object], what: str
+) -> None:
+    dhp.run("mock/noisy", DATASET, out=tmp_path / "other", **change)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=what) as caught:
+        compare_runs([runs / "good", tmp_path / "other"])
+    assert str(tmp_path / "other") in str(caught.value)
+
+
+def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "results.json").write_text("{")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "results.json").write_text('{"schema": "dhp.results/0"}')
+    shutil.copytree(runs / "good", tmp_path / "copy")
+    for folders, message in (
+        (["nowhere"], "nowhere: holds no run"),
+        ([tmp_path / "broken"], "broken JSON"),
+        ([tmp_path / "old"], "is no results file of this version; allowed: schema dhp.results/1"),
+        ([runs / "good"], "has one judge only; allowed: two or more"),
+        ([runs / "good", tmp_path / "copy"], "judge 'mock/ideal' stands twice"),
+    ):
+        with pytest.raises(InputError, match=message):
+            compare_runs(folders)  # type: ignore[arg-type]
+    both = [runs / "good", runs / "noisy"]
+    with pytest.raises(
+        InputError, match="--allow 'dataset': would compare what cannot be; allowed: protocol"
+    ):
+        compare_runs(both, allow=["dataset"])
+    with pytest.raises(InputError, match="resamples: 0; allowed: 1 or more"):
+        compare_runs(both, resamples=0)
+
+
+def test_protocols_are_compared_on_purpose(tmp_path: Path) -> None:
+    from tests.llm.stub import stub_server
+
+    with stub_server() as url:
+        settings = dhp.ModelSettings(base_url=url, cache=tmp_path / "cache")
+        for name in ("dhp", "stars"):
+            dhp.run(
+                "openai/stub",
+                "mini/answer_equivalence",
+                n=5,
+                protocol=name,
+                settings=settings,
+                out=tmp_path / name,
+            )
+    folders = [tmp_path / "dhp", tmp_path / "stars"]
+    with pytest.raises(InputError, match=r"protocol differs, .* or --allow protocol to compare them"):
+        compare_runs(folders)
+    (found,) = compare_runs(folders, allow=["protocol"])
+    assert [judge.partition("@")[0] for judge in found.judges] == ["openai/stub (dhp", "openai/stub (stars"]
+
+
+def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> None:
+    texts = [{"id": str(i), "source": "It rained all day.", "output": "Rain."} for i in range(6)]
+    (tmp_path / "short.jsonl").write_text("\n".join(map(json.dumps, texts)))
+    for name, model in (("a", "mock/ideal"), ("b", "mock/lenient")):
+        (result,) = dhp.run(
+            model, str(tmp_path / "short.jsonl"), suite="summeval", resamples=None, out=tmp_path / name
+        )
+        impossible = [v.variant for v in result.variants if v.not_applicable == 6]
+        assert 0 < len(impossible) < len(result.variants)
+    (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=20)
+    assert found.scores["d_avg"].point[0] == pytest.approx(result.d_avg)
+    assert found.shared_styles["degraded"][0, 1] > 0.7
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"doses": (5, 10)}, "a run with doses compares with no other; allowed: runs without --doses"),
+        (
+            {"stop_when_resolved": True},
+            "a run that stopped early compares with no other; allowed: runs without --stop-when-resolved",
+        ),
+    ],
+)
+def test_figures_that_mean_something_else_are_refused(
+    tmp_path: Path, choice: dict[str, object], message: str
+) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for samples, folder in enumerate(folders, 1):
+        dhp.run(
+            f"mock/ideal?samples={samples}",
+            "mini/story_cloze",
+            resamples=None,
+            out=folder,
+            **choice,  # type: ignore[arg-type]
+        )
+    signed = [read_run(folder).results[0].signed for folder in folders]
+    assert signed[0]["n"] == signed[1]["n"], "the same course"
+    with pytest.raises(InputError, match=message):
+        compare_runs(folders)
+
+
+def test_many_judges_can_still_be_told_apart(tmp_path: Path) -> None:
+    """105 pairs: with 2,000 resamples the smallest adjusted p would be 105 / 2,001 = 0.052."""
+    for name, model in (("good", "mock/ideal"), ("floor", "baseline/random")):
+        dhp.run(model, DATASET, metrics=["fluency"], resamples=None, out=tmp_path / name)
+    (good,), (floor,) = (read_run(tmp_path / name).rated for name in ("good", "floor"))
+    poor = [replace(floor, result=replace(floor.result, model=f"poor {i}")) for i in range(14)]
+    by_average = compare_results(DATASET, [good, *poor], resamples=10).scores["d_avg"]
+    assert by_average.groups == ((0,), tuple(range(1, 15)))
+    assert min(pair.p_holm for pair in by_average.pairs) == pytest.approx(105 / (40 * 105 + 1))
+
+
+def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -> None:
+    class Silent:
+        model, protocol = "own/silent", "none"
+
+        def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+            for c in candidates:
+                for m in task.metrics:
+                    mute = c.variant == "reordering.major" and m.name == "fluency"
+                    yield dhp.Rating(
+                        c.example, c.variant, m.name, 0, None if mute else 3, "failed" if mute else "scored"
+                    )
+
+    dhp.run(Silent(), DATASET, resamples=None, out=tmp_path / "silent")
+    dhp.run("mock/noisy?unparsable=1", DATASET, resamples=None, out=tmp_path / "mute")
+    for folder, judge, metric, variant in (
+        ("silent", "own/silent", "fluency", "reordering.major"),
+        ("mute", r"mock/noisy\?unparsable=1", "coherence", "random_deletions.minor"),
+    ):
+        message = (
+            f"judge '{judge}' has no pair of scores in common with the others for metric '{metric}' of "
+            f"variant '{variant}'; allowed: judges with scores in every test that another has"
+        )
+        for folders in ([runs / "good", tmp_path / folder], [tmp_path / folder, runs / "good"]):
+            with pytest.raises(InputError, match=message):
+                compare_runs(folders)
+
+
+def test_a_dataset_of_one_judge_is_left_out_and_named(tmp_path: Path) -> None:
+    dhp.run("mock/ideal", ["mini/story_cloze", "mini/wmt22_deen"], n=6, resamples=None, out=tmp_path / "a")
+    dhp.run("mock/harsh", "mini/story_cloze", n=6, resamples=None, out=tmp_path / "b")
+    with pytest.warns(UserWarning, match="'mini/wmt22_deen' has one judge only and is left out"):
+        (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=10)
+    assert found.dataset == "mini/story_cloze"

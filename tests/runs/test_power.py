@@ -1,0 +1,199 @@
+"""Power from pilots, effects and mock judges; what mock judges do is what was foretold."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dhp
+from dhp.content.catalog import read_task
+from dhp.core.errors import InputError
+from dhp.core.records import Candidate
+from dhp.core.specs import Task
+from dhp.judge.judges.mock import mock_judge
+from dhp.runs import power as module
+from dhp.runs.power import (
+    PowerAnalysis,
+    Question,
+    VariantPower,
+    power_of_effect,
+    power_of_mock,
+    power_of_runs,
+)
+from dhp.runs.reader import read_run
+from dhp.stats.combine import combine
+from dhp.stats.wilcoxon.signed_rank import signed_rank
+
+PILOT = "mock/noisy?sensitivity=0.4&reordering=0"
+
+
+def row(found: PowerAnalysis, variant: str) -> VariantPower:
+    return next(each for each in found.variants if each.variant == variant)
+
+
+def noticed_by_fresh_runs(model: str, n: int, runs: int) -> tuple[float, float]:
+    """Shares of runs of a mock judge with D >= 1 under minor damage: by one metric, and by four."""
+    task = read_task("summarization")
+    candidates = [Candidate(str(i), v, "", "") for i in range(n * runs) for v in ("original", "x.minor")]
+    scores: dict[tuple[str, str], list[float]] = {}
+    for rating in mock_judge(model, seed=7).rate(candidates, task):
+        assert rating.score is not None
+        scores.setdefault((rating.metric, rating.variant), []).append(rating.score)
+    drops = [
+        np.reshape(np.subtract(scores[m, "original"], scores[m, "x.minor"]), (runs, n))
+        for m in task.metric_names
+    ]
+    log_p = np.array([[signed_rank(run).log_p for run in metric] for metric in drops]).T
+    line = np.log(0.05)
+    return float((log_p[:, 0] <= line).mean()), float(
+        np.mean([combine(each, None, "hmp-asymptotic") <= line for each in log_p])
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "n"), [("mock/noisy?sensitivity=0.5", 25), ("mock/ideal?sensitivity=0.3", 15)]
+)
+def test_mock_judges_notice_as_often_as_foretold(monkeypatch: pytest.MonkeyPatch, model: str, n: int) -> None:
+    monkeypatch.setattr(module, "_MOCK_EXAMPLES", 6000)
+    question = Question(n=n, runs=1500)
+    found = row(power_of_mock(model, question), "damage.minor")
+    alone = row(power_of_mock(model, question, metrics=1), "damage.minor")
+    by_one, by_four = noticed_by_fresh_runs(model, n, 600)
+    for each, truth in ((found, by_four), (alone, by_one)):
+        assert each.formula is not None
+        assert each.simulated is not None
+        assert 1 - each.formula.miss == pytest.approx(truth, abs=0.07)
+        assert 1 - each.simulated.miss == pytest.approx(truth, abs=0.07)
+        assert each.formula.n_80 == pytest.approx(each.simulated.n_80, rel=0.1, abs=1)
+        assert each.formula.n_90 == pytest.approx(each.simulated.n_90, rel=0.1, abs=1)
+
+
+@pytest.fixture
+def few_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOCK_EXAMPLES", 500)
+
+
+@pytest.mark.usefixtures("few_examples")
+def test_dials_of_a_mock_judge_make_variants() -> None:
+    found = power_of_mock("mock/ideal?random_typos=0&reordering.major=0.2&latency=9", metrics=2)
+    names = [v.variant for v in found.variants]
+    assert names == [
+        *("damage.minor", "damage.major", "random_typos.minor", "random_typos.major"),
+        "reordering.major",
+    ]
+    assert row(found, "damage.minor").effect == 1
+    blind = row(found, "random_typos.major")
+    assert blind.formula is not None
+    assert (blind.effect, blind.formula.miss, blind.formula.n_80) == (0, 1, None)
+    assert json.loads(json.dumps(found.to_json(), allow_nan=False))["variants"][0]["simulated"] is None
+
+
+@pytest.fixture(scope="module")
+def pilot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "pilot"
+    dhp.run(PILOT, "mini/summeval", resamples=None, out=folder)
+    return folder
+
+
+def test_a_pilot_foretells_runs_like_itself(pilot: Path) -> None:
+    question = Question(n=24)
+    (found,) = power_of_runs([pilot], question)
+    results = json.loads((pilot / "results.json").read_text())
+    assert [v.variant for v in found.variants] == [v["variant"] for v in results["variants"]]
+    assert [v.d for v in found.variants] == [v["d"] for v in results["variants"]]
+    assert found.pilot == 24
+    first = found.variants[0]
+    cells = results["variants"][0]["metrics"].values()
+    assert first.effect == pytest.approx(max(cell["effect"] for cell in cells))
+    assert first.formula is not None
+    n = first.formula.n_80
+    assert n is not None
+    (again,) = power_of_runs([pilot], replace(question, n=n, runs=500))
+    simulated = again.variants[0].simulated
+    assert simulated is not None
+    assert 1 - simulated.miss == pytest.approx(0.8, abs=0.05)
+    assert simulated.n_80 == pytest.approx(n, rel=0.15, abs=1)
+    clear = [v.formula.miss for v in found.variants if v.formula and not v.variant.startswith("reordering")]
+    blind = row(found, "reordering.minor").formula
+    assert blind is not None
+    assert blind.miss > max(clear)
+
+
+def test_a_pilot_is_tested_as_the_run_was(pilot: Path, tmp_path: Path) -> None:
+    dhp.run(PILOT, "mini/summeval", statistics="paper", resamples=None, out=tmp_path / "paper")
+    (paper,), (plain,) = power_of_runs([tmp_path / "paper"]), power_of_runs([pilot])
+    assert (paper.combination, plain.combination) == ("printed", "hmp-asymptotic")
+    miss = [row(each, "reordering.minor").formula for each in (paper, plain)]
+    assert miss[0] is not None
+    assert miss[1] is not None
+    assert miss[0].miss < miss[1].miss
+    (own,) = power_of_runs([pilot], Question(combination="hmp-asymptotic"))
+    assert own.combination == "hmp-asymptotic"
+
+
+def test_a_metric_without_a_pair_leaves_power_undefined(tmp_path: Path) -> None:
+    class Silent:
+        model, protocol = "own/silent", "none"
+
+        def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[dhp.Rating]:
+            for c in candidates:
+                for m in task.metrics:
+                    mute = c.variant.startswith("reordering") and m.name == "fluency"
+                    yield dhp.Rating(
+                        c.example, c.variant, m.name, 0, None if mute else 3, "failed" if mute else "scored"
+                    )
+
+    dhp.run(Silent(), "mini/summeval", resamples=None, out=tmp_path / "run")
+    (found,) = power_of_runs([tmp_path / "run"], Question(runs=10))
+    undefined = row(found, "reordering.minor")
+    assert (undefined.d, undefined.effect, undefined.formula, undefined.simulated) == (None,) * 4
+    assert found.variants[0].formula is not None
+
+
+def test_an_effect_that_is_none_is_never_enough() -> None:
+    for size in (0.0, -0.4):
+        (found,) = power_of_effect(size, Question(runs=200)).variants
+        assert found.formula is not None
+        assert found.simulated is not None
+        assert found.formula.miss > 0.9
+        assert found.formula.n_80 is found.formula.n_90 is found.simulated.n_80 is None
+    (tiny,) = power_of_effect(0.001).variants
+    assert tiny.formula is not None
+    assert tiny.formula.n_80 is None, "beyond the limit"
+    (whole,) = power_of_effect(1.0, metrics=1).variants
+    assert whole.formula is not None
+    assert (whole.formula.miss, whole.formula.n_80, whole.formula.n_90) == (0, 5, 5)
+
+
+def test_the_same_question_gets_the_same_answer() -> None:
+    question = Question(n=30, runs=200)
+    assert power_of_effect(0.3, question) == power_of_effect(0.3, question)
+    other = power_of_effect(0.3, replace(question, seed=1))
+    assert other.variants[0].formula == power_of_effect(0.3, question).variants[0].formula
+    assert other.variants[0].simulated != power_of_effect(0.3, question).variants[0].simulated
+
+
+def test_a_pilot_of_one_example(tmp_path: Path) -> None:
+    dhp.run("mock/ideal", "mini/summeval", n=1, out=tmp_path / "one")
+    with pytest.raises(InputError, match="a pilot of one example tells nothing about others"):
+        power_of_runs([tmp_path / "one"])
+
+
+def test_a_pilot_that_stopped_early_speaks_of_what_it_asked(tmp_path: Path) -> None:
+    judge, data = "mock/noisy?sensitivity=0.2&random_typos=1.2", "mini/story_cloze"
+    dhp.run(judge, data, stop_when_resolved=True, resamples=None, out=tmp_path / "less")
+    dhp.run(judge, data, combination="hmp-asymptotic", resamples=None, out=tmp_path / "all")
+    (less,), (every,) = (power_of_runs([tmp_path / name]) for name in ("less", "all"))
+    stopped = {v.variant for v in read_run(tmp_path / "less").results[0].variants if v.stopped_at}
+    assert "random_typos" in stopped
+    for one, other in zip(less.variants, every.variants, strict=True):
+        assert one.formula is not None
+        assert other.formula is not None
+        if one.variant == "random_typos":
+            ratio = (one.formula.n_80 or 0) / (other.formula.n_80 or 1)
+            assert 0.6 < ratio < 1.6, "as if unasked examples had no score, about 2"
+        elif one.variant not in stopped:
+            assert replace(one, d=None) == replace(other, d=None), "but for the looks, which lower D"
