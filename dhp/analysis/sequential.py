@@ -120,7 +120,7 @@ def _lines(looks: Looks) -> tuple[float, ...]:
 
 
 def _own_differences(group: RatingsArray, variant: str) -> npt.NDArray[np.float64]:
-    """As `RatingsArray.difference_table`, of the examples that the variant got; shape (examples, 1, metrics)."""
+    """`RatingsArray.difference_table` of the examples that the variant got; shape (examples, 1, metrics)."""
     assert group.looks is not None
     turns = np.array([group.looks.examples[name] for name in sorted(group.examples)])
     return group.difference_table([variant], group.metrics)[turns <= group.looks.last[variant]]

@@ -249,7 +249,7 @@ def simulated_power(
     """The share of simulated runs with D >= 1: n examples drawn with replacement, tested as a run is.
 
     A run in which a metric has no pair has no D, and noticed nothing. Parameters and errors as for `Power`;
-    `n` and `runs` are at least 1. The p-values are those of `dhp.stats.wilcoxon.tails.log_tails` (or scipy's).
+    `n` and `runs` are at least 1. p-values: `dhp.stats.wilcoxon.tails.log_tails` or scipy.
     """
     x = checked_population(population)
     if n < 1 or runs < 1:

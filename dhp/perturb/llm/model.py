@@ -81,6 +81,11 @@ class ByModel:
                 _count(variant)
                 self._prompt(variant, task)
 
+    @property
+    def name(self) -> str:
+        """`provider/name` of the model."""
+        return self.cached_model.model.model
+
     def perturb(
         self,
         examples: Sequence[Example],
@@ -105,14 +110,14 @@ class ByModel:
         if unanswered:
             why = next(iter(unanswered.values()))[1]
             raise StoppedEarly(
-                f"{self.cached_model.model.model}: {len(unanswered)} texts of '{variant.name}' could not be had "
+                f"{self.name}: {len(unanswered)} texts of '{variant.name}' could not be had "
                 f"({why}); the same command goes on from here"
             )
         if all(text.text is None for text in made.values()):
             reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])
             shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
             raise InputError(
-                f"perturber '{variant.name}': none of {reasons.total()} answers of {self.cached_model.model.model} "
+                f"perturber '{variant.name}': none of {reasons.total()} answers of {self.name} "
                 f"passed the check: {shown}; allowed: another --perturb-model, or more --perturb-tokens"
             )
         return [made[example.id] for example in examples]
@@ -183,7 +188,7 @@ class ByModel:
                 steps = numbered_steps(outcome.text)
             if not steps:
                 raise InputError(
-                    f"{self.cached_model.model.model}: {request.place}: {why}; allowed: --perturb-steps written, or "
+                    f"{self.name}: {request.place}: {why}; allowed: --perturb-steps written, or "
                     "--refresh to ask again"
                 )
             known[variant.name] = steps
