@@ -17,7 +17,7 @@ from pathlib import Path
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.seeding import stream
 from dhp.core.specs import Scale
-from dhp.judge.extraction.parse import parse
+from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.records import Extracted
 
 FIVE, THREE = Scale(min=1.0, max=5.0), Scale(min=1.0, max=3.0)
@@ -56,7 +56,7 @@ def read(folder: Path) -> Readings:
     """Every answer, read."""
     found: Readings = defaultdict(Counter)
     for (name, form, scale), text in answers(folder):
-        found[name][text, parse(text, scale, form)] += 1
+        found[name][text, read_rating(text, scale, form)] += 1
     return found
 
 

@@ -47,7 +47,7 @@ def _without_options(text: str) -> str:
     return _OPTION.sub("", text) if options[:2] == ["A", "B"] else text
 
 
-def letter_places(text: str, scale: Scale) -> Iterator[Found]:
+def letter_matches(text: str, scale: Scale) -> Iterator[Found]:
     """Where the answer names a letter; two at once (`B or C`) are `?`."""
     text = _without_options(text)
     for tier, pattern in _RULES:

@@ -1,12 +1,42 @@
-"""Every number of an answer in one notation.
+"""An answer in plain characters, with every number in one notation.
 
 Digits, words, Chinese numerals, fractions, percentages and star glyphs become tokens such as `⟦3.5⟧`, `⟦4/5⟧`
-and `⟦85%⟧`. The text has single spaces, as `clean` leaves it.
+and `⟦85%⟧`.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from re import Match
+
+_HALVES = str.maketrans({"½": ".5", "¼": ".25", "¾": ".75"})
+_CHARACTERS = str.maketrans(
+    dict.fromkeys("*`\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f⟦⟧", "")
+    | dict.fromkeys("–—―", " - ")
+    | dict.fromkeys("‐‑", "-")
+    | {"−": "-", "’": "'", "⁄": "/", "\u2581": " ", "_": " ", "\r": "\n", "〜": "~"}
+)
+_MARKUP = (
+    (re.compile(r"\\[dt]?frac\{([^{}\n]{1,9})\}\{([^{}\n]{1,9})\}"), r"\1/\2"),
+    (re.compile(r"\\(?:text(?:bf)?|mathbf|mathrm)\{"), "{"),
+    (re.compile(r"\$([^$\n]{1,40})\$"), r"\1"),
+    (re.compile(r"<\|[^|<>\n]{1,30}\|>|</?s>"), " "),
+    (re.compile(r"(?m)^[ \t]{0,8}#{1,6}(?=[ \t])"), ""),
+)
+
+
+def _squeezed(text: str) -> str:
+    """With single spaces, and none around line ends."""
+    return re.sub(r" ?\n ?", "\n", re.sub(r"[^\S\n]+", " ", text))
+
+
+def clean(text: str) -> str:
+    """Plain characters (Unicode NFKC), single spaces, no markup; lines are kept."""
+    text = unicodedata.normalize("NFKC", text.translate(_HALVES)).translate(_CHARACTERS)
+    for pattern, plain in _MARKUP:
+        text = pattern.sub(plain, text)
+    return _squeezed(text)
+
 
 WORDS = {w: i for i, w in enumerate("zero one two three four five six seven eight nine ten".split())}
 HAN = {han: i for i, han in enumerate("零一二三四五六七八九")} | {"两": 2}

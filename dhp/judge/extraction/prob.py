@@ -9,7 +9,7 @@ from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
 from dhp.judge.extraction.numbers import HAN, WORDS
-from dhp.judge.extraction.parse import parse
+from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.records import UNPARSED, Extracted
 from dhp.llm.records import Position, normal
 
@@ -40,13 +40,13 @@ def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
 def expected_score(positions: Sequence[Position], scale: Scale, form: AnswerForm) -> Extracted:
     """The mean of the scores, weighed by their probabilities at the place where the answer gives its score.
 
-    That place is where the generated token is the score that `parse` reads from the whole answer; a model
-    that says something else gave no score, however small numbers were likely. Probabilities are renormalised
-    over the scale. Raises `InputError` as `score_tokens` does.
+    That place is where the generated token is the score that `read_rating` reads from the whole answer; a
+    model that says something else gave no score, however small numbers were likely. Probabilities are
+    renormalised over the scale. Raises `InputError` as `score_tokens` does.
     """
     tokens = score_tokens(scale, form)
     pieces = [p.chosen.translate(_BYTES) for p in positions]
-    read = parse("".join(pieces), scale, form)
+    read = read_rating("".join(pieces), scale, form)
     if read.score is None:
         return read
     place = _place(positions, pieces, scale, form, read.score)

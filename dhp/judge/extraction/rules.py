@@ -94,7 +94,7 @@ def _rules() -> tuple[tuple[int, str, re.Pattern[str]], ...]:
     return tuple((tier, rule, re.compile(pattern, re.I | re.M)) for tier, rule, pattern in _RULES)
 
 
-def rating_places(text: str, scale: Scale, form: AnswerForm) -> Iterator[Found]:
+def rating_matches(text: str, scale: Scale, form: AnswerForm) -> Iterator[Found]:
     """Every place that reads like a rating, on the scale or off it."""
     for tier, rule, pattern in _rules():
         for match in pattern.finditer(text):

@@ -7,8 +7,8 @@ from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.core.text import numbered_steps
-from dhp.judge.extraction.parse import parse
 from dhp.judge.extraction.prob import expected_score
+from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.records import Extracted
 from dhp.judge.prompts import answer_scale
 from dhp.judge.questions import Asked, Questions, TaskSteps
@@ -117,7 +117,7 @@ class LlmJudge:
             return expected_score(reply.positions, scale, asked.form)
         if reply.finish == "length" and asked.form == "analyze-rate":
             return Extracted("unparsed", None, None)  # the rating would have come last
-        read = parse(reply.text, scale, asked.form)
+        read = read_rating(reply.text, scale, asked.form)
         if extraction == "prob" and read.score is not None:
             raise InputError(
                 f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "

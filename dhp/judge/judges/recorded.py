@@ -16,7 +16,7 @@ from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.tables import Row, as_text
-from dhp.judge.extraction.parse import parse
+from dhp.judge.extraction.rating import read_rating
 from dhp.judge.judges.names import split_settings
 from dhp.judge.prompts import answer_scale
 from dhp.judge.scales import rescale
@@ -230,7 +230,7 @@ class RecordedJudge:
         if form == "mix":
             form = "analyze-rate" if answer.sample % 2 else "rate-explain"
         scale = answer_scale(form, metric.scale)
-        read = parse(answer.answer, scale, form)
+        read = read_rating(answer.answer, scale, form)
         score = None if read.score is None else rescale(read.score, scale, metric.scale)
         place = (answer.example, variant, metric.name, answer.sample)
         return Rating(*place, score, read.status, answer.answer, read.rule, read.missing_mass)

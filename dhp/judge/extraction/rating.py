@@ -6,12 +6,11 @@ import re
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
 from dhp.core.text import without_reasoning
-from dhp.judge.extraction.clean import clean
-from dhp.judge.extraction.letters import letter_places, letter_value
+from dhp.judge.extraction.letters import letter_matches, letter_value
 from dhp.judge.extraction.mentions import without_mentions
-from dhp.judge.extraction.numbers import value_on, with_tokens
+from dhp.judge.extraction.numbers import clean, value_on, with_tokens
 from dhp.judge.extraction.records import UNPARSED, Extracted, chosen
-from dhp.judge.extraction.rules import rating_places
+from dhp.judge.extraction.rules import rating_matches
 
 _REFUSAL = re.compile(
     r"\bI(?:'m| am) (?:sorry|unable|not able|afraid)|\bI apologi[sz]e"
@@ -26,22 +25,34 @@ _OTHER_SCALE = re.compile(r"\bscale (?:of|from) ⟦\?⟧", re.I)
 
 
 @functools.lru_cache(maxsize=512)  # bare scores come again and again
-def parse(text: str, scale: Scale, form: AnswerForm) -> Extracted:
+def read_rating(text: str, scale: Scale, form: AnswerForm) -> Extracted:
     """The rating in an answer; of several equally explicit ones the first, in `analyze-rate` the last.
 
-    `form` is how the answer was asked for (never `mix`), `scale` the answer's own; for `letters` its lowest
-    point is A. Never raises, and never turns a failure into a score.
+    Never raises, and never turns a failure into a score.
+
+    Parameters
+    ----------
+    text
+        The answer as the model gave it.
+    scale
+        The answer's own scale; in `letters` its lowest point is A.
+    form
+        How the answer was asked for; never `mix`.
+
+    Returns
+    -------
+    The score on `scale`, or the status that says why there is none.
     """
     words = without_reasoning(text)
     if words is None:
         return UNPARSED
     words = clean(words)
     if form == "letters":
-        place = chosen(letter_places(words, scale), form)
+        place = chosen(letter_matches(words, scale), form)
         value = None if place is None else letter_value(place.value, scale)
     else:
         words = without_mentions(with_tokens(words), scale)
-        place = chosen(rating_places(words, scale, form), form)
+        place = chosen(rating_matches(words, scale, form), form)
         value = None if place is None else value_on(place.value, scale.max)
     if place is None:
         return Extracted("refused", None, None) if _REFUSAL.search(words) else UNPARSED

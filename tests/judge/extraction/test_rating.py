@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import RatingStatus
 from dhp.core.specs import Scale
-from dhp.judge.extraction.parse import parse
+from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.records import Extracted
 
 FIVE, THREE, HUNDRED, UNIT = (
@@ -171,12 +171,12 @@ FAILED: list[tuple[AnswerForm, str, RatingStatus, str | None]] = [
 
 @pytest.mark.parametrize(("form", "text", "score", "rule"), SCORED)
 def test_a_rating_is_read(form: AnswerForm, text: str, score: float, rule: str) -> None:
-    assert parse(text, FIVE, form) == Extracted("scored", score, rule)
+    assert read_rating(text, FIVE, form) == Extracted("scored", score, rule)
 
 
 @pytest.mark.parametrize(("form", "text", "status", "rule"), FAILED)
 def test_a_failure_is_no_score(form: AnswerForm, text: str, status: RatingStatus, rule: str | None) -> None:
-    assert parse(text, FIVE, form) == Extracted(status, None, rule)
+    assert read_rating(text, FIVE, form) == Extracted(status, None, rule)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_failure_is_no_score(form: AnswerForm, text: str, status: RatingStatus
 def test_other_scales(
     scale: Scale, form: AnswerForm, text: str, status: RatingStatus, score: float | None
 ) -> None:
-    extracted = parse(text, scale, form)
+    extracted = read_rating(text, scale, form)
     assert (extracted.status, extracted.score) == (status, score)
 
 
@@ -234,7 +234,7 @@ def test_other_scales(
     ],
 )
 def test_letters(text: str, letter: str) -> None:
-    assert parse(text, FIVE, "letters") == Extracted("scored", float(" ABCDE".index(letter)), "letter")
+    assert read_rating(text, FIVE, "letters") == Extracted("scored", float(" ABCDE".index(letter)), "letter")
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_letters(text: str, letter: str) -> None:
     ],
 )
 def test_letters_that_are_no_verdict(text: str, status: RatingStatus) -> None:
-    assert parse(text, FIVE, "letters").status == status
+    assert read_rating(text, FIVE, "letters").status == status
 
 
 FORMS = st.sampled_from(["score-only", "free-text", "rate-explain", "analyze-rate", "da", "stars", "letters"])
@@ -268,7 +268,7 @@ TEXTS = st.text() | st.lists(PIECES).map(" ".join) | st.lists(PIECES).map("".joi
 
 @given(TEXTS, FORMS, st.sampled_from([FIVE, THREE, HUNDRED, UNIT]))
 def test_no_text_is_an_error_or_a_score_off_the_scale(text: str, form: AnswerForm, scale: Scale) -> None:
-    extracted = parse(text, scale, form)
+    extracted = read_rating(text, scale, form)
     assert (extracted.score is not None) == (extracted.status == "scored")
     assert extracted.status in ("scored", "unparsed", "refused", "out_of_scale")
     if extracted.score is not None:
@@ -283,7 +283,7 @@ def test_words_around_the_rating_change_nothing(score: int, wording: str) -> Non
     noise = "It has 3 parts and 2 errors, on a scale of 1-5, as of 2019."
     text = wording.format(score)
     for form, answer in ((FIRST, f"{text}\n{noise}"), (LAST, f"{noise}\n{text}")):
-        assert parse(answer, FIVE, form).score == score  # type: ignore[arg-type]
+        assert read_rating(answer, FIVE, form).score == score  # type: ignore[arg-type]
 
 
 LONG = (
@@ -309,5 +309,5 @@ LONG = (
 @pytest.mark.parametrize("unit", LONG)
 def test_long_answers_are_read(unit: str) -> None:
     text = unit * (100_000 // len(unit))
-    assert parse(text, FIVE, FIRST).score in (None, 1.0)
-    assert parse(text, FIVE, "letters").score in (None, 1.0)
+    assert read_rating(text, FIVE, FIRST).score in (None, 1.0)
+    assert read_rating(text, FIVE, "letters").score in (None, 1.0)
