@@ -115,12 +115,29 @@ def numbered_steps(text: str) -> list[str]:
     return [plain for step in steps if (plain := step.replace("**", "").strip())]
 
 
-def fenced(text: str, tag: str) -> str:
-    """The text as it is, between tags that it does not hold in any case, width or spacing."""
+def free_tag(tag: str, *texts: str) -> str:
+    """`tag`, or `tag-2`, `tag-3`, ...: the first that no text holds in any case, width or spacing."""
+    seen = [unicodedata.normalize("NFKC", text) for text in texts if any(mark in text for mark in "<＜﹤")]
     name, number = tag, 1
-    if any(opening in text for opening in "<＜﹤"):
-        seen = unicodedata.normalize("NFKC", text)
-        while re.search(rf"<{_HIDDEN}/?{_HIDDEN}{re.escape(name)}", seen, re.I):
-            number += 1
-            name = f"{tag}-{number}"
+    while any(re.search(rf"<{_HIDDEN}/?{_HIDDEN}{re.escape(name)}", text, re.I) for text in seen):
+        number += 1
+        name = f"{tag}-{number}"
+    return name
+
+
+def fenced(text: str, tag: str) -> str:
+    """The text as it is, between tags that it does not hold."""
+    name = free_tag(tag, text)
     return f"<{name}>\n{text}\n</{name}>"
+
+
+def between_tags(text: str, tag: str) -> str | None:
+    """What stands in the last complete pair of tags, without white space around it; None without a pair.
+
+    The tags are read in any case, with or without white space in them.
+    """
+    *_, end = (None, *re.finditer(rf"<\s*/\s*{re.escape(tag)}\s*>", text, re.I))
+    if end is None:
+        return None
+    *_, start = (None, *re.finditer(rf"<\s*{re.escape(tag)}\s*>", text[: end.start()], re.I))
+    return None if start is None else text[start.end() : end.start()].strip()

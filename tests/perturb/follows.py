@@ -26,17 +26,13 @@ _ERRORS = dict(
         "which:who this:these you:your the:a a:an came:come stopped:stop stayed:stay"
     ).split()
 )
+_TAG = re.compile(r"between the tags <([\w-]+)>")
 _AROUND = (
     "{}",
     "{}",
-    '"{}"',
-    "“{}”",
     "Here is the revised text:\n\n{}",
-    "Sure! Here's the text with the adjustment:\n\n{}",
-    "**Revised text:** {}",
-    "<text>\n{}\n</text>",
     "```\n{}\n```",
-    "<think>\nI must change the text and nothing else.\n</think>\n\n{}",
+    "<think>\nPerhaps <revised>this</revised>? No.\n</think>\n\n{}",
     "{}\n\nNote: I carried out the adjustment as described.",
 )
 
@@ -48,7 +44,7 @@ def follow(prompt: str) -> str | None:
     rng = stream("follow", prompt)
     if "Write the adjustment steps" in prompt:
         return "Here are the steps:\n\n1. Read the text.\n2. Make the adjustment.\n3. Check the rest."
-    text = _TEXT.findall(prompt)[-1][1]
+    text = text_of(prompt)
     kind = _ADJUSTMENT.findall(prompt)[-1]
     count = int((re.findall(r"Number of \w+: (?:exactly|at least) (\d+)", prompt) or ["1"])[-1])
     changed = {
@@ -59,7 +55,13 @@ def follow(prompt: str) -> str | None:
         "one sentence said twice": lambda: _with_rephrasings(text, 1, rng),
         "several sentences said twice": lambda: _with_rephrasings(text, count, rng),
     }[kind]()
-    return rng.choice(_AROUND).format(changed)
+    return rng.choice(_AROUND).format(tagged(prompt, changed))
+
+
+def tagged(prompt: str, text: str) -> str:
+    """The text between the tags that the prompt asks for."""
+    (tag,) = set(_TAG.findall(prompt))
+    return f"<{tag}>{text}</{tag}>"
 
 
 def refuse(prompt: str) -> str:
@@ -70,11 +72,16 @@ def refuse(prompt: str) -> str:
 def babble(prompt: str) -> str:
     """Nonsense of the length of the text."""
     rng = stream("babble", prompt)
-    return " ".join(_invented("word", rng) for _ in echo(prompt).split()) + "."
+    return tagged(prompt, " ".join(_invented("word", rng) for _ in text_of(prompt).split()) + ".")
 
 
 def echo(prompt: str) -> str:
     """The text as it is."""
+    return tagged(prompt, text_of(prompt))
+
+
+def text_of(prompt: str) -> str:
+    """The text that the prompt is about."""
     return str(_TEXT.findall(prompt)[-1][1])
 
 

@@ -1,6 +1,5 @@
 """Degraded texts by a language model: what counts, what is asked again, what is given up, what is kept."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from dhp.llm.stored import OnlyStored
 from dhp.perturb.llm.model import TRIES, ByModel
 from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt
 
+from .follows import tagged, text_of
 from .says import Says
 
 PROMPTS = content_folder("perturbations") / "prompts"
@@ -42,14 +42,9 @@ def by_model(model: Says, context: RequestContext = RequestContext(), **more: ob
     return ByModel(CachedModel(model, context), prompts, again, **more)  # type: ignore[arg-type]
 
 
-def text_of(prompt: str) -> str:
-    (found,) = re.findall(r"<text>\n(.*)\n</text>", prompt)
-    return str(found)
-
-
 def moved(prompt: str) -> str:
     """A good answer: the town is another."""
-    return text_of(prompt).replace("Leeds", "Varnholm")
+    return tagged(prompt, text_of(prompt).replace("Leeds", "Varnholm"))
 
 
 def only_after(reasons: int, good: Callable[[str], str]) -> Callable[[str], str]:
@@ -59,13 +54,13 @@ def only_after(reasons: int, good: Callable[[str], str]) -> Callable[[str], str]
     def brain(prompt: str) -> str:
         text = text_of(prompt)
         told[text] = told.get(text, -1) + 1
-        return good(prompt) if told[text] >= reasons else text
+        return good(prompt) if told[text] >= reasons else tagged(prompt, text)
 
     return brain
 
 
 def test_good_answers_count_at_once_and_are_audited() -> None:
-    model = Says(lambda prompt: f'Sure! Here is the revised summary:\n\n"{moved(prompt)}"')
+    model = Says(lambda prompt: f"Sure! Here is the revised summary:\n\n{moved(prompt)}")
     made = by_model(model).perturb(EXAMPLES, MINOR, "summarization")
     assert [t.example for t in made] == [e.id for e in EXAMPLES]
     assert [t.text for t in made] == [e.output.replace("Leeds", "Varnholm") for e in EXAMPLES]
@@ -86,7 +81,7 @@ def test_a_failing_answer_is_asked_again_with_the_reason() -> None:
 
 
 def test_what_never_passes_is_not_applicable_after_four_tries() -> None:
-    model = Says(lambda prompt: text_of(prompt) if " 3 kinds" in prompt else moved(prompt))
+    model = Says(lambda prompt: tagged(prompt, text_of(prompt)) if " 3 kinds" in prompt else moved(prompt))
     made = by_model(model).perturb(EXAMPLES, MINOR, "summarization")
     assert [t.text is None for t in made] == [True, False, False, False, False]
     assert len(made[0].rejected) == TRIES == 4
@@ -100,7 +95,9 @@ def test_what_never_passes_is_not_applicable_after_four_tries() -> None:
         (lambda prompt: "I'm sorry, but I can't help with that.", "stop", "refus"),
         (lambda prompt: "", "content_filter", "refused"),
         (moved, "length", "cut off"),
-        (lambda prompt: "zxq blorf 77 (( the the the", "stop", ""),
+        (lambda prompt: tagged(prompt, "zxq blorf 77 (( the the the"), "stop", ""),
+        (lambda prompt: text_of(prompt).replace("Leeds", "Varnholm"), "stop", "stand between the tags"),
+        (lambda prompt: moved(prompt).replace("</revised>", ""), "stop", "the closing tag is missing"),
     ],
 )
 def test_a_model_of_which_nothing_counts_is_one_line(
@@ -119,12 +116,20 @@ def test_a_model_of_which_nothing_counts_is_one_line(
 
 
 def test_an_empty_answer_is_really_asked_again() -> None:
-    answers = iter(["", "", *[e.output.replace("Leeds", "Varnholm") for e in EXAMPLES[:1]]])
-    (made,) = by_model(Says(lambda prompt: next(answers)), RequestContext()).perturb(
-        EXAMPLES[:1], MINOR, "summarization"
-    )
+    answers = iter([lambda _: "", lambda _: "", moved])
+    model = Says(lambda prompt: next(answers)(prompt))
+    (made,) = by_model(model).perturb(EXAMPLES[:1], MINOR, "summarization")
     assert made.text == EXAMPLES[0].output.replace("Leeds", "Varnholm")
     assert len(made.rejected) == 2
+    assert len(set(model.prompts)) == 1
+
+
+def test_an_answer_without_tags_is_shown_with_the_reason() -> None:
+    model = Says(lambda prompt: moved(prompt) if "does not count" in prompt else "<think>x</think> Velmora.")
+    (made,) = by_model(model).perturb(EXAMPLES[:1], MINOR, "summarization")
+    assert made.text
+    assert made.rejected == ("the revised text does not stand between the tags asked for",)
+    assert "<answer>\nVelmora.\n</answer>" in model.prompts[1]
 
 
 def test_everything_is_asked_once_also_after_a_stop(tmp_path: Path) -> None:

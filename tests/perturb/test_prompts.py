@@ -14,7 +14,6 @@ from dhp.core.records import Example
 from dhp.core.text import numbered_steps
 from dhp.loaders.dataset import resolve_datasets
 from dhp.perturb.llm.acceptance import fault
-from dhp.perturb.llm.answers import cleaned
 from dhp.perturb.llm.prompts import (
     AgainPrompt,
     PerturbPrompt,
@@ -22,6 +21,7 @@ from dhp.perturb.llm.prompts import (
     again,
     asks_for_steps,
     prompt_name,
+    revised_text,
     written,
 )
 from tests.perturb.follows import babble, echo, follow, refuse
@@ -64,6 +64,8 @@ def test_a_prompt_shows_what_it_must_and_nothing_else(file: Path) -> None:
     assert ("<question>\nThe question?\n</question>" in shown) == (file.parent.name == "question_answering")
     assert ("<source>\nThe source.\n</source>" in shown) == (file.parent.name == "story_completion")
     assert numbered_steps(shown) == prompt.steps
+    assert "Reply with" in shown
+    assert "between the tags <revised> and </revised>" in squeezed(shown)
     assert shown.index("Adjustment:") < shown.index("1. ") < shown.index("<text>") < shown.index("Reply with")
     assert ("7" in shown) == ("grammatical" in file.stem or "insertion.major" in file.stem)
 
@@ -106,10 +108,10 @@ def test_a_text_cannot_leave_its_place(text: str) -> None:
 
 @given(st.text(), st.text(), st.text())
 def test_whatever_the_texts_are_they_are_shown_as_they_are(output: str, source: str, step: str) -> None:
-    prompt = PerturbPrompt(prompt="A {{source}} B {{steps}} C {{text}} D", steps=["x"])
+    prompt = PerturbPrompt(prompt="A {{source}} B {{steps}} C {{text}} D {{tag}} E", steps=["x"])
     shown = written(prompt, Example("e", source, output), "all", [step])
     assert shown.startswith("A <source")
-    assert shown.endswith("> D")
+    assert re.search(r"> D revised[-\d]* E$", shown)
     assert f"> B 1. {step} C <text" in shown
     assert f">\n{source}\n</source" in shown
     assert f">\n{output}\n</text" in shown
@@ -134,6 +136,7 @@ def test_asking_for_steps_shows_the_task_without_steps_and_texts(file: Path) -> 
     assert "{{" not in shown
     assert "Adjustment: " in shown
     assert "Adjustment steps" not in shown
+    assert "Reply with the revised" not in shown
     assert not any(step in squeezed(shown) for step in prompt.steps)
     assert numbered_steps(follow(shown)) == ["Read the text.", "Make the adjustment.", "Check the rest."]
 
@@ -144,8 +147,9 @@ def test_asking_for_steps_shows_the_task_without_steps_and_texts(file: Path) -> 
 @pytest.mark.parametrize(
     ("prompt", "message"),
     [
-        ("{{text}}", r"prompt: lacks the slot '\{\{steps\}\}'"),
-        ("{{steps}}", r"prompt: lacks the slot '\{\{text\}\}'"),
+        ("{{text}} {{tag}}", r"prompt: lacks the slot '\{\{steps\}\}'"),
+        ("{{steps}} {{tag}}", r"prompt: lacks the slot '\{\{text\}\}'"),
+        ("{{steps}} {{text}}", r"prompt: lacks the slot '\{\{tag\}\}'"),
         (
             "{{text}} {{steps}} {{sorce}}",
             r"unknown slot '\{\{sorce\}\}'; did you mean 'source'\? allowed: count, ",
@@ -165,7 +169,7 @@ def test_a_wrong_slot_is_named_with_the_allowed_ones(prompt: str, message: str) 
 @pytest.mark.parametrize("steps", [[], [""], ["Use {{count}}."], "Go.", [1]])
 def test_steps_are_plain_texts(steps: object) -> None:
     with pytest.raises(ValueError, match=r"steps|slot"):
-        PerturbPrompt.model_validate({"prompt": "{{text}} {{steps}}", "steps": steps})
+        PerturbPrompt.model_validate({"prompt": "{{text}} {{steps}} {{tag}}", "steps": steps})
 
 
 def test_the_other_prompts_need_their_slots() -> None:
@@ -182,7 +186,7 @@ def test_a_file_with_a_fault_is_named(tmp_path: Path) -> None:
         InputError, match=r"mine\.yaml: prompt: unknown slot '\{\{conut\}\}'; did you mean 'count'"
     ):
         load_spec(file, PerturbPrompt)
-    file.write_text("prompt: '{{text}} {{steps}}'\nstep: [Go.]\n")
+    file.write_text("prompt: '{{text}} {{steps}} {{tag}}'\nstep: [Go.]\n")
     with pytest.raises(InputError, match=r"step: unknown key; did you mean 'steps'"):
         load_spec(file, PerturbPrompt)
 
@@ -204,7 +208,7 @@ def test_a_model_that_follows_a_prompt_is_accepted_and_no_other(number: int) -> 
         for example in data.examples:
             request = written(prompt, example, count, prompt.steps)
             for model in accepted:
-                text = cleaned(model(request), example.output)
-                accepted[model] += fault(variant.perturber, example.output, text, count) is None
+                text, why = revised_text(model(request), example)
+                accepted[model] += (why or fault(variant.perturber, example.output, text, count)) is None
         assert accepted[follow] >= 0.95 * len(data.examples)
         assert accepted[refuse] == accepted[babble] == accepted[echo] == 0

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dhp.core.english import looks_english
 from dhp.core.text import sentences
 from dhp.perturb.llm.compare import Change, Word, changes, commonness, is_form, is_spelt, lemmas, words
+from dhp.perturb.llm.prompts import REFUSED
 from dhp.perturb.llm.refusals import is_refusal
 
 EMPTY = "there is no text"
-REFUSED = "this is a refusal and no revised text"
 UNCHANGED = "the text is unchanged"
 ANOTHER = "this is another text of the task and not the revised one"
 LANGUAGE = "the text is in another language; keep that of the original"

@@ -8,12 +8,11 @@ from typing import Protocol
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Example, PerturbedText, Variant
-from dhp.core.text import numbered_steps
+from dhp.core.text import numbered_steps, without_reasoning
 from dhp.llm.cached_model import CachedModel, estimated_tokens
 from dhp.llm.records import Answer, Failure, Params, Reply, Request
 from dhp.perturb.api import count_or_all
 from dhp.perturb.llm.acceptance import fault
-from dhp.perturb.llm.answers import cleaned
 from dhp.perturb.llm.prompts import (
     AgainPrompt,
     PerturbPrompt,
@@ -21,6 +20,7 @@ from dhp.perturb.llm.prompts import (
     again,
     asks_for_steps,
     prompt_name,
+    revised_text,
 )
 from dhp.perturb.llm.prompts import written as written_prompt
 
@@ -234,11 +234,14 @@ class ByModel:
         if isinstance(outcome, Failure):
             reason = f"the call was rejected: {outcome.reason}"
             return PerturbedText(example.id, variant.name, None, reason=reason, rejected=before)
-        text = cleaned(outcome.text, example.output)
-        others = (example.source, *example.fields.values())
-        wrong = fault(variant.perturber, example.output, text, _count(variant), others)
-        if wrong := _FINISHES.get(outcome.finish, wrong):
-            return PerturbedText(example.id, variant.name, None, reason=wrong, rejected=(*before, wrong))
+        text, wrong = revised_text(outcome.text, example)
+        if text is not None:
+            others = (example.source, *example.fields.values())
+            wrong = fault(variant.perturber, example.output, text, _count(variant), others)
+        wrong = _FINISHES.get(outcome.finish, wrong)
+        if text is None or wrong:
+            reasons = (*before, wrong or "")
+            return PerturbedText(example.id, variant.name, None, reason=wrong, rejected=reasons)
         found = audit(example.output, text)
         return PerturbedText(example.id, variant.name, text, audit=found, rejected=before)
 
@@ -250,8 +253,9 @@ class ByModel:
         if outcome.finish == "length":
             most = 2 * answer.request.params.max_tokens
             return replace(answer.request, params=self._params(most), samples=sample)
-        text = cleaned(outcome.text, _example(first).output)
-        prompt = again(self._again, first.prompt, text, found.reason or "") if text else first.prompt
+        text, _ = revised_text(outcome.text, _example(first))
+        said = text or (without_reasoning(outcome.text) or "").strip()
+        prompt = again(self._again, first.prompt, said, found.reason or "") if said else first.prompt
         return replace(first, prompt=prompt, samples=sample)
 
 

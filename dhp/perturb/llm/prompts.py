@@ -1,4 +1,7 @@
-"""What a language model is asked when it degrades a text. Texts are fenced, never altered, never expanded."""
+"""What a language model is asked when it degrades a text, and where its answer holds the revised text.
+
+Texts are fenced, never altered, never expanded.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,13 +13,19 @@ from dhp.core.errors import InputError
 from dhp.core.protocol_spec import SLOT, slots_fault
 from dhp.core.records import Example
 from dhp.core.specs import Spec
-from dhp.core.text import fenced
+from dhp.core.text import between_tags, fenced, free_tag, without_reasoning
+from dhp.perturb.llm.refusals import is_refusal
 
 _PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
-_NEEDED = ("text", "steps")
+_NEEDED = ("text", "steps", "tag")
 _ALLOWED = (*_NEEDED, "source", "question", "count")
 _UNFILLED = {"text": "...", "source": "...", "question": "...", "count": "N"}
 """What stands for the slots of a prompt that is shown without an example."""
+_TAG = "revised"
+
+REFUSED = "this is a refusal and no revised text"
+NO_TAGS = "the revised text does not stand between the tags asked for"
+CUT_OFF = "the closing tag is missing"
 
 Step = Annotated[str, StringConstraints(min_length=1)]
 
@@ -25,7 +34,8 @@ class PerturbPrompt(Spec):
     """How a language model is asked for one kind of damage to the texts of one task."""
 
     prompt: str
-    """With the slots `{{text}}` and `{{steps}}`; `{{source}}`, `{{question}}` and `{{count}}` are allowed."""
+    """With the slots `{{text}}`, `{{steps}}` and `{{tag}}`, the name of the tags round the revised text;
+    `{{source}}`, `{{question}}` and `{{count}}` are allowed."""
     steps: list[Step] = Field(min_length=1)
     """The written adjustment steps, without numbers and without slots."""
 
@@ -87,8 +97,25 @@ def written(prompt: PerturbPrompt, example: Example, count: int | str, steps: Se
         "question": fenced(question or "", "question"),
         "count": str(count),
         "steps": "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1)),
+        "tag": answer_tag(example),
     }
     return _filled(prompt.prompt, texts)
+
+
+def answer_tag(example: Example) -> str:
+    """The name of the tags that the revised text is asked for between: none that the example's texts hold."""
+    return free_tag(_TAG, example.output, example.source, *example.fields.values())
+
+
+def revised_text(answer: str, example: Example) -> tuple[str | None, str | None]:
+    """The text between the last complete pair of tags, outside reasoning; or None and why there is none."""
+    tag, plain = answer_tag(example), without_reasoning(answer) or ""
+    text = between_tags(plain, tag)
+    if text is not None:
+        return text, None
+    if is_refusal(plain):
+        return None, REFUSED
+    return None, CUT_OFF if between_tags(f"{plain}</{tag}>", tag) is not None else NO_TAGS
 
 
 def again(template: AgainPrompt, request: str, answer: str, reason: str) -> str:
@@ -99,8 +126,8 @@ def again(template: AgainPrompt, request: str, answer: str, reason: str) -> str:
 
 
 def asks_for_steps(template: StepsPrompt, prompt: PerturbPrompt) -> str:
-    """Asks for the adjustment steps of a prompt, which is shown without its own and without an example."""
-    shown = [p for p in _PARAGRAPHS.split(prompt.prompt) if "steps" not in SLOT.findall(p)]
+    """Asks for the adjustment steps of a prompt, shown without its own and without an example."""
+    shown = [p for p in _PARAGRAPHS.split(prompt.prompt) if {"steps", "tag"}.isdisjoint(SLOT.findall(p))]
     return _filled(template.prompt, {"task": fenced(_filled("\n\n".join(shown), _UNFILLED), "task")})
 
 
