@@ -1,0 +1,1 @@
+"""Agreement of judges with human ratings: correlation, comparison of judges, raters, corrected means."""

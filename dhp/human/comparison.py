@@ -1,0 +1,204 @@
+"""Which of two judges follows human ratings better: tests on the same items, and accuracies over pairs."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.human.correlation import LEVELS, Coefficient, Level, correlate
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Williams:
+    """Williams' test of two dependent correlations that share a variable."""
+
+    t: float
+    """Positive where the first judge correlates more; with n - 3 degrees of freedom."""
+    p_greater: float
+    """One-sided, against the first judge being no better."""
+    p_two_sided: float
+    n: int
+
+
+def williams(r_first: float, r_second: float, r_between: float, n: int) -> Williams | None:
+    """Williams' test (Williams 1959; Graham and Baldwin 2014).
+
+    Parameters
+    ----------
+    r_first, r_second
+        Pearson correlations of two judges with the human scores, in [-1, 1].
+    r_between
+        Of the two judges with each other.
+    n
+        Items that both judges scored.
+
+    Returns
+    -------
+    Williams or None
+        None where the test is undefined: fewer than four items, or judges that are the same but for scale.
+    """
+    from scipy.stats import t as student
+
+    k = 1 - r_first**2 - r_second**2 - r_between**2 + 2 * r_first * r_second * r_between
+    if n < 4 or 1 - r_between < 1e-12:
+        return None
+    mean = (r_first + r_second) / 2
+    spread = 2 * max(k, 0.0) * (n - 1) / (n - 3) + mean**2 * (1 - r_between) ** 3
+    if spread <= 0:
+        return None
+    t = (r_first - r_second) * math.sqrt((n - 1) * (1 + r_between) / spread)
+    return Williams(t, float(student.sf(t, n - 3)), float(2 * student.sf(abs(t), n - 3)), n)
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Permutation test that swaps two judges item by item."""
+
+    difference: float
+    """Correlation of the first judge less that of the second."""
+    p_greater: float
+    """One-sided (c + 1) / (R + 1)."""
+    p_two_sided: float
+    n: int
+
+
+def swap_test(
+    human: Floats,
+    first: Floats,
+    second: Floats,
+    level: Level,
+    coefficient: Coefficient,
+    *,
+    resamples: int = 1000,
+    rng: np.random.Generator | None = None,
+) -> Swap | None:
+    """PERM-BOTH (Deutsch, Dror and Roth 2021): standardised scores swapped by fair coins, correlated again.
+
+    Parameters
+    ----------
+    human, first, second : shape (sources, systems)
+        NaN where an item is not scored; only items that all three score count.
+    level, coefficient
+        As in `dhp.human.correlation.correlate`.
+    resamples
+        Number of swaps drawn, R.
+    rng
+        Default: a generator seeded with 0.
+
+    Returns
+    -------
+    Swap or None
+        None where a correlation is undefined.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"level '{level}'; allowed: {', '.join(LEVELS)}")
+    there = ~(np.isnan(human) | np.isnan(first) | np.isnan(second))
+    rng = rng or np.random.default_rng(0)
+
+    def correlation(judge: Floats) -> float:
+        (found,) = correlate(
+            np.where(there, human, np.nan), judge, coefficients=[coefficient], levels=[level], resamples=0
+        )
+        return math.nan if found.value is None else found.value
+
+    a, b = (_standardised(np.where(there, v, np.nan)) for v in (first, second))
+    observed = correlation(a) - correlation(b)
+    if math.isnan(observed):
+        return None
+    drawn = np.empty(resamples)
+    for r in range(resamples):
+        coin = rng.random(a.shape) < 0.5
+        drawn[r] = correlation(np.where(coin, a, b)) - correlation(np.where(coin, b, a))
+    drawn = drawn[~np.isnan(drawn)]
+    beyond = 1e-12
+    greater = int((drawn >= observed - beyond).sum())
+    further = int((np.abs(drawn) >= abs(observed) - beyond).sum())
+    total = len(drawn) + 1
+    return Swap(observed, (greater + 1) / total, (further + 1) / total, int(there.sum()))
+
+
+def _standardised(v: Floats) -> Floats:
+    deviation = np.nanstd(v) if np.isfinite(v).any() else 0.0
+    return (v - np.nanmean(v)) / deviation if deviation > 0 else v * 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PairAccuracy:
+    """Pairwise accuracy with ties, at the threshold that suits the judge best."""
+
+    accuracy: float
+    """Share of pairs that the judge orders, or ties, as humans do."""
+    epsilon: float
+    """Differences of the judge up to this count as ties; chosen to maximise the accuracy on the same data."""
+    pairs: int
+
+
+def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
+    """Pairwise accuracy with tie calibration over pairs of systems within a source (Deutsch et al. 2023).
+
+    Parameters
+    ----------
+    human, judge : shape (sources, systems)
+        NaN where an item is not scored.
+
+    Returns
+    -------
+    PairAccuracy or None
+        None where no two systems of a source are scored.
+    """
+    i, j = np.triu_indices(human.shape[1], 1)
+    h, m = (v[:, i] - v[:, j] for v in (human, judge))
+    both = ~(np.isnan(h) | np.isnan(m))
+    h, m = h[both], m[both]
+    if not len(h):
+        return None
+    size = np.abs(m)
+    order = np.argsort(size, kind="stable")
+    tied = (h == 0)[order]
+    right = (np.sign(h) == np.sign(m))[order] & ~tied
+    # With the k smallest differences taken for ties: human ties among them, right orders among the rest.
+    hits = np.concatenate([[0], np.cumsum(tied)]) + right.sum() - np.concatenate([[0], np.cumsum(right)])
+    sizes = np.concatenate([[0.0], size[order]])
+    ends = np.append(sizes[1:] > sizes[:-1], True)
+    ends[0] &= size[order][0] > 0
+    best = int(np.flatnonzero(ends)[np.argmax(hits[ends])])
+    return PairAccuracy(float(hits[best] / len(h)), float(sizes[best]), len(h))
+
+
+def soft_pair_accuracy(
+    human: Floats, judge: Floats, *, resamples: int = 1000, rng: np.random.Generator | None = None
+) -> float | None:
+    """Soft pairwise accuracy of systems (Thompson et al. 2024): 1 - mean |p_human - p_judge|.
+
+    Each p is one-sided from a paired sign-flip permutation test over the sources of two systems, the same
+    flips for all pairs and both sides; p = (c + 1) / (K + 1), never 0 as in the reference implementation.
+
+    Parameters
+    ----------
+    human, judge : shape (sources, systems)
+        NaN where an item is not scored; such an item counts for no pair.
+    resamples
+        Number of permutations, K.
+    rng
+        Default: a generator seeded with 0.
+
+    Returns
+    -------
+    float or None
+        In [0, 1]; None with fewer than two systems.
+    """
+    both = ~(np.isnan(human) | np.isnan(judge))
+    i, j = np.triu_indices(human.shape[1], 1)
+    if not len(i):
+        return None
+    flips = (rng or np.random.default_rng(0)).choice([-1.0, 1.0], size=(resamples, len(human)))
+    p = []
+    for v in (human, judge):
+        differences = np.where(both[:, i] & both[:, j], v[:, i] - v[:, j], 0.0)
+        drawn = flips @ np.nan_to_num(differences)
+        observed = np.nan_to_num(differences).sum(axis=0)
+        p.append(((drawn >= observed - 1e-9).sum(axis=0) + 1) / (resamples + 1))
+    return float(1 - np.abs(p[0] - p[1]).mean())

@@ -1,0 +1,236 @@
+"""Correlation of a judge's scores with human ones, at three levels, with bootstrap intervals over sources."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Level = Literal["per_source", "pooled", "system"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""The mean over sources of the correlation within a source (sample or document level in the literature); over
+all items together (dataset level); of the means of the systems (system level)."""
+Coefficient = Literal["pearson", "spearman", "kendall", "kendall-c"]
+COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
+"""Kendall is tau-b; `kendall-c` is Stuart's tau-c."""
+FEWEST = 3
+"""Points below which there is no correlation to speak of: over two it is always 1 or -1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """One coefficient at one level."""
+
+    level: Level
+    coefficient: Coefficient
+    value: float | None
+    """In [-1, 1]; None where it is undefined: fewer than three points, or constant scores."""
+    ci: tuple[float, float] | None
+    """Bootstrap percentiles over sources; None where undefined."""
+    n: int
+    """Sources, items or systems that it rests on."""
+    left_out: int
+    """Sources with constant scores or fewer than three scored systems; 0 at the other levels."""
+
+
+def correlate(
+    human: Floats,
+    judge: Floats,
+    *,
+    coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall"),
+    levels: Sequence[Level] = LEVELS,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: np.random.Generator | None = None,
+) -> list[Correlation]:
+    """Correlations of two scores of the same items.
+
+    Parameters
+    ----------
+    human, judge : shape (sources, systems)
+        NaN where an item is not scored; an item that lacks either is left out.
+    coefficients, levels
+        Which to compute.
+    resamples
+        Number of bootstrap resamples of the sources; 0 for no intervals.
+    confidence
+        Of the intervals, in (0, 1).
+    rng
+        Draws the resamples; default: a generator seeded with 0.
+
+    Returns
+    -------
+    list of Correlation
+        One for each level and coefficient, in that order.
+    """
+    both = ~(np.isnan(human) | np.isnan(judge))
+    x, y = np.where(both, human, np.nan), np.where(both, judge, np.nan)
+    rng = rng or np.random.default_rng(0)
+    counts = rng.multinomial(len(x), np.full(len(x), 1 / len(x)), size=resamples).astype(float)
+    found = []
+    for level in levels:
+        for coefficient in coefficients:
+            value, draws, n, left_out = _AT[level](x, y, coefficient, counts)
+            defined = draws[~np.isnan(draws)]
+            ci = None
+            if not np.isnan(value) and len(defined) > resamples / 2 and resamples:
+                low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
+                ci = (float(low), float(high))
+            number = None if np.isnan(value) else float(value)
+            found.append(Correlation(level, coefficient, number, ci, n, left_out))
+    return found
+
+
+def row_correlations(x: Floats, y: Floats, coefficient: Coefficient) -> Floats:
+    """The correlation of each row of `x` with that of `y`.
+
+    Parameters
+    ----------
+    x, y : shape (rows, points)
+        NaN, in both alike, where there is no point.
+
+    Returns
+    -------
+    shape (rows,)
+        NaN for a row with fewer than three points or with constant values.
+    """
+    there = ~np.isnan(x)
+    if coefficient == "pearson":
+        found = _moments(x, y, there.astype(float))
+    elif coefficient == "spearman":
+        found = _moments(_ranks(x), _ranks(y), there.astype(float))
+    else:
+        found = _kendall_rows(x, y, there, coefficient)
+    found[there.sum(axis=1) < FEWEST] = np.nan
+    return found
+
+
+def _moments(x: Floats, y: Floats, weight: Floats) -> Floats:
+    """Weighted Pearson correlation along the last axis; NaN where a side is constant."""
+    total = np.maximum(weight.sum(axis=-1, keepdims=True), 1e-300)
+    x, y = np.where(weight > 0, x, 0.0), np.where(weight > 0, y, 0.0)
+    a = x - (weight * x).sum(axis=-1, keepdims=True) / total
+    b = y - (weight * y).sum(axis=-1, keepdims=True) / total
+    cross = (weight * a * b).sum(axis=-1)
+    va, vb = (weight * a * a).sum(axis=-1), (weight * b * b).sum(axis=-1)
+    scale_a = (weight * x * x).sum(axis=-1)
+    scale_b = (weight * y * y).sum(axis=-1)
+    varied = (va > 1e-13 * scale_a) & (vb > 1e-13 * scale_b)
+    return np.where(varied, np.clip(cross / np.sqrt(np.where(varied, va * vb, 1)), -1, 1), np.nan)
+
+
+def _ranks(x: Floats) -> Floats:
+    """Average ranks along the rows, from 0.5 on; NaN stay NaN."""
+    below = (x[:, None, :] < x[:, :, None]).sum(axis=2) + 0.5 * (x[:, None, :] == x[:, :, None]).sum(axis=2)
+    return np.where(np.isnan(x), np.nan, below)
+
+
+def _kendall_rows(x: Floats, y: Floats, there: npt.NDArray[np.bool_], coefficient: Coefficient) -> Floats:
+    sx, sy = (np.nan_to_num(np.sign(v[:, :, None] - v[:, None, :])) for v in (x, y))
+    score, nx, ny = (sx * sy).sum(axis=(1, 2)), (sx * sx).sum(axis=(1, 2)), (sy * sy).sum(axis=(1, 2))
+    if coefficient == "kendall-c":
+        fewest = [min(len(set(a[m])), len(set(b[m]))) for a, b, m in zip(x, y, there, strict=True)]
+        return _tau_c(score, there.sum(axis=1).astype(float), np.array(fewest, dtype=float))
+    return np.where(nx * ny > 0, score / np.sqrt(np.where(nx * ny > 0, nx * ny, 1)), np.nan)
+
+
+def _tau_c(score: Floats, n: Floats, fewest: Floats) -> Floats:
+    """Stuart's tau-c from twice the number of concordant less discordant pairs."""
+    varied = (fewest > 1) & (n > 0)
+    return np.where(varied, score * fewest / np.where(varied, n**2 * (fewest - 1), 1), np.nan)
+
+
+def _per_source(
+    x: Floats, y: Floats, coefficient: Coefficient, counts: Floats
+) -> tuple[float, Floats, int, int]:
+    each = row_correlations(x, y, coefficient)
+    defined = ~np.isnan(each)
+    if not defined.any():
+        return float("nan"), np.full(len(counts), np.nan), 0, len(each)
+    kept = counts[:, defined]
+    total = kept.sum(axis=1)
+    draws = np.divide(kept @ each[defined], total, out=np.full(len(counts), np.nan), where=total > 0)
+    return float(each[defined].mean()), draws, int(defined.sum()), int((~defined).sum())
+
+
+def _system(x: Floats, y: Floats, coefficient: Coefficient, counts: Floats) -> tuple[float, Floats, int, int]:
+    weights = np.vstack([np.ones(len(x)), counts])
+    there = ~np.isnan(x)
+    total = weights @ there
+    means = [
+        np.divide(weights @ np.where(there, v, 0.0), total, out=np.full(total.shape, np.nan), where=total > 0)
+        for v in (x, y)
+    ]
+    found = row_correlations(means[0], means[1], coefficient)
+    return float(found[0]), found[1:], int(there.any(axis=0).sum()), 0
+
+
+def _pooled(x: Floats, y: Floats, coefficient: Coefficient, counts: Floats) -> tuple[float, Floats, int, int]:
+    there = ~np.isnan(x)
+    source = np.nonzero(there)[0]
+    a, b = x[there], y[there]
+    if len(a) < FEWEST:
+        return float("nan"), np.full(len(counts), np.nan), len(a), 0
+    weights = np.vstack([np.ones(len(x)), counts])
+    if coefficient == "pearson":
+        found = _weighted(a, b, weights, source)
+    elif coefficient == "spearman":
+        ranks = [_weighted_ranks(v, weights, source) for v in (a, b)]
+        found = _weighted(ranks[0], ranks[1], weights, source)
+    else:
+        found = _weighted_kendall(a, b, weights, source, coefficient)
+    return float(found[0]), found[1:], len(a), 0
+
+
+def _weighted(a: Floats, b: Floats, weights: Floats, source: npt.NDArray[np.intp]) -> Floats:
+    """Pearson's correlation under each row of source weights, in blocks that fit a cache."""
+    out = np.empty(len(weights))
+    for start in range(0, len(weights), 64):
+        rows = slice(start, start + 64)
+        sides = [np.broadcast_to(v, (len(weights), len(source)))[rows] for v in (a, b)]
+        out[rows] = _moments(sides[0], sides[1], weights[rows][:, source])
+    return out
+
+
+def _weighted_ranks(v: Floats, weights: Floats, source: npt.NDArray[np.intp]) -> Floats:
+    """Average ranks of the items under each row of source weights; shape (rows, items).
+
+    An item's rank is linear in the weights of the sources: how many items of each lie below it or level.
+    """
+    below = np.empty((len(v), weights.shape[1]))
+    for s in range(weights.shape[1]):
+        own = np.sort(v[source == s])
+        below[:, s] = 0.5 * (np.searchsorted(own, v, "left") + np.searchsorted(own, v, "right"))
+    ranks: Floats = weights @ below.T
+    return ranks
+
+
+def _weighted_kendall(
+    a: Floats, b: Floats, weights: Floats, source: npt.NDArray[np.intp], coefficient: Coefficient
+) -> Floats:
+    """Kendall's tau under each row of source weights: quadratic forms of the weights."""
+    edges = np.searchsorted(source, np.arange(weights.shape[1] + 1))
+    starts = edges[:-1][np.diff(edges) > 0]
+    present = np.unique(source)
+    forms = np.zeros((3, len(present), len(present)))
+    for k, s in enumerate(present):
+        own = slice(edges[s], edges[s + 1])
+        sa, sb = (np.sign(v[own, None] - v[None, :]).astype(np.int8) for v in (a, b))
+        for form, pairs in zip(forms, (sa * sb, sa * sa, sb * sb), strict=True):
+            form[k] = np.add.reduceat(pairs.sum(axis=0, dtype=np.int64), starts)
+    w = weights[:, present]
+    score, na, nb = (((w @ form) * w).sum(axis=1) for form in forms)
+    if coefficient == "kendall-c":
+        fewest = np.full(len(w), float(min(len(np.unique(a)), len(np.unique(b)))))
+        return _tau_c(score, weights @ np.diff(edges).astype(float), fewest)
+    varied = (na > 0) & (nb > 0)
+    return np.where(varied, score / np.sqrt(np.where(varied, na * nb, 1)), np.nan)
+
+
+_AT: dict[Level, Callable[[Floats, Floats, Coefficient, Floats], tuple[float, Floats, int, int]]] = {
+    "per_source": _per_source,
+    "pooled": _pooled,
+    "system": _system,
+}

@@ -1,0 +1,84 @@
+"""Agreement of human raters, the ceiling that it puts on a judge, and what more samples of a judge bring."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.core.errors import InputError
+from dhp.human.correlation import Coefficient, Level, correlate
+from dhp.human.scores import mean_over
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class RaterAgreement:
+    """Agreement of the raters of one metric."""
+
+    raters: int
+    alpha: float | None
+    """Krippendorff's alpha, interval level; None where all ratings are equal."""
+    ceiling: float | None
+    """Largest pooled Pearson correlation that a perfect judge can be expected to have with the raters' mean:
+    the square root of the mean's reliability (Spearman-Brown with alpha as the reliability of one rater)."""
+
+
+def rater_agreement(samples: Floats) -> RaterAgreement | None:
+    """Agreement of several raters.
+
+    Parameters
+    ----------
+    samples : shape (raters, sources, systems)
+        NaN where a rater did not rate an item.
+
+    Returns
+    -------
+    RaterAgreement or None
+        None for a single rater.
+
+    Raises
+    ------
+    InputError
+        Where the package `krippendorff` is not installed.
+    """
+    if len(samples) < 2:
+        return None
+    try:
+        import krippendorff
+    except ImportError:
+        raise InputError(
+            "agreement of raters needs the package krippendorff; pip install krippendorff"
+        ) from None
+    table = samples.reshape(len(samples), -1)
+    values = table[~np.isnan(table)]
+    pairable = (~np.isnan(table)).sum(axis=0) > 1
+    if len(np.unique(values)) < 2 or not pairable.any():
+        return RaterAgreement(len(samples), None, None)
+    alpha = float(krippendorff.alpha(reliability_data=table, level_of_measurement="interval"))
+    per_item = float((~np.isnan(table)).sum(axis=0)[pairable].mean())
+    reliability = per_item * alpha / (1 + (per_item - 1) * alpha) if alpha > 0 else 0.0
+    return RaterAgreement(len(samples), alpha, math.sqrt(reliability))
+
+
+def by_samples(human: Floats, samples: Floats, level: Level, coefficient: Coefficient) -> list[float | None]:
+    """The correlation with human scores of the mean of the first 1, 2, ... samples of a judge.
+
+    Parameters
+    ----------
+    human : shape (sources, systems)
+    samples : shape (samples, sources, systems)
+        NaN where there is no score.
+
+    Returns
+    -------
+    list of float or None
+        One for each number of samples; None where undefined.
+    """
+    found = []
+    for k in range(1, len(samples) + 1):
+        mean = mean_over(samples[:k])
+        (one,) = correlate(human, mean, coefficients=[coefficient], levels=[level], resamples=0)
+        found.append(one.value)
+    return found

@@ -1,0 +1,124 @@
+"""Scores of systems' outputs, by a judge or by humans, laid out as one array a metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.tables import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+COLUMNS = ("source", "system", "metric", "score")
+"""What every table of scores has."""
+OPTIONAL = ("sample", "model", "protocol", "rater", "status")
+"""What it may have besides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The scores of one judge, or of all human raters together, by one metric."""
+
+    sources: tuple[str, ...]
+    systems: tuple[str, ...]
+    samples: Floats
+    """Shape (samples or raters, sources, systems); NaN where there is none."""
+
+    @property
+    def mean(self) -> Floats:
+        """Means over samples or raters, shape (sources, systems); NaN where there is none."""
+        return mean_over(self.samples)
+
+    def at(self, sources: Sequence[str], systems: Sequence[str]) -> Floats:
+        """The samples of these sources and systems, shape (samples, sources, systems)."""
+        rows = [self.sources.index(name) for name in sources]
+        columns = [self.systems.index(name) for name in systems]
+        chosen: Floats = self.samples[:, rows][:, :, columns]
+        return chosen
+
+
+def mean_over(samples: Floats) -> Floats:
+    """Means over the first axis without the NaN; NaN where nothing else is."""
+    there = ~np.isnan(samples)
+    count = there.sum(axis=0)
+    total = np.where(there, samples, 0.0).sum(axis=0)
+    means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return means
+
+
+def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "pd.DataFrame":
+    """A checked table of scores.
+
+    Parameters
+    ----------
+    given
+        A file (`.csv`, `.jsonl`, `.parquet`) or a table with the columns `source, system, metric, score` and
+        perhaps `sample, model, protocol, rater, status`. An empty score is a rating that failed.
+    role
+        What the table is, for error messages.
+
+    Raises
+    ------
+    InputError
+        For a missing column, a score that is no number, or an item that stands twice.
+    """
+    import pandas as pd
+
+    place = role if isinstance(given, pd.DataFrame) else str(given)
+    if isinstance(given, pd.DataFrame):
+        frame = given.copy()
+    else:
+        table = read_table(Path(given))
+        frame = pd.DataFrame([dict(row.values) for row in table.rows])
+    for column in COLUMNS:
+        if column not in frame:
+            raise InputError(f"{place}: column '{column}' is missing; {suggest(column, frame.columns)}")
+    frame = frame[[c for c in (*COLUMNS, *OPTIONAL) if c in frame]]
+    score = pd.to_numeric(frame["score"].replace("", None), errors="coerce")
+    wrong = score.isna() & frame["score"].notna() & (frame["score"].astype(str).str.strip() != "")
+    if wrong.any():
+        row = int(wrong.to_numpy().argmax())
+        raise InputError(
+            f"{place}: row {row + 1}: score '{frame['score'].iloc[row]}'; allowed: a number or nothing"
+        )
+    texts = [c for c in frame if c not in ("score", "sample")]
+    frame = frame.astype(dict.fromkeys(texts, str)).assign(score=score.astype(float))
+    keys = [c for c in frame if c not in ("score", "status")]
+    if (twice := frame.duplicated(keys)).any():
+        row = int(twice.to_numpy().argmax())
+        item = ", ".join(f"{key} '{frame[key].iloc[row]}'" for key in keys)
+        raise InputError(f"{place}: row {row + 1}: {item} stands twice; allowed: once")
+    return frame
+
+
+def scores_by_metric(frame: "pd.DataFrame") -> dict[str, Scores]:
+    """Metric -> scores, of a table that holds one judge or the human raters."""
+    import pandas as pd
+
+    found = {}
+    kinds = [c for c in ("sample", "rater") if c in frame]
+    for metric, part in frame.groupby("metric", sort=False):
+        source, sources = pd.factorize(part["source"])
+        system, systems = pd.factorize(part["system"])
+        sample = pd.factorize(pd.Series(list(zip(*(part[c] for c in kinds), strict=True))))[0] if kinds else 0
+        values = np.full((int(np.max(sample, initial=0)) + 1, len(sources), len(systems)), np.nan)
+        values[sample, source, system] = part["score"].to_numpy()
+        found[str(metric)] = Scores(tuple(sources), tuple(systems), values)
+    return found
+
+
+def judges(frame: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
+    """Name of a judge (its model, and its protocol where there are several) -> its ratings."""
+    keys = [c for c in ("model", "protocol") if c in frame]
+    if not keys:
+        return {"judge": frame}
+    named = frame[keys[0]] if len(keys) == 1 else frame["model"] + " (" + frame["protocol"] + ")"
+    if len(keys) > 1 and frame["protocol"].nunique() == 1:
+        named = frame["model"]
+    return {str(name): part for name, part in frame.groupby(named, sort=False)}
