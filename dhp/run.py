@@ -19,16 +19,14 @@ from dhp.core.protocol_spec import Protocol
 from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
-from dhp.judge.api import Judge
+from dhp.judge.api import Judge, PlainJudge
 from dhp.judge.check import checked_ratings
-from dhp.judge.factory import make_judges, protocol
-from dhp.judge.judges.llm import LlmJudge
-from dhp.llm.cached_model import RequestContext
+from dhp.judge.factory import find_judges
 from dhp.llm.cost.estimate import Estimate, estimate_requests
 from dhp.llm.cost.usage import Usage
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
-from dhp.perturb.build import Choice, Progress, as_list, build_texts, perturbing_estimates
+from dhp.perturb.build import Choice, Progress, build_texts, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, with_metrics
 from dhp.report.page import html_report
 from dhp.runs.reader import read_run
@@ -52,7 +50,7 @@ class Way(TypedDict, total=False):
 
 
 def run(
-    model: str | Judge | Sequence[str | Judge] = "baseline/surface",
+    model: str | PlainJudge | Sequence[str | PlainJudge] = "baseline/surface",
     dataset: str | Dataset | Sequence[str | Dataset] | None = None,
     *,
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
@@ -124,9 +122,9 @@ def _carry_out(
     identity = _identity(judges, perturbed, plans, seed)
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
-    asked = [judge for judge in judges if isinstance(judge, LlmJudge)]
-    for judge in asked:
-        judge.cached_model.run = text_hash(json.dumps(identity, sort_keys=True))
+    for judge in judges:
+        if judge.cached_model:
+            judge.cached_model.run = text_hash(json.dumps(identity, sort_keys=True))
     judged = [
         _judged(judge, part, plan, seed, progress)
         for part, plan in zip(perturbed, plans, strict=True)
@@ -137,11 +135,9 @@ def _carry_out(
         sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
         folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
         folder.write(sets, [frame for frame, _ in judged], results)
-        if asked:
-            folder.write_prompts(
-                [shown for part in perturbed for judge in asked for shown in _shown(judge, part)]
-            )
-        for judge in asked:
+        if shown := [each for part in perturbed for judge in judges for each in _shown(judge, part)]:
+            folder.write_prompts(shown)
+        for judge in judges:
             folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
         folder.write_steps("perturbations", {p.dataset.name: p.auto_steps for p in perturbed if p.auto_steps})
         folder.write_report(html_report(read_run(folder.path)))
@@ -176,39 +172,8 @@ def estimate(
         )
         for part in parts
         for judge in judges
-        if isinstance(judge, LlmJudge)
+        if judge.cached_model
     ]
-
-
-def find_judges(
-    model: str | Judge | Sequence[str | Judge],
-    protocols: str | Protocol | Sequence[str | Protocol],
-    settings: ModelSettings,
-    context: RequestContext,
-    *,
-    prompt_files: Sequence[str] = (),
-    seed: int = 0,
-) -> list[Judge]:
-    """The judges: each language model under each protocol, other judges once; raises `InputError`."""
-    ways = [protocol(p) if isinstance(p, str) else p for p in as_list(protocols)]
-    judges: list[Judge] = []
-    for given in as_list(model):
-        if isinstance(given, str):
-            judges += make_judges(given, ways, settings, context, prompt_files=prompt_files, seed=seed)
-            continue
-        named = all(isinstance(getattr(given, name, None), str) for name in ("model", "protocol"))
-        if isinstance(given, type) or not named or not callable(getattr(given, "rate", None)):
-            raise InputError(
-                f"model {given!r} is no judge; allowed: provider/name, or an object with texts 'model' and "
-                "'protocol' and a method 'rate'"
-            )
-        judges.append(given)
-    names = [(judge.model, judge.protocol) for judge in judges]
-    if not judges:
-        raise InputError("no model is given; name at least one")
-    if repeated := [model for model, protocol in names if names.count((model, protocol)) > 1]:
-        raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
-    return judges
 
 
 def _checked(settings: object) -> ModelSettings:
@@ -245,10 +210,7 @@ def _identity(
     return {
         "seed": seed,
         "analysis": [f"{plan.label}|resamples:{plan.resamples}" for plan in plans],
-        "models": [
-            {"model": j.model, "protocol": j.protocol, **(j.settings if isinstance(j, LlmJudge) else {})}
-            for j in judges
-        ],
+        "models": [{"model": judge.model, "protocol": judge.protocol, **judge.settings} for judge in judges],
         "datasets": [p.identity for p in perturbed],
     }
 
@@ -257,7 +219,7 @@ def _judged(
     judge: Judge, part: PerturbedDataset, plan: AnalysisConfig, seed: int, progress: Progress | None
 ) -> tuple["pd.DataFrame", Result]:
     """The ratings of one judge on one dataset, and what follows from them."""
-    before = replace(judge.cached_model.usage) if isinstance(judge, LlmJudge) else Usage()
+    before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
     frame = _rated(judge, part, plan, seed, progress)
     (group,) = groups(frame)
     result = analyze_group(
@@ -269,7 +231,7 @@ def _judged(
         signature=_signature(part, group.size, plan.label, judge),
         scales={m.name: m.scale for m in part.dataset.task.metrics},
     )
-    if isinstance(judge, LlmJudge):
+    if judge.cached_model:
         usage = judge.cached_model.usage.since(before)
         cost = usage.cost(judge.cached_model.context.budget.prices)
         result = replace(result, usage=usage.lasting, cost=cost)
@@ -284,11 +246,11 @@ def _rated(
     In a run with looks, what was not asked is there as stopped.
     """
     ahead, task = part.candidates(), part.dataset.task
-    per_text = len(task.metrics) * getattr(judge, "samples", 1)
+    per_text = len(task.metrics) * judge.samples
     total = len(ahead) * per_text
     what = f"{judge.model} on {part.dataset.name}"
     ratings: list[Rating] = []
-    cached_model = judge.cached_model if isinstance(judge, LlmJudge) else None
+    cached_model = judge.cached_model
     before = replace(cached_model.asked) if cached_model else Usage()
 
     def show() -> None:
@@ -298,8 +260,7 @@ def _rated(
     if cached_model:
         what = f"{judge.model} ({judge.protocol.partition('@')[0]}) on {part.dataset.name}"
         cached_model.tick = show
-    if prepare := getattr(judge, "prepare", None):
-        prepare(ahead, task)
+    judge.prepare(ahead, task)
     shown = time.monotonic()
     examples = [e.id for e in part.dataset.examples]
     looks = example_looks(examples, seed, part.dataset.name) if plan.looks else dict.fromkeys(examples, 1)
@@ -342,7 +303,7 @@ def _table(
             for c in candidates
             if (c.example, c.variant) not in rated
             for metric in metrics
-            for sample in range(getattr(judge, "samples", 1))
+            for sample in range(judge.samples)
         ]
     texts = {(c.example, c.variant): place for place, c in enumerate(candidates)}
     rows.sort(key=lambda r: (texts[r.example, r.variant], metrics.index(r.metric), r.sample))
@@ -354,7 +315,7 @@ def _table(
     return pd.DataFrame(columns).assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name)
 
 
-def _shown(judge: LlmJudge, part: PerturbedDataset) -> list[dict[str, str]]:
+def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
     """The prompts about the first original of a dataset."""
     first = part.candidates()[0]
     about = {"model": judge.model, "protocol": judge.protocol, "dataset": part.dataset.name}

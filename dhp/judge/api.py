@@ -1,14 +1,23 @@
-"""What a judge is: something that rates texts independently of one another."""
+"""What a judge is: something that rates texts independently of one another. And what judges share."""
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
+from urllib.parse import parse_qsl
 
+from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
-from dhp.core.specs import Task
+from dhp.core.specs import Scale, Task
+
+if TYPE_CHECKING:
+    from dhp.llm.cached_model import CachedModel
+    from dhp.llm.records import Request
+
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-class Judge(Protocol):
-    """A model, or a classical metric, under a protocol."""
+class PlainJudge(Protocol):
+    """The least that a judge is; `complete` adds the rest of `Judge`."""
 
     model: str
     """`provider/name`."""
@@ -22,7 +31,110 @@ class Judge(Protocol):
         dataset), never on another candidate's text. What a judge leaves unrated counts as failed.
 
         Called once a dataset, or, where variants are stopped when they are resolved, several times, each
-        time with other examples. A judge that must know the whole dataset may have a method
-        `prepare(candidates, task)`, which is called with all candidates before.
+        time with other examples.
         """
         ...
+
+
+@runtime_checkable
+class Judge(PlainJudge, Protocol):
+    """A model, or a classical metric, under a protocol. Subclasses inherit the defaults."""
+
+    samples: int = 1
+    """Ratings of one text on one metric."""
+    settings: Mapping[str, object] = _NOTHING
+    """What else decides its ratings, for the manifest; JSON."""
+    cached_model: "CachedModel | None" = None
+    """The language model that it asks, with what that has cost; None where it asks none."""
+    auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
+    """Task -> metric -> evaluation steps that the language model wrote."""
+
+    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
+        """Called once a dataset with all its candidates, before any is rated."""
+        return
+
+    def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterable["Request"]:
+        """What it would ask the language model."""
+        return ()
+
+    def prompts(self, candidate: Candidate, task: Task) -> Sequence[Mapping[str, str]]:
+        """The prompts about one text: `metric`, `answer` (its form) and `prompt`."""
+        return ()
+
+
+class _Completed(Judge):
+    """A plain judge with what it lacks."""
+
+    def __init__(self, plain: PlainJudge) -> None:
+        self.model = plain.model
+        self.protocol = plain.protocol
+        self.samples = getattr(plain, "samples", 1)
+        self.settings = getattr(plain, "settings", _NOTHING)
+        self._plain = plain
+        self._prepare: Callable[[Sequence[Candidate], Task], object] | None = getattr(plain, "prepare", None)
+
+    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
+        if self._prepare is not None:
+            self._prepare(candidates, task)
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        return self._plain.rate(candidates, task)
+
+
+def complete(given: object) -> Judge:
+    """A judge with all that `Judge` has.
+
+    Parameters
+    ----------
+    given
+        A `Judge`, or any object with texts `model` and `protocol` and a method `rate`; its `samples`,
+        `settings` and `prepare` count where it has them.
+
+    Raises
+    ------
+    InputError
+        If it is no judge.
+    """
+    if isinstance(given, type) or not _is_plain(given):
+        raise InputError(
+            f"model {given!r} is no judge; allowed: provider/name, or an object with texts 'model' and "
+            "'protocol' and a method 'rate'"
+        )
+    judge = given if isinstance(given, Judge) else _Completed(given)
+    if type(judge.samples) is not int or judge.samples < 1:
+        raise InputError(f"judge '{judge.model}': samples is {judge.samples!r}; allowed: 1 or more")
+    return judge
+
+
+def _is_plain(given: object) -> TypeGuard[PlainJudge]:
+    named = all(isinstance(getattr(given, name, None), str) for name in ("model", "protocol"))
+    return named and callable(getattr(given, "rate", None))
+
+
+def split_settings(model: str) -> tuple[str, dict[str, str]]:
+    """A name with settings, `mock/blind?noise=1`: the name before the `?` and the settings after it.
+
+    Raises
+    ------
+    InputError
+        If the settings are malformed, or one is given twice.
+    """
+    name, _, query = model.partition("?")
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
+    except ValueError:
+        raise InputError(
+            f"model '{model}': broken settings '{query}'; allowed: name=value&name=value"
+        ) from None
+    settings = dict(pairs)
+    if len(settings) < len(pairs):
+        raise InputError(f"model '{model}': a setting is given twice; allowed: once")
+    return name, settings
+
+
+def rescale(score: float, given: Scale, wanted: Scale) -> float:
+    """`score`, read on the scale `given`, at the same place of the scale `wanted`."""
+    if given == wanted:
+        return score
+    share = (score - given.min) / (given.max - given.min)
+    return round(wanted.min + share * (wanted.max - wanted.min), 10)  # equal answers must stay equal

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from dhp.content.catalog import read_task, task_names
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError, suggest
 from dhp.core.protocol_spec import Protocol
 from dhp.core.registry import Registry
-from dhp.judge.api import Judge
+from dhp.judge.api import Judge, PlainJudge, complete
 from dhp.judge.judges.baseline import ConstantJudge, RandomJudge
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.judges.mock import mock_judge
@@ -25,13 +26,13 @@ _REPLAY = "replay/"
 _FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate")
 """Answers on the metric's own scale."""
 
-_BASELINES: dict[str, Callable[[int], Judge]] = {
+_BASELINES: dict[str, Callable[[int], PlainJudge]] = {
     "baseline/constant": lambda seed: ConstantJudge(),
     "baseline/random": RandomJudge,
     "baseline/surface": lambda seed: SurfaceJudge(),
 }
 
-_FINDERS: dict[str, Callable[[str, int], Judge]] = {
+_FINDERS: dict[str, Callable[[str, int], PlainJudge]] = {
     "baseline": lambda model, seed: Registry("model", _BASELINES)[model](seed),
     "mock": mock_judge,
     "replay": lambda model, seed: RecordedJudge(model),
@@ -47,21 +48,52 @@ def protocol(name: str = "dhp", **changes: object) -> Protocol:
     return override(read_protocol(name), **changes)
 
 
-def make_judges(
-    model: str,
-    protocols: Sequence[Protocol],
+def find_judges(
+    model: str | PlainJudge | Sequence[str | PlainJudge],
+    protocols: str | Protocol | Sequence[str | Protocol],
     settings: ModelSettings,
     context: RequestContext,
     *,
     prompt_files: Sequence[str] = (),
     seed: int = 0,
 ) -> list[Judge]:
-    """The judges of one model: one a protocol for a language model, else one."""
-    if not model.startswith((*(f"{p}/" for p in PROVIDERS), _REPLAY)) or _is_recording(model):
-        return [find_judge(model, seed=seed)]
-    asked = [questions(each, prompt_files=prompt_files, seed=seed) for each in protocols]
-    cached_model = _asker(model, settings, context)
-    return [LlmJudge(cached_model, each) for each in asked]
+    """The judges: each language model under each protocol, other judges once.
+
+    Parameters
+    ----------
+    model
+        Names of models, judges, or a sequence of both.
+    protocols
+        Names of protocols, protocols, or a sequence of both.
+    settings, context
+        How language models are reached and asked.
+    prompt_files
+        Published prompts to use as they are.
+    seed
+        Of every random choice.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, an object that is no judge, or the same judge twice.
+    """
+    chosen = [protocol(each) if isinstance(each, str) else each for each in _as_list(protocols)]
+    judges: list[Judge] = []
+    for given in _as_list(model):
+        if not isinstance(given, str):
+            judges.append(complete(given))
+        elif _asks_a_model(given):
+            asked = [questions(each, prompt_files=prompt_files, seed=seed) for each in chosen]
+            cached_model = _cached_model(given, settings, context)
+            judges += [LlmJudge(cached_model, each) for each in asked]
+        else:
+            judges.append(find_judge(given, seed=seed))
+    names = [(judge.model, judge.protocol) for judge in judges]
+    if not judges:
+        raise InputError("no model is given; name at least one")
+    if repeated := [model for model, protocol in names if names.count((model, protocol)) > 1]:
+        raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
+    return judges
 
 
 def find_judge(model: str, *, seed: int = 0) -> Judge:
@@ -80,7 +112,7 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     if provider not in _FINDERS:
         known = suggest(provider, [*_FINDERS, *PROVIDERS])
         raise InputError(f"model '{model}': unknown provider '{provider}'; {known}")
-    return _FINDERS[provider](model, seed)
+    return complete(_FINDERS[provider](model, seed))
 
 
 def questions(protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int = 0) -> Questions:
@@ -105,15 +137,20 @@ def questions(protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int
     )
 
 
-def _is_recording(model: str) -> bool:
-    """Whether it names recorded answers other than a store of replies."""
+def _as_list(given: object) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _asks_a_model(model: str) -> bool:
+    """Whether it names a language model, or a store of its replies."""
     path = model.removeprefix(_REPLAY).partition("?")[0]
-    return model.startswith(_REPLAY) and Path(path).suffix != ".sqlite"
+    is_store = model.startswith(_REPLAY) and Path(path).suffix == ".sqlite"
+    return is_store or model.startswith(tuple(f"{provider}/" for provider in PROVIDERS))
 
 
-def _asker(model: str, settings: ModelSettings, context: RequestContext) -> CachedModel:
+def _cached_model(model: str, settings: ModelSettings, context: RequestContext) -> CachedModel:
     if not model.startswith(_REPLAY):
-        return CachedModel(settings.open(model), context)
+        return CachedModel(settings.open(model, context), context)
     path, _, query = model.removeprefix(_REPLAY).partition("?")
     chosen = query.removeprefix("model=") if query else None
     if query and not query.startswith("model="):

@@ -42,7 +42,9 @@ class RequestContext:
     """Ask again what is stored, and replace it."""
     pace: RateLimits = field(default_factory=RateLimits)
     budget: Budget = field(default_factory=Budget)
-    """Shared by all that is asked on these context."""
+    """Shared by all that is asked in this context."""
+    opened: "dict[str, Client | LocalModel]" = field(default_factory=dict)
+    """Models by name, each opened once."""
 
 
 class CachedModel:

@@ -40,8 +40,13 @@ class ModelSettings:
         store = Store(Path(self.cache or cache_folder()) / FILE) if self.store else None
         return RequestContext(store, self.refresh, self.pace, Budget(self.limits, self.prices))
 
-    def open(self, model: str) -> Client | LocalModel:
-        """The model called `provider/name`."""
+    def open(self, model: str, context: RequestContext) -> Client | LocalModel:
+        """The model called `provider/name`; one for all that is asked in a context, as loading it is dear."""
+        if model not in context.opened:
+            context.opened[model] = self._open(model)
+        return context.opened[model]
+
+    def _open(self, model: str) -> Client | LocalModel:
         return open_model(
             model,
             base_url=self.base_url,

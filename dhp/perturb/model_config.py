@@ -127,7 +127,7 @@ def open_perturb_model(given: PerturbModel, settings: ModelSettings, context: Re
     prompts = _PromptFiles(None if given.prompts is None else Path(given.prompts))
     again = prompts.read("again", AgainPrompt)
     steps = prompts.read("steps", StepsPrompt) if given.steps == "auto" else None
-    model = settings.open(given.model)
+    model = settings.open(given.model, context)
     most = given.max_tokens
     by_model = ByModel(CachedModel(model, context), prompts, again, steps=steps, max_tokens=most)
     nothing_asked = CachedModel(OnlyStored(model), RequestContext(context.store))

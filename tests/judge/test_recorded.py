@@ -17,9 +17,9 @@ from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
+from dhp.judge.api import rescale
 from dhp.judge.factory import find_judge
 from dhp.judge.judges.recorded import RecordedAnswer, dialogue_id, read_recorded
-from dhp.judge.scales import rescale
 
 
 def task(low: float = 1, high: float = 5, name: str = "fluency") -> Task:

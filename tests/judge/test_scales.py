@@ -3,7 +3,7 @@
 import pytest
 
 from dhp.core.specs import Scale
-from dhp.judge.scales import rescale
+from dhp.judge.api import rescale
 
 
 @pytest.mark.parametrize(

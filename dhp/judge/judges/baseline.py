@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import stream
 from dhp.core.specs import Task
+from dhp.judge.api import Judge
 
 
-class ConstantJudge:
+class ConstantJudge(Judge):
     """Gives every text the middle of the scale."""
 
     model = "baseline/constant"
@@ -21,7 +22,7 @@ class ConstantJudge:
                 yield Rating(candidate.example, candidate.variant, metric.name, 0, middle)
 
 
-class RandomJudge:
+class RandomJudge(Judge):
     """Draws from the scale in steps of about one, by `seed`, source, variant and metric."""
 
     model = "baseline/random"

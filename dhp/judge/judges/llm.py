@@ -7,18 +7,20 @@ from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
 from dhp.core.text import numbered_steps
+from dhp.judge.api import Judge, rescale
 from dhp.judge.extraction.prob import expected_score
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.records import Extracted
 from dhp.judge.prompts import answer_scale
 from dhp.judge.questions import Asked, Questions, TaskSteps
-from dhp.judge.scales import rescale
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Reply, Request
 
 
-class LlmJudge:
+class LlmJudge(Judge):
     """A language model under a protocol."""
+
+    cached_model: CachedModel
 
     def __init__(self, cached_model: CachedModel, questions: Questions) -> None:
         self.cached_model = cached_model
@@ -26,13 +28,9 @@ class LlmJudge:
         self.model = cached_model.model.model
         self.protocol = questions.label
         self.samples = questions.protocol.samples
+        self.settings = {"endpoint": cached_model.model.endpoint, **questions.settings}
         self.auto_steps: dict[str, dict[str, list[str]]] = {}
         """Task -> metric -> steps that the model wrote, as far as it was asked."""
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """Everything that decides how the model is asked."""
-        return {"endpoint": self.cached_model.model.endpoint, **self.questions.settings}
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating per candidate, metric and sample.

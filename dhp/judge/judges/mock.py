@@ -12,8 +12,7 @@ from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, dose_of
 from dhp.core.registry import Registry
 from dhp.core.seeding import stream
 from dhp.core.specs import Metric, Scale, Task
-from dhp.judge.judges.names import split_settings
-from dhp.judge.scales import rescale
+from dhp.judge.api import Judge, rescale, split_settings
 
 _POINTS = Scale(min=1, max=5)
 _BEST, _WORST = 4.5, 2.5
@@ -81,7 +80,7 @@ KINDS: Mapping[str, Dials] = {
 """The presets."""
 
 
-class MockJudge:
+class MockJudge(Judge):
     """Knows which text is damaged and how, and rates by its dials.
 
     Each example has a quality of its own on each metric, drawn by `seed`; damage lowers it, the style

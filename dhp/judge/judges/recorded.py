@@ -16,10 +16,9 @@ from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.tables import Row, as_text
+from dhp.judge.api import Judge, rescale, split_settings
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.judges.names import split_settings
 from dhp.judge.prompts import answer_scale
-from dhp.judge.scales import rescale
 
 NOT_RECORDED = "not in the recording"
 """Why a rating failed."""
@@ -175,7 +174,7 @@ def _items(file: Path, name: str, text: str) -> Iterator[tuple[Row, RecordedAnsw
             yield row, RecordedAnswer(*key, said, protocol, model)
 
 
-class RecordedJudge:
+class RecordedJudge(Judge):
     """Gives the answers of a recording again, read by the form in which they were asked for.
 
     `replay/FILE` may be followed by settings: `protocol=` and `model=` choose where a recording holds
