@@ -50,6 +50,7 @@ def shares(logs: Mapping[tuple[str, float], np.ndarray], combination: str) -> di
     }
 
 
+@pytest.mark.slow
 def test_a_blind_judge_passes_in_five_per_cent(blind_logs: Any) -> None:
     """Under `default`, in the band of all settings together."""
     default = make_config("default", None, "uniform", None, [], ["fluency"]).combination
@@ -57,12 +58,14 @@ def test_a_blind_judge_passes_in_five_per_cent(blind_logs: Any) -> None:
     assert {key: share for key, share in found.items() if not LOW <= share <= HIGH} == {}
 
 
+@pytest.mark.slow
 def test_the_harmonic_mean_itself_is_slightly_liberal(blind_logs: Any) -> None:
     _, high = CALIBRATION["band"](RUNS, LOOKS, 0.065)
     found = shares(blind_logs, "hmp")
     assert {key: share for key, share in found.items() if not LOW <= share <= high} == {}
 
 
+@pytest.mark.slow
 def test_the_printed_formula_passes_more_often_with_every_metric(blind_logs: Any) -> None:
     """Which the band must show, however the metrics correlate."""
     found = shares(blind_logs, "printed")
@@ -89,6 +92,7 @@ def log_p_with_ties_broken_upwards(d: np.ndarray) -> float:
     return signed_rank(np.where(d > 0, d + 0.1, d)).log_p
 
 
+@pytest.mark.slow
 def test_faults_in_the_test_leave_the_band() -> None:
     faults = {name: test for name, test in globals().items() if name.startswith("log_p_")}
     assert len(faults) == 4
@@ -96,6 +100,7 @@ def test_faults_in_the_test_leave_the_band() -> None:
     assert {name: share.mean() for name, share in found.items() if LOW <= share.mean() <= HIGH} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statistics", "holds"), [("default", True), ("paper", False)])
 def test_a_blind_judge_through_the_whole_benchmark(statistics: str, holds: bool) -> None:
     passed = CALIBRATION["blind_pipeline"]("mini/story_cloze", 60, statistics)

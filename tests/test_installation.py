@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 RUN = ("-m", "dhp.benchmark", "--model", "baseline/surface", "--dataset", "mini", "--n", "5", "--out")
 

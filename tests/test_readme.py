@@ -84,12 +84,6 @@ def test_the_protocols_are_those_that_there_are() -> None:
         assert row[5].strip() in ("", f"{protocol.temperature:g}")
 
 
-def test_the_table_is_what_the_program_prints() -> None:
-    script = [sys.executable, str(ROOT / "scripts" / "readme_output.py"), "--check"]
-    done = subprocess.run(script, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 def test_every_option_named_exists() -> None:
     shown = ""
     commands = "benchmark,compare,perturb,analyze,data prepare,data show,protocols show"

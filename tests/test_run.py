@@ -104,8 +104,8 @@ def test_the_surface_judge_beats_the_floor_and_has_its_blind_spot() -> None:
 @pytest.mark.parametrize(
     ("dataset", "path", "variants"),
     [
-        ("summeval", "summeval/summeval.jsonl", 12),
-        ("sumpubmed", "sumpubmed", 12),
+        pytest.param("summeval", "summeval/summeval.jsonl", 12, marks=pytest.mark.slow),
+        pytest.param("sumpubmed", "sumpubmed", 12, marks=pytest.mark.slow),
         ("wmt22_zhen", "wmt22", 10),
     ],
 )

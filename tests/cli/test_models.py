@@ -189,6 +189,7 @@ def test_a_limit_ends_with_three_and_the_same_command_goes_on(dhp: Run) -> None:
         assert json.loads(Path("run/results.json").read_text())["usage"]["calls"] == 30
 
 
+@pytest.mark.slow
 def test_control_c_stops_at_once_and_the_same_command_goes_on(tmp_path: Path) -> None:
     with stub_server("--latency", "0.5") as url:
         command = [sys.executable, "-m", "dhp.benchmark", *benchmark(url, "--concurrency", "4")[1:]]

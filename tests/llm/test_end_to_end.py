@@ -151,6 +151,7 @@ def test_too_long_a_text_is_named_before_anything_is_cut(tiny_model: Path, tmp_p
         dhp.run(f"hf/{tiny_model}", tmp_path / "long.jsonl", task="summarization", settings=asking(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one(tmp_path: Path) -> None:
     concurrency, samples, kills = 8, 2, 3
     with stub_server("--latency", "0.15") as url:

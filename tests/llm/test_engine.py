@@ -159,6 +159,7 @@ def test_prompts_that_a_filter_rejects_fail_alone_and_end_no_run(tmp_path: Path)
             ] == list(range(10, 60))
 
 
+@pytest.mark.slow
 def test_patience_with_a_server_that_is_not_ready_yet() -> None:
     calls = []
 

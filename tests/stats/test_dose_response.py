@@ -193,6 +193,7 @@ def test_tails_of_thousands_of_nearly_perfect_scores_stay_finite() -> None:
     assert close_in_d(log_p, signed_rank(d).log_p)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_threshold_of_a_simulated_judge() -> None:
     """Scores that fall by a known amount per doubling, with noise that examples share across doses.
 
