@@ -1,19 +1,49 @@
-"""Whether a text is English, for rules that know no other language."""
+"""What is known about English words: their classes, how common they are, and whether a text is English."""
 
+import functools
+import math
 import re
+from collections.abc import Mapping
 
 from dhp.core.errors import NotApplicable
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_FUNCTION_WORDS = frozenset(
-    "a an the this these those that which who whose whom what when where while because although though if "
-    "and or but nor not no of to from by with without for about after before between during since until "
-    "into onto over under through against among upon on at in as is are was were be been being has have had "
-    "do does did will would can could should may might must he she it they we you i his her its their our my "
-    "your him them us me there here then than so too also very more most some any each every all both other "
-    "another such only own same just how up down out off again once he's she's it's they're we're i'm don't "
-    "didn't wasn't weren't isn't aren't doesn't hasn't haven't hadn't won't wouldn't couldn't can't".split()
+PRONOUNS: Mapping[str, str] = {
+    form: kind
+    for kind, forms in {
+        "he": "he him his himself",
+        "she": "she her hers herself",
+        "they": "they them their theirs themselves",
+        "it": "it its itself",
+        "i": "i me my mine myself we us our ours ourselves",
+    }.items()
+    for form in forms.split()
+}
+"""Pronoun -> what kind of person or thing it stands for."""
+ARTICLES = frozenset("a an the".split())
+POSSESSIVES = frozenset("my your their our its".split())
+PREPOSITIONS = frozenset("of from into with at by for to in on under over about between during among".split())
+CONJUNCTIONS = frozenset("and or but because than if although while".split())
+AUXILIARIES = frozenset("is are was were has had does did am".split())
+"""Finite forms only."""
+CONNECTIVES = frozenset(
+    "but and so then however therefore thus also moreover furthermore instead nevertheless consequently "
+    "meanwhile otherwise yet still hence similarly this these those such another both".split()
 )
+"""Words that tie a sentence to what was said before."""
+FUNCTION_WORDS = frozenset(
+    "not no nor be been being have having do doing done that which who whom whose what when where why how "
+    "there here as it's i'm don't n't s t you your yours all any each few more most other some only own same "
+    "very just too up down out off again once before after above below through until against he's she's "
+    "without within upon per via one will would can could should must may might".split()
+).union(PRONOUNS, ARTICLES, POSSESSIVES, PREPOSITIONS, CONJUNCTIONS, AUXILIARIES, CONNECTIVES)
+"""Words that say little about the topic."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_COMMON = FUNCTION_WORDS | frozenset(
+    "though since onto every they're we're didn't wasn't weren't isn't aren't doesn't hasn't haven't "
+    "hadn't won't wouldn't couldn't can't".split()
+)
+"""Words by which English is recognised."""
 _FOREIGN = frozenset(
     "der die das und ist nicht ein eine einen dem den des mit für auf von zu im wird werden sich auch les "
     "une est dans pour pas que qui sur avec sont el los las una por para con del como más pero il lo gli che "
@@ -30,7 +60,7 @@ def looks_english(text: str) -> bool:
     if not letters or sum(c.isascii() for c in letters) < 0.9 * len(letters):
         return False
     words = [word.lower() for word in _WORD.findall(text)]
-    english = sum(word in _FUNCTION_WORDS for word in words)
+    english = sum(word in _COMMON for word in words)
     foreign = sum(word in _FOREIGN for word in words)
     if len(words) < _SHORT:
         return foreign <= english or foreign == 0
@@ -41,3 +71,17 @@ def need_english(text: str) -> None:
     """Raise `NotApplicable` for a text that is not English."""
     if not looks_english(text):
         raise NotApplicable("not an English text")
+
+
+@functools.cache
+def _frequencies() -> Mapping[str, float]:
+    from wordfreq import get_frequency_dict
+
+    return dict(get_frequency_dict("en", wordlist="large"))
+
+
+@functools.lru_cache(maxsize=65536)
+def zipf(word: str) -> float:
+    """log10 of the occurrences of a lower-case word per 10^9 words of English; 0 if it is not listed."""
+    frequency = _frequencies().get(word, 0.0)
+    return max(0.0, math.log10(frequency) + 9) if frequency else 0.0

@@ -1,20 +1,25 @@
-"""A text as the surface judge reads it: sentences, words, names, numbers."""
+"""A text as the surface judge reads it: sentences of words, their stems, and the numbers."""
 
+import functools
 import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from dhp.core.english import FUNCTION_WORDS, zipf
 from dhp.core.text import sentences
-from dhp.judge.surface.lexicon import FUNCTION_WORDS, NUMBER_WORDS, PRONOUNS, rarity, stem, zipf
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[.!?,;:)]")
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(?:[.,]\d+)*")
 _CJK_LETTER = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_MONTHS = "january february march april may june july august september october november december".split()
+_NUMERALS = "one two three four five six seven eight nine ten eleven twelve".split()
+_SPELT_NUMBERS = {word: str(n) for names in (_MONTHS, _NUMERALS) for n, word in enumerate(names, 1)}
+"""Words that another writer, or another language, may give as a number."""
 
 _OPENING_NAME_ZIPF = 3.5
 """A capitalised first word of a sentence is a name only if rarer than this; others always are."""
@@ -24,8 +29,10 @@ _CASED_SHARE = 0.01
 """Share of capitals among the letters below which a text was lower-cased: prose has 3 %."""
 RELATED_LETTERS = 5
 """First letters that two stems must share to be taken as related."""
-_LEAD = 1.0
-"""How much more the first sentence of a source matters than a late one."""
+_TOP_ZIPF = 8.0
+"""Just above the Zipf frequency of 'the', which so gets a weight near 0."""
+_LONGEST = 40
+"""Letters beyond which a string is no English word; the stemmer recurses over its letters."""
 
 
 class Word(NamedTuple):
@@ -43,15 +50,34 @@ class Word(NamedTuple):
     """Says something about the topic: neither a function word nor a number."""
 
 
+@functools.cache
+def _stemmer() -> Any:
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
+
+
+@functools.lru_cache(maxsize=65536)
+def _stem(word: str) -> str:
+    """Porter's stem of a lower-case word, without a possessive 's."""
+    bare = word.removesuffix("'s")
+    return str(_stemmer().stem(bare)) if len(bare) <= _LONGEST else bare
+
+
+def rarity(word: str) -> float:
+    """In [0, 1]: how much a word tells, near 0 for the commonest words and 1 for an unlisted one."""
+    return max(0.0, 1 - zipf(word) / _TOP_ZIPF)
+
+
 def _words(sentence: str) -> list[Word]:
     found = []
-    for place, form in enumerate(_WORD.findall(sentence)):
+    for position, form in enumerate(_WORD.findall(sentence)):
         lower = form.lower()
         function = lower in FUNCTION_WORDS or lower.removesuffix("'s") in FUNCTION_WORDS
         content = not function and not form[0].isdigit() and len(form) > 1
         capital = content and form[0].isupper()
-        name = capital and (place > 0 or zipf(lower) < _OPENING_NAME_ZIPF)
-        found.append(Word(form, lower, stem(lower), capital, name, content))
+        name = capital and (position > 0 or zipf(lower) < _OPENING_NAME_ZIPF)
+        found.append(Word(form, lower, _stem(lower), capital, name, content))
     return found
 
 
@@ -102,6 +128,23 @@ class Text:
         return [frozenset(word.stem for word in sentence if word.content) for sentence in self.sentences]
 
     @cached_property
+    def places(self) -> Mapping[str, list[int]]:
+        """Stem -> the numbers of the sentences that hold it, in order."""
+        places: dict[str, list[int]] = {}
+        for number, stems in enumerate(self.sentence_stems):
+            for each in stems:
+                places.setdefault(each, []).append(number)
+        return places
+
+    @cached_property
+    def salience(self) -> Mapping[str, float]:
+        """Stem -> how much it matters as a topic: rarity x sentences that hold it, more if early."""
+        return {
+            each: self.stems[each] * len(places) * (1 + 1 / (1 + places[0]))
+            for each, places in self.places.items()
+        }
+
+    @cached_property
     def digits(self) -> tuple[str, ...]:
         """The numbers written in digits, each once, without grouping commas."""
         plain = unicodedata.normalize("NFKC", self.plain)  # full-width digits too
@@ -110,13 +153,7 @@ class Text:
     @cached_property
     def numbers(self) -> frozenset[str]:
         """The numbers in digits and those in words."""
-        spelt = (NUMBER_WORDS[lower] for lower in self.lowers if lower in NUMBER_WORDS)
-        return frozenset(self.digits).union(spelt)
-
-    @cached_property
-    def pronouns(self) -> frozenset[str]:
-        """The kinds of pronouns that occur, things (`it`) aside."""
-        return frozenset(PRONOUNS[lower] for lower in self.lowers if lower in PRONOUNS) - {"it"}
+        return frozenset(self.digits).union(_SPELT_NUMBERS[w] for w in self.lowers if w in _SPELT_NUMBERS)
 
     @cached_property
     def cjk_letters(self) -> int:
@@ -131,27 +168,26 @@ class Text:
     @cached_property
     def english(self) -> bool:
         """Whether it is English prose, by its function words."""
-        functional = sum(word.lower in FUNCTION_WORDS for word in self.words)
-        return functional > _ENGLISH_SHARE * len(self.words)
+        return sum(word.lower in FUNCTION_WORDS for word in self.words) > _ENGLISH_SHARE * len(self.words)
 
     @cached_property
     def cased(self) -> bool:
         """Whether it uses capitals."""
         return sum(map(str.isupper, self.plain)) > _CASED_SHARE * self.letters
 
-    @cached_property
-    def places(self) -> Mapping[str, list[int]]:
-        """Stem -> the numbers of the sentences that hold it, in order."""
-        places: dict[str, list[int]] = {}
-        for place, stems in enumerate(self.sentence_stems):
-            for each in stems:
-                places.setdefault(each, []).append(place)
-        return places
 
-    @cached_property
-    def salience(self) -> Mapping[str, float]:
-        """Stem -> how much it matters as a topic: rarity x sentences that hold it, more for an early one."""
-        return {
-            each: self.stems[each] * len(places) * (1 + _LEAD / (1 + places[0]))
-            for each, places in self.places.items()
-        }
+@dataclass(frozen=True)
+class Case:
+    """A text under judgement with all that may be known about it."""
+
+    text: Text
+    source: Text
+    question: Text
+    """Empty where the task has no question."""
+    vocabulary: frozenset[str]
+    """Lower-case words of all English sources of the dataset."""
+
+
+def ratio(part: float, whole: float) -> float | None:
+    """The share; None of nothing."""
+    return part / whole if whole else None

@@ -5,42 +5,41 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
-from dhp.judge.surface import features
-from dhp.judge.surface.document import Text
-from dhp.judge.surface.features import Case
+from dhp.judge.surface import agreement, language, order
+from dhp.judge.surface.document import Case, Text
 
 Feature = Callable[[Case], float | None]
 
 METRICS: Mapping[str, Mapping[Feature, float]] = {
     # Errors of spelling are the most frequent and the surest to find.
-    "fluency": {features.spelling: 0.6, features.form: 0.2, features.word_order: 0.2},
+    "fluency": {language.spelling: 0.6, language.form: 0.2, language.word_order: 0.2},
     # Foreign names and numbers are plain errors; foreign words may be rewording.
-    "consistency": {features.facts: 0.4, features.support: 0.4, features.pronouns: 0.2},
+    "consistency": {agreement.facts: 0.4, agreement.support: 0.4, agreement.pronouns: 0.2},
     # A garbled word says nothing, a missing one shows in the length.
     "accuracy": {
-        features.completeness: 0.4,
-        features.numbers_kept: 0.25,
-        features.names_kept: 0.15,
-        features.spelling: 0.2,
+        agreement.completeness: 0.4,
+        agreement.numbers_kept: 0.25,
+        agreement.names_kept: 0.15,
+        language.spelling: 0.2,
     },
     # Order tells most about several sentences, the continuation about one.
     "coherence": {
-        features.source_order: 0.35,
-        features.introduction: 0.2,
-        features.opening: 0.2,
-        features.ties: 0.15,
-        features.continuation: 0.5,
-        features.pronouns: 0.1,
+        order.source_order: 0.35,
+        order.introduction: 0.2,
+        order.opening: 0.2,
+        order.ties: 0.15,
+        agreement.continuation: 0.5,
+        agreement.pronouns: 0.1,
     },
     # What matters must be there; to say it twice is a lesser fault.
-    "relevance": {features.coverage: 0.8, features.no_repetition: 0.2},
+    "relevance": {agreement.coverage: 0.8, order.no_repetition: 0.2},
     # Right by the paragraph first, then to the point, then well written.
     "answer_quality": {
-        features.support: 0.35,
-        features.facts: 0.15,
-        features.question_tie: 0.2,
-        features.spelling: 0.2,
-        features.form: 0.1,
+        agreement.support: 0.35,
+        agreement.facts: 0.15,
+        agreement.question_tie: 0.2,
+        language.spelling: 0.2,
+        language.form: 0.1,
     },
 }
 """Metric -> feature -> weight. The features that have nothing to go by leave their weight to the others."""

@@ -1,0 +1,130 @@
+"""Features of the agreement with the source, each from a case to [0, 1]; higher is better.
+
+None where there is nothing to go by.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from dhp.core.english import PRONOUNS, zipf
+from dhp.judge.surface.document import RELATED_LETTERS, Case, Text, rarity, ratio
+
+_NAME_WEIGHT = 3.0
+"""A foreign name or number is a worse error than a foreign word."""
+_RELATED = 0.7
+"""What a merely related word is worth as evidence."""
+_LAST = 2
+"""Sentences at the end of a story from which an ending takes up."""
+_EARLIER = 0.8
+"""What a tie with an earlier sentence is worth to an ending, against one with the last."""
+_TOPICS = 20
+"""Topic words of a source that a short text can be expected to touch."""
+_UNCOMMON_ZIPF = 4.0
+"""A capitalised word as common as this is a word of English (October, German), no name to be kept."""
+_NAME_LETTERS = 4
+"""First letters by which a name is recognised in another language (Kieler, Kiel)."""
+_LATIN_GROWTH = 1.05
+"""English letters per letter of a European source: upper quartile of the WMT22 de-en references."""
+_CJK_GROWTH = 4.4
+"""English letters per Chinese character: upper quartile of the WMT22 zh-en references."""
+
+
+def lifted(part: float, whole: float) -> float | None:
+    """The concave share: to say half of it in other words is no error, to share nothing is."""
+    return float((part / whole) ** 0.5) if whole else None
+
+
+def evidence(stem: str, source: Text) -> float:
+    if stem in source.stems:
+        return 1.0
+    related = len(stem) >= RELATED_LETTERS and stem[:RELATED_LETTERS] in source.prefixes
+    return _RELATED if related else 0.0
+
+
+def _overlap(wanted: Iterable[tuple[str, float]], stems: Mapping[str, float]) -> float | None:
+    """How much of the wanted stems, by weight, is there."""
+    weights = list(wanted)
+    return lifted(sum(w for stem, w in weights if stem in stems), sum(w for _, w in weights))
+
+
+def support(case: Case) -> float | None:
+    """The share of what the text says that stands in the source: names and numbers first, rare words next."""
+    found = total = 0.0
+    for word in {word.stem: word for word in case.text.words if word.content}.values():
+        weight = rarity(word.lower) * (_NAME_WEIGHT if word.name else 1)
+        found += weight * evidence(word.stem, case.source)
+        total += weight
+    for number in case.text.digits:
+        found += _NAME_WEIGHT * (number in case.source.numbers)
+        total += _NAME_WEIGHT
+    return lifted(found, total)
+
+
+def facts(case: Case) -> float | None:
+    """The share of the text's names and numbers that the source has."""
+    names = {word.stem for word in case.text.words if word.name}
+    found = sum(name in case.source.stems for name in names)
+    found += sum(number in case.source.numbers for number in case.text.digits)
+    return ratio(found, len(names) + len(case.text.digits))
+
+
+def _persons(text: Text) -> set[str]:
+    return {PRONOUNS[lower] for lower in text.lowers if lower in PRONOUNS} - {"it"}
+
+
+def pronouns(case: Case) -> float | None:
+    """The share of the kinds of persons that the text refers to (he, she, they, I) and the source too."""
+    persons = _persons(case.text)
+    return ratio(len(persons & _persons(case.source)), len(persons))
+
+
+def question_tie(case: Case) -> float | None:
+    """How much of the question's topic words the answer takes up."""
+    return _overlap(case.question.stems.items(), case.text.stems)
+
+
+def coverage(case: Case) -> float | None:
+    """How much of the source's main topic words the text holds."""
+    topics = sorted(case.source.salience.items(), key=lambda item: (-item[1], item[0]))
+    return _overlap(topics[:_TOPICS], case.text.stems)
+
+
+def continuation(case: Case) -> float | None:
+    """For a text of one sentence: how far it takes up the source, its last sentences above all."""
+    if len(case.text.sentences) != 1:
+        return None
+    late = frozenset().union(*case.source.sentence_stems[-_LAST:])
+    found = sum(
+        weight * (1.0 if stem in late else _EARLIER * evidence(stem, case.source))
+        for stem, weight in case.text.stems.items()
+    )
+    return lifted(found, sum(case.text.stems.values()))
+
+
+def _significant(number: str) -> str:
+    """Digits alone, so that 1.200, 1,200 and 12万 (with 120,000) are one: scale words differ by language."""
+    return re.sub(r"\D", "", number).strip("0") or "0"
+
+
+def numbers_kept(case: Case) -> float | None:
+    """Agreement of the two sets of numbers (Dice's coefficient), by their significant digits."""
+    ours, theirs = set(map(_significant, case.text.digits)), set(map(_significant, case.source.digits))
+    spelt_too = {*ours, *map(_significant, case.text.numbers)}
+    return ratio(len(ours & theirs) + len(spelt_too & theirs), len(ours) + len(theirs))
+
+
+def names_kept(case: Case) -> float | None:
+    """The share of names in Latin script that stand in both texts."""
+    if case.source.cjk_letters:
+        theirs = {run.lower() for run in re.findall(r"[A-Za-z]{2,}", case.source.plain)}
+        return ratio(len(theirs & case.text.lowers), len(theirs))
+    ours = {w.lower for w in case.text.words if w.name and zipf(w.lower) < _UNCOMMON_ZIPF}
+    starts = {lower[:_NAME_LETTERS] for lower in case.source.lowers}
+    return ratio(sum(name[:_NAME_LETTERS] in starts for name in ours), len(ours))
+
+
+def completeness(case: Case) -> float | None:
+    """1 at the length of a full translation, less in proportion to what is missing."""
+    cjk = case.source.cjk_letters
+    length = ratio(case.text.letters, _CJK_GROWTH * cjk + _LATIN_GROWTH * (case.source.letters - cjk))
+    return None if length is None else min(1.0, length)
