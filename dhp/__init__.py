@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from dhp.core.records import Candidate, Example, Rating, Variant
     from dhp.judge.api import Judge
     from dhp.judge.factory import protocol
-    from dhp.llm.cost.usage import Limits, Prices
-    from dhp.llm.engine.jobs import RateLimits
+    from dhp.llm.engine.rate_limits import RateLimits
     from dhp.llm.settings import ModelSettings
+    from dhp.llm.usage import Limits, Prices
     from dhp.loaders.dataset import Dataset
     from dhp.perturb.api import Edited, Perturber, perturber
     from dhp.perturb.build import Choice, perturb_datasets
@@ -68,8 +68,8 @@ _MODULES = {
     "core.records": "Candidate Example Rating Variant",
     "judge.api": "Judge",
     "judge.factory": "protocol",
-    "llm.cost.usage": "Limits Prices",
-    "llm.engine.jobs": "RateLimits",
+    "llm.usage": "Limits Prices",
+    "llm.engine.rate_limits": "RateLimits",
     "llm.settings": "ModelSettings",
     "loaders.dataset": "Dataset",
     "perturb.api": "Edited Perturber perturber",

@@ -22,9 +22,9 @@ from dhp.core.specs import Task
 from dhp.judge.api import Judge, PlainJudge
 from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judges
-from dhp.llm.cost.estimate import Estimate, estimate_requests
-from dhp.llm.cost.usage import Usage
+from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.settings import ModelSettings
+from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.build import Choice, Progress, build_texts, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, with_metrics
@@ -251,7 +251,7 @@ def _rated(
     what = f"{judge.model} on {part.dataset.name}"
     ratings: list[Rating] = []
     cached_model = judge.cached_model
-    before = replace(cached_model.asked) if cached_model else Usage()
+    before = replace(cached_model.session_usage) if cached_model else Usage()
 
     def show() -> None:
         if progress:
@@ -259,7 +259,7 @@ def _rated(
 
     if cached_model:
         what = f"{judge.model} ({judge.protocol.partition('@')[0]}) on {part.dataset.name}"
-        cached_model.tick = show
+        cached_model.on_wait = show
     judge.prepare(ahead, task)
     shown = time.monotonic()
     examples = [e.id for e in part.dataset.examples]

@@ -22,14 +22,14 @@ from dhp.cli.progress import progress_shown
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
 from dhp.judge.check import checked_ratings
-from dhp.judge.factory import protocol, questions
+from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.fast import OpenAIClient
-from dhp.llm.cost.usage import Usage
-from dhp.llm.engine.jobs import RateLimits
+from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.records import Params, Reply, Request
 from dhp.llm.store import Store, keys, row
+from dhp.llm.usage import Usage
 from dhp.perturb.build import perturb_datasets
 from tests.llm.stub import stats, stub_server
 
@@ -47,9 +47,9 @@ def texts(count: int) -> tuple[list[Candidate], Task]:
 
 def judge(url: str, folder: Path, concurrency: int, timeout: float = 60.0) -> LlmJudge:
     """The default protocol with one sample, so that each rating is a call."""
-    context = RequestContext(Store(folder / "replies.sqlite"), pace=RateLimits(concurrency))
+    context = RequestContext(Store(folder / "replies.sqlite"), rate_limits=RateLimits(concurrency))
     cached_model = CachedModel(OpenAIClient("stub", url, timeout=timeout), context, run="measured")
-    return LlmJudge(cached_model, questions(protocol("dhp", samples=1)))
+    return LlmJudge(cached_model, request_builder(protocol("dhp", samples=1)))
 
 
 def rated(asked: LlmJudge, candidates: Sequence[Candidate], task: Task) -> tuple[int, float, float]:
@@ -128,7 +128,8 @@ def faults() -> None:
     twice = sum(count - 1 for count in counted["paid"].values())
     print(
         f"faults: {len(ratings):,} ratings of {len(places):,} places, {len(failed)} failed ({set(failed)}), "
-        f"{asked.cached_model.asked.retries:,} retries, {twice} paid twice (0); server: {counted['statuses']}"
+        f"{asked.cached_model.session_usage.retries:,} retries, {twice} paid twice (0); "
+        f"server: {counted['statuses']}"
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 import dhp
 from dhp.content.catalog import read_suite, read_task
 from dhp.content.protocols import protocol_names
-from dhp.judge.factory import questions
+from dhp.judge.factory import request_builder
 from dhp.perturb.registry import check_suite, find_perturbers
 from tests.llm.stub import stub_server
 
@@ -67,7 +67,7 @@ def test_the_metric_of_ones_own(tmp_path: Path) -> None:
 def test_the_protocol_of_ones_own(tmp_path: Path) -> None:
     (protocol,) = [block for block in blocks("yaml") if block.startswith("protocol:")]
     (tmp_path / "mine.yaml").write_text(protocol)
-    asked = questions(dhp.protocol(str(tmp_path / "mine.yaml")))
+    asked = request_builder(dhp.protocol(str(tmp_path / "mine.yaml")))
     (first, *_) = asked.requests([dhp.Candidate("e", "original", "A.", "B.")], read_task("summarization"))
     assert first.prompt.endswith("只填一个 1 到 5 之间的数字。连贯性：")
 

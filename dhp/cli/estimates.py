@@ -8,7 +8,7 @@ from dhp.core.text import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dhp.llm.cost.estimate import CostEstimate, Estimate
+    from dhp.llm.estimate import CostEstimate, Estimate
 
 _WAYS = (
     ("together", "joint"),

@@ -150,9 +150,9 @@ class ModelOptions:
 
     def settings(self) -> "ModelSettings":
         """For `dhp.run`."""
-        from dhp.llm.cost.usage import Limits, Prices
-        from dhp.llm.engine.jobs import RateLimits
+        from dhp.llm.engine.rate_limits import RateLimits
         from dhp.llm.settings import ModelSettings
+        from dhp.llm.usage import Limits, Prices
 
         if self.no_cache and (self.cache is not None or self.refresh):
             raise InputError("--no-cache: contradicts --cache and --refresh; give one or the other")
@@ -166,7 +166,7 @@ class ModelOptions:
         return ModelSettings(
             base_url=self.base_url,
             timeout=self.timeout,
-            pace=RateLimits(self.concurrency, self.rpm, self.tpm, self.retries),
+            rate_limits=RateLimits(self.concurrency, self.rpm, self.tpm, self.retries),
             prices=Prices(self.price_in, self.price_out),
             limits=Limits(self.max_calls, self.max_tokens, self.max_cost),
             cache=self.cache,

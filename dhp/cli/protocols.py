@@ -46,7 +46,7 @@ def show(
     """
     from dhp.core.errors import InputError, suggest
     from dhp.core.text import printable
-    from dhp.judge.factory import questions
+    from dhp.judge.factory import request_builder
     from dhp.llm.settings import ModelSettings
     from dhp.perturb.build import build_texts
 
@@ -66,7 +66,7 @@ def show(
         raise InputError(f"--variant '{variant}': unknown; {suggest(variant, [c.variant for c in here])}")
     for key, value in chosen.model_dump(exclude={"parts"}).items():
         print(f"# {key}: {value}")
-    asked = questions(chosen, prompt_files=changes.prompt_file)
+    asked = request_builder(chosen, prompt_files=changes.prompt_file)
     requests = list(asked.requests(shown, part.dataset.task))
     if chosen.steps == "auto":
         requests = [*asked.steps_requests(part.dataset.task), *requests]

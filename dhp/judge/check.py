@@ -1,4 +1,4 @@
-"""Holds what a judge returns against what it was asked."""
+"""Checks the ratings that a judge returns against the texts and metrics that it was given."""
 
 import contextlib
 import math
@@ -15,7 +15,7 @@ from dhp.judge.api import PlainJudge
 def checked_ratings(judge: PlainJudge, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
     """The ratings of a judge, each as what it really is; what was left unrated follows as failed.
 
-    A score off its metric's scale becomes `out_of_scale`. A rating of something that was not asked, a
+    A score off its metric's scale becomes `out_of_scale`. A rating of something that it was not given, a
     score that is no finite number, or an unknown status raises `InputError` with judge and place: the
     judge is broken, and its other ratings cannot be trusted either.
     """
@@ -29,7 +29,7 @@ def checked_ratings(judge: PlainJudge, candidates: Sequence[Candidate], task: Ta
 
 
 class _Check:
-    """What was asked of one judge, and what of it was answered."""
+    """The texts and metrics that one judge was given, and the samples that it returned for each."""
 
     def __init__(self, model: str, candidates: Sequence[Candidate], task: Task) -> None:
         self._model = model
@@ -47,7 +47,7 @@ class _Check:
         if key[2] not in self._scales:
             raise InputError(f"{place}: unknown metric '{key[2]}'; {suggest(key[2], self._scales)}")
         if key not in self._samples:
-            raise InputError(f"{place}: a rating of a text that was not asked about")
+            raise InputError(f"{place}: a rating of a text that it was not given")
         if isinstance(rating.sample, bool) or not isinstance(rating.sample, Integral):
             raise InputError(f"{place}: sample {rating.sample!r} is not a whole number")
         if rating.sample in self._samples[key]:
@@ -76,7 +76,7 @@ class _Check:
         return replace(rating, score=number)
 
     def unrated(self) -> Iterator[Rating]:
-        """A failed rating for everything that was asked and not answered."""
+        """A failed rating for every text and metric without one."""
         for key, samples in self._samples.items():
             if not samples:
                 yield Rating(*key, 0, None, "failed", "the judge gave no rating")

@@ -15,12 +15,12 @@ from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.judges.mock import mock_judge
 from dhp.judge.judges.recorded import RecordedJudge
 from dhp.judge.prompt_files import read_prompt_files
-from dhp.judge.questions import Questions
+from dhp.judge.requests import RequestBuilder
 from dhp.judge.surface.judge import SurfaceJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.load import PROVIDERS
+from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
-from dhp.llm.stored import StoredModel, open_store
 
 _REPLAY = "replay/"
 _FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate")
@@ -83,9 +83,9 @@ def find_judges(
         if not isinstance(given, str):
             judges.append(complete(given))
         elif _asks_a_model(given):
-            asked = [questions(each, prompt_files=prompt_files, seed=seed) for each in chosen]
+            builders = [request_builder(each, prompt_files=prompt_files, seed=seed) for each in chosen]
             cached_model = _cached_model(given, settings, context)
-            judges += [LlmJudge(cached_model, each) for each in asked]
+            judges += [LlmJudge(cached_model, each) for each in builders]
         else:
             judges.append(find_judge(given, seed=seed))
     names = [(judge.model, judge.protocol) for judge in judges]
@@ -115,7 +115,7 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     return complete(_FINDERS[provider](model, seed))
 
 
-def questions(protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int = 0) -> Questions:
+def request_builder(protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int = 0) -> RequestBuilder:
     """A protocol with the texts that it names; raises `InputError` for one that cannot be had."""
     wording = read_wording(protocol.language)
     if prompt_files and (protocol.answer not in _FILE_FORMS or protocol.steps == "auto"):
@@ -127,7 +127,7 @@ def questions(protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int
     if protocol.steps not in ("none", "written", "auto"):
         steps = read_steps(Path(protocol.steps))
     metrics = {m for name in task_names() for m in read_task(name).metric_names}
-    return Questions(
+    return RequestBuilder(
         protocol,
         wording,
         persona=read_persona(protocol.persona, wording),

@@ -1,1 +1,1 @@
-"""Ask a language model many things, each paid for once."""
+"""Language models: clients, the request engine, the store of replies, cost."""

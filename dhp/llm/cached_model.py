@@ -1,61 +1,44 @@
-"""One model, asked through the store: what judges and perturbers hold."""
+"""A language model behind the store of replies: what judges and perturbers hold."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
+from dhp.llm.api import Client, LocalModel
 from dhp.llm.clients.responses import shortened
-from dhp.llm.cost.usage import Budget, Usage
-from dhp.llm.engine.jobs import Client, Done, Engine, Job, RateLimits
+from dhp.llm.engine.jobs import Done, Engine, Job
+from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.engine.thread import EngineThread
 from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.store import Store, Stored, keys, row
-
-
-class LocalModel(Protocol):
-    """A model in this process."""
-
-    model: str
-    endpoint: str
-
-    def count_tokens(self, prompt: str) -> int:
-        """Tokens of a prompt as it is sent."""
-        ...
-
-    def check(self, request: Request) -> None:
-        """Raises `InputError` where a request does not fit the model."""
-
-    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
-        """Replies for each request's samples; those of one group come one after another."""
-        ...
+from dhp.llm.usage import Budget, Usage
 
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """How a model may be asked: how fast, at what price, up to which limits, and where replies are kept."""
+    """What all requests of a run share: store, rate limits, budget and opened models."""
 
     store: Store | None = None
     """None keeps nothing."""
     refresh: bool = False
     """Ask again what is stored, and replace it."""
-    pace: RateLimits = field(default_factory=RateLimits)
+    rate_limits: RateLimits = field(default_factory=RateLimits)
     budget: Budget = field(default_factory=Budget)
-    """Shared by all that is asked in this context."""
-    opened: "dict[str, Client | LocalModel]" = field(default_factory=dict)
+    """What has been spent, against the limits."""
+    opened: dict[str, Client | LocalModel] = field(default_factory=dict)
     """Models by name, each opened once."""
 
 
 class CachedModel:
-    """Asks one model many things; what is stored is not asked again.
+    """Sends requests to one model; a request whose reply is stored is not sent again.
 
     Parameters
     ----------
     model
         Behind a server or in this process.
     context
-        How it may be asked.
+        What its requests share with others.
     run
         Name of the run: replies that it paid for count as its own after a restart, too.
     """
@@ -66,9 +49,9 @@ class CachedModel:
         self.run = run
         self.usage = Usage()
         """What the run has paid, also before a restart."""
-        self.asked = Usage()
-        """What was asked in this process."""
-        self.tick: Callable[[], None] = lambda: None
+        self.session_usage = Usage()
+        """What was paid in this process."""
+        self.on_wait: Callable[[], None] = lambda: None
         """Called now and then while nothing comes."""
         self._counted: set[bytes] = set()
         self._engine: Engine | None = None
@@ -79,7 +62,7 @@ class CachedModel:
         Raises
         ------
         InputError
-            If asking is pointless: key, model or parameter refused, no server, a prompt too long.
+            If no request can succeed: key, model or parameter refused, no server.
         StoppedEarly
             At a limit, or when the server gives out; what came before is stored.
         """
@@ -90,14 +73,14 @@ class CachedModel:
     def check(self, requests: Iterable[Request]) -> None:
         """Raises `InputError` where the longest request does not fit a model in this process.
 
-        Of a model behind a server that is known only when it is asked.
+        What a model behind a server takes is known only by sending it.
         """
         if not isinstance(self.model, Client):
             self.model.check(max(requests, key=lambda request: len(request.prompt)))
 
     def spent(self, before: Usage) -> str:
         """Calls, tokens, money and trouble in this process since `before`, in a few words."""
-        usage = self.asked.since(before)
+        usage = self.session_usage.since(before)
         tokens = usage.prompt_tokens + usage.completion_tokens
         cost = self.context.budget.prices.cost(usage.prompt_tokens, usage.completion_tokens)
         parts = [f"{usage.calls:,} calls", f"{tokens:,} tokens"]
@@ -139,9 +122,9 @@ class CachedModel:
         for sample, outcome in outcomes.items():
             if isinstance(outcome, Reply):
                 if self._count(job.keys[sample], outcome, own=True):
-                    self.asked.add(outcome, own=True)
+                    self.session_usage.add(outcome, own=True)
             else:
-                self.asked.failed += 1
+                self.session_usage.failed += 1
         return Answer(job.request, {**job.found, **outcomes})
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
@@ -149,7 +132,7 @@ class CachedModel:
         twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
 
         def answers(done: Done) -> list[Answer]:
-            self.asked.retries = engine.retries
+            self.session_usage.retries = engine.retries
             while client.notes:
                 warnings.warn(f"{client.model}: {client.notes.pop(0)}", stacklevel=2)
             same = [done.job, *twins.pop(tuple(done.job.keys.values()))]
@@ -163,11 +146,11 @@ class CachedModel:
                 if not job.keys:
                     yield self._answer(job, {})
                     continue
-                if (asked := tuple(job.keys.values())) in twins:
-                    twins[asked].append(job)
+                if (missing := tuple(job.keys.values())) in twins:
+                    twins[missing].append(job)
                     continue
-                twins[asked] = []
-                thread = thread or stack.enter_context(EngineThread(engine, self.tick))
+                twins[missing] = []
+                thread = thread or stack.enter_context(EngineThread(engine, self.on_wait))
                 thread.submit(job)
                 while thread.full:
                     yield from answers(thread.wait())
@@ -177,11 +160,11 @@ class CachedModel:
                 yield from answers(thread.wait())
 
     def _made_engine(self, client: Client) -> Engine:
-        """One for all that is asked: what it learns of the server holds on."""
+        """One for all requests: what it learns of the server holds on."""
         context = self.context
         if self._engine is None:
             self._engine = Engine(
-                client, context.store, context.pace, context.budget, self.run, context.refresh
+                client, context.store, context.rate_limits, context.budget, self.run, context.refresh
             )
         self._engine.run = self.run
         return self._engine

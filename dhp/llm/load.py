@@ -1,8 +1,7 @@
-"""Models by name, `provider/name`."""
+"""Opens language models by name, `provider/name`."""
 
 from dhp.core.errors import InputError, suggest
-from dhp.llm.cached_model import LocalModel
-from dhp.llm.engine.jobs import Client
+from dhp.llm.api import Client, LocalModel
 
 PROVIDERS = ("openai", "hf")
 

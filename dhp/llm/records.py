@@ -1,4 +1,4 @@
-"""What is asked of a language model and what comes back."""
+"""Requests to a language model and its replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Request:
     group: str = ""
     """Requests of one group share a long beginning and follow one another."""
     tag: object = field(default=None, compare=False)
-    """For whoever asks; nobody else looks at it."""
+    """Data of the caller; nobody else reads it."""
 
 
 @dataclass(frozen=True, slots=True)

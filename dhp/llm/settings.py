@@ -1,14 +1,16 @@
-"""How language models are asked: by judges and by perturbers alike."""
+"""Settings of language models: how they are reached, their rate limits and their cost."""
 
-from dataclasses import dataclass, field
+import warnings
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 
 from dhp.core.files import cache_folder
-from dhp.llm.cached_model import LocalModel, RequestContext
-from dhp.llm.cost.usage import Budget, Limits, Prices
-from dhp.llm.engine.jobs import Client, RateLimits
+from dhp.llm.api import Client, LocalModel
+from dhp.llm.cached_model import RequestContext
+from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.load import open_model
 from dhp.llm.store import FILE, Store
+from dhp.llm.usage import Budget, Limits, Prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class ModelSettings:
     """Of an OpenAI-compatible server, up to and including `/v1`."""
     timeout: float = 120.0
     """Seconds for one call."""
-    pace: RateLimits = field(default_factory=RateLimits)
+    rate_limits: RateLimits = field(default_factory=RateLimits)
     prices: Prices = field(default_factory=Prices)
     limits: Limits = field(default_factory=Limits)
     cache: str | Path | None = None
@@ -34,14 +36,21 @@ class ModelSettings:
     """For models in this process: `auto`, `float32`, `bfloat16`, `float16`."""
     batch_size: int | None = None
     """For models in this process: rows computed together; default: as fits the device."""
+    pace: InitVar[RateLimits | None] = None
+    """Former name of `rate_limits`."""
+
+    def __post_init__(self, pace: RateLimits | None) -> None:
+        if pace is not None:
+            warnings.warn("ModelSettings(pace=) is now rate_limits=", DeprecationWarning, stacklevel=3)
+            object.__setattr__(self, "rate_limits", pace)
 
     def context(self) -> RequestContext:
-        """With nothing spent; the store is opened when it is first used."""
+        """A context with nothing spent; the store is opened when it is first used."""
         store = Store(Path(self.cache or cache_folder()) / FILE) if self.store else None
-        return RequestContext(store, self.refresh, self.pace, Budget(self.limits, self.prices))
+        return RequestContext(store, self.refresh, self.rate_limits, Budget(self.limits, self.prices))
 
     def open(self, model: str, context: RequestContext) -> Client | LocalModel:
-        """The model called `provider/name`; one for all that is asked in a context, as loading it is dear."""
+        """The model called `provider/name`, opened once in a context."""
         if model not in context.opened:
             context.opened[model] = self._open(model)
         return context.opened[model]

@@ -12,9 +12,9 @@ from dhp.core.records import STAND_IN, PerturbedText, Variant, dose_of
 from dhp.core.registry import Registry
 from dhp.core.specs import PerturberUse, Suite, Task
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.cost.estimate import Estimate, estimate_requests
-from dhp.llm.cost.usage import Usage
+from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.settings import ModelSettings
+from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset, resolve_datasets
 from dhp.loaders.released import is_released, read_released, released_datasets
 from dhp.loaders.user import is_user_data
@@ -160,7 +160,7 @@ class _Build:
                 what = f"{cached_model.model.model} makes {variant.name} of {dataset.name}"
                 self.progress(what, done, len(dataset.examples), cached_model.spent(before))
 
-        before = replace(cached_model.asked)
+        before = replace(cached_model.session_usage)
         return list(self.model.by_model.perturb(dataset.examples, variant, task, show))
 
     def _by_rule(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:

@@ -12,8 +12,8 @@ from dhp.core.seeding import text_hash
 from dhp.core.specs import S, Suite
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.load import PROVIDERS
+from dhp.llm.replay import OnlyStored
 from dhp.llm.settings import ModelSettings
-from dhp.llm.stored import OnlyStored
 from dhp.perturb.llm.model import ByModel
 from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, prompt_name
 

@@ -62,8 +62,8 @@ def test_a_judge_that_says_nothing_has_no_figures() -> None:
     ("change", "message"),
     [
         ({"metric": "quality"}, "unknown metric 'quality'; did you mean 'answer_quality'"),
-        ({"example": "qa-99"}, "not asked about"),
-        ({"variant": "random_typo.minor"}, "not asked about"),
+        ({"example": "qa-99"}, "not given"),
+        ({"variant": "random_typo.minor"}, "not given"),
         ({"sample": "a"}, "sample 'a' is not a whole number"),
         ({"score": 10**400}, "is not a number"),
         ({"score": np.True_}, "is not a number"),

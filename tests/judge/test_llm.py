@@ -10,7 +10,7 @@ from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate, Rating
 from dhp.judge.check import checked_ratings
-from dhp.judge.factory import protocol, questions
+from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.records import Failure, Position, Reply, Request
@@ -52,7 +52,7 @@ class Scripted:
 
 def rated(says: object, chosen: Protocol, **more: object) -> tuple[list[Rating], Scripted]:
     model = Scripted(says)
-    judge = LlmJudge(CachedModel(model, RequestContext()), questions(chosen, **more))
+    judge = LlmJudge(CachedModel(model, RequestContext()), request_builder(chosen, **more))
     return list(checked_ratings(judge, TEXTS, TASK)), model
 
 
@@ -169,7 +169,7 @@ def test_the_model_writes_the_steps_once_for_each_metric() -> None:
 
     judge = LlmJudge(
         CachedModel(model := Scripted(says), RequestContext()),
-        questions(protocol("dhp", steps="auto", samples=1)),
+        request_builder(protocol("dhp", steps="auto", samples=1)),
     )
     for _ in range(2):
         assert len(list(judge.rate(TEXTS, TASK))) == 16
@@ -213,15 +213,16 @@ def test_whatever_decides_how_it_is_asked_changes_the_label(tmp_path: Path) -> N
         {"reference": True},
         {"answer": "stars", "steps": "none"},
     ]
-    labels = [questions(protocol("dhp", **change)).label for change in changes]
-    labels.append(questions(protocol("dhp"), prompt_files=prompts).label)
+    labels = [request_builder(protocol("dhp", **change)).label for change in changes]
+    labels.append(request_builder(protocol("dhp"), prompt_files=prompts).label)
     assert len(set(labels)) == len(labels)
     (tmp_path / "persona.txt").write_text("You are mild.")
-    assert questions(protocol("dhp", persona=str(tmp_path / "persona.txt"))).label not in labels
-    assert questions(protocol("dhp")).label == labels[0]
+    assert request_builder(protocol("dhp", persona=str(tmp_path / "persona.txt"))).label not in labels
+    assert request_builder(protocol("dhp")).label == labels[0]
     (tmp_path / "copy.yaml").write_text((tmp_path / "steps.yaml").read_text())
     same = {
-        questions(protocol("dhp", steps=str(tmp_path / name))).label for name in ("steps.yaml", "copy.yaml")
+        request_builder(protocol("dhp", steps=str(tmp_path / name))).label
+        for name in ("steps.yaml", "copy.yaml")
     }
     assert len(same) == 1, "what a file says counts, not where it lies"
 
@@ -232,7 +233,7 @@ def test_published_prompts_are_used_as_they_are(tmp_path: Path) -> None:
     task = TASK.model_copy(
         update={"metrics": [m for m in TASK.metrics if m.name in ("coherence", "fluency")]}
     )
-    asked = questions(protocol("dhp"), prompt_files=[str(tmp_path)])
+    asked = request_builder(protocol("dhp"), prompt_files=[str(tmp_path)])
     found = {request.prompt for request in asked.requests(TEXTS[:1], task)}
     assert found == {
         "Text: Article a.\nSummary: Summary original of a.\n- Coherence:",
@@ -243,4 +244,4 @@ def test_published_prompts_are_used_as_they_are(tmp_path: Path) -> None:
         list(asked.requests(TEXTS, TASK))
     for change in ({"answer": "da", "steps": "none"}, {"steps": "auto"}):
         with pytest.raises(InputError, match="prompt files say themselves how to answer"):
-            questions(protocol("dhp", **change), prompt_files=[str(tmp_path)])
+            request_builder(protocol("dhp", **change), prompt_files=[str(tmp_path)])

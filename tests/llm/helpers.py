@@ -5,10 +5,10 @@ from pathlib import Path
 
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.fast import OpenAIClient
-from dhp.llm.cost.usage import Budget, Limits, Prices
-from dhp.llm.engine.jobs import RateLimits
+from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.records import Failure, Params, Reply, Request
 from dhp.llm.store import Store
+from dhp.llm.usage import Budget, Limits, Prices
 
 QUICK = Params(temperature=0.0, top_p=None, max_tokens=16)
 
@@ -34,7 +34,7 @@ def cached_model(
     context = RequestContext(
         Store(store) if store else None,
         refresh=refresh,
-        pace=RateLimits(concurrency, retries=retries),
+        rate_limits=RateLimits(concurrency, retries=retries),
         budget=Budget(limits, Prices(1.0, 2.0)),
     )
     return CachedModel(OpenAIClient("stub", url, timeout=timeout), context, run=run)

@@ -103,7 +103,9 @@ def test_a_real_server_heeds_the_seed_of_the_run(transformers_server: Served, tm
             task="question_answering",
             protocol=dhp.protocol("dhp", temperature=1.0, samples=2, max_tokens=8),
             settings=asking(
-                tmp_path / folder, base_url=transformers_server.base_url, pace=dhp.RateLimits(concurrency=1)
+                tmp_path / folder,
+                base_url=transformers_server.base_url,
+                rate_limits=dhp.RateLimits(concurrency=1),
             ),
             out=tmp_path / folder / "out",
             seed=seed,

@@ -13,7 +13,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.core.specs import Task
-from dhp.judge.factory import questions
+from dhp.judge.factory import request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.perturb.sets.write import write_frozen
@@ -222,7 +222,7 @@ def test_the_original_is_really_asked_about_again() -> None:
     answers = iter(range(10**6))
     model = Says(lambda prompt: str(1 + next(answers) % 5))
     way = dhp.protocol("dhp", samples=2)
-    judge = LlmJudge(CachedModel(model, RequestContext()), questions(way))
+    judge = LlmJudge(CachedModel(model, RequestContext()), request_builder(way))
     result = dhp.run(judge, "mini/answer_equivalence", n=3, controls=True)
     again = [prompt for prompt in set(model.prompts) if model.prompts.count(prompt) > 1]
     assert len(again) == 3, "the prompt of each original is asked twice, no other"

@@ -10,10 +10,10 @@ from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Variant
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.cost.usage import Budget, Limits
 from dhp.llm.records import Failure
+from dhp.llm.replay import OnlyStored
 from dhp.llm.store import Store
-from dhp.llm.stored import OnlyStored
+from dhp.llm.usage import Budget, Limits
 from dhp.perturb.llm.model import TRIES, ByModel
 from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt
 

@@ -1,1 +1,1 @@
-"""judges."""
+"""The judges: language models, recordings, mocks, baselines."""

@@ -1,4 +1,4 @@
-"""A language model as a judge: asked by a protocol, its answers read by it."""
+"""A language model as a judge: prompts and reading of answers by a protocol."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from dhp.judge.extraction.prob import expected_score
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.records import Extracted
 from dhp.judge.prompts import answer_scale
-from dhp.judge.questions import Asked, Questions, TaskSteps
+from dhp.judge.requests import RatingTarget, RequestBuilder, TaskSteps
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Reply, Request
 
@@ -22,15 +22,15 @@ class LlmJudge(Judge):
 
     cached_model: CachedModel
 
-    def __init__(self, cached_model: CachedModel, questions: Questions) -> None:
+    def __init__(self, cached_model: CachedModel, builder: RequestBuilder) -> None:
         self.cached_model = cached_model
-        self.questions = questions
+        self.builder = builder
         self.model = cached_model.model.model
-        self.protocol = questions.label
-        self.samples = questions.protocol.samples
-        self.settings = {"endpoint": cached_model.model.endpoint, **questions.settings}
+        self.protocol = builder.label
+        self.samples = builder.protocol.samples
+        self.settings = {"endpoint": cached_model.model.endpoint, **builder.settings}
         self.auto_steps: dict[str, dict[str, list[str]]] = {}
-        """Task -> metric -> steps that the model wrote, as far as it was asked."""
+        """Task -> metric -> steps that the model wrote, as far as it was asked for them."""
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating per candidate, metric and sample.
@@ -38,21 +38,20 @@ class LlmJudge(Judge):
         Raises
         ------
         InputError
-            If the model cannot be asked, a prompt is too long for it, or log-probabilities that the
-            protocol needs are not to be had.
+            If no request can succeed, or the server gives no log-probabilities and the protocol needs them.
         StoppedEarly
             At a limit; see `CachedModel.ask`.
         """
-        steps = self._auto_steps(task) if self.questions.protocol.steps == "auto" else None
-        self.cached_model.check(self.questions.requests(candidates, task, steps))
-        for answer in self.cached_model.ask(self.questions.requests(candidates, task, steps)):
+        steps = self._auto_steps(task) if self.builder.protocol.steps == "auto" else None
+        self.cached_model.check(self.builder.requests(candidates, task, steps))
+        for answer in self.cached_model.ask(self.builder.requests(candidates, task, steps)):
             yield from self._ratings(answer)
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked; where the model is to write evaluation steps, those requests come first."""
-        if self.questions.protocol.steps == "auto":
-            yield from self.questions.steps_requests(task)
-        yield from self.questions.requests(candidates, task)
+        if self.builder.protocol.steps == "auto":
+            yield from self.builder.steps_requests(task)
+        yield from self.builder.requests(candidates, task)
 
     def prompts(self, candidate: Candidate, task: Task) -> list[dict[str, str]]:
         """The prompts about one text: `metric`, `answer` (its form) and `prompt`.
@@ -60,8 +59,8 @@ class LlmJudge(Judge):
         With the steps that the model wrote, once it has been asked for them.
         """
         found = []
-        for request in self.questions.requests([candidate], task, self.auto_steps.get(task.task)):
-            assert isinstance(request.tag, Asked)
+        for request in self.builder.requests([candidate], task, self.auto_steps.get(task.task)):
+            assert isinstance(request.tag, RatingTarget)
             about = {"metric": request.tag.metric.name, "answer": str(request.tag.form)}
             found.append({**about, "prompt": request.prompt})
         return found
@@ -69,7 +68,7 @@ class LlmJudge(Judge):
     def _auto_steps(self, task: Task) -> TaskSteps:
         """Evaluation steps for each metric of a task, asked of the model once."""
         if task.task not in self.auto_steps:
-            answers = list(self.cached_model.ask(self.questions.steps_requests(task)))
+            answers = list(self.cached_model.ask(self.builder.steps_requests(task)))
             steps = {str(answer.request.tag): self._steps_of(answer) for answer in answers}
             self.auto_steps[task.task] = {name: steps[name] for name in task.metric_names}
         return self.auto_steps[task.task]
@@ -88,11 +87,11 @@ class LlmJudge(Judge):
         return steps
 
     def _ratings(self, answer: Answer) -> Iterator[Rating]:
-        asked = answer.request.tag
-        assert isinstance(asked, Asked)
+        target = answer.request.tag
+        assert isinstance(target, RatingTarget)
         for number, outcome in answer.outcomes.items():
-            sample = number - asked.first_sample
-            place = (asked.candidate.example, asked.candidate.variant, asked.metric.name, sample)
+            sample = number - target.first_sample
+            place = (target.candidate.example, target.candidate.variant, target.metric.name, sample)
             if isinstance(outcome, Failure):
                 yield Rating(*place, None, "failed", outcome.reason)
             elif outcome.finish == "tool_calls":
@@ -101,21 +100,21 @@ class LlmJudge(Judge):
                 raw = outcome.text or None
                 if raw is None and outcome.finish == "length":
                     raw = f"(no text within {answer.request.params.max_tokens} tokens)"
-                scale = answer_scale(asked.form, asked.metric.scale)
-                read = self._read(outcome, asked)
-                score = None if read.score is None else rescale(read.score, scale, asked.metric.scale)
+                scale = answer_scale(target.form, target.metric.scale)
+                read = self._read(outcome, target)
+                score = None if read.score is None else rescale(read.score, scale, target.metric.scale)
                 yield Rating(*place, score, read.status, raw, read.rule, read.missing_mass)
 
-    def _read(self, reply: Reply, asked: Asked) -> Extracted:
-        scale = answer_scale(asked.form, asked.metric.scale)
-        extraction = self.questions.protocol.extraction
+    def _read(self, reply: Reply, target: RatingTarget) -> Extracted:
+        scale = answer_scale(target.form, target.metric.scale)
+        extraction = self.builder.protocol.extraction
         if reply.finish == "content_filter":
             return Extracted("refused", None, None)
         if extraction != "parse" and reply.positions:
-            return expected_score(reply.positions, scale, asked.form)
-        if reply.finish == "length" and asked.form == "analyze-rate":
+            return expected_score(reply.positions, scale, target.form)
+        if reply.finish == "length" and target.form == "analyze-rate":
             return Extracted("unparsed", None, None)  # the rating would have come last
-        read = read_rating(reply.text, scale, asked.form)
+        read = read_rating(reply.text, scale, target.form)
         if extraction == "prob" and read.score is not None:
             raise InputError(
                 f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "

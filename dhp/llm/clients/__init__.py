@@ -1,1 +1,1 @@
-"""clients."""
+"""Clients of OpenAI-compatible servers."""

@@ -1,1 +1,1 @@
-"""engine."""
+"""The request engine: many calls at once to one server, with retries and limits."""

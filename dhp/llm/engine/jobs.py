@@ -2,54 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
-from dhp.core.errors import InputError
-from dhp.llm.cost.usage import Budget
+from dhp.llm.api import Client
+from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.store import Store
-
-
-@runtime_checkable
-class Client(Protocol):
-    """One model behind a server."""
-
-    model: str
-    endpoint: str
-    timeout: float
-    """Seconds that a call may take."""
-    many: bool
-    """Whether one call may ask for several samples."""
-    notes: list[str]
-    """What had to be asked otherwise than planned; whoever shows a note takes it out."""
-
-    async def open(self) -> None:
-        """Open connections, in the loop that will make the calls."""
-
-    async def close(self) -> None:
-        """Close them."""
-
-    async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
-        """One call; see `OpenAIClient.complete`."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class RateLimits:
-    """How hard a server may be worked."""
-
-    concurrency: int = 64
-    """Most calls in flight."""
-    calls_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-    retries: int = 8
-    """Tries after the first, for errors that may pass."""
-
-    def __post_init__(self) -> None:
-        if self.concurrency < 1 or self.retries < 0:
-            raise InputError("pace: concurrency must be 1 or more, retries 0 or more")
-        if any(rate is not None and rate <= 0 for rate in (self.calls_per_minute, self.tokens_per_minute)):
-            raise InputError("pace: calls and tokens per minute must be more than 0")
+from dhp.llm.usage import Budget
 
 
 @dataclass(slots=True)
@@ -59,7 +17,7 @@ class Engine:
     client: Client
     store: Store | None
     """None keeps nothing."""
-    pace: RateLimits
+    rate_limits: RateLimits
     budget: Budget
     run: str
     """Written beside each stored reply."""

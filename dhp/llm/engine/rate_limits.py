@@ -1,4 +1,4 @@
-"""How many calls at once, how fast, and how long to wait before a retry."""
+"""Limits on calls: how many at once, how many a minute, and how long to wait before a retry."""
 
 import asyncio
 import contextlib
@@ -6,13 +6,34 @@ import email.utils
 import random
 import time
 from collections import deque
+from dataclasses import dataclass
+
+from dhp.core.errors import InputError
 
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 60.0
 _LONGEST_ASKED = 600.0
 
 
-class AdaptiveLimit:
+@dataclass(frozen=True, slots=True)
+class RateLimits:
+    """How hard a server may be worked."""
+
+    concurrency: int = 64
+    """Most calls in flight."""
+    calls_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    retries: int = 8
+    """Tries after the first, for errors that may pass."""
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1 or self.retries < 0:
+            raise InputError("rate limits: concurrency must be 1 or more, retries 0 or more")
+        if any(rate is not None and rate <= 0 for rate in (self.calls_per_minute, self.tokens_per_minute)):
+            raise InputError("rate limits: calls and tokens per minute must be more than 0")
+
+
+class AdaptiveConcurrency:
     """A limit on calls in flight that finds what a server bears.
 
     It starts at half of `most`, grows by one with each success until the first trouble, after that by one

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dhp.llm.engine.jobs import Done, Engine, Job
 from dhp.llm.engine.workers import Workers
 
-_SECONDS_A_TICK = 1.0
+_SECONDS_A_WAIT = 1.0
 _WAITING_PER_PLACE = 2
 """Jobs that wait for each place in flight, so that none falls idle."""
 
@@ -21,9 +21,9 @@ class EngineThread:
     that makes going on pointless is raised there, after what came before it.
     """
 
-    def __init__(self, engine: Engine, tick: Callable[[], None]) -> None:
+    def __init__(self, engine: Engine, on_wait: Callable[[], None]) -> None:
         self._engine = engine
-        self._tick = tick
+        self._on_wait = on_wait
         self._results: queue.SimpleQueue[Done | BaseException] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="dhp-engine", daemon=True)
         self._opened = threading.Event()
@@ -46,13 +46,13 @@ class EngineThread:
     @property
     def full(self) -> bool:
         """Whether enough jobs wait for now."""
-        return self.pending >= self._engine.pace.concurrency * (1 + _WAITING_PER_PLACE)
+        return self.pending >= self._engine.rate_limits.concurrency * (1 + _WAITING_PER_PLACE)
 
     def submit(self, job: Job) -> None:
         """Hand a job over."""
         self.pending += 1
         self._handed.append(job)
-        if len(self._handed) >= self._engine.pace.concurrency / 4:
+        if len(self._handed) >= self._engine.rate_limits.concurrency / 4:
             self._hand_over()
 
     def ready(self) -> Iterator[Done]:
@@ -61,15 +61,15 @@ class EngineThread:
             yield self.wait()
 
     def wait(self) -> Done:
-        """The next that comes; meanwhile `tick` is called every second."""
+        """The next that comes; meanwhile `on_wait` is called every second."""
         if self._handed:
             self._hand_over()
         while True:
             try:
-                result = self._results.get(timeout=_SECONDS_A_TICK)
+                result = self._results.get(timeout=_SECONDS_A_WAIT)
                 break
             except queue.Empty:
-                self._tick()
+                self._on_wait()
         if isinstance(result, BaseException):
             raise result
         self.pending -= 1
@@ -101,7 +101,7 @@ class EngineThread:
         engine = self._engine
         await engine.client.open()
         workers = Workers(engine, self._jobs, self._results.put)
-        tasks = [asyncio.create_task(workers.work()) for _ in range(engine.pace.concurrency)]
+        tasks = [asyncio.create_task(workers.work()) for _ in range(engine.rate_limits.concurrency)]
         stopping = asyncio.create_task(self._stop.wait())
         self._loop = asyncio.get_running_loop()
         self._opened.set()

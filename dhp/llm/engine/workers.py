@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dhp.core.errors import DhpError, InputError, StoppedEarly
 from dhp.llm.clients.fast import Garbled, Rejected, Retry, Unreachable
 from dhp.llm.engine.jobs import Done, Engine, Job
-from dhp.llm.engine.rate_limits import AdaptiveLimit, RateLimit, backoff
+from dhp.llm.engine.rate_limits import AdaptiveConcurrency, RateLimit, backoff
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import row
 
@@ -24,9 +24,9 @@ class Workers:
         self._engine = engine
         self._jobs = jobs
         self._done = done
-        self._limit = AdaptiveLimit(engine.pace.concurrency)
-        self._calls = RateLimit(engine.pace.calls_per_minute)
-        self._tokens = RateLimit(engine.pace.tokens_per_minute)
+        self._limit = AdaptiveConcurrency(engine.rate_limits.concurrency)
+        self._calls = RateLimit(engine.rate_limits.calls_per_minute)
+        self._tokens = RateLimit(engine.rate_limits.tokens_per_minute)
         self._waiting: list[tuple[list[tuple[object, ...]], asyncio.Future[None]]] = []
         self._in_flight = 0
         self._closing = False
@@ -80,7 +80,7 @@ class Workers:
             except Rejected as e:
                 return [self._rejected(str(e))] * len(wanted)
             except Retry as e:
-                last = tries > engine.pace.retries
+                last = tries > engine.rate_limits.retries
                 if not engine.proven and self._hopeless(e, tries, last):
                     raise self._never_answered(e) from None
                 if engine.proven and last:
@@ -110,7 +110,7 @@ class Workers:
     def _given_up(self, reason: str) -> Failure:
         """A fault of the server's."""
         self._failed_in_a_row += 1
-        if self._failed_in_a_row > self._engine.pace.concurrency:
+        if self._failed_in_a_row > self._engine.rate_limits.concurrency:
             raise StoppedEarly(
                 f"{self._engine.client.model}: no call succeeds any more ({reason}); "
                 "the same command goes on from here"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dhp.core.errors import InputError
 from dhp.core.seeding import stream
+from dhp.llm.hf.batching import Row, Share, shares, windows
 from dhp.llm.hf.compute import Generated, begin, generate, next_logprobs, only_of_one_length
 from dhp.llm.hf.decoding import Overflow, decide
 from dhp.llm.hf.loading import load_config, load_network, load_tokenizer
-from dhp.llm.hf.plan import Row, Share, shares, windows
 from dhp.llm.hf.source import check_device, find
 from dhp.llm.hf.vocabulary import Vocabulary
 from dhp.llm.records import Position, Reply, Request

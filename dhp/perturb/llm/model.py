@@ -203,7 +203,7 @@ class ByModel:
         rejected: dict[str, tuple[str, ...]] = {}
         first = {_example(request).id: request for request in requests}
         asked = list(requests)
-        self.cached_model.tick = lambda: show(len(made))
+        self.cached_model.on_wait = lambda: show(len(made))
         try:
             for _ in range(TRIES):
                 again: dict[str, Request] = {}
@@ -224,7 +224,9 @@ class ByModel:
                         made[name] = found
                 asked = [again[name] for name in first if name in again and name not in made]
         finally:
-            self.cached_model.tick = lambda: None  # it holds the texts, and through the cached_model itself
+            self.cached_model.on_wait = lambda: (
+                None
+            )  # it holds the texts, and through the cached_model itself
         return made, unanswered
 
     def _read(self, answer: Answer, variant: Variant, before: tuple[str, ...]) -> PerturbedText:

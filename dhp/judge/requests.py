@@ -1,4 +1,4 @@
-"""What a protocol asks about texts: the requests, in order."""
+"""The requests of a protocol: what is sent about each text, in order."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,8 +32,8 @@ class PromptWriter(Interface):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a request is about; its tag."""
+class RatingTarget:
+    """What a request asks to be rated; its tag."""
 
     candidate: Candidate
     metric: Metric
@@ -43,8 +43,8 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
-    """A protocol with all the texts that it needs."""
+class RequestBuilder:
+    """A protocol with all the texts that its prompts need."""
 
     protocol: Protocol
     wording: Wording
@@ -60,7 +60,7 @@ class Questions:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Everything that decides how a model is asked."""
+        """Everything that decides the requests and how their answers are read."""
         settings = self.protocol.model_dump(exclude={"description", "persona"})
         if self.steps is not None:
             settings["steps"] = "file"  # its contents count, not its path
@@ -80,7 +80,7 @@ class Questions:
     def requests(
         self, candidates: Sequence[Candidate], task: Task, auto_steps: TaskSteps | None = None
     ) -> Iterator[Request]:
-        """What is to be asked, in an order in which neighbours share as much of their prompts as possible.
+        """The requests, in an order in which neighbours share as much of their prompts as possible.
 
         `auto_steps` are those that the model wrote; without them the written ones stand in for them.
         """
@@ -103,11 +103,11 @@ class Questions:
                             samples=tuple(first + sample for sample in samples),
                             place=f"{place}, metric '{metric.name}'",
                             group=f"{candidate.example}\n{metric.name}\n{form}",
-                            tag=Asked(candidate, metric, form, first),
+                            tag=RatingTarget(candidate, metric, form, first),
                         )
 
     def steps_requests(self, task: Task) -> list[Request]:
-        """Asks for the evaluation steps of each metric (Auto-CoT, Liu et al. 2023); the tag is its name."""
+        """Requests for evaluation steps, one a metric, its name the tag (Auto-CoT, Liu et al. 2023)."""
         task = task.in_language(self.protocol.language)
         prompts = Prompts(self.protocol, self.wording, task, persona=self.persona)
         temperature = None if self.protocol.temperature is None else 0.0

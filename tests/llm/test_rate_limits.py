@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from dhp.llm.engine.rate_limits import AdaptiveLimit, RateLimit, backoff, retry_after
+from dhp.llm.engine.rate_limits import AdaptiveConcurrency, RateLimit, backoff, retry_after
 
 
-async def places(limit: AdaptiveLimit) -> int:
+async def places(limit: AdaptiveConcurrency) -> int:
     """How many calls may start now."""
     taken = []
     while True:
@@ -24,7 +24,7 @@ async def places(limit: AdaptiveLimit) -> int:
 
 def test_it_starts_at_half_and_grows() -> None:
     async def story() -> None:
-        limit = AdaptiveLimit(16)
+        limit = AdaptiveConcurrency(16)
         assert await places(limit) == 8
         for _ in range(100):
             limit.end(await limit.start(), good=True)
@@ -35,7 +35,7 @@ def test_it_starts_at_half_and_grows() -> None:
 
 def test_trouble_halves_once_for_all_calls_that_were_in_flight_with_it() -> None:
     async def story() -> None:
-        limit = AdaptiveLimit(16)
+        limit = AdaptiveConcurrency(16)
         for _ in range(20):
             limit.end(await limit.start(), good=True)
         started = [await limit.start() for _ in range(16)]
@@ -54,7 +54,7 @@ def test_trouble_halves_once_for_all_calls_that_were_in_flight_with_it() -> None
 
 def test_a_cancelled_waiter_leaves_its_turn_to_the_next() -> None:
     async def story() -> None:
-        limit = AdaptiveLimit(1)
+        limit = AdaptiveConcurrency(1)
         held = await limit.start()
         first, second = (asyncio.create_task(limit.start()) for _ in range(2))
         await asyncio.sleep(0)

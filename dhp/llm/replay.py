@@ -1,11 +1,10 @@
-"""Models of which only stored replies are to be had."""
+"""Models whose stored replies are all that there is: nothing is sent."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from dhp.core.errors import InputError, suggest
-from dhp.llm.cached_model import LocalModel
-from dhp.llm.engine.jobs import Client
+from dhp.llm.api import Client, LocalModel
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.store import Store
 

@@ -1,10 +1,10 @@
-"""What asking would take, before anything is asked."""
+"""Cost estimates: what requests would take, before any is sent."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel, estimated_tokens
-from dhp.llm.engine.jobs import Client
 from dhp.llm.records import Request
 
 _SECONDS_A_CALL = 1.0
@@ -13,7 +13,7 @@ _SECONDS_A_CALL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """One way of settings."""
+    """What the requests take if they are sent in one way."""
 
     calls: int
     prompt_tokens: float
@@ -27,7 +27,7 @@ class CostEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What one judge, or the making of degraded texts, would take on one dataset."""
+    """What one judge, or one perturb model, would take on one dataset."""
 
     model: str
     protocol: str
@@ -42,7 +42,7 @@ class Estimate:
     stored: int
     """Of them stored already, or the same as another."""
     assumed: str
-    """What the time is reckoned with."""
+    """What the time is computed from."""
     exact: bool
     """Whether tokens were counted by the model's tokenizer."""
     joint: CostEstimate
@@ -56,11 +56,23 @@ class Estimate:
 def estimate_requests(
     cached_model: CachedModel, protocol: str, dataset: str, requests: Iterable[Request], what: str = "ratings"
 ) -> Estimate:
-    """Count what is not stored yet."""
+    """What the requests would take of the model; those whose replies are stored take nothing.
+
+    Parameters
+    ----------
+    cached_model
+        The model, with the store.
+    protocol, dataset
+        For the table.
+    requests
+        All that would be sent.
+    what
+        What answers become: `ratings` or `texts`.
+    """
     count, exact = _counter(cached_model)
     wanted = samples = stored = prompts = missing = 0
     tokens = tokens_single = most = 0.0
-    seen: set[bytes] = set()  # the same prompt is asked once
+    seen: set[bytes] = set()  # the same prompt is sent once
     for request in requests:
         missing_keys = set(cached_model.missing(request)) - seen
         seen |= missing_keys
@@ -95,21 +107,21 @@ def estimate_requests(
 def _cost_estimate(
     cached_model: CachedModel, calls: int, prompt_tokens: float, completion_tokens: float
 ) -> CostEstimate:
-    pace = cached_model.context.pace
-    minutes = [calls * _SECONDS_A_CALL / pace.concurrency / 60]
-    if pace.calls_per_minute:
-        minutes.append(calls / pace.calls_per_minute)
-    if pace.tokens_per_minute:
-        minutes.append((prompt_tokens + completion_tokens) / pace.tokens_per_minute)
+    rate_limits = cached_model.context.rate_limits
+    minutes = [calls * _SECONDS_A_CALL / rate_limits.concurrency / 60]
+    if rate_limits.calls_per_minute:
+        minutes.append(calls / rate_limits.calls_per_minute)
+    if rate_limits.tokens_per_minute:
+        minutes.append((prompt_tokens + completion_tokens) / rate_limits.tokens_per_minute)
     cost = cached_model.context.budget.prices.cost(prompt_tokens, completion_tokens)
     return CostEstimate(calls, prompt_tokens, completion_tokens, cost, max(minutes) * 60)
 
 
 def _assumed(cached_model: CachedModel) -> str:
-    pace = cached_model.context.pace
-    parts = [f"{pace.concurrency} calls in flight, {_SECONDS_A_CALL:g} s each"]
-    parts += [f"{pace.calls_per_minute:g} calls a minute"] if pace.calls_per_minute else []
-    parts += [f"{pace.tokens_per_minute:g} tokens a minute"] if pace.tokens_per_minute else []
+    rate_limits = cached_model.context.rate_limits
+    parts = [f"{rate_limits.concurrency} calls in flight, {_SECONDS_A_CALL:g} s each"]
+    parts += [f"{rate_limits.calls_per_minute:g} calls a minute"] if rate_limits.calls_per_minute else []
+    parts += [f"{rate_limits.tokens_per_minute:g} tokens a minute"] if rate_limits.tokens_per_minute else []
     return ", ".join(parts)
 
 

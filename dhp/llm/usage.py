@@ -1,4 +1,4 @@
-"""What asking has cost so far, and how much it may."""
+"""Usage of language models: calls, tokens and money so far, and their limits."""
 
 from dataclasses import dataclass, fields
 
@@ -28,7 +28,7 @@ class Usage:
     """Counts of calls and tokens."""
 
     calls: int = 0
-    """Calls paid for by this run, also before it was broken off."""
+    """Calls paid for by this run, also before a restart."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_calls: int = 0
@@ -52,7 +52,7 @@ class Usage:
 
     @property
     def lasting(self) -> dict[str, int]:
-        """What does not depend on how often the run was broken off."""
+        """The counts that do not depend on how often the run was interrupted."""
         passing = ("retries", "failed")
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in passing}
 
@@ -81,7 +81,7 @@ class Limits:
 
 
 class Budget:
-    """Holds a run within its limits. What is in flight counts with its estimate."""
+    """Keeps a run within its limits; calls in flight count with their estimates."""
 
     def __init__(self, limits: Limits | None = None, prices: Prices | None = None) -> None:
         self.prices = prices or Prices()

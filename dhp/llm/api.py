@@ -1,0 +1,50 @@
+"""What a language model is to whoever asks it: behind a server, or in this process."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol, runtime_checkable
+
+from dhp.llm.records import Failure, Reply, Request
+
+
+@runtime_checkable
+class Client(Protocol):
+    """A model behind a server."""
+
+    model: str
+    """`provider/name`."""
+    endpoint: str
+    """What else tells it apart from a model of the same name; part of the key of stored replies."""
+    timeout: float
+    """Seconds that a call may take."""
+    many: bool
+    """Whether one call may ask for several samples."""
+    notes: list[str]
+    """What had to be asked otherwise than planned; whoever shows a note takes it out."""
+
+    async def open(self) -> None:
+        """Open connections, in the loop that will make the calls."""
+
+    async def close(self) -> None:
+        """Close them."""
+
+    async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
+        """One call; see `OpenAIClient.complete`."""
+        ...
+
+
+class LocalModel(Protocol):
+    """A model in this process."""
+
+    model: str
+    endpoint: str
+
+    def count_tokens(self, prompt: str) -> int:
+        """Tokens of a prompt as it is sent."""
+        ...
+
+    def check(self, request: Request) -> None:
+        """Raises `InputError` where a request does not fit the model."""
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
+        """Replies for each request's samples; those of one group come one after another."""
+        ...
