@@ -1,10 +1,12 @@
 """Reading files so that every fault can be named in one line, and writing them whole or not at all."""
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from dhp.core.errors import InputError
 
@@ -50,6 +52,22 @@ def read_lines(path: Path) -> list[str]:
     """The lines of a UTF-8 file, ended by a line feed alone (other separators may be part of a text)."""
     lines = read_text(path).split("\n")
     return lines[:-1] if not lines[-1] else lines
+
+
+def parse_json(place: str, text: str) -> Any:
+    """The value of a JSON text; raises `InputError` with the place for what is none."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as e:
+        line = f"line {e.lineno}, " if e.lineno > 1 else ""
+        raise InputError(f"{place}: broken JSON at {line}column {e.colno} ({e.msg})") from None
+    except (ValueError, RecursionError) as e:
+        raise InputError(f"{place}: broken JSON ({reason(e)})") from None
+
+
+def read_json(path: Path) -> Any:
+    """What a JSON file holds; raises `InputError` where it cannot be read."""
+    return parse_json(str(path), read_text(path))
 
 
 def inner_files(path: Path, suffixes: Sequence[str], content: str) -> list[Path]:

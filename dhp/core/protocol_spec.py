@@ -1,12 +1,11 @@
 """The shapes of protocol files: how a judge is asked and how its answer is read."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
 
-from dhp.core.errors import suggest
+from dhp.core.slots import SLOT, slots_fault
 from dhp.core.specs import LANGUAGES as LANGUAGES
 from dhp.core.specs import Language as Language
 from dhp.core.specs import Spec
@@ -23,7 +22,6 @@ Part = Literal["persona", "task", "criterion", "steps", "sample", "answer"]
 PARTS: tuple[Part, ...] = get_args(Part)
 """The parts of a prompt in their order."""
 
-SLOT = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 _SLOTS = "instruction source_label output_label metric definition question antonym low high".split()
 _OWN_SLOTS = {
     "steps": ["steps"],
@@ -36,20 +34,6 @@ _OWN_SCALES = ("da", "letters")
 _ONE_TOKEN = ("score-only", "stars", "letters")
 
 ProtocolName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
-
-
-def slots_fault(text: str, allowed: Collection[str], needed: Iterable[str] = ()) -> str | None:
-    """What is wrong with the slots in a text; None if all are `allowed` and the `needed` ones are there."""
-    found = SLOT.findall(text)
-    if "{{" in SLOT.sub("", text):
-        return "a slot is not closed; must have the form {{name}}"
-    for name in found:
-        if name not in allowed:
-            return f"unknown slot '{{{{{name}}}}}'; {suggest(name, allowed)}"
-    for name in needed:
-        if name not in found:
-            return f"lacks the slot '{{{{{name}}}}}'; allowed: a text that has it"
-    return None
 
 
 def slot_fault(part: str, text: str) -> str | None:

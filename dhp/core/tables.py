@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import read_lines, read_text, reason
+from dhp.core.files import parse_json, read_lines, read_text, reason
 
 TABLE_SUFFIXES = (".jsonl", ".csv", ".parquet")
 
@@ -97,12 +96,7 @@ def read_jsonl(path: Path) -> Table:
         if not line.strip():
             continue
         place = f"{path}: line {number}"
-        try:
-            value = json.loads(line)
-        except json.JSONDecodeError as e:
-            raise InputError(f"{place}: broken JSON at column {e.colno} ({e.msg})") from None
-        except (ValueError, RecursionError) as e:
-            raise InputError(f"{place}: broken JSON ({reason(e)})") from None
+        value = parse_json(place, line)
         if not isinstance(value, dict):
             raise InputError(f"{place}: a {type(value).__name__}; allowed: one JSON object a line")
         rows.append(Row(place, value))

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, read_text
-from dhp.core.protocol_spec import SLOT, AnswerForm
+from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
+from dhp.core.slots import SLOT, join_slots, split_slots
 from dhp.core.specs import Task
 
 _SLOTS: Mapping[str, str] = {
@@ -88,7 +89,7 @@ class FilePrompts:
         known = {**_SLOTS, **{name: name for name in task.shown_fields}}
         self._pieces: dict[str, list[str]] = {}
         for metric in task.metric_names:
-            pieces = SLOT.split(files[metric]) if metric in files else []
+            pieces = split_slots(files[metric]) if metric in files else ()
             for slot in pieces[1::2]:
                 if _plain(slot) not in known:
                     place = f"prompt file for '{metric}'"
@@ -112,4 +113,4 @@ class FilePrompts:
             if needed not in texts:
                 place = f"example '{candidate.example}'"
                 raise InputError(f"{place}: has no '{needed}', which the prompt file for '{metric}' asks for")
-        return "".join(texts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
+        return join_slots(pieces, texts)

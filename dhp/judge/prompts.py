@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import PARTS, SLOT, AnswerForm, Part, Protocol, Wording, slot_fault
+from dhp.core.protocol_spec import PARTS, AnswerForm, Part, Protocol, Wording, slot_fault
 from dhp.core.records import Candidate
+from dhp.core.slots import fill, join_slots, paragraphs, split_slots
 from dhp.core.specs import Metric, Scale, Task
 from dhp.core.text import fenced
 
@@ -15,7 +16,6 @@ _SCALES: Mapping[str, Scale] = {
     "stars": Scale(min=1, max=5),
     "letters": Scale(min=1, max=5),
 }
-_PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
@@ -29,7 +29,7 @@ class _Template:
 
     head: str
     sample: tuple[tuple[str, ...], ...]
-    """Its paragraphs as `_pieces`."""
+    """Its paragraphs as `split_slots`."""
     answer: str
 
 
@@ -70,7 +70,7 @@ class Prompts:
         self._source_tag = _tag(english.source_label, "source")
         self._output_tag = _tag(english.output_label, "output")
         self._field_tags = {name: _tag(label, name) for name, label in english.shown_fields.items()}
-        self._reference = _pieces(wording.reference, self._known(task.metrics[0], "score-only"))
+        self._reference = split_slots(wording.reference, self._known(task.metrics[0], "score-only"))
 
     def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
         """The whole prompt; `form` is never `mix`.
@@ -86,12 +86,12 @@ class Prompts:
             "reference": self._shown_reference(candidate),
             "output": fenced(candidate.text, self._output_tag),
         }
-        sample = [_joined(pieces, texts) for pieces in template.sample]
+        sample = [join_slots(pieces, texts) for pieces in template.sample]
         return _parts([template.head, *sample, template.answer])
 
     def auto_steps(self, metric: str) -> str:
         """Asks for evaluation steps of a metric; shows no text, persona or scale."""
-        return _static(self._wording.auto_steps, self._known(self._metrics[metric], "score-only"))
+        return fill(self._wording.auto_steps, self._known(self._metrics[metric], "score-only"))
 
     def _template(self, metric: Metric, form: AnswerForm) -> _Template:
         known = self._known(metric, form)
@@ -107,10 +107,10 @@ class Prompts:
         shown |= self._protocol.parts
         if self._protocol.steps == "none":
             shown["steps"] = ""
-        head = [_static(shown[part], known) for part in PARTS[:4]]
-        sample = _PARAGRAPHS.split(shown["sample"].strip())
+        head = [fill(shown[part], known) for part in PARTS[:4]]
+        sample = paragraphs(shown["sample"])
         return _Template(
-            _parts(head), tuple(_pieces(text, known) for text in sample), _static(shown["answer"], known)
+            _parts(head), tuple(split_slots(text, known) for text in sample), fill(shown["answer"], known)
         )
 
     def _known(self, metric: Metric, form: AnswerForm) -> dict[str, str]:
@@ -145,29 +145,7 @@ class Prompts:
                 f"example '{candidate.example}': has no reference text, which the protocol shows; allowed: "
                 "reference false, or a reference for each example"
             )
-        return _joined(self._reference, {"reference": fenced(candidate.reference, "reference")})
-
-
-def _pieces(text: str, known: Mapping[str, str]) -> tuple[str, ...]:
-    """Text and the names of slots not known yet, in turn; what is filled in is not looked at again."""
-    pieces = [""]
-    for place, piece in enumerate(SLOT.split(text)):
-        if place % 2 == 0:
-            pieces[-1] += piece
-        elif piece in known:
-            pieces[-1] += known[piece]
-        else:
-            pieces += [piece, ""]
-    return tuple(pieces)
-
-
-def _joined(pieces: tuple[str, ...], texts: Mapping[str, str]) -> str:
-    return "".join(texts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
-
-
-def _static(text: str, known: Mapping[str, str]) -> str:
-    (filled,) = _pieces(text.strip(), known)
-    return filled
+        return join_slots(self._reference, {"reference": fenced(candidate.reference, "reference")})
 
 
 def _parts(texts: Sequence[str]) -> str:

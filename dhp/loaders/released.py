@@ -4,14 +4,13 @@ Made for `YCWANGVINCE/DHP_Benchmark` on the Hugging Face Hub, the set of the pap
 comes: a column a variant, nested values, or a row a text.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from dhp.core.diff import audit
 from dhp.core.errors import InputError
-from dhp.core.files import read_text, reason
+from dhp.core.files import read_json
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.specs import Suite
 from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, table
@@ -187,10 +186,7 @@ def _folder_table(folder: Path, subset: Subset) -> Table:
 def _read(path: Path, subset: Subset) -> Table:
     if path.suffix.lower() != ".json":
         return read_table(path)
-    try:
-        value = json.loads(read_text(path))
-    except (ValueError, RecursionError) as e:
-        raise InputError(f"{path}: broken JSON ({reason(e)})") from None
+    value = read_json(path)
     rows = [Row(f"{path}: row {i}", values) for i, values in enumerate(_objects(path, value, subset), 1)]
     return table(str(path), dict.fromkeys(c for row in rows for c in row.values), rows)
 

@@ -1,6 +1,5 @@
 """Finished runs, read back from their folders."""
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dhp.analysis.ratings import RatingsArray, groups, read_ratings
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
-from dhp.core.files import read_lines, read_text, reason
+from dhp.core.files import parse_json, read_json, read_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,10 +72,7 @@ class Run:
 
     def _lines(self, name: str) -> list[dict[str, Any]]:
         path = self.folder / name
-        try:
-            return [json.loads(line) for line in read_lines(path)]
-        except ValueError as e:
-            raise InputError(f"{path}: broken JSON ({reason(e)})") from None
+        return [parse_json(f"{path}: line {n}", line) for n, line in enumerate(read_lines(path), 1)]
 
 
 def read_run(folder: str | Path) -> Run:
@@ -90,11 +86,3 @@ def read_run(folder: str | Path) -> Run:
 def read_results(path: Path) -> Results:
     """The results in a file such as `results.json`; raises `InputError` for one that is none."""
     return Results.from_json(read_json(path), str(path))
-
-
-def read_json(path: Path) -> Any:
-    """What a JSON file holds; raises `InputError` where it cannot be read."""
-    try:
-        return json.loads(read_text(path))
-    except ValueError as e:
-        raise InputError(f"{path}: broken JSON ({reason(e)})") from None

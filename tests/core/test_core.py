@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.core.errors import InputError, suggest
+from dhp.core.files import parse_json
+from dhp.core.refusals import holds_refusal, is_refusal
 from dhp.core.registry import Registry
 from dhp.core.seeding import key_digest, stream
+from dhp.core.slots import fill, join_slots, split_slots
 from dhp.core.text import printable, sentence_spans, sentences, words
 
 
@@ -81,3 +84,31 @@ def test_only_what_could_steer_a_terminal_is_replaced() -> None:
     harmless = "10\u00a0km \u3000中文 👩\u200d🔬 na\u0308ive می\u200cخواهم"
     assert printable(harmless) == harmless
     assert printable("a\x1b[2Jb\x07\x9b\ud800c\nd\te") == "a\ufffd[2Jb\ufffd\ufffd\ufffdc d e"
+
+
+@pytest.mark.parametrize("text", ["I’m sorry, but no.", "Unfortunately, I can't do that.", "作为一个AI，"])
+def test_a_refusal_at_the_start_is_one_anywhere(text: str) -> None:
+    assert is_refusal(text)
+    assert holds_refusal(f"The text is short. {text}")
+    assert not is_refusal(f"The text is short. {text}")
+
+
+@pytest.mark.parametrize("text", ["", "It is a good text: 4.", "He cannot come.", "The AI language is new."])
+def test_what_is_no_refusal(text: str) -> None:
+    assert not holds_refusal(text)
+
+
+def test_slots_are_filled_once() -> None:
+    assert fill(" {{a}} and {{ b }} ", {"a": "{{b}}", "b": "B"}) == "{{b}} and B"
+    pieces = split_slots("{{a}}-{{b}}", {"a": "{{c}}"})
+    assert pieces == ("{{c}}-", "b", "")
+    assert join_slots(pieces, {"b": "{{a}}"}) == "{{c}}-{{a}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"), [("{", "column 2"), ('{\n"a": }', "line 2, column 6"), ("[" * 99_999, "")]
+)
+def test_broken_json_is_one_line_with_its_place(text: str, place: str) -> None:
+    with pytest.raises(InputError, match=rf"^x\.json: broken JSON .*{place}") as e:
+        parse_json("x.json", text)
+    assert "\n" not in str(e.value)

@@ -4,6 +4,7 @@ import functools
 import re
 
 from dhp.core.protocol_spec import AnswerForm
+from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Scale
 from dhp.core.text import without_reasoning
 from dhp.judge.extraction.letters import letter_matches, letter_value
@@ -12,15 +13,6 @@ from dhp.judge.extraction.numbers import clean, value_on, with_tokens
 from dhp.judge.extraction.records import UNPARSED, Extracted, chosen
 from dhp.judge.extraction.rules import rating_matches
 
-_REFUSAL = re.compile(
-    r"\bI(?:'m| am) (?:sorry|unable|not able|afraid)|\bI apologi[sz]e"
-    r"|\bas an? (?:AI|(?:large )?language model)\b"
-    r"|\bI (?:can ?not|can't|won't|will not|am not going to|must decline|decline|refuse)\b"
-    r"|\b(?:unable|not able|(?:not |im)possible) to (?:rate|score|evaluate|assess|judge|provide|give)\b"
-    r"|\bcan ?not (?:be )?(?:rated?|scored?|evaluated?|assess(?:ed)?|judged?|provided?|given?)\b"
-    r"|抱歉|对不起|无法|不能(?:评|给|提供|打)|拒绝",
-    re.I,
-)
 _OTHER_SCALE = re.compile(r"\bscale (?:of|from) ⟦\?⟧", re.I)
 
 
@@ -55,7 +47,7 @@ def read_rating(text: str, scale: Scale, form: AnswerForm) -> Extracted:
         place = chosen(rating_matches(words, scale, form), form)
         value = None if place is None else value_on(place.value, scale.max)
     if place is None:
-        return Extracted("refused", None, None) if _REFUSAL.search(words) else UNPARSED
+        return Extracted("refused", None, None) if holds_refusal(words) else UNPARSED
     if value is None:
         return UNPARSED
     foreign = place.tier > 0 and "/" not in place.value and _OTHER_SCALE.search(words)

@@ -1,7 +1,6 @@
 """Answers that a judge gave earlier, read from files: `replay/FILE`."""
 
 import gzip
-import json
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import inner_files, read_text, reason
+from dhp.core.files import inner_files, parse_json, read_text, reason
 from dhp.core.protocol_spec import ANSWER_FORMS, AnswerForm
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
@@ -118,10 +117,7 @@ def _unzipped(file: Path) -> str:
 
 
 def _json(place: str, text: str, kind: type, allowed: str) -> Any:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as e:
-        raise InputError(f"{place}: broken JSON ({reason(e)})") from None
+    value = parse_json(place, text)
     if not isinstance(value, kind):
         raise InputError(f"{place}: a {type(value).__name__}; allowed: {allowed}")
     return value

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from dhp.core.english import looks_english
+from dhp.core.refusals import is_refusal
 from dhp.core.text import sentences
 from dhp.perturb.llm.compare import Change, Word, changes, commonness, is_form, is_spelt, lemmas, words
 from dhp.perturb.llm.prompts import REFUSED
-from dhp.perturb.llm.refusals import is_refusal
 
 EMPTY = "there is no text"
 UNCHANGED = "the text is unchanged"

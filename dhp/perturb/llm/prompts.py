@@ -3,20 +3,18 @@
 Texts are fenced, never altered, never expanded.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import SLOT, slots_fault
 from dhp.core.records import Example
+from dhp.core.refusals import is_refusal
+from dhp.core.slots import SLOT, fill, paragraphs, slots_fault
 from dhp.core.specs import Spec
 from dhp.core.text import between_tags, fenced, free_tag, without_reasoning
-from dhp.perturb.llm.refusals import is_refusal
 
-_PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
 _NEEDED = ("text", "steps", "tag")
 _ALLOWED = (*_NEEDED, "source", "question", "count")
 _UNFILLED = {"text": "...", "source": "...", "question": "...", "count": "N"}
@@ -99,7 +97,7 @@ def written(prompt: PerturbPrompt, example: Example, count: int | str, steps: Se
         "steps": "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1)),
         "tag": answer_tag(example),
     }
-    return _filled(prompt.prompt, texts)
+    return fill(prompt.prompt, texts)
 
 
 def answer_tag(example: Example) -> str:
@@ -120,18 +118,10 @@ def revised_text(answer: str, example: Example) -> tuple[str | None, str | None]
 
 def again(template: AgainPrompt, request: str, answer: str, reason: str) -> str:
     """The request with an answer that did not count, and why it did not."""
-    return _filled(
-        template.prompt, {"request": request, "answer": fenced(answer, "answer"), "reason": reason}
-    )
+    return fill(template.prompt, {"request": request, "answer": fenced(answer, "answer"), "reason": reason})
 
 
 def asks_for_steps(template: StepsPrompt, prompt: PerturbPrompt) -> str:
     """Asks for the adjustment steps of a prompt, shown without its own and without an example."""
-    shown = [p for p in _PARAGRAPHS.split(prompt.prompt) if {"steps", "tag"}.isdisjoint(SLOT.findall(p))]
-    return _filled(template.prompt, {"task": fenced(_filled("\n\n".join(shown), _UNFILLED), "task")})
-
-
-def _filled(prompt: str, texts: Mapping[str, str]) -> str:
-    """The prompt with its slots filled; what is filled in is not looked at again."""
-    pieces = SLOT.split(prompt.strip())
-    return "".join(texts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
+    shown = [p for p in paragraphs(prompt.prompt) if {"steps", "tag"}.isdisjoint(SLOT.findall(p))]
+    return fill(template.prompt, {"task": fenced(fill("\n\n".join(shown), _UNFILLED), "task")})

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import Field, ValidationError, model_validator
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import read_text, reason
+from dhp.core.files import parse_json, read_text
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import S, Spec
@@ -93,10 +93,7 @@ def read_card(folder: Path) -> SetCard:
     if not path.is_file():
         raise InputError(f"{folder}: no frozen set, there is no {CARD}; allowed: a folder that holds one")
     text = read_text(path)
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as e:
-        raise InputError(f"{path}: broken JSON ({reason(e)})") from None
+    data = parse_json(str(path), text)
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema != SCHEMA:
         raise InputError(f"{path}: schema is {schema!r}; allowed: {SCHEMA}")
