@@ -1,0 +1,120 @@
+"""Figures with influences: hand-worked intervals, scipy's, and what must hold whatever the data."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dhp.stats.detection import detection_influences
+from dhp.stats.influences import (
+    Influences,
+    bonett_price_interval,
+    difference,
+    student_interval,
+    weighted,
+    wilson_interval,
+)
+
+
+def of_mean(values: list[float]) -> Influences:
+    x = np.array(values)[:, None]
+    return Influences(x.mean(axis=0), (x - x.mean()) / len(x), np.ones(x.shape, dtype=bool), np.ones(1))
+
+
+def test_student_is_that_of_scipy() -> None:
+    x = [1.0, 4, 2, 8, 5]
+    low, high = student_interval(of_mean(x))
+    truth = stats.ttest_1samp(x, 0).confidence_interval(0.95)
+    assert (low[0], high[0]) == pytest.approx((truth.low, truth.high))
+
+
+def test_clusters_count_as_their_means_where_they_are_of_one_size() -> None:
+    x = [1.0, 4, 2, 8, 5, 3]
+    low, high = student_interval(of_mean(x), [0, 0, 1, 1, 2, 2])
+    truth = stats.ttest_1samp([2.5, 5, 4], 0).confidence_interval(0.95)
+    assert (low[0], high[0]) == pytest.approx((truth.low, truth.high))
+
+
+def test_bonett_and_price_by_hand() -> None:
+    """6 of 10 fell, 1 tied, 3 rose: a = 7/12, b = 4/12, a - b -+ 1.96 sqrt((a + b - (a - b)^2) / 12)."""
+    found = detection_influences(np.array([1.0] * 6 + [0] + [-1] * 3)[:, None])
+    a, b = 7 / 12, 4 / 12
+    half = 1.959964 * math.sqrt((a + b - (a - b) ** 2) / 12)
+    low, high = bonett_price_interval(found)
+    assert low[0] == pytest.approx((1 + a - b - half) / 2, abs=1e-6)
+    assert high[0] == pytest.approx((1 + a - b + half) / 2, abs=1e-6)
+
+
+def test_wilson_of_shares_is_that_of_scipy_but_for_students_t() -> None:
+    """Without ties the design effect is n / (n - 1), and with many examples t is z."""
+    n, k = 4000, 1300
+    low, high = wilson_interval(detection_influences(np.array([1.0] * k + [-1] * (n - k))[:, None]))
+    truth = stats.binomtest(k, n).proportion_ci(method="wilson")
+    assert (low[0], high[0]) == pytest.approx((truth.low, truth.high), abs=1e-4)
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0, math.nan]), min_size=2, max_size=40))
+def test_intervals_hold_the_figure_and_have_a_width(differences: list[float]) -> None:
+    found = detection_influences(np.array(differences)[:, None])
+    several = Influences(found.value, found.influence, found.there, np.array([4.0]))
+    for low, high in (bonett_price_interval(found), wilson_interval(several)):
+        if found.there.sum() < 2:
+            assert np.isnan([low, high]).all()
+        else:
+            assert -1e-12 <= low[0] <= found.value[0] + 1e-12 <= high[0] + 2e-12 <= 1 + 1e-9
+            assert high[0] - low[0] > 0.01
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=3, max_size=30), st.floats(0.5, 0.9))
+def test_a_higher_level_is_wider(differences: list[float], level: float) -> None:
+    found = detection_influences(np.array(differences)[:, None])
+    for method in (bonett_price_interval, wilson_interval, student_interval):
+        (low, high), (lower, higher) = method(found, None, level), method(found, None, level + 0.05)
+        assert lower <= low
+        assert high <= higher
+
+
+def test_the_mean_of_equal_tests_is_each_of_them() -> None:
+    one = np.array([1.0, 0, -1, 1, 1, 1])
+    found = detection_influences(np.stack([one, one], axis=1)[:, None, :])
+    mean = weighted(found, np.full((1, 1, 2), 0.5))
+    assert mean.value[0] == found.value[0, 0]
+    assert mean.variance()[0] == pytest.approx(found.variance()[0][0, :1])
+    assert mean.tests[0] == 2
+
+
+def test_a_test_without_weight_may_be_undefined() -> None:
+    x = np.array([[[1.0, math.nan]], [[0.0, math.nan]]])
+    found = weighted(detection_influences(x), [[[1.0, 0.0]], [[0.5, 0.5]]])
+    assert found.value[0] == 0.75
+    assert math.isnan(found.value[1])
+
+
+def test_the_difference_of_two_is_paired() -> None:
+    x = np.array([1.0, -1, 1, 1])[:, None]
+    same = difference(detection_influences(x), detection_influences(x))
+    assert same.value[0] == 0
+    assert same.variance()[0][0] == 0
+    low, high = wilson_interval(same, bounds=(-1.0, 1.0))
+    assert low[0] == pytest.approx(-high[0])
+    assert 0 < high[0] < 1
+
+
+def test_one_cluster_has_no_interval() -> None:
+    found = detection_influences(np.array([1.0, 0, 1])[:, None])
+    for method in (bonett_price_interval, wilson_interval, student_interval):
+        assert np.isnan(method(found, [4, 4, 4])).all()
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -1.0])
+def test_levels_must_be_shares(level: float) -> None:
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        wilson_interval(of_mean([0.0, 1.0]), level=level)
+
+
+def test_coefficients_must_fit() -> None:
+    with pytest.raises(ValueError, match=r"coefficients must have shape"):
+        weighted(detection_influences(np.zeros((3, 2, 2))), np.ones((1, 2, 3)))
