@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from dhp._version import __version__
 from dhp.analysis.analyze import analyze_group
 from dhp.analysis.config import AnalysisConfig, make_config
 from dhp.analysis.ratings import groups
@@ -18,6 +17,7 @@ from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Variant
 from dhp.core.seeding import text_hash
+from dhp.core.signature import Signature
 from dhp.core.specs import Task
 from dhp.judge.api import Judge, PlainJudge
 from dhp.judge.check import checked_ratings
@@ -209,7 +209,7 @@ def _identity(
 ) -> dict[str, object]:
     return {
         "seed": seed,
-        "analysis": [f"{plan.label}|resamples:{plan.resamples}" for plan in plans],
+        "analysis": [plan.label for plan in plans],
         "models": [{"model": judge.model, "protocol": judge.protocol, **judge.settings} for judge in judges],
         "datasets": [p.identity for p in perturbed],
     }
@@ -228,7 +228,7 @@ def _judged(
         part.variants,
         left_out=part.left_out,
         levels="suite" if part.dataset.suite else "column",
-        signature=_signature(part, group.size, plan.label, judge),
+        signature=_signature(part, group.size, plan, judge),
         scales={m.name: m.scale for m in part.dataset.task.metrics},
     )
     if judge.cached_model:
@@ -322,11 +322,16 @@ def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
     return [{**about, "example": first.example, **each} for each in judge.prompts(first, part.dataset.task)]
 
 
-def _signature(part: PerturbedDataset, size: str, plan_label: str, judge: Judge) -> str:
+def _signature(part: PerturbedDataset, size: str, plan: AnalysisConfig, judge: Judge) -> Signature:
     identity = part.identity
-    return (
-        f"dataset:{part.dataset.name}@{identity['data']}|n:{size}"
-        f"|suite:{part.suite}@{identity['perturbed']}|method:{part.methods}"
-        f"|metrics:{len(part.dataset.task.metrics)}@{identity['metrics']}|{plan_label}"
-        f"|protocol:{judge.protocol}|seed:{part.seed}|dhp:{__version__}"
+    return Signature(
+        dataset=f"{part.dataset.name}@{identity['data']}",
+        n=size,
+        suite=f"{part.suite}@{identity['perturbed']}",
+        method=part.methods,
+        metrics=f"{len(part.dataset.task.metrics)}@{identity['metrics']}",
+        weights=plan.signed_weights,
+        statistics=plan.signed_statistics,
+        protocol=judge.protocol,
+        seed=str(part.seed),
     )

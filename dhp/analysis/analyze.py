@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp._version import __version__
 from dhp.analysis.config import AnalysisConfig, make_config, weight_row
 from dhp.analysis.dose_response import dose_curves
 from dhp.analysis.intervals import Ends, intervals
@@ -22,6 +21,7 @@ from dhp.content.catalog import read_probes, read_suite, read_task
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, PROBES, Variant, dose_of, methods, stands_for
 from dhp.core.seeding import text_hash
+from dhp.core.signature import Signature
 from dhp.core.specs import Scale, Suite
 from dhp.stats.combine import combine
 from dhp.stats.confusion import contributions, misplaced
@@ -124,12 +124,16 @@ def _analyzed(
     )
 
 
-def _signature(group: RatingsArray, suite: Suite | None, plan: AnalysisConfig, made: str) -> str:
-    name = suite.suite if suite else "none"
-    return (
-        f"dataset:{group.dataset}@ratings.{group.digest}|n:{group.size}|suite:{name}"
-        f"|method:{made}|metrics:{len(group.metrics)}@{text_hash(repr(sorted(group.metrics)))}|{plan.label}"
-        f"|protocol:{group.protocol}|dhp:{__version__}"
+def _signature(group: RatingsArray, suite: Suite | None, plan: AnalysisConfig, made: str) -> Signature:
+    return Signature(
+        dataset=f"{group.dataset}@ratings.{group.digest}",
+        n=group.size,
+        suite=suite.suite if suite else "none",
+        method=made,
+        metrics=f"{len(group.metrics)}@{text_hash(repr(sorted(group.metrics)))}",
+        weights=plan.signed_weights,
+        statistics=plan.signed_statistics,
+        protocol=group.protocol,
     )
 
 
@@ -173,7 +177,7 @@ def analyze_group(
     *,
     left_out: Sequence[str] = (),
     levels: str,
-    signature: str,
+    signature: Signature,
     scales: Mapping[str, Scale] | None = None,
 ) -> Result:
     """Discernment scores of one (model, protocol, dataset) for `variants`, rated or not.
@@ -191,7 +195,7 @@ def analyze_group(
     rows = [replace(row, ci=own.get(row.variant, {})) for row in _adjusted(rows, averaged)]
     rated = [row.variant for row in rows]
     return Result(
-        signature=signature,
+        signature=str(signature),
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         model=group.model,
         protocol=group.protocol,

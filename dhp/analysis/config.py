@@ -8,6 +8,7 @@ from typing import Literal, TypeVar, get_args
 from dhp.content.catalog import read_weights
 from dhp.core.errors import InputError, suggest
 from dhp.core.seeding import text_hash
+from dhp.core.signature import STOPPING
 from dhp.core.specs import Weights
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination
 from dhp.stats.wilcoxon.signed_rank import Method
@@ -39,12 +40,19 @@ class AnalysisConfig:
         return "scipy" if self.statistics == "paper" else "exact"
 
     @property
+    def signed_weights(self) -> str:
+        """The part `weights` of signatures."""
+        return f"{self.weights.weights}.v{self.weights.version}@{text_hash(self.weights.model_dump_json())}"
+
+    @property
+    def signed_statistics(self) -> str:
+        """The part `statistics` of signatures."""
+        return f"{self.statistics}+{self.combination}{STOPPING * self.looks}"
+
+    @property
     def label(self) -> str:
-        """For signatures."""
-        weights = (
-            f"{self.weights.weights}.v{self.weights.version}@{text_hash(self.weights.model_dump_json())}"
-        )
-        return f"weights:{weights}|statistics:{self.statistics}+{self.combination}{'+looks' * self.looks}"
+        """For manifests: all that the figures depend on."""
+        return f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|resamples:{self.resamples}"
 
 
 def make_config(

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from dhp.core.errors import InputError
+from dhp.core.signature import Signature
 from dhp.stats.combine import Combination
 from dhp.stats.response_style import Spread
 
@@ -219,9 +220,9 @@ class Result:
         return self.protocol not in ("none", "unknown")
 
     @property
-    def signed(self) -> dict[str, str]:
-        """The signature by its parts: `dataset`, `n`, `suite`, `method`, `weights`, `statistics`, ..."""
-        return {name: value for name, _, value in (p.partition(":") for p in self.signature.split("|"))}
+    def signed(self) -> Signature:
+        """The signature by its parts; raises `InputError` for one that lacks a part."""
+        return Signature.parse(self.signature)
 
     def to_json(self) -> dict[str, Any]:
         """The object as it stands in `results.json`."""
@@ -298,8 +299,8 @@ class Results(Sequence[Result]):
     def from_json(cls, found: object, place: str) -> "Results":
         """Results from what `results.json` holds, strictly.
 
-        Raises `InputError` with `place` for another schema version, and for a field that is missing, unknown
-        or of another type.
+        Raises `InputError` with `place` for another schema version, a field that is missing, unknown or of
+        another type, and a signature that lacks a part.
         """
         from pydantic import ValidationError
 
@@ -310,11 +311,15 @@ class Results(Sequence[Result]):
                 raise InputError(f"{place}: is no results file of this version; allowed: schema {SCHEMA}")
             fields = {name: value for name, value in each.items() if name != "schema"}
             try:
-                results.append(_adapter().validate_json(json.dumps(fields), strict=True))
+                result = _adapter().validate_json(json.dumps(fields), strict=True)
+                Signature.parse(result.signature)
             except ValidationError as e:
                 first = e.errors()[0]
                 where = ".".join(map(str, first["loc"]))
                 raise InputError(f"{place}: {where}: {first['msg'].lower()}") from None
+            except InputError as e:
+                raise InputError(f"{place}: {e}") from None
+            results.append(result)
         if not results:
             raise InputError(f"{place}: holds no result")
         return cls(results)

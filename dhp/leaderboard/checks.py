@@ -15,7 +15,6 @@ from dhp.core.records import PROBES, Variant, dose_of
 from dhp.core.specs import Scale, Weights
 from dhp.leaderboard.entries import Entry, moment
 from dhp.report.notes import notes
-from dhp.runs.compare import PARTS
 
 _FIGURES = (
     *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew"),
@@ -32,10 +31,9 @@ _LARGEST = 1e6
 
 def fault(result: Result) -> str | None:
     """What makes a result unfit for any table, although its shape is right; None if nothing does."""
-    if lacking := [part for part in PARTS if part not in result.signed]:
-        return f"signature lacks '{lacking[0]}'"
-    for part, signed, said in _stated(result):
-        if signed != said:
+    names = result.signed.names
+    for part, said in _stated(result).items():
+        if (signed := names[part]) != said:
             return f"signature: {part} is '{signed}', not '{said}' as in the result"
     scores = (result.d_avg, result.d_min, result.d_avg_ew, result.d_min_ew, *(v.d for v in result.variants))
     if wrong := [d for d in scores if d is not None and not 0 <= d <= _LARGEST]:
@@ -61,15 +59,15 @@ def fault(result: Result) -> str | None:
     return None
 
 
-def _stated(result: Result) -> Iterator[tuple[str, str, str]]:
-    """Parts of the signature that the rest of the result states too: name, as signed, as stated."""
-    signed = result.signed
-    yield "dataset", signed["dataset"].rpartition("@")[0], result.dataset
-    yield "n", signed["n"].partition("@")[0].removeprefix("<="), str(result.n)
-    yield "weights", signed["weights"].rpartition("@")[0].rpartition(".v")[0], result.weights
-    combined = f"{result.statistics}+{result.combination}"
-    yield "statistics", signed["statistics"].removesuffix("+looks"), combined
-    yield "protocol", signed["protocol"], result.protocol
+def _stated(result: Result) -> dict[str, str]:
+    """What the rest of the result states of the parts of its signature."""
+    return {
+        "dataset": result.dataset,
+        "n": str(result.n),
+        "weights": result.weights,
+        "statistics": f"{result.statistics}+{result.combination}",
+        "protocol": result.protocol,
+    }
 
 
 def check_averages(entry: Entry) -> None:
@@ -131,8 +129,8 @@ def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Resul
     rated = (*r.variants, *r.controls, *r.attacks)
     if unnamed := sorted(set(group.variants) - {v.variant for v in rated}):
         raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
-    if r.signed["n"] != group.size:
-        raise InputError(f"{entry.place}: n is {r.signed['n']}, but {group.size} follows from the ratings")
+    if (n := r.signed.n) != group.size:
+        raise InputError(f"{entry.place}: n is {n}, but {group.size} follows from the ratings")
     source = _source_of_levels(r, with_column=bool(group.levels))
     levels = group.levels or {}
     variants = [
@@ -153,7 +151,7 @@ def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Resul
         variants,
         left_out=_left_out(r, {*levels, *group.variants, *(v.name for v in variants)}, resamples),
         levels=source,
-        signature=r.signature,
+        signature=r.signed,
         scales=scales,
     )
 
@@ -161,7 +159,7 @@ def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Resul
 def _left_out(result: Result, there: Collection[str], resamples: int | None) -> list[str]:
     """What it names as left out and is not there, and what else is lacking of its suite, if that ships."""
     named = [name for name in result.left_out if name not in there]
-    suite = result.signed["suite"].partition("@")[0]
+    suite = result.signed.names["suite"]
     if resamples is None or suite not in DATASETS or any(map(dose_of, there)):
         return named
     whole = read_suite(suite)
@@ -171,7 +169,7 @@ def _left_out(result: Result, there: Collection[str], resamples: int | None) -> 
 
 def _source_of_levels(result: Result, *, with_column: bool) -> str:
     """Where its levels come from: as it says, if its suite and the ratings' column allow that."""
-    suite = result.signed["suite"].partition("@")[0]
+    suite = result.signed.names["suite"]
     allowed = ["column", *(["suite"] if suite not in ("none", "given") else [] if with_column else ["none"])]
     return result.levels if result.levels in allowed else allowed[-1]
 
@@ -196,11 +194,14 @@ def _plan(
         resamples if r.ci or r.at_100 or any(v.ci for v in r.variants) else None,
         entry.group.looks is not None,
     )
-    for part in plan.label.split("|"):
-        name, _, value = part.partition(":")
-        if r.signed[name] != value and not (quick and name == "weights"):
-            hint = "; give those that were used by --weights FILE" if name == "weights" else ""
-            raise InputError(f"{place}: {name} are '{r.signed[name]}', not '{value}'{hint}")
+    signed = r.signed
+    if not quick and signed.weights != plan.signed_weights:
+        raise InputError(
+            f"{place}: weights are '{signed.weights}', not '{plan.signed_weights}'; "
+            "give those that were used by --weights FILE"
+        )
+    if signed.statistics != plan.signed_statistics:
+        raise InputError(f"{place}: statistics are '{signed.statistics}', not '{plan.signed_statistics}'")
     return replace(plan, weights=_stated_weights(entry), task=entry.task) if quick else plan
 
 

@@ -11,10 +11,7 @@ from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import Result
 from dhp.content.catalog import DATASETS, read_card, read_suite, read_task, task_names
 from dhp.core.seeding import text_hash
-from dhp.runs.compare import PARTS
 
-ALIKE = tuple(part for part in PARTS if part != "protocol")
-"""Parts of the signature that results of one table share."""
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.I)
 _MILLIONS = re.compile(r"(?<![a-z0-9.])(\d+)m(?![a-z0-9])", re.I)
 
@@ -30,8 +27,13 @@ class Entry:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """The parts of the signature that results of one table share: `ALIKE`, empty if not there."""
-        return tuple(self.result.signed.get(part, "") for part in ALIKE)
+        """What results of one table share: all parts of the signature that must agree, but the protocol."""
+        return tuple(self.shared.values())
+
+    @property
+    def shared(self) -> dict[str, str]:
+        """`kind` by the names of the parts."""
+        return self.result.signed.comparable(but=["protocol"])
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -67,7 +69,7 @@ class Entry:
     @property
     def task(self) -> str:
         """The task of the suite or dataset, or the one with these metrics; `unknown` if there is none."""
-        suite = self.result.signed.get("suite", "").partition("@")[0]
+        suite = self.result.signed.names["suite"]
         dataset = self.result.dataset.removeprefix("mini/")
         if suite in DATASETS:
             return read_suite(suite).task

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from dhp.core.errors import InputError
-from dhp.leaderboard.entries import ALIKE, Entry
+from dhp.leaderboard.entries import Entry
 from dhp.report.labels import group_letters
 from dhp.runs.compare import DatasetComparison, compare_results, unpaired
 from dhp.runs.reader import RunResult
@@ -84,7 +84,7 @@ def make_tables(entries: Sequence[Entry]) -> list[Table]:
     kinds: dict[tuple[str, ...], list[Entry]] = {}
     for entry in sorted(entries, key=lambda e: e.key):
         kinds.setdefault(entry.kind, []).append(entry)
-    tables = [_table(kind, members) for kind, members in kinds.items()]
+    tables = [_table(members) for members in kinds.values()]
     return sorted(tables, key=lambda t: (t.task, t.dataset, -len(t.rows), tuple(t.parts.values())))
 
 
@@ -107,7 +107,7 @@ def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> lis
     ]
 
 
-def _table(kind: tuple[str, ...], entries: Sequence[Entry]) -> Table:
+def _table(entries: Sequence[Entry]) -> Table:
     there = [e for e in entries if e.result.d_avg is not None]
     rule, ranks, comparison = _ranked(there)
     rows = []
@@ -119,8 +119,8 @@ def _table(kind: tuple[str, ...], entries: Sequence[Entry]) -> Table:
             letters = group_letters(comparison.scores["d_avg"].groups, place)
         rows.append(Row(entry, rank, ranks.count(rank) > 1 if rank else False, letters))
     rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(row.entry.result.d_avg or 0.0)))
-    parts = {part: value for part, value in zip(ALIKE, kind, strict=True) if value}
-    return Table(parts, entries[0].task, rule, tuple(rows), comparison, tuple(there), _end(entries))
+    first, end = entries[0], _end(entries)
+    return Table(first.shared, first.task, rule, tuple(rows), comparison, tuple(there), end)
 
 
 def _end(entries: Sequence[Entry]) -> float:

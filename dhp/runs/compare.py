@@ -16,8 +16,6 @@ from dhp.core.seeding import key_digest
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.compare import Comparison, compare
 
-PARTS = ("dataset", "n", "suite", "method", "metrics", "weights", "statistics", "protocol")
-"""What must be the same for a comparison to mean something, as the parts of a signature."""
 _DRAWS_PER_PAIR = 40
 """p is at least 1 / (resamples + 1), Holm multiplies it by the number of pairs, and 1 / 40 is below 0.05."""
 
@@ -63,9 +61,8 @@ def compare_runs(
     ------
     InputError
         For a folder that holds no run, a judge that stands twice, fewer than two judges on every dataset (on
-        some: these are left out with a warning), runs
-        that differ in `PARTS` (names what differs), runs with doses or that stopped early, and a judge that
-        is `unpaired`.
+        some: these are left out with a warning), runs whose signatures differ in what must agree (names what
+        differs), runs with doses or that stopped early, and a judge that is `unpaired`.
     """
     if refused := [name for name in allow if name != "protocol"]:
         raise InputError(f"--allow '{refused[0]}': would compare what cannot be; allowed: protocol")
@@ -108,7 +105,7 @@ def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
     """The first test in which some judge has a pair of scores but all have none in common; None without one.
 
     As the place of the judge with the fewest pairs, which mostly are none at all, variant and metric. The
-    runs must agree in `PARTS`, but for the protocol.
+    signatures must agree, but for the protocol.
     """
     variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].group.metrics
     paired = ~np.isnan(np.stack([e.group.difference_table(variants, metrics) for e in entries]))
@@ -126,13 +123,11 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
         raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
     first, *others = entries
     for other in others:
-        for part in PARTS:
-            here, there = first.result.signed.get(part), other.result.signed.get(part)
-            if part not in allow and here != there:
-                raise InputError(
-                    f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
-                    f"{other.place}; allowed: runs that agree in it{_allowing(part)}"
-                )
+        for part, (here, there) in first.result.signed.differences(other.result.signed, allow).items():
+            raise InputError(
+                f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
+                f"{other.place}; allowed: runs that agree in it{_allowing(part)}"
+            )
     for entry in entries:
         for apart, kind, option in (
             (bool(entry.result.curves), "with doses", "--doses"),

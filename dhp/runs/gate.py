@@ -6,7 +6,6 @@ from pathlib import Path
 
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
-from dhp.runs.compare import PARTS
 from dhp.runs.reader import read_results, read_run
 
 _SHOWN = {"d_min": "D_min", "d_avg": "D_avg"}
@@ -144,13 +143,11 @@ def _counterpart(result: Result, earlier: Sequence[Result], place: Path, single:
             f"{place}: holds no result on '{result.dataset}' under protocol '{result.protocol}'{model}; "
             "allowed: a run of the same datasets and protocols"
         )
-    for part in PARTS:
-        here, there = result.signed.get(part), alike[0].signed.get(part)
-        if here != there:
-            raise InputError(
-                f"{place}: dataset '{result.dataset}': {part} differs, '{there}' there and '{here}' in the "
-                "run; allowed: runs that agree in it"
-            )
+    for part, (here, there) in result.signed.differences(alike[0].signed).items():
+        raise InputError(
+            f"{place}: dataset '{result.dataset}': {part} differs, '{there}' there and '{here}' in the "
+            "run; allowed: runs that agree in it"
+        )
     return alike[0]
 
 

@@ -120,7 +120,7 @@ PARTS = ("dataset", "n", "suite", "method", "metrics", "weights", "statistics")
 
 @pytest.mark.parametrize("part", PARTS)
 def test_runs_that_differ_are_refused(dhp: Run, tmp_path: Path, results: library.Results, part: str) -> None:
-    signed: Mapping[str, str] = results[1].signed
+    signed: Mapping[str, str] = results[1].signed.parts
     assert part in signed
     other = "|".join(f"{k}:{'other' if k == part else v}" for k, v in signed.items())
     write(tmp_path / "r", results)

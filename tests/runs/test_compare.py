@@ -150,7 +150,7 @@ def test_figures_that_mean_something_else_are_refused(
             **choice,  # type: ignore[arg-type]
         )
     signed = [read_run(folder).results[0].signed for folder in folders]
-    assert signed[0]["n"] == signed[1]["n"], "the same course"
+    assert signed[0].n == signed[1].n, "the same course"
     with pytest.raises(InputError, match=message):
         compare_runs(folders)
 
