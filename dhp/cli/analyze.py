@@ -1,25 +1,23 @@
 """`dhp analyze`: discernment scores from a ratings table alone."""
 
 from dataclasses import asdict
-from typing import Annotated
 
-import typer
+import click
 
-from dhp.cli.option_groups import grouped
-from dhp.cli.options import OutputOptions, StatisticsOptions, SuiteName
+from dhp.cli.option_groups import SUITE, GroupedCommand, StatisticsOptions, option_group
+from dhp.cli.output import OutputOptions
 
 
-@grouped(options=StatisticsOptions, output=OutputOptions)
-def analyze(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Ratings: .csv, .jsonl or .parquet.")],
-    options: StatisticsOptions,
-    output: OutputOptions,
-    suite: SuiteName = None,
-) -> None:
+@click.command(cls=GroupedCommand)
+@click.argument("file")
+@click.option("--suite", **SUITE)
+@option_group("options", StatisticsOptions)
+@option_group("output", OutputOptions)
+def analyze(file: str, suite: str | None, options: StatisticsOptions, output: OutputOptions) -> None:
     """Discernment scores from ratings that you have.
 
-    FILE has the columns example, variant, metric, score and optionally sample, level, status, model,
-    protocol, dataset.
+    FILE (.csv, .jsonl or .parquet) has the columns example, variant, metric, score and optionally sample,
+    level, status, model, protocol, dataset.
 
     Example: dhp analyze ratings.csv --suite summeval
     """

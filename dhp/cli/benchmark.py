@@ -2,48 +2,54 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from dhp.cli.model_options import ModelOptions, ProtocolOptions
-from dhp.cli.option_groups import grouped
-from dhp.cli.options import ModelNames, OutputOptions, StatisticsOptions, TextOptions
+from dhp.cli.option_groups import GroupedCommand, StatisticsOptions, option_group
+from dhp.cli.output import OutputOptions, output_console
+from dhp.cli.text_options import TextOptions
 
 
-@grouped(
-    texts=TextOptions,
-    protocols=ProtocolOptions,
-    models=ModelOptions,
-    statistics=StatisticsOptions,
-    output=OutputOptions,
+@click.command(cls=GroupedCommand)
+@click.option(
+    "--model",
+    multiple=True,
+    required=True,
+    metavar="MODEL",
+    help="provider/name, e.g. baseline/surface; may be repeated.",
 )
+@click.option(
+    "--protocol",
+    multiple=True,
+    default=("dhp",),
+    metavar="NAME|FILE.yaml",
+    help="See dhp protocols list; may be repeated.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
+@click.option("--stop-when-resolved", is_flag=True, help="Ask no more where D is clearly above or below 1.")
+@click.option("--out", metavar="DIR", help="Run folder; default: one of its own in runs/.")
+@option_group("texts", TextOptions)
+@option_group("protocols", ProtocolOptions)
+@option_group("models", ModelOptions)
+@option_group("statistics", StatisticsOptions)
+@option_group("output", OutputOptions)
 def benchmark(
-    model: ModelNames,
+    model: tuple[str, ...],
+    protocol: tuple[str, ...],
+    dry_run: bool,
+    stop_when_resolved: bool,
+    out: str | None,
     texts: TextOptions,
     protocols: ProtocolOptions,
     models: ModelOptions,
     statistics: StatisticsOptions,
     output: OutputOptions,
-    protocol: Annotated[
-        list[str],
-        typer.Option("--protocol", metavar="NAME|FILE.yaml", help="See dhp protocols list; may be repeated."),
-    ] = ["dhp"],  # noqa: B006  typer reads defaults, never changes them
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what it would take: calls, tokens, money, time.")
-    ] = False,
-    stop_when_resolved: Annotated[
-        bool, typer.Option("--stop-when-resolved", help="Ask no more where D is clearly above or below 1.")
-    ] = False,
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="DIR", help="Run folder; default: one of its own in runs/.")
-    ] = None,
 ) -> None:
-    """Degrade texts, let a model judge them, say whether it noticed.
+    """Degrade texts, let a judge rate them, test if it noticed.
 
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
-    from dhp.cli.console import output_console
     from dhp.cli.estimates import print_estimates
     from dhp.run import Way, estimate, run
     from dhp.runs.writer import RunFolder

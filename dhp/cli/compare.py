@@ -2,10 +2,11 @@
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
+from dhp.cli.output import output_console
 from dhp.core.text import printable
 
 if TYPE_CHECKING:
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 _SHOWN = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew": "D_min_EW"}
 
 
-def compare(
-    run: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
-    allow: Annotated[list[str], typer.Option("--allow", metavar="protocol", help="Compare protocols.")] = [],  # noqa: B006  typer reads defaults, never changes them
-    resamples: Annotated[
-        int, typer.Option("--resamples", metavar="K", help="Of the examples; 40 a pair or more.")
-    ] = 2000,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Compare judges that rated the same texts: differences, intervals, ranks, groups.
+@click.command()
+@click.argument("run", nargs=-1, required=True)
+@click.option("--allow", multiple=True, metavar="protocol", help="Compare protocols.")
+@click.option("--resamples", default=2000, metavar="K", help="Of the examples; 40 a pair or more.")
+@click.option("--json", is_flag=True, help="Print the figures as JSON.")
+def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: bool) -> None:
+    """Compare judges that rated the same texts.
+
+    Prints differences, intervals, ranks and groups. Each RUN is the folder of a finished run.
 
     Example: dhp compare runs/one runs/two
     """
@@ -38,8 +39,6 @@ def compare(
 
         print(dumps([each.to_json() for each in found], ensure_ascii=False, indent=1))
         return
-    from dhp.cli.console import output_console
-
     console = output_console()
     for each in found:
         _print(each, console)

@@ -1,15 +1,15 @@
 """`dhp data`: list, check, prepare and show datasets."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from dhp.cli.options import Count, Seed
+from dhp.cli.option_groups import COUNT, SEED
 
-data = typer.Typer(help="Datasets: list, check, prepare, show.", no_args_is_help=True, rich_markup_mode=None)
 
-DatasetName = Annotated[str, typer.Argument(metavar="NAME", help="A dataset of the benchmark.")]
+@click.group()
+def data() -> None:
+    """Datasets: list, check, prepare, show."""
 
 
 @data.command("list")
@@ -61,13 +61,9 @@ def check() -> None:
 
 
 @data.command()
-def prepare(
-    name: DatasetName,
-    source: Annotated[
-        str | None,
-        typer.Option("--from", metavar="PATH", help="File or folder as published; default: download it."),
-    ] = None,
-) -> None:
+@click.argument("name")
+@click.option("--from", "source", metavar="PATH", help="File or folder as published; default: download it.")
+def prepare(name: str, source: str | None) -> None:
     """Bring a published dataset into the benchmark's form and keep it in the cache.
 
     Example: dhp data prepare summeval --from summeval.jsonl
@@ -87,7 +83,10 @@ def prepare(
 
 
 @data.command()
-def show(name: DatasetName, n: Count = None, seed: Seed = 0) -> None:
+@click.argument("name")
+@click.option("--n", **COUNT)
+@click.option("--seed", **SEED)
+def show(name: str, n: int | None, seed: int) -> None:
     """Figures of the chosen examples beside the paper's.
 
     Example: dhp data show mini/summeval

@@ -1,22 +1,17 @@
 """`dhp doctor`: what this installation can do."""
 
-from typing import Annotated
-
-import typer
+import click
 
 from dhp.core.text import printable
 
 
-def doctor(
-    base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", metavar="URL", help="Also ask this server for its models; up to /v1."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
-) -> None:
-    """Say what works here and what is missing for what; exit with 1 if the core does not work.
+@click.command()
+@click.option("--base-url", metavar="URL", help="Also ask this server for its models; up to /v1.")
+@click.option("--json", is_flag=True, help="Print what was found as JSON.")
+def doctor(base_url: str | None, json: bool) -> None:
+    """Say what works here and what is missing for what.
 
-    No server is asked but the one that you name.
+    Exits with 1 if the core does not work. No server is asked but the one that you name.
 
     Example: dhp doctor --base-url http://localhost:8000/v1
     """
@@ -33,4 +28,4 @@ def doctor(
         for check in checks:
             print(printable(f"{check.state:8} {check.name:{width}}  {check.says}"))
     if any(check.state == "failed" for check in checks):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)

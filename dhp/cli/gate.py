@@ -2,30 +2,28 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from dhp.core.text import printable
 
 
+@click.command()
+@click.argument("run")
+@click.option("--min-d-min", type=float, metavar="X", help="Least D_min of every result.")
+@click.option("--min-d-avg", type=float, metavar="X", help="Least D_avg of every result.")
+@click.option("--against", metavar="OLD_RUN", help="An earlier run, for --max-drop.")
+@click.option("--max-drop", type=float, metavar="X", help="Most that D_min and D_avg may fall against it.")
 def gate(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
-    min_d_min: Annotated[
-        float | None, typer.Option("--min-d-min", metavar="X", help="Least D_min of every result.")
-    ] = None,
-    min_d_avg: Annotated[
-        float | None, typer.Option("--min-d-avg", metavar="X", help="Least D_avg of every result.")
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="OLD_RUN", help="An earlier run, for --max-drop.")
-    ] = None,
-    max_drop: Annotated[
-        float | None,
-        typer.Option("--max-drop", metavar="X", help="Most that D_min and D_avg may fall against it."),
-    ] = None,
+    run: str,
+    min_d_min: float | None,
+    min_d_avg: float | None,
+    against: str | None,
+    max_drop: float | None,
 ) -> None:
-    """Exit with 1, and one line why, unless every result of a run is good enough.
+    """Exit with 1 unless every result of a run is good enough.
+
+    One line says why. RUN is the folder of a finished run.
 
     Example: dhp gate runs/new --min-d-min 1 --min-d-avg 2 --against runs/old --max-drop 0.5
     """
@@ -37,4 +35,4 @@ def gate(
         print(f"dhp: warning: {printable(doubt)}", file=sys.stderr)
     print(printable(verdict.line))
     if not verdict.met:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)

@@ -1,41 +1,36 @@
 """`dhp leaderboard`: a static site of many runs, to which results are added by file."""
 
-from typing import Annotated, Any
-
-import typer
-from typer.core import TyperGroup
+import click
 
 from dhp.core.text import printable
 
 
-class _SiteUnlessNamed(TyperGroup):
+class _SiteUnlessNamed(click.Group):
     """Runs `site` where no command is named, so that runs can follow directly."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         named = bool(args) and (args[0] in self.commands or args[0] == "--help")
         return super().parse_args(ctx, args if named else ["site", *args])
 
 
-leaderboard = typer.Typer(
-    cls=_SiteUnlessNamed,
-    help="A static site of many runs: dhp leaderboard RUN... --out DIR; dhp leaderboard add FILE --to BOARD.",
-    rich_markup_mode=None,
-)
+@click.group(cls=_SiteUnlessNamed)
+def leaderboard() -> None:
+    """Write a static site of many runs, or add results to a board.
+
+    dhp leaderboard RUN... --out DIR; dhp leaderboard add FILE --to BOARD.
+    """
 
 
 @leaderboard.command()
-def site(
-    run: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="RUN...", help="Run folders, results files, or folders of results files."),
-    ] = None,
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Folder of the site.")] = "site",
-) -> None:
-    """Write a leaderboard as a static site: pages, JSON, CSV, Markdown, LaTeX.
+@click.argument("run", nargs=-1)
+@click.option("--out", default="site", metavar="DIR", help="Folder of the site.")
+def site(run: tuple[str, ...], out: str) -> None:
+    """Write a leaderboard as a static site.
 
-    Results of unlike data, texts, method, weights, statistics or size stand in separate tables. A run is
-    refused whose figures do not follow from its ratings; intervals are not computed anew. The site holds the
-    JSON Schema of results files, schema.json.
+    The site holds pages, the tables as JSON, CSV, Markdown and LaTeX, and the JSON Schema of results files,
+    schema.json. Each RUN is a run folder, a results file, or a folder of results files. Results of unlike
+    data, texts, method, weights, statistics or size stand in separate tables. A run is refused whose figures
+    do not follow from its ratings; intervals are not computed anew.
 
     Example: dhp leaderboard runs/one runs/two --out site/
     """
@@ -43,7 +38,7 @@ def site(
     from dhp.leaderboard.site import write_site
     from dhp.leaderboard.tables import make_tables
 
-    tables = make_tables(read_entries(run or []))
+    tables = make_tables(read_entries(run))
     write_site(tables, out)
     count = sum(len(table.rows) for table in tables)
     page = f"{out.rstrip('/')}/index.html"
@@ -51,24 +46,16 @@ def site(
 
 
 @leaderboard.command()
-def add(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A results.json, or a run folder.")],
-    to: Annotated[str, typer.Option("--to", metavar="BOARD", help="Folder of results files to add it to.")],
-    ratings: Annotated[
-        str | None,
-        typer.Option("--ratings", metavar="FILE", help="Its ratings; all figures are computed anew."),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option("--weights", metavar="FILE", help="Its expert weights, if they do not ship."),
-    ] = None,
-    resamples: Annotated[
-        int, typer.Option("--resamples", metavar="K", help="With which its intervals were computed.")
-    ] = 2000,
-) -> None:
-    """Check a results file and add it to a board; the schema is schema.json in every site.
+@click.argument("file")
+@click.option("--to", required=True, metavar="BOARD", help="Folder of results files to add it to.")
+@click.option("--ratings", metavar="FILE", help="Its ratings; all figures are computed anew.")
+@click.option("--weights", metavar="FILE", help="Its expert weights, if they do not ship.")
+@click.option("--resamples", default=2000, metavar="K", help="With which its intervals were computed.")
+def add(file: str, to: str, ratings: str | None, weights: str | None, resamples: int) -> None:
+    """Check a results file and add it to a board.
 
-    With --ratings, and for a run folder, a file is refused whose figures do not follow from its ratings.
+    FILE is a run folder or a results.json; the schema is schema.json in every site. With --ratings, and for a
+    run folder, a file is refused whose figures do not follow from its ratings.
 
     Example: dhp leaderboard add results.json --to board --ratings ratings.parquet
     """

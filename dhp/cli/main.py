@@ -2,74 +2,46 @@
 
 import io
 import sys
-import traceback
 import warnings
 from collections.abc import Sequence
-from typing import Annotated, NoReturn
+from importlib import import_module
+from typing import NoReturn
 
-import typer
-from typer.exceptions import Abort, Exit, TyperException
+import click
 
-from dhp.cli.analyze import analyze
-from dhp.cli.benchmark import benchmark
-from dhp.cli.compare import compare
-from dhp.cli.data import data
-from dhp.cli.doctor import doctor
-from dhp.cli.gate import gate
-from dhp.cli.leaderboard import leaderboard
-from dhp.cli.perturb import perturb
-from dhp.cli.power import power
-from dhp.cli.protocols import protocols
-from dhp.cli.report import report
-from dhp.cli.weights import weights
+from dhp._version import __version__
 from dhp.core.errors import DhpError
 from dhp.core.files import reason
 from dhp.core.text import printable
 
 _BROKEN_PIPE = 141  # as the shell has it
-_INTERRUPTED = 130  # what typer returns for Ctrl-C
 _FAULT_OF_OURS = 70
 _DEBUG = "--debug"
 
-app = typer.Typer(
-    help="Can this judge tell good text from the same text made worse?",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+
+_COMMANDS = (
+    *("benchmark", "perturb", "analyze", "compare", "gate", "power", "report", "doctor"),
+    *("data", "protocols", "weights", "leaderboard"),
 )
-app.command()(benchmark)
-app.command()(perturb)
-app.command()(analyze)
-app.command()(compare)
-app.command()(gate)
-app.command()(power)
-app.command()(report)
-app.command()(doctor)
-app.add_typer(data, name="data")
-app.add_typer(protocols, name="protocols")
-app.add_typer(weights, name="weights")
-app.add_typer(leaderboard, name="leaderboard")
+"""Each is the object of that name in the module of that name, which is imported when it is asked for."""
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from dhp._version import __version__
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
 
-        typer.echo(f"dhp {__version__}")
-        raise Exit
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"dhp.cli.{cmd_name}"), cmd_name)
+        return command
 
 
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option(_DEBUG, help="Show where an error comes from; goes anywhere.")
-    ] = False,
-) -> None:
-    """Options before any subcommand."""
+@click.group(cls=_Commands, context_settings={"show_default": True})
+@click.version_option(__version__, message="dhp %(version)s", help="Show the version.")
+@click.option(_DEBUG, is_flag=True, help="Show where an error comes from; goes anywhere.")
+def app(debug: bool) -> None:
+    """Can this judge tell good text from the same text made worse?"""
 
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoReturn:
@@ -84,6 +56,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
         _run([argument for argument in given if argument != _DEBUG], program)
     except Exception as e:  # noqa: BLE001  the last place where it can be said in one line
         if debug:
+            import traceback
+
             traceback.print_exc()
         match e:
             case DhpError():
@@ -101,17 +75,15 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'
     try:
         code = app(arguments, prog_name=program, standalone_mode=False)
-    except SystemExit:  # how typer and rich say that nobody reads on
+    except SystemExit:  # how click and rich say that nobody reads on
         code = _BROKEN_PIPE
-    except TyperException as e:
+    except click.ClickException as e:
         message = e.format_message()
         if "\n" in message:  # the help page, shown when no command is given
             print(message)
             sys.exit(2)
         _fail(message, 2)
-    except Abort:
-        code = _INTERRUPTED
-    if code == _INTERRUPTED:
+    except click.Abort:
         _fail("stopped; the same command goes on from here", 3)
     sys.exit(code if isinstance(code, int) else 0)
 

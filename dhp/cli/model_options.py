@@ -1,11 +1,12 @@
 """Options on how language models are asked."""
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
+from dhp.cli.option_groups import option
 from dhp.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,54 +20,37 @@ _DEFAULT = "default"
 class ProtocolOptions:
     """How a judge is asked and its answers read."""
 
-    answer: Annotated[
-        str | None,
-        typer.Option(
-            "--answer", metavar="FORM", help="score-only, free-text, rate-explain, analyze-rate, ..."
-        ),
-    ] = None
-    steps: Annotated[
-        str | None, typer.Option("--steps", metavar="none|written|auto|FILE.yaml", help="Evaluation steps.")
-    ] = None
-    reference: Annotated[
-        bool | None,
-        typer.Option("--reference/--no-reference", help="Show a reference other than the text judged."),
-    ] = None
-    persona: Annotated[
-        str | None, typer.Option("--persona", metavar="none|hhh|annotator|FILE", help="Put before the task.")
-    ] = None
-    samples: Annotated[
-        int | None, typer.Option("--samples", metavar="K", help="Answers per text and metric, averaged.")
-    ] = None
-    temperature: Annotated[
-        str | None,
-        typer.Option("--temperature", metavar="T", help="0 or more, or default: left to the model."),
-    ] = None
-    top_p: Annotated[
-        str | None, typer.Option("--top-p", metavar="P", help="In (0, 1], or default: left to the model.")
-    ] = None
-    answer_tokens: Annotated[
-        int | None, typer.Option("--answer-tokens", metavar="K", help="Most tokens of one answer.")
-    ] = None
-    extraction: Annotated[
-        str | None,
-        typer.Option(
-            "--extraction", metavar="parse|prob|prob-or-parse", help="Read the text, or the probabilities."
-        ),
-    ] = None
-    language: Annotated[
-        str | None, typer.Option("--language", metavar="en|zh", help="Language of the prompts.")
-    ] = None
-    prompt_file: Annotated[
-        list[str],
-        typer.Option(
-            "--prompt-file", metavar="[METRIC=]FILE|DIR", help="Published prompts, used as they are."
-        ),
-    ] = field(default_factory=list)
-    metric: Annotated[
-        list[str],
-        typer.Option("--metric", metavar="NAME", help="Judge by this metric only; may be repeated."),
-    ] = field(default_factory=list)
+    answer: str | None = option(
+        "--answer", metavar="FORM", help="score-only, free-text, rate-explain, analyze-rate, ..."
+    )
+    steps: str | None = option("--steps", metavar="none|written|auto|FILE.yaml", help="Evaluation steps.")
+    reference: bool | None = option(
+        "--reference/--no-reference", help="Show a reference other than the text judged."
+    )
+    persona: str | None = option("--persona", metavar="none|hhh|annotator|FILE", help="Put before the task.")
+    samples: int | None = option(
+        "--samples", type=int, metavar="K", help="Answers per text and metric, averaged."
+    )
+    temperature: str | None = option(
+        "--temperature", metavar="T", help="0 or more, or default: left to the model."
+    )
+    top_p: str | None = option("--top-p", metavar="P", help="In (0, 1], or default: left to the model.")
+    answer_tokens: int | None = option(
+        "--answer-tokens", type=int, metavar="K", help="Most tokens of one answer."
+    )
+    extraction: str | None = option(
+        "--extraction", metavar="parse|prob|prob-or-parse", help="Read the text, or the probabilities."
+    )
+    language: str | None = option("--language", metavar="en|zh", help="Language of the prompts.")
+    prompt_file: tuple[str, ...] = option(
+        "--prompt-file",
+        multiple=True,
+        metavar="[METRIC=]FILE|DIR",
+        help="Published prompts, used as they are.",
+    )
+    metric: tuple[str, ...] = option(
+        "--metric", multiple=True, metavar="NAME", help="Judge by this metric only; may be repeated."
+    )
 
     def changed(self, name: str) -> "Protocol":
         """The protocol of that name with the changes that the options make."""
@@ -93,60 +77,55 @@ class ProtocolOptions:
 class ModelOptions:
     """How models are reached, how hard they are worked, and what they may cost."""
 
-    base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", metavar="URL", help="Of an OpenAI-compatible server, up to /v1."),
-    ] = None
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", metavar="K", min=1, help="Most calls in flight.")
-    ] = 64
-    rpm: Annotated[
-        float | None, typer.Option("--rpm", metavar="K", min=1e-9, help="Most calls a minute.")
-    ] = None
-    tpm: Annotated[
-        float | None, typer.Option("--tpm", metavar="K", min=1e-9, help="Most tokens a minute.")
-    ] = None
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", min=0.001, help="Of one call.")
-    ] = 120.0
-    retries: Annotated[
-        int, typer.Option("--retries", metavar="K", min=0, help="Tries after the first, for passing errors.")
-    ] = 8
-    cache: Annotated[
-        str | None,
-        typer.Option("--cache", metavar="DIR", help="Where replies are kept; default: the user's cache."),
-    ] = None
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no replies; nothing can be resumed.")] = (
-        False
+    base_url: str | None = option(
+        "--base-url", metavar="URL", help="Of an OpenAI-compatible server, up to /v1."
     )
-    refresh: Annotated[bool, typer.Option("--refresh", help="Ask again what is kept, and replace it.")] = (
-        False
+    concurrency: int = option(
+        "--concurrency", default=64, type=click.IntRange(min=1), metavar="K", help="Most calls in flight."
     )
-    price_in: Annotated[
-        float | None, typer.Option("--price-in", metavar="X", min=0, help="Per million prompt tokens.")
-    ] = None
-    price_out: Annotated[
-        float | None, typer.Option("--price-out", metavar="X", min=0, help="Per million answer tokens.")
-    ] = None
-    max_calls: Annotated[
-        int | None, typer.Option("--max-calls", metavar="K", min=0, help="Stop, resumable, at so many calls.")
-    ] = None
-    max_tokens: Annotated[
-        int | None,
-        typer.Option("--max-tokens", metavar="K", min=0, help="Stop, resumable, at so many tokens."),
-    ] = None
-    max_cost: Annotated[
-        float | None, typer.Option("--max-cost", metavar="X", min=0, help="Stop, resumable, at this cost.")
-    ] = None
-    device: Annotated[str, typer.Option("--device", metavar="NAME", help="For hf/: auto, cpu, cuda, ...")] = (
-        "auto"
+    rpm: float | None = option(
+        "--rpm", type=click.FloatRange(min=1e-9), metavar="K", help="Most calls a minute."
     )
-    dtype: Annotated[
-        str, typer.Option("--dtype", metavar="NAME", help="For hf/: auto, float32, bfloat16, float16.")
-    ] = "auto"
-    batch_size: Annotated[
-        int | None, typer.Option("--batch-size", metavar="K", min=1, help="For hf/: rows computed together.")
-    ] = None
+    tpm: float | None = option(
+        "--tpm", type=click.FloatRange(min=1e-9), metavar="K", help="Most tokens a minute."
+    )
+    timeout: float = option(
+        "--timeout", default=120.0, type=click.FloatRange(min=0.001), metavar="SECONDS", help="Of one call."
+    )
+    retries: int = option(
+        "--retries",
+        default=8,
+        type=click.IntRange(min=0),
+        metavar="K",
+        help="Tries after the first, for passing errors.",
+    )
+    cache: str | None = option(
+        "--cache", metavar="DIR", help="Where replies are kept; default: the user's cache."
+    )
+    no_cache: bool = option("--no-cache", default=False, help="Keep no replies; nothing can be resumed.")
+    refresh: bool = option("--refresh", default=False, help="Ask again what is kept, and replace it.")
+    price_in: float | None = option(
+        "--price-in", type=click.FloatRange(min=0), metavar="X", help="Per million prompt tokens."
+    )
+    price_out: float | None = option(
+        "--price-out", type=click.FloatRange(min=0), metavar="X", help="Per million answer tokens."
+    )
+    max_calls: int | None = option(
+        "--max-calls", type=click.IntRange(min=0), metavar="K", help="Stop, resumable, at so many calls."
+    )
+    max_tokens: int | None = option(
+        "--max-tokens", type=click.IntRange(min=0), metavar="K", help="Stop, resumable, at so many tokens."
+    )
+    max_cost: float | None = option(
+        "--max-cost", type=click.FloatRange(min=0), metavar="X", help="Stop, resumable, at this cost."
+    )
+    device: str = option("--device", default="auto", metavar="NAME", help="For hf/: auto, cpu, cuda, ...")
+    dtype: str = option(
+        "--dtype", default="auto", metavar="NAME", help="For hf/: auto, float32, bfloat16, float16."
+    )
+    batch_size: int | None = option(
+        "--batch-size", type=click.IntRange(min=1), metavar="K", help="For hf/: rows computed together."
+    )
 
     def settings(self) -> "ModelSettings":
         """For `dhp.run`."""
@@ -158,8 +137,8 @@ class ModelOptions:
             raise InputError("--no-cache: contradicts --cache and --refresh; give one or the other")
         limited = {self.max_calls, self.max_tokens, self.max_cost} != {None}
         if limited and (self.no_cache or self.refresh):
-            option = "--no-cache" if self.no_cache else "--refresh"
-            raise InputError(f"{option}: a run that stops at a limit could not go on; leave out one of them")
+            surplus = "--no-cache" if self.no_cache else "--refresh"
+            raise InputError(f"{surplus}: a run that stops at a limit could not go on; leave out one of them")
         for name in ("rpm", "tpm", "timeout", "price_in", "price_out", "max_cost"):
             if not math.isfinite(getattr(self, name) or 0):
                 raise InputError(f"--{name.replace('_', '-')}: must be a finite number")

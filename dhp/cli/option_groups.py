@@ -1,46 +1,100 @@
-"""Commands whose options come in groups: a dataclass for each, its fields the options."""
+"""Groups of options: a dataclass whose fields are options is one parameter of the commands that take it."""
 
-import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields
+from dataclasses import dataclass, field, fields
 from functools import wraps
-from typing import Any, TypeVar, get_type_hints
+from typing import Any
 
-R = TypeVar("R")
+import click
+
+Command = Callable[..., object]
 
 
-def grouped(**groups: type[Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Let a command take dataclasses; each of their fields becomes an option of it.
+def option(*names: str, default: Any = None, **settings: Any) -> Any:
+    """A field of a group that is an option of the command line.
 
-    The command's parameters that are named in `groups` are filled with instances; its other parameters stay
-    as they are.
+    Parameters
+    ----------
+    names, settings
+        As for `click.option`; the field bears the name that click derives from the option.
+    default
+        Of the field and of the option; an empty tuple where it may be repeated.
     """
+    default = () if settings.get("multiple") and default is None else default
+    if isinstance(default, bool):
+        settings.setdefault("is_flag", True)
+    return field(default=default, metadata={"names": names, "settings": {**settings, "default": default}})
 
-    def decorate(command: Callable[..., R]) -> Callable[..., R]:
+
+def option_group(name: str, group: type[Any]) -> Callable[[Command], Command]:
+    """Let a command take an instance of a dataclass as its parameter `name`: each field is an option.
+
+    In the help they stand below the first line of the dataclass's docstring.
+    """
+    heading = (group.__doc__ or "").partition("\n")[0].rstrip(".")
+
+    def decorate(command: Command) -> Command:
         @wraps(command)
-        def wrapper(**given: Any) -> R:
-            for name, group in groups.items():
-                given[name] = group(**{f.name: given.pop(f.name) for f in fields(group)})
+        def wrapper(**given: Any) -> object:
+            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
             return command(**given)
 
-        own = [
-            p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for p in inspect.signature(command, eval_str=True).parameters.values()
-            if p.name not in groups
-        ]
-        parameters = own + [_parameter(group, f) for group in groups.values() for f in fields(group)]
-        wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
+        for each in reversed(fields(group)):
+            settings = {"cls": _Option, "heading": heading, **each.metadata["settings"]}
+            click.option(*each.metadata["names"], **settings)(wrapper)
         return wrapper
 
     return decorate
 
 
-def _parameter(group: type[Any], field: Field[Any]) -> inspect.Parameter:
-    default = field.default if field.default is not MISSING else inspect.Parameter.empty
-    if field.default_factory is not MISSING:
-        default = field.default_factory()
-    annotation = get_type_hints(group, include_extras=True)[field.name]
-    return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+class _Option(click.Option):
+    """An option of a group."""
+
+    def __init__(self, *arguments: Any, heading: str, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.heading = heading
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options by group, its own ones first."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write all options."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                sections.setdefault(getattr(parameter, "heading", "Options"), []).append(record)
+        for heading in sorted(sections, key="Options".__ne__):
+            with formatter.section(heading):
+                formatter.write_dl(sections[heading])
+
+
+SEED: dict[str, Any] = {"default": 0, "metavar": "K", "help": "Seed of every random choice."}
+COUNT: dict[str, Any] = {
+    "type": int,
+    "metavar": "N",
+    "help": "Number of examples; default: the card's or all.",
+}
+SUITE: dict[str, Any] = {
+    "metavar": "NAME|FILE.yaml",
+    "help": "Perturbers and parameters; default: the dataset's.",
+}
+"""Settings of options that also stand outside a group."""
+
+
+@dataclass(frozen=True)
+class StatisticsOptions:
+    """How ratings are analysed."""
+
+    weights: str | None = option(
+        "--weights", metavar="NAME|FILE.yaml", help="Expert weights; default: design where it fits."
+    )
+    statistics: str = option(
+        "--statistics", default="default", metavar="default|paper", help="Exact tests, or the paper's own."
+    )
+    combination: str | None = option(
+        "--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic; default: the preset's."
+    )
+    resamples: int = option(
+        "--resamples", default=2000, metavar="K", help="Of the examples, for the 95 % intervals."
     )

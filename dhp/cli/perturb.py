@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from dhp.cli.model_options import ModelOptions
-from dhp.cli.option_groups import grouped
-from dhp.cli.options import TextOptions
+from dhp.cli.option_groups import GroupedCommand, option, option_group
+from dhp.cli.output import output_console
+from dhp.cli.text_options import TextOptions
 from dhp.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,22 +27,19 @@ _TOKENS = ("prompt_tokens", "completion_tokens")
 class _Output:
     """What becomes of the texts."""
 
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE.jsonl", help="Write the degraded texts here.")
-    ] = None
-    freeze: Annotated[
-        str | None, typer.Option("--freeze", metavar="DIR", help="Write a frozen set, for --perturbed.")
-    ] = None
-    show: Annotated[
-        int, typer.Option("--show", metavar="K", min=0, help="Print before and after of K examples.")
-    ] = 0
-    audit: Annotated[
-        str | None,
-        typer.Option("--audit", metavar="DIR", help="Only look at a frozen set: figures and outliers."),
-    ] = None
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what a --perturb-model would take.")
-    ] = False
+    out: str | None = option("--out", metavar="FILE.jsonl", help="Write the degraded texts here.")
+    freeze: str | None = option("--freeze", metavar="DIR", help="Write a frozen set, for --perturbed.")
+    show: int = option(
+        "--show",
+        default=0,
+        type=click.IntRange(min=0),
+        metavar="K",
+        help="Print before and after of K examples.",
+    )
+    audit: str | None = option(
+        "--audit", metavar="DIR", help="Only look at a frozen set: figures and outliers."
+    )
+    dry_run: bool = option("--dry-run", default=False, help="Only say what a --perturb-model would take.")
 
     def others(self, texts: TextOptions) -> list[tuple[str, object]]:
         """What makes texts, with its value."""
@@ -62,16 +60,17 @@ class _Output:
                 raise InputError("--freeze: a released set needs none, --perturbed takes it as it is")
 
 
-@grouped(texts=TextOptions, output=_Output, models=ModelOptions)
+@click.command(cls=GroupedCommand)
+@option_group("output", _Output)
+@option_group("texts", TextOptions)
+@option_group("models", ModelOptions)
 def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
     """Write, freeze, show or audit degraded texts.
 
     Example: dhp perturb --dataset mini/summeval --show 2
     """
-    from dhp.cli.console import output_console
-
     if output.audit is not None:
-        if others := [o for o, given in output.others(texts) if given]:
+        if others := [name for name, given in output.others(texts) if given]:
             raise InputError(f"{others[0]}: cannot be used with --audit, which only looks at a frozen set")
         from dhp.cli.audits import print_audit
         from dhp.perturb.sets.read import read_frozen
@@ -81,9 +80,9 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
     choice = texts.choice()
     given = (*texts.dataset, texts.data, texts.suite, texts.perturbed)
     inputs = [Path(each).resolve() for each in given if each]
-    for option, path in (("--out", output.out), ("--freeze", output.freeze)):
+    for name, path in (("--out", output.out), ("--freeze", output.freeze)):
         if path is not None and Path(path).resolve() in inputs:
-            raise InputError(f"{option} {path}: is the input; choose another one")
+            raise InputError(f"{name} {path}: is the input; choose another one")
     if not (output.out or output.freeze or output.show or output.dry_run):
         raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
     output.check(texts)

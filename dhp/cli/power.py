@@ -1,10 +1,12 @@
 """`dhp power`: how many examples a judge needs to notice a kind of damage."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from dhp.cli.options import Seed
+from dhp.cli.option_groups import SEED
+from dhp.cli.output import output_console
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 
@@ -16,45 +18,38 @@ if TYPE_CHECKING:
 _UNNOTICED = "variants with D < 1 were not noticed in the pilot: their effect may be chance"
 
 
+@click.command()
+@click.argument("run", nargs=-1)
+@click.option(
+    "--effect", type=float, metavar="R", help="Rank-biserial correlation of every metric, e.g. 0.3."
+)
+@click.option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
+@click.option("--n", default=100, metavar="N", help="Examples to give the chance to miss for.")
+@click.option("--simulate", type=int, metavar="K", help="Simulate K runs too, e.g. 1000.")
+@click.option("--metrics", type=int, metavar="M", help="With --effect or --model; default 4.")
+@click.option("--correlation", type=float, metavar="C", help="Between metrics, with --effect; default 0.5.")
+@click.option("--nonzero", type=float, metavar="SHARE", help="Of scores that move, with --effect; default 1.")
+@click.option("--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic.")
+@click.option("--seed", **SEED)
+@click.option("--json", is_flag=True, help="Print the figures as JSON.")
 def power(
-    run: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN...]", help="Folders of finished runs, as pilots.")
-    ] = None,
-    effect: Annotated[
-        float | None,
-        typer.Option("--effect", metavar="R", help="Rank-biserial correlation of every metric, e.g. 0.3."),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
-    ] = None,
-    n: Annotated[
-        int, typer.Option("--n", metavar="N", help="Examples to give the chance to miss for.")
-    ] = 100,
-    simulate: Annotated[
-        int | None, typer.Option("--simulate", metavar="K", help="Simulate K runs too, e.g. 1000.")
-    ] = None,
-    metrics: Annotated[
-        int | None, typer.Option("--metrics", metavar="M", help="With --effect or --model; default 4.")
-    ] = None,
-    correlation: Annotated[
-        float | None,
-        typer.Option("--correlation", metavar="C", help="Between metrics, with --effect; default 0.5."),
-    ] = None,
-    nonzero: Annotated[
-        float | None,
-        typer.Option("--nonzero", metavar="SHARE", help="Of scores that move, with --effect; default 1."),
-    ] = None,
-    combination: Annotated[
-        str | None,
-        typer.Option("--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic."),
-    ] = None,
-    seed: Seed = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    run: tuple[str, ...],
+    effect: float | None,
+    model: str | None,
+    n: int,
+    simulate: int | None,
+    metrics: int | None,
+    correlation: float | None,
+    nonzero: float | None,
+    combination: str | None,
+    seed: int,
+    json: bool,
 ) -> None:
-    """Examples needed for D >= 1 with 80 or 90 % probability, and the chance to miss at N.
+    """How many examples a judge needs to notice damage.
 
-    The effect is given, or that of pilot runs, or of a mock judge. The examples of a pilot stand for all
-    others: the fewer they are, the less sure are the figures.
+    Prints the examples needed for D >= 1 with 80 or 90 % probability, and the chance to miss at N. The effect
+    is given, or that of pilot runs (each RUN the folder of a finished run), or of a mock judge. The examples
+    of a pilot stand for all others: the fewer they are, the less sure are the figures.
 
     Example: dhp power --effect 0.3 --nonzero 0.6 --simulate 1000
     """
@@ -62,7 +57,7 @@ def power(
 
     question = Question(n=n, runs=simulate, combination=combination, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "nonzero": nonzero}
-    found = _found(run or [], effect, model, question, {k: v for k, v in given.items() if v is not None})
+    found = _found(run, effect, model, question, {k: v for k, v in given.items() if v is not None})
     if json:
         from json import dumps
 
@@ -72,7 +67,7 @@ def power(
 
 
 def _found(
-    runs: list[str],
+    runs: Sequence[str],
     effect: float | None,
     model: str | None,
     question: "Question",
@@ -99,8 +94,6 @@ def _found(
 
 def _print(found: "list[PowerAnalysis]") -> None:
     from rich.text import Text
-
-    from dhp.cli.console import output_console
 
     console = output_console()
     for each in found:

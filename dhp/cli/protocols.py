@@ -1,16 +1,15 @@
 """`dhp protocols`: the ways of asking a judge."""
 
-from typing import Annotated
-
-import typer
+import click
 
 from dhp.cli.model_options import ProtocolOptions
-from dhp.cli.option_groups import grouped
-from dhp.cli.options import TextOptions
+from dhp.cli.option_groups import GroupedCommand, option_group
+from dhp.cli.text_options import TextOptions
 
-protocols = typer.Typer(
-    help="Ways of asking a judge: list, show.", no_args_is_help=True, rich_markup_mode=None
-)
+
+@click.group()
+def protocols() -> None:
+    """Ways of asking a judge: list, show."""
 
 
 @protocols.command("list")
@@ -25,19 +24,13 @@ def list_() -> None:
         print(f"{name:15} {' '.join(read_protocol(name).description.split())}")
 
 
-@protocols.command()
-@grouped(changes=ProtocolOptions, texts=TextOptions)
-def show(
-    name: Annotated[str, typer.Argument(metavar="NAME|FILE.yaml", help="A protocol.")],
-    changes: ProtocolOptions,
-    texts: TextOptions,
-    example: Annotated[
-        str | None, typer.Option("--example", metavar="ID", help="Which example; default: the first.")
-    ] = None,
-    variant: Annotated[
-        str, typer.Option("--variant", metavar="NAME", help="original, or e.g. random_typos.minor.")
-    ] = "original",
-) -> None:
+@protocols.command(cls=GroupedCommand)
+@click.argument("name", metavar="NAME|FILE.yaml")
+@click.option("--example", metavar="ID", help="Which example; default: the first.")
+@click.option("--variant", default="original", metavar="NAME", help="original, or e.g. random_typos.minor.")
+@option_group("changes", ProtocolOptions)
+@option_group("texts", TextOptions)
+def show(name: str, example: str | None, variant: str, changes: ProtocolOptions, texts: TextOptions) -> None:
     """The settings of a protocol and the exact prompts for one text, metric by metric.
 
     Of several datasets the first is shown; default: news summaries.

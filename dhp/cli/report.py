@@ -1,20 +1,17 @@
 """`dhp report`: the page of a finished run, made again."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from dhp.core.text import printable
 
 
-def report(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="Default: report.html in the run's folder.")
-    ] = None,
-) -> None:
-    """Make the report of a finished run again.
+@click.command()
+@click.argument("run")
+@click.option("--out", metavar="FILE", help="Default: report.html in the run's folder.")
+def report(run: str, out: str | None) -> None:
+    """Make the report of a finished run again; RUN is its folder.
 
     Example: dhp report runs/one
     """

@@ -1,20 +1,21 @@
 """`dhp weights`: list and show expert weights, ask experts for them, count their votes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
+
+from dhp.cli.output import output_console
 
 if TYPE_CHECKING:
     from dhp.core.specs import Weights
 
-weights = typer.Typer(
-    help="Expert weights: list, show, ask experts, count votes.", no_args_is_help=True, rich_markup_mode=None
-)
+_chart = click.option("--chart", metavar="FILE.html", help="Also draw them as a heat map.")
 
-Chart = Annotated[
-    str | None, typer.Option("--chart", metavar="FILE.html", help="Also draw them as a heat map.")
-]
+
+@click.group()
+def weights() -> None:
+    """Expert weights: list, show, ask experts, count votes."""
 
 
 @weights.command("list")
@@ -30,10 +31,9 @@ def list_() -> None:
 
 
 @weights.command()
-def show(
-    name: Annotated[str, typer.Argument(metavar="NAME|FILE.yaml", help="Expert weights.")],
-    chart: Chart = None,
-) -> None:
+@click.argument("name", metavar="NAME|FILE.yaml")
+@_chart
+def show(name: str, chart: str | None) -> None:
     """The matrix of each task, perturbers x metrics, and where it comes from.
 
     Example: dhp weights show design
@@ -44,10 +44,9 @@ def show(
 
 
 @weights.command()
-def survey(
-    task: Annotated[str, typer.Option("--task", metavar="TASK", help="The task whose metrics are voted on.")],
-    out: Annotated[str, typer.Option("--out", metavar="FILE.html", help="The page to write.")],
-) -> None:
+@click.option("--task", required=True, metavar="TASK", help="The task whose metrics are voted on.")
+@click.option("--out", required=True, metavar="FILE.html", help="The page to write.")
+def survey(task: str, out: str) -> None:
     """A page that asks an expert which metric each perturbation hurts most; send it to several.
 
     Example: dhp weights survey --task summarization --out survey.html
@@ -63,12 +62,11 @@ def survey(
 
 
 @weights.command()
-def aggregate(
-    answers: Annotated[list[str], typer.Argument(metavar="FILE.json...", help="The experts' saved answers.")],
-    out: Annotated[str, typer.Option("--out", metavar="FILE.yaml", help="Weights file; named as the file.")],
-    chart: Chart = None,
-) -> None:
-    """Count the experts' votes into a weights file, with their agreement.
+@click.argument("answers", nargs=-1, required=True, metavar="FILE.json...")
+@click.option("--out", required=True, metavar="FILE.yaml", help="Weights file; named as the file.")
+@_chart
+def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
+    """Count the experts' votes, each in the FILE saved by one, into a weights file, with their agreement.
 
     Example: dhp weights aggregate answers/*.json --out weights.yaml
     """
@@ -91,7 +89,6 @@ def aggregate(
 
 
 def _shown(read: "Weights", chart: str | None) -> None:
-    from dhp.cli.console import output_console
     from dhp.core.files import write_whole
     from dhp.core.text import printable
     from dhp.survey.chart import about, weights_page, weights_table

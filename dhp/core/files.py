@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from dhp.core.errors import InputError
@@ -103,6 +102,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Whatever stops the writer leaves `path` as it was and nothing else behind.
     """
+    from tempfile import TemporaryDirectory  # 8 ms
+
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
         new = Path(folder) / path.name

@@ -130,7 +130,7 @@ CASES = [
     ((*MODEL, "--dataset", "mini/summeval", "--out", "a_file"), "a_file: is a file"),
     ((*MODEL, "--dataset", "mini/summeval", "--out", "a_file/below"), "cannot be written"),
     ((*MODEL, "--dataset", "mini/summeval", "--out", "."), "holds other files and no run"),
-    ((*MODEL, "--dataset", "mini/summeval", "--seed", "x"), "'--seed': Input should be a valid integer"),
+    ((*MODEL, "--dataset", "mini/summeval", "--seed", "x"), "'--seed': 'x' is not a valid integer"),
     (
         (*MODEL, "--dataset", "mini/summeval", "--suite", "dose.yaml"),
         "'news-01': parameter k is -1; allowed: a whole",
@@ -172,7 +172,7 @@ CASES = [
     (("perturb", "--dataset", "mini/summeval", "--out", "."), "is no file and is left alone"),
     (("analyze", "r_optional.csv"), "r_optional.csv: unknown column 'modle'; did you mean 'model'"),
     (("analyze", "x" * 300 + ".csv"), "File name too long"),
-    ((*MODEL, "--modl", "x"), "No such option: --modl"),
+    ((*MODEL, "--modl", "x"), "--model"),
     (("benchmark",), "Missing option '--model'"),
     (("benchmark", "--model", "baseline/surfac"), "did you mean 'baseline/surface'"),
     (("benchmrak",), "No such command 'benchmrak'"),

@@ -6,26 +6,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-import typer.main
 import yaml
 
 from dhp.cli.main import app
 
 from .conftest import Run
 
-ROOT = typer.main.get_command(app)
+ROOT = app
 GATE_PAGE = (Path(__file__).resolve().parents[2] / "docs" / "ci-gate.md").read_text(encoding="utf-8")
 
 
 def walk(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
     """All commands below, with what leads to them; groups left out."""
-    inner = getattr(command, "commands", None)
-    if inner is None:
+    if not isinstance(command, click.Group):
         yield path, command
         return
-    for name, each in inner.items():
-        yield from walk(each, *path, name)
+    for name in command.list_commands(click.Context(command)):
+        yield from walk(command.get_command(click.Context(command), name), *path, name)
 
 
 COMMANDS = dict(walk(ROOT))
@@ -39,10 +38,10 @@ def understood(line: str) -> bool:
     assert program == "dhp", line
     command: Any = ROOT
     path = []
-    while getattr(command, "commands", None) is not None:
-        default = path == ["leaderboard"] and arguments[0] not in command.commands
-        path.append("site" if default else arguments.pop(0))
-        command = command.commands[path[-1]]
+    while isinstance(command, click.Group):
+        names = command.list_commands(click.Context(command))
+        path.append("site" if path == ["leaderboard"] and arguments[0] not in names else arguments.pop(0))
+        command = command.get_command(click.Context(command), path[-1])
     command.make_context(path[-1], arguments)
     return True
 

@@ -1,0 +1,83 @@
+"""Where results are printed, and in which form."""
+
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from dhp.cli.option_groups import option
+from dhp.core.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dhp.analysis.results import Results
+    from dhp.cli.progress import Show
+
+_WIDE = 200  # columns that are enough for every table
+
+
+def output_console() -> "Console":
+    """As wide as the terminal; wide enough for every table where the output goes to a file or a pipe."""
+    from rich.console import Console
+
+    console = Console()
+    if console.is_terminal or "COLUMNS" in os.environ:
+        return console
+    return Console(width=_WIDE)
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is printed: tables for people, or one of these."""
+
+    json: bool = option("--json", default=False, help="Print what results.json holds.")
+    csv: bool = option("--csv", default=False, help="Print one row a variant and metric.")
+    markdown: bool = option("--markdown", default=False, help="Print tables for a pull request.")
+    quiet: bool = option("--quiet", default=False, help="Print nothing but errors.")
+
+    def check(self, dry_run: bool = False) -> None:
+        """Raise `InputError` for more than one of them, and for any in a dry run, which has no results."""
+        given = [f"--{name}" for name, wanted in asdict(self).items() if wanted]
+        if len(given) > 1:
+            raise InputError(f"{' and '.join(given)}: contradict each other; give at most one")
+        if given and dry_run:
+            raise InputError(f"{given[0]}: cannot be used with --dry-run, which has no results to print")
+
+    @contextmanager
+    def working(self, unit: str) -> Iterator["Show | None"]:
+        """Yields what shows progress on standard error; where all shall be quiet, None, without warnings."""
+        if self.quiet:
+            with warnings.catch_warnings(action="ignore"):
+                yield None
+            return
+        from dhp.cli.progress import progress_shown
+
+        with progress_shown(unit) as show:
+            yield show
+
+    def show(self, results: "Results") -> None:
+        """Print the results; what a program is to read in UTF-8, whatever the terminal speaks."""
+        if self.quiet:
+            return
+        if not (self.json or self.csv or self.markdown):
+            from dhp.report.terminal import print_results
+
+            print_results(results, output_console())
+            return
+        from dhp.report.formats import csv_text, json_text, markdown_text
+
+        form = json_text if self.json else csv_text if self.csv else markdown_text
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+        print(form(results), end="")
+
+    def say(self, line: str) -> None:
+        """Print a line for people, beside what is for a program."""
+        if not self.quiet:
+            for_program = self.json or self.csv or self.markdown
+            print(line if for_program else f"\n{line}", file=sys.stderr if for_program else sys.stdout)

@@ -1,0 +1,141 @@
+"""Options on which texts a command is about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dhp.cli.option_groups import COUNT, SEED, SUITE, option
+from dhp.core.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from dhp.perturb.build import Choice
+    from dhp.perturb.dose_suites import Doses
+    from dhp.perturb.model_config import PerturbModel
+
+_OUR_FIELDS = ("id", "source", "output", "question", "wrong_ending", "perturbed", "kind", "level")
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """Which texts."""
+
+    dataset: tuple[str, ...] = option(
+        "--dataset",
+        multiple=True,
+        metavar="NAME|FILE",
+        help="mini (default), mini/NAME, NAME, all, FILE.jsonl|.csv|.parquet or hf:ORG/NAME; repeatable.",
+    )
+    data: str | None = option(
+        "--data", metavar="PATH", help="Where the dataset NAME lies as its owners publish it."
+    )
+    task: str | None = option("--task", metavar="NAME|FILE.yaml", help="What the texts of your own file are.")
+    field: tuple[str, ...] = option(
+        "--field", multiple=True, metavar="OURS=THEIRS", help="Column of your own file, e.g. output=summary."
+    )
+    suite: str | None = option("--suite", **SUITE)
+    perturber: tuple[str, ...] = option(
+        "--perturber",
+        multiple=True,
+        metavar="MODULE:FUNCTION",
+        help="A perturber of your own; may be repeated.",
+    )
+    only: str | None = option(
+        "--only", metavar="rule", help="Stand-ins by rule; default without --perturb-model."
+    )
+    perturb_model: str | None = option(
+        "--perturb-model", metavar="MODEL", help="Makes the perturbations by language model."
+    )
+    perturb_steps: str = option(
+        "--perturb-steps", default="written", metavar="written|auto", help="Adjustment steps in its prompts."
+    )
+    perturb_prompts: str | None = option(
+        "--perturb-prompts", metavar="DIR", help="Prompt files of your own for it."
+    )
+    perturb_tokens: int | None = option(
+        "--perturb-tokens", type=int, metavar="K", help="Most tokens of one text; default: by its length."
+    )
+    perturbed: str | None = option(
+        "--perturbed", metavar="DIR|hf:ORG/NAME", help="A frozen or released set of texts."
+    )
+    controls: bool = option("--controls", default=False, help="Add changes that must not lower a score.")
+    attacks: bool = option("--attacks", default=False, help="Add changes that must not raise a score.")
+    doses: tuple[str, ...] = option(
+        "--doses",
+        multiple=True,
+        metavar="[PERTURBER=]K,K,...",
+        help="Degrade in each of these doses, e.g. 1,2,5,10.",
+    )
+    n: int | None = option("--n", **COUNT)
+    seed: int = option("--seed", **SEED)
+
+    def choice(self) -> "Choice":
+        """For `dhp.run` and `dhp.perturb_datasets`."""
+        from dhp.perturb.registry import load_perturber
+
+        return {
+            "data": self.data,
+            "task": self.task,
+            "fields": field_map(self.field),
+            "n": self.n,
+            "suite": self.suite,
+            "perturbers": [load_perturber(reference) for reference in self.perturber],
+            "perturb_model": self._perturb_model(),
+            "perturbed": self.perturbed,
+            "controls": self.controls,
+            "attacks": self.attacks,
+            "doses": _doses(self.doses),
+        }
+
+    def _perturb_model(self) -> "PerturbModel | None":
+        if self.only not in (None, "rule"):
+            raise InputError(f"--only '{self.only}': unknown; allowed: rule")
+        if self.perturb_model is None:
+            if self.only and self.perturbed:
+                raise InputError(
+                    f"--only: cannot be used with --perturbed {self.perturbed}, which brings its texts"
+                )
+            given = {
+                "--perturb-steps": self.perturb_steps != "written",
+                "--perturb-prompts": self.perturb_prompts,
+                "--perturb-tokens": self.perturb_tokens,
+            }
+            if without := [name for name, value in given.items() if value]:
+                raise InputError(f"{without[0]}: is for a language model; give one by --perturb-model")
+            return None
+        if self.only:
+            raise InputError("--only rule: contradicts --perturb-model; give one or the other")
+        from dhp.perturb.model_config import PerturbModel
+
+        return PerturbModel(self.perturb_model, self.perturb_steps, self.perturb_prompts, self.perturb_tokens)
+
+
+def _doses(given: Sequence[str]) -> "Doses | None":
+    """`K,K,...` for all perturbers, or `PERTURBER=K,K,...` for those named."""
+    named: dict[str, list[int]] = {}
+    for entry in given:
+        name, _, amounts = entry.rpartition("=")
+        if name in named:
+            raise InputError(f"--doses '{entry}': doses of '{name or 'all perturbers'}' are given twice")
+        try:
+            named[name] = [int(k) for k in amounts.split(",")]
+        except ValueError:
+            raise InputError(f"--doses '{entry}': must have the form K,K,... or PERTURBER=K,K,...") from None
+    if "" in named and len(given) > 1:
+        raise InputError("--doses: give doses for all perturbers once, or for each by PERTURBER=K,K,...")
+    return named.get("", named) or None
+
+
+def field_map(pairs: Sequence[str]) -> dict[str, str]:
+    """`OURS=THEIRS` pairs as a mapping."""
+    from difflib import get_close_matches
+
+    fields: dict[str, str] = {}
+    for pair in pairs:
+        ours, equals, theirs = pair.partition("=")
+        if not (ours and equals and theirs):
+            raise InputError(f"--field '{pair}': must have the form OURS=THEIRS, e.g. output=summary")
+        if ours not in _OUR_FIELDS and get_close_matches(ours, _OUR_FIELDS, n=1, cutoff=0.75):
+            raise InputError(f"--field '{pair}': unknown field '{ours}'; {suggest(ours, _OUR_FIELDS)}")
+        if fields.setdefault(ours, theirs) != theirs:
+            raise InputError(f"--field '{pair}': '{ours}' is mapped twice; map it once")
+    return fields
