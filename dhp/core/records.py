@@ -140,10 +140,15 @@ class Candidate:
     source: str
     fields: Mapping[str, str] = field(default_factory=dict)
     """The further fields that the task shows, such as `question`."""
-    reference: str | None = None
-    """A reference text other than the one under judgement, where the protocol shows one."""
+    references: tuple[str, ...] = ()
+    """Reference texts other than the one under judgement, for protocols and metrics that use them."""
     level: str | None = None
     """Of the variant; for the rating, not for the judge. None for the original."""
+
+    @property
+    def reference(self) -> str | None:
+        """The first reference text, if there is one."""
+        return self.references[0] if self.references else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from dhp.human.correlation import Coefficient, Level, correlate
 from dhp.human.scores import mean_over
 
 Floats = npt.NDArray[np.float64]
+_MOST_VALUES = 2000
+"""krippendorff needs memory for the square of the number of different scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ def rater_agreement(samples: Floats) -> RaterAgreement | None:
     Raises
     ------
     InputError
-        Where the package `krippendorff` is not installed.
+        Where the package `krippendorff` is not installed, or for more than 2,000 different scores.
     """
     if len(samples) < 2:
         return None
@@ -54,8 +56,10 @@ def rater_agreement(samples: Floats) -> RaterAgreement | None:
     table = samples.reshape(len(samples), -1)
     values = table[~np.isnan(table)]
     pairable = (~np.isnan(table)).sum(axis=0) > 1
-    if len(np.unique(values)) < 2 or not pairable.any():
+    if (distinct := len(np.unique(values))) < 2 or not pairable.any():
         return RaterAgreement(len(samples), None, None)
+    if distinct > _MOST_VALUES:
+        raise InputError(f"human ratings: {distinct} different scores; allowed: {_MOST_VALUES}; round them")
     alpha = float(krippendorff.alpha(reliability_data=table, level_of_measurement="interval"))
     per_item = float((~np.isnan(table)).sum(axis=0)[pairable].mean())
     reliability = per_item * alpha / (1 + (per_item - 1) * alpha) if alpha > 0 else 0.0

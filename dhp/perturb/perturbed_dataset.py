@@ -79,7 +79,7 @@ class PerturbedDataset:
                 text,
                 e.source,
                 {k: v for k, v in e.fields.items() if k in shown},
-                _reference(e),
+                _references(e),
                 levels.get(variant),
             )
             for e in self.dataset.examples
@@ -106,10 +106,10 @@ class PerturbedDataset:
         )
 
 
-def _reference(example: Example) -> str | None:
+def _references(example: Example) -> tuple[str, ...]:
     """A further reference text of the example; never the original, beside which every copy would look bad."""
     reference = example.fields.get("reference")
-    return None if reference == example.output else reference
+    return () if reference in (None, example.output) else (reference,)
 
 
 def with_metrics(task: Task, metrics: Sequence[str]) -> Task:

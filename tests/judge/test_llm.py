@@ -18,7 +18,11 @@ from dhp.llm.records import Failure, Position, Reply, Request
 TASK = read_task("summarization")
 TEXTS = [
     Candidate(
-        example, variant, f"Summary {variant} of {example}.", f"Article {example}.", reference="Known good."
+        example,
+        variant,
+        f"Summary {variant} of {example}.",
+        f"Article {example}.",
+        references=("Known good.",),
     )
     for example in ("a", "b")
     for variant in ("original", "worse")

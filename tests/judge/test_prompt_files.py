@@ -13,7 +13,7 @@ from dhp.core.records import Candidate
 from dhp.judge.prompt_files import FilePrompts, read_prompt_files
 
 METRICS = ["accuracy", "answer_quality", "coherence", "consistency", "fluency", "relevance"]
-CANDIDATE = Candidate("e1", "original", "OUT", "SRC", {"question": "WHY"}, reference="REF")
+CANDIDATE = Candidate("e1", "original", "OUT", "SRC", {"question": "WHY"}, references=("REF",))
 
 
 def write(folder: Path, name: str, text: str = "Rate {{Summary}}:") -> str:
@@ -146,7 +146,7 @@ def test_files_for_metrics_of_other_tasks_do_no_harm() -> None:
 
 @pytest.mark.parametrize(
     ("lacking", "slot"),
-    [(replace(CANDIDATE, reference=None), "reference"), (replace(CANDIDATE, fields={}), "question")],
+    [(replace(CANDIDATE, references=()), "reference"), (replace(CANDIDATE, fields={}), "question")],
 )
 def test_a_text_that_an_example_lacks_is_named(lacking: Candidate, slot: str) -> None:
     with pytest.raises(InputError, match=f"example 'e1': has no '{slot}'"):

@@ -17,7 +17,7 @@ from dhp.core.specs import Scale, Task
 from dhp.core.text import numbered_steps
 from dhp.judge.prompts import Prompts, answer_scale
 
-CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, reference="参照")
+CANDIDATE = Candidate("e1", "original", "输出", "来源", {"question": "为何"}, references=("参照",))
 EVERY = [(p, t, language) for p in protocol_names() for t in task_names() for language in LANGUAGES]
 
 
@@ -179,7 +179,7 @@ def test_whatever_the_text_it_comes_back_from_between_its_tags(text: str) -> Non
 @given(TEXTS, TEXTS, TEXTS)
 def test_neither_source_nor_field_nor_reference_is_altered(source: str, field: str, reference: str) -> None:
     made = prompts("dhp", "question_answering", reference=True)
-    candidate = Candidate("e", "original", "text", source, {"question": field}, reference)
+    candidate = Candidate("e", "original", "text", source, {"question": field}, (reference,))
     prompt = made.prompt(candidate, "answer_quality", "score-only")
     assert between(prompt, "Paragraph", "paragraph")[1] == source
     assert f">\n{field}\n</question" in prompt
@@ -266,7 +266,7 @@ def test_an_unknown_slot_in_a_persona_is_named() -> None:
 
 def test_a_reference_that_is_wanted_must_be_there() -> None:
     with pytest.raises(InputError, match="example 'e1': has no reference"):
-        prompts(reference=True).prompt(replace(CANDIDATE, reference=None), "fluency", "score-only")
+        prompts(reference=True).prompt(replace(CANDIDATE, references=()), "fluency", "score-only")
 
 
 # Scales and steps of the model's own -------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Classical metrics as judges: overlap with a reference or the source, likelihood under a model."""

@@ -1,0 +1,104 @@
+"""Metrics by a local language model: BERTScore, BARTScore and perplexity."""
+
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dhp.core.errors import InputError
+from dhp.judge.metrics.overlap import Score, need
+
+LIKELIHOODS = ("bartscore", "perplexity")
+
+
+def bertscore(path: str, layers: str) -> Score:
+    """BERTScore's F (Zhang et al. 2020) by the package bert-score, in [0, 1].
+
+    Parameters
+    ----------
+    path
+        Folder of the model.
+    layers
+        Number of the layer whose outputs are compared.
+
+    Raises
+    ------
+    InputError
+        Without a folder, a number of layers, or the package.
+    """
+    folder = _folder("bertscore", path)
+    if not layers.isdigit() or int(layers) < 1:
+        raise InputError(f"metric/bertscore: layers '{layers}'; allowed: a whole number from 1")
+    scorer = need("bert_score", "bertscore").BERTScorer(model_type=folder, num_layers=int(layers))
+
+    def score(text: str, reference: str) -> float:
+        _, _, f = scorer.score([text], [reference])
+        return min(1.0, max(0.0, float(f[0])))
+
+    return score
+
+
+def likelihood(name: str, path: str) -> Score:
+    """The mean log-probability of a text's tokens.
+
+    Parameters
+    ----------
+    name
+        `bartscore`: given the text compared with, by an encoder-decoder (Yuan et al. 2021).
+        `perplexity`: of the text alone, by a causal model; the negative logarithm of its perplexity.
+    path
+        Folder of the model.
+
+    Returns
+    -------
+    Score
+        At most 0; higher is better.
+
+    Raises
+    ------
+    InputError
+        Without a folder, torch or transformers.
+    """
+    folder = _folder(name, path)
+    need("torch", name)
+    need("transformers", name)
+    measure = _given_source if name == "bartscore" else _alone
+    return lambda text, other: measure(folder, text, other)
+
+
+def _folder(name: str, path: str) -> str:
+    if not path or not Path(path).is_dir():
+        raise InputError(f"metric/{name}: path '{path}'; allowed: the folder of a model")
+    return path
+
+
+@cache
+def _model(folder: str, kind: str) -> tuple[Any, Any]:
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    model = getattr(transformers, kind).from_pretrained(folder, local_files_only=True)
+    return tokenizer, model.eval()
+
+
+def _given_source(folder: str, text: str, source: str) -> float:
+    import torch
+
+    tokenizer, model = _model(folder, "AutoModelForSeq2SeqLM")
+    inputs = tokenizer(source, return_tensors="pt", truncation=True)
+    labels = tokenizer(text_target=text, return_tensors="pt", truncation=True).input_ids
+    with torch.no_grad():
+        loss = model(input_ids=inputs.input_ids, attention_mask=inputs.attention_mask, labels=labels).loss
+    return -float(loss)
+
+
+def _alone(folder: str, text: str, _: str) -> float:
+    import torch
+
+    tokenizer, model = _model(folder, "AutoModelForCausalLM")
+    ids = tokenizer(text, return_tensors="pt", truncation=True).input_ids
+    if ids.shape[1] < 2:
+        return math.nan
+    with torch.no_grad():
+        loss = model(input_ids=ids, labels=ids).loss
+    return -float(loss)

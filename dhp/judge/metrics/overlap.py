@@ -1,0 +1,121 @@
+"""Overlap of a text with one reference: ROUGE, BLEU, chrF, TER and METEOR's exact and stem matches.
+
+The figures are those of the packages rouge-score, sacrebleu and nltk, in [0, 1].
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from dhp.core.errors import InputError
+
+Score = Callable[[str, str], float]
+"""(text, reference) -> figure."""
+PARTS = {"f": "fmeasure", "recall": "recall", "precision": "precision"}
+"""What of ROUGE is reported."""
+ROUGE = {"rouge1": "rouge1", "rouge2": "rouge2", "rougeL": "rougeL", "rougeLsum": "rougeLsum"}
+
+
+def overlap(name: str, part: str = "f") -> Score:
+    """The function of a metric.
+
+    Parameters
+    ----------
+    name
+        `rouge1`, `rouge2`, `rougeL`, `rougeLsum`, `bleu`, `chrf`, `ter` or `meteor-exact`.
+    part
+        Of ROUGE: `f`, `recall` or `precision`.
+
+    Returns
+    -------
+    Score
+        In [0, 1] (TER may exceed 1), higher is better but for TER.
+
+    Raises
+    ------
+    InputError
+        Where the package that computes it is not installed.
+    """
+    if name in ROUGE:
+        return _rouge(ROUGE[name], PARTS[part])
+    return {"bleu": _bleu, "chrf": _chrf, "ter": _ter, "meteor-exact": _meteor_exact}[name]
+
+
+def need(package: str, metric: str) -> Any:
+    """An optional package; raises `InputError` where it is not installed."""
+    import importlib
+
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise InputError(
+            f"metric/{metric}: needs the package {package.partition('.')[0].replace('_', '-')}; "
+            'pip install "dhp-benchmark[metrics]"'
+        ) from None
+
+
+@cache
+def _scorer(kind: str) -> Any:
+    return need("rouge_score.rouge_scorer", kind).RougeScorer([kind], use_stemmer=True)
+
+
+def _rouge(kind: str, part: str) -> Score:
+    scorer = _scorer(kind)
+
+    def score(text: str, reference: str) -> float:
+        if kind == "rougeLsum":
+            text, reference = _by_lines(text), _by_lines(reference)
+        return float(getattr(scorer.score(reference, text)[kind], part))
+
+    return score
+
+
+def _by_lines(text: str) -> str:
+    """One sentence a line, as rougeLsum wants it."""
+    from dhp.core.text import sentences
+
+    return "\n".join(sentences(text))
+
+
+@cache
+def _sacrebleu(name: str) -> Any:
+    metrics = need("sacrebleu.metrics", name.lower())
+    return getattr(metrics, name)(**({"effective_order": True} if name == "BLEU" else {}))
+
+
+def _bleu(text: str, reference: str) -> float:
+    return float(_sacrebleu("BLEU").sentence_score(text, [reference]).score) / 100
+
+
+def _chrf(text: str, reference: str) -> float:
+    return float(_sacrebleu("CHRF").sentence_score(text, [reference]).score) / 100
+
+
+def _ter(text: str, reference: str) -> float:
+    return float(_sacrebleu("TER").sentence_score(text, [reference]).score) / 100
+
+
+class _NoSynonyms:
+    """In the place of WordNet, which nltk does not ship: no word has synonyms."""
+
+    @staticmethod
+    def synsets(word: str) -> tuple[()]:
+        return ()
+
+
+def _meteor_exact(text: str, reference: str) -> float:
+    from nltk.translate.meteor_score import single_meteor_score
+
+    from dhp.core.text import words
+
+    return float(single_meteor_score(words(reference), words(text), wordnet=_NoSynonyms()))
+
+
+NAMES: Mapping[str, bool] = {
+    **dict.fromkeys(ROUGE, True),
+    "bleu": True,
+    "chrf": True,
+    "ter": False,
+    "meteor-exact": True,
+}
+"""Name -> whether higher is better."""

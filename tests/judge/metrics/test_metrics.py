@@ -1,0 +1,84 @@
+"""Classical metrics are what their packages compute, against the right text, and failures are no scores."""
+
+import random
+
+import pytest
+
+from dhp.content.catalog import read_task
+from dhp.core.errors import InputError
+from dhp.core.records import Candidate, Rating
+from dhp.judge.metrics.judge import metric_judge
+
+TEXT = "The councillors voted against the plan. The market stays open for two years."
+REFERENCE = "Councillors have voted against a plan. The market will stay open."
+OTHER = "Rain fell on the harbour all night."
+
+
+def rated(model: str, *references: str, text: str = TEXT, source: str = OTHER) -> Rating:
+    judge = metric_judge(model)
+    task = judge.own_task(read_task("summarization"))
+    (rating,) = judge.rate([Candidate("a", "original", text, source, references=references)], task)
+    return rating
+
+
+@pytest.mark.parametrize("name", ["rouge1", "rouge2", "rougeL", "rougeLsum"])
+@pytest.mark.parametrize(
+    ("part", "attribute"), [("f", "fmeasure"), ("recall", "recall"), ("precision", "precision")]
+)
+def test_rouge_is_that_of_its_package(name: str, part: str, attribute: str) -> None:
+    scorer = pytest.importorskip("rouge_score.rouge_scorer", reason="ROUGE needs rouge-score")
+    sides = [s.replace(". ", ".\n") if name == "rougeLsum" else s for s in (REFERENCE, TEXT)]
+    expected = getattr(scorer.RougeScorer([name], use_stemmer=True).score(*sides)[name], attribute)
+    assert rated(f"metric/{name}?part={part}", REFERENCE).score == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
+def test_sacrebleu_metrics(name: str) -> None:
+    sacrebleu = pytest.importorskip("sacrebleu", reason="BLEU, chrF and TER need sacrebleu")
+    score = getattr(sacrebleu, f"sentence_{name}")(TEXT, [REFERENCE]).score / 100
+    expected = 1 - score if name == "ter" else score
+    assert rated(f"metric/{name}", REFERENCE).score == pytest.approx(expected)
+
+
+def test_meteor_exact_by_hand() -> None:
+    """One word of two matches: P = 1/2, R = 1, F = 10/11 weighted, one chunk of one match halves it."""
+    f = 10 * 0.5 * 1 / (1 + 9 * 0.5)
+    assert rated("metric/meteor-exact", "cats", text="cats dogs").score == pytest.approx(f * 0.5)
+
+
+def test_several_references_and_the_source() -> None:
+    each = [rated("metric/meteor-exact", r).score or 0 for r in (REFERENCE, OTHER)]
+    name = "metric/meteor-exact?references="
+    assert rated(f"{name}mean", REFERENCE, OTHER).score == pytest.approx(sum(each) / 2)
+    assert rated(f"{name}max", REFERENCE, OTHER).score == pytest.approx(max(each))
+    assert rated(f"{name}first", REFERENCE, OTHER).score == pytest.approx(each[0])
+    assert rated("metric/meteor-exact").score == pytest.approx(each[1])
+    assert rated("metric/meteor-exact?against=source", REFERENCE).score == pytest.approx(each[1])
+    missing = rated("metric/meteor-exact?against=reference")
+    assert (missing.score, missing.status) == (None, "failed")
+
+
+def test_damage_lowers_overlap_with_the_original() -> None:
+    rng = random.Random(0)
+    damaged = "".join(c for c in TEXT if rng.random() > 0.1)
+    whole = rated("metric/meteor-exact", TEXT).score
+    broken = rated("metric/meteor-exact", TEXT, text=damaged).score
+    assert broken is not None
+    assert whole is not None
+    assert broken < whole
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("metric/rogue1", "unknown metric 'rogue1'; did you mean 'rouge1'"),
+        ("metric/meteor-exact?part=f", "unknown setting 'part'"),
+        ("metric/meteor-exact?references=some", "references 'some'; allowed: mean, max, first"),
+        ("metric/perplexity", "path ''; allowed: the folder of a model"),
+        ("metric/bertscore?path=/nowhere", "path '/nowhere'; allowed: the folder"),
+    ],
+)
+def test_bad_names_are_one_line(model: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as failed:
+        metric_judge(model)
+    assert "\n" not in str(failed.value)
