@@ -1,6 +1,7 @@
 """The `dhp` command: subcommands, and errors in one line with an exit code."""
 
 import io
+import logging
 import sys
 import warnings
 from collections.abc import Sequence
@@ -70,6 +71,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
 
 def _run(arguments: Sequence[str], program: str) -> NoReturn:
     warnings.showwarning = _show_warning  # type: ignore[assignment]
+    logging.getLogger("dhp").handlers = [_Notes()]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'
@@ -88,10 +90,21 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+class _Notes(logging.Handler):
+    """Shows what the package logs, a line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _say(record.getMessage())
+
+
 def _show_warning(message: Warning | str, *_: object) -> None:
-    print(f"dhp: {printable(str(message))}", file=sys.stderr)
+    _say(str(message))
+
+
+def _say(message: str) -> None:
+    print(f"dhp: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print(f"dhp: {printable(' '.join(message.split()))}", file=sys.stderr)
+    _say(message)
     sys.exit(code)

@@ -1,6 +1,7 @@
 """Where results are printed, and in which form."""
 
 import io
+import logging
 import os
 import sys
 import warnings
@@ -50,10 +51,16 @@ class OutputOptions:
 
     @contextmanager
     def working(self, unit: str) -> Iterator["Show | None"]:
-        """Yields what shows progress on standard error; where all shall be quiet, None, without warnings."""
+        """Yields what shows progress on standard error; where all shall be quiet, None, without notes."""
         if self.quiet:
-            with warnings.catch_warnings(action="ignore"):
-                yield None
+            log = logging.getLogger("dhp")
+            level = log.level
+            log.setLevel(logging.ERROR)
+            try:
+                with warnings.catch_warnings(action="ignore"):
+                    yield None
+            finally:
+                log.setLevel(level)
             return
         from dhp.cli.progress import progress_shown
 

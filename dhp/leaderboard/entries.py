@@ -2,8 +2,8 @@
 
 import datetime as dt
 import json
+import logging
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -92,11 +92,10 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
             continue
         older, newer = (entry, first) if entry.created <= first.created else (first, entry)
         kept[entry.key] = newer
-        warnings.warn(
+        logging.getLogger("dhp").warning(
             f"two runs of model '{entry.result.model}' (protocol '{entry.result.protocol}') on "
             f"'{entry.result.dataset}': the newest counts, {newer.place} ({newer.result.created}), not "
-            f"{older.place} ({older.result.created})",
-            stacklevel=2,
+            f"{older.place} ({older.result.created})"
         )
     return list(kept.values())
 

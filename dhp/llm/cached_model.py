@@ -1,6 +1,6 @@
 """A language model behind the store of replies: what judges and perturbers hold."""
 
-import warnings
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -134,7 +134,7 @@ class CachedModel:
         def answers(done: Done) -> list[Answer]:
             self.session_usage.retries = engine.retries
             while client.notes:
-                warnings.warn(f"{client.model}: {client.notes.pop(0)}", stacklevel=2)
+                logging.getLogger("dhp").warning("%s: %s", client.model, client.notes.pop(0))
             same = [done.job, *twins.pop(tuple(done.job.keys.values()))]
             return [self._answer(job, done.outcomes) for job in same]
 

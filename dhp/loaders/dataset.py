@@ -1,6 +1,6 @@
 """From the name of a dataset to its examples, task and suite."""
 
-import warnings
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -153,7 +153,7 @@ def _expanded(name: str) -> Iterator[str]:
             )
         for dataset in DATASETS:
             if dataset not in ready:
-                warnings.warn(f"left out of 'all': {unprepared(dataset)}", stacklevel=2)
+                logging.getLogger("dhp").warning("left out of 'all': %s", unprepared(dataset))
         yield from ready
     elif name in dataset_names() or name.startswith("mini/") or is_user_data(name):
         yield name

@@ -1,6 +1,6 @@
 """From names and options to datasets with degraded texts."""
 
-import warnings
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -336,7 +336,7 @@ def _released(
         fitting = {ours: c for ours, c in (fields or {}).items() if ours in own or ours not in known}
         found = read_released(name, entry, suite, fitting)
         shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in found.field_map.items())
-        warnings.warn(f"{name}, {entry}: columns read as {shown}", stacklevel=4)
+        logging.getLogger("dhp").warning("%s, %s: columns read as %s", name, entry, shown)
         task = read_task(read_card(entry).task)
         whole = Dataset(entry, found.examples, task, None, found.examples, found.variants, found.texts)
         sets.append(whole if n is None else whole.chosen(n, seed))

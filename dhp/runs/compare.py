@@ -1,7 +1,7 @@
 """Runs side by side: which judge is better, as far as the same examples can tell."""
 
+import logging
 import math
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -76,7 +76,7 @@ def compare_runs(
     if len(alone) < len(by_dataset):
         for dataset in alone:
             del by_dataset[dataset]
-            warnings.warn(f"dataset '{dataset}' has one judge only and is left out", stacklevel=2)
+            logging.getLogger("dhp").warning("dataset '%s' has one judge only and is left out", dataset)
     found = []
     for dataset, entries in by_dataset.items():
         judges = _judges(dataset, entries, allow)

@@ -1,6 +1,7 @@
 """Results are added by file: figures that do not follow from the ratings are refused."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -115,13 +116,16 @@ def test_ratings_without_names_fit_the_only_result(runs: Path, tmp_path: Path) -
     assert add_results(run / "results.json", tmp_path / "b", ratings=tmp_path / "r.csv", resamples=RESAMPLES)
 
 
-def test_the_newer_result_stays_on_the_board(tmp_path: Path, edited: Callable[..., Path]) -> None:
+def test_the_newer_result_stays_on_the_board(
+    tmp_path: Path, edited: Callable[..., Path], caplog: pytest.LogCaptureFixture
+) -> None:
     board = tmp_path / "board"
     (path,) = add_results(edited("old.json", lambda r: r.update(created="2001-01-01T00:00:00+00:00")), board)
-    with pytest.warns(UserWarning, match="the newest counts, .*new.json"):
-        assert add_results(edited("new.json", lambda r: r.update(cost=1.0)), board) == [path]
-    with pytest.warns(UserWarning, match="not .*old.json"):
-        assert add_results(tmp_path / "old.json", board) == []
+    assert add_results(edited("new.json", lambda r: r.update(cost=1.0)), board) == [path]
+    assert add_results(tmp_path / "old.json", board) == []
+    replaced, kept = caplog.messages
+    assert re.search("the newest counts, .*new.json", replaced)
+    assert re.search("not .*old.json", kept)
     assert [json.loads(p.read_text())["cost"] for p in board.iterdir()] == [1.0]
 
 

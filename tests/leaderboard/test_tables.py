@@ -1,6 +1,7 @@
 """What stands on a leaderboard, in which table, on which rank."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -143,23 +144,24 @@ def test_no_intervals_no_ties_but_of_equal_figures(runs: Path, edited: Callable[
     assert [(row.rank, row.tied) for row in table.rows] == [(1, True), (1, True), (3, False)]
 
 
-def test_the_newest_of_two_runs_counts(runs: Path, edited: Callable[..., Path]) -> None:
+def test_the_newest_of_two_runs_counts(
+    runs: Path, edited: Callable[..., Path], caplog: pytest.LogCaptureFixture
+) -> None:
     newer = edited("newer.json", lambda r: r.update(created=soon(), d_avg=9.0))
     for order in ([newer, runs / "noisy"], [runs / "noisy", newer]):
-        with pytest.warns(
-            UserWarning, match=r"two runs of model 'mock/noisy' .*newest counts, .*newer\.json \("
-        ):
-            entries = read_entries(order)
+        caplog.clear()
+        entries = read_entries(order)
+        assert re.search(r"two runs of model 'mock/noisy' .*newest counts, .*newer\.json \(", caplog.text)
         found = {e.result.dataset: e.result.d_avg for e in entries}
         assert found["mini/summeval"] == 9.0
         assert len(entries) == 2
 
 
-def test_the_same_result_twice_is_one(runs: Path, recwarn: pytest.WarningsRecorder) -> None:
+def test_the_same_result_twice_is_one(runs: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = runs / "noisy" / "results.json"
     for order in ([file, runs / "noisy"], [runs / "noisy", file]):
         assert [entry.group is not None for entry in read_entries(order)] == [True, True]
-    assert not recwarn
+    assert not caplog.messages
 
 
 def test_a_folder_of_results_files_is_a_board(runs: Path, tmp_path: Path) -> None:

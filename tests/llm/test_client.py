@@ -78,10 +78,10 @@ def test_max_tokens_is_asked_for_by_its_newer_name_where_the_server_wants_that()
         assert stats(url)["bodies"][-1]["max_completion_tokens"] == 16
 
 
-def test_a_refused_seed_is_left_out_and_said() -> None:
-    said = "openai/stub: the server refuses seed: sampling cannot be repeated"
-    with stub_server("--refuse", "seed") as url, pytest.warns(UserWarning, match=said):
+def test_a_refused_seed_is_left_out_and_said(caplog: pytest.LogCaptureFixture) -> None:
+    with stub_server("--refuse", "seed") as url:
         assert len(answered(cached_model(url), list(requests(3, params=SAMPLED)))) == 3
+    assert "openai/stub: the server refuses seed: sampling cannot be repeated" in caplog.text
 
 
 @pytest.mark.parametrize("parameter", ["temperature", "top_p"])
@@ -101,14 +101,16 @@ def test_a_server_without_log_probabilities_answers_without() -> None:
 
 
 @pytest.mark.parametrize("option", ["--no-n", "--refuse-n"])
-def test_samples_are_asked_one_by_one_where_the_server_gives_one(option: str) -> None:
+def test_samples_are_asked_one_by_one_where_the_server_gives_one(
+    option: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with stub_server(option) as url:
-        with pytest.warns(UserWarning, match="n: samples are asked one by one") as said:
-            found = answered(cached_model(url), list(requests(10, samples=4, params=SAMPLED)))
+        found = answered(cached_model(url), list(requests(10, samples=4, params=SAMPLED)))
         calls = stats(url)["calls"]
     assert all(len(texts) == 4 for texts in found.values())
     assert calls == 40 + (1 if option == "--refuse-n" else 0)
-    assert len(said) == 1
+    (said,) = caplog.messages
+    assert "n: samples are asked one by one" in said
     with stub_server() as url:
         assert answered(cached_model(url), list(requests(10, samples=4, params=SAMPLED)))
         assert stats(url)["calls"] == 10

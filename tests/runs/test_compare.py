@@ -193,9 +193,11 @@ def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -
                 compare_runs(folders)
 
 
-def test_a_dataset_of_one_judge_is_left_out_and_named(tmp_path: Path) -> None:
+def test_a_dataset_of_one_judge_is_left_out_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     dhp.run("mock/ideal", ["mini/story_cloze", "mini/wmt22_deen"], n=6, resamples=None, out=tmp_path / "a")
     dhp.run("mock/harsh", "mini/story_cloze", n=6, resamples=None, out=tmp_path / "b")
-    with pytest.warns(UserWarning, match="'mini/wmt22_deen' has one judge only and is left out"):
-        (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=10)
+    (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=10)
+    assert caplog.messages == ["dataset 'mini/wmt22_deen' has one judge only and is left out"]
     assert found.dataset == "mini/story_cloze"
