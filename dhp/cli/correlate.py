@@ -1,0 +1,143 @@
+"""`dhp correlate`: how well judges' scores follow human ones."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dhp.cli.output import output_console
+from dhp.core.errors import InputError
+from dhp.core.text import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from dhp.human.agreement import Agreement, JudgeAgreement
+    from dhp.human.correlation import Correlation
+
+_LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "systems"}
+
+
+@click.command()
+@click.argument("ratings")
+@click.option(
+    "--human",
+    required=True,
+    metavar="FILE|NAME=FILE",
+    help="Human scores: a table, or a published set as its owners give it.",
+)
+@click.option("--resamples", default=1000, metavar="K", help="Of the sources, for intervals and tests.")
+@click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
+@click.option("--seed", default=0, metavar="K", help="Of the resamples.")
+@click.option("--json", is_flag=True, help="Print the figures as JSON.")
+def correlate(ratings: str, human: str, resamples: int, tau_c: bool, seed: int, json: bool) -> None:
+    """Correlate judges' scores with human ones.
+
+    RATINGS and the human table have the columns source, system, metric, score; ratings perhaps sample, model,
+    protocol, human scores perhaps rater. Published sets: summeval, newsroom, realsumm, topical_chat,
+    openmeva_roc.
+
+    Example: dhp correlate ratings.csv --human summeval=summeval.jsonl
+    """
+    from dhp.human.agreement import correlate_tables
+
+    if resamples < 0 or 0 < resamples < 20:
+        raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
+    found = correlate_tables(
+        ratings,
+        _human(human),
+        coefficients=("pearson", "spearman", "kendall-c" if tau_c else "kendall"),
+        resamples=resamples,
+        seed=seed,
+    )
+    if json:
+        from json import dumps
+
+        print(dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        return
+    console = output_console()
+    for judge in found.judges:
+        _print_judge(judge, console)
+    _print_pairs(found, console)
+    for metric, agreed in found.raters.items():
+        if agreed:
+            alpha = "undefined" if agreed.alpha is None else f"{agreed.alpha:.2f}"
+            ceiling = "" if agreed.ceiling is None else f", ceiling of a judge's Pearson {agreed.ceiling:.2f}"
+            console.print(
+                f"{printable(metric)}: {agreed.raters} raters, Krippendorff's alpha {alpha}{ceiling}",
+                highlight=False,
+            )
+
+
+def _human(given: str) -> "str | pd.DataFrame":
+    from dhp.loaders.rated import RATED_SETS, human_scores, read_rated
+
+    name, equals, path = given.partition("=")
+    if not equals or name not in RATED_SETS:
+        return given
+    import pandas as pd
+
+    return pd.DataFrame(human_scores(read_rated(name, Path(path))))
+
+
+def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
+    from dhp.report.plain import plain_table
+
+    first = judge.metrics[0].correlations
+    table = plain_table(f"{judge.judge}  ·  correlation with human scores")
+    table.add_column("level")
+    table.add_column("coefficient")
+    for metric in judge.metrics:
+        table.add_column(printable(metric.metric), justify="right", overflow="fold")
+    table.add_column("mean", justify="right")
+    for row, one in enumerate(first):
+        cells = [_cell(metric.correlations[row]) for metric in judge.metrics]
+        mean = judge.mean[f"{one.level}.{one.coefficient}"]
+        table.add_row(_LEVELS[one.level], one.coefficient, *cells, "–" if mean is None else f"{mean:.3f}")
+    accuracies = [m.pair_accuracy for m in judge.metrics]
+    cells = ["–" if a is None else f"{a.accuracy:.3f} (ties ≤ {a.epsilon:.3g})" for a in accuracies]
+    table.add_row("pairs", "accuracy", *cells, "")
+    soft = [m.soft_pair_accuracy for m in judge.metrics]
+    table.add_row("systems", "soft accuracy", *("–" if v is None else f"{v:.3f}" for v in soft), "")
+    console.print(table)
+    left_out = {m.metric: m.correlations[0].left_out for m in judge.metrics if m.correlations[0].left_out}
+    for name, number in left_out.items():
+        console.print(
+            f"  note: {printable(name)}: {number} sources with constant or too few scores are left out "
+            "within sources",
+            highlight=False,
+        )
+    console.print()
+
+
+def _cell(found: "Correlation") -> str:
+    if found.value is None:
+        return "undefined"
+    ends = "" if found.ci is None else f" [{found.ci[0]:.2f}, {found.ci[1]:.2f}]"
+    return f"{found.value:.3f}{ends}"
+
+
+def _print_pairs(found: "Agreement", console: "Console") -> None:
+    from dhp.report.plain import plain_table
+
+    if not found.pairs:
+        return
+    table = plain_table("two judges on the items of both (Pearson over all items)")
+    headings = ("judges", "metric", "items", "difference", "p (swaps)", "Williams' t", "p (Williams)")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place > 1 else "left", overflow="fold")
+    for pair in found.pairs:
+        swap = (
+            ("–", "–")
+            if pair.swap is None
+            else (f"{pair.swap.difference:+.3f}", f"{pair.swap.p_two_sided:.3g}")
+        )
+        test = (
+            ("–", "–")
+            if pair.williams is None
+            else (f"{pair.williams.t:.2f}", f"{pair.williams.p_two_sided:.3g}")
+        )
+        names = printable(f"{pair.first} – {pair.second}")
+        table.add_row(names, printable(pair.metric), str(pair.items), *swap, *test)
+    console.print(table)

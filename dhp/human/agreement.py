@@ -1,0 +1,222 @@
+"""Judges against human ratings: correlations by metric, tests between judges, raters, as one result."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.core.errors import InputError, suggest
+from dhp.human.comparison import (
+    PairAccuracy,
+    Swap,
+    Williams,
+    pair_accuracy,
+    soft_pair_accuracy,
+    swap_test,
+    williams,
+)
+from dhp.human.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level, correlate
+from dhp.human.raters import RaterAgreement, by_samples, rater_agreement
+from dhp.human.scores import Scores, judges, mean_over, read_scores, scores_by_metric
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+SCHEMA = "dhp.agreement/1"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """How a judge agrees with humans on one metric."""
+
+    metric: str
+    items: int
+    """Scored by both."""
+    correlations: tuple[Correlation, ...]
+    pair_accuracy: PairAccuracy | None
+    soft_pair_accuracy: float | None
+    by_samples: tuple[float | None, ...]
+    """Pooled Pearson correlation of the mean of the first 1, 2, ... samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """How a judge agrees with humans."""
+
+    judge: str
+    metrics: tuple[MetricAgreement, ...]
+    mean: Mapping[str, float | None]
+    """`LEVEL.COEFFICIENT` -> mean over the metrics; None where one is undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePair:
+    """Two judges on the items that both scored."""
+
+    first: str
+    second: str
+    metric: str
+    items: int
+    williams: Williams | None
+    """Of the pooled Pearson correlations; its items are taken for independent."""
+    swap: Swap | None
+    """Of the pooled Pearson correlations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The result of `correlate_tables`."""
+
+    judges: tuple[JudgeAgreement, ...]
+    pairs: tuple[JudgePair, ...]
+    raters: Mapping[str, RaterAgreement | None]
+    """Metric -> agreement of the human raters; None for a single one."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+def correlate_tables(
+    ratings: "str | Path | pd.DataFrame",
+    human: "str | Path | pd.DataFrame",
+    *,
+    levels: Sequence[Level] = LEVELS,
+    coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall"),
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Agreement:
+    """Agreement of judges with human ratings.
+
+    Parameters
+    ----------
+    ratings
+        A file or table with the columns `source, system, metric, score`; perhaps `sample, model, protocol`.
+    human
+        The same of humans, perhaps with `rater`; raters are averaged.
+    levels, coefficients
+        What to compute; see `dhp.human.correlation`.
+    resamples
+        Of the sources, for intervals, and swaps, for tests; 0 for neither.
+    seed
+        Of both.
+
+    Raises
+    ------
+    InputError
+        For a broken table, an unknown level or coefficient, metrics or items that the two do not share.
+    """
+    if unknown := [level for level in levels if level not in LEVELS]:
+        raise InputError(f"unknown level '{unknown[0]}'; {suggest(unknown[0], LEVELS)}")
+    if wrong := [name for name in coefficients if name not in COEFFICIENTS]:
+        raise InputError(f"unknown coefficient '{wrong[0]}'; {suggest(wrong[0], COEFFICIENTS)}")
+    people = scores_by_metric(read_scores(human, "human"))
+    rated = {name: scores_by_metric(part) for name, part in judges(read_scores(ratings)).items()}
+    found, aligned = [], {}
+    for name, metrics in rated.items():
+        shared = [m for m in people if m in metrics]
+        if not shared:
+            raise InputError(
+                f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(people)}"
+            )
+        each = []
+        for metric in shared:
+            truth, samples = _aligned(people[metric], metrics[metric], name, metric)
+            aligned[name, metric] = (people[metric], metrics[metric])
+            each.append(_metric(metric, truth, samples, levels, coefficients, resamples, seed))
+        found.append(JudgeAgreement(name, tuple(each), _means(each)))
+    pairs = [
+        _pair(a, b, metric, aligned, resamples, seed)
+        for a, b in combinations(rated, 2)
+        for metric in people
+        if (a, metric) in aligned and (b, metric) in aligned
+    ]
+    raters = {m: rater_agreement(s.samples) if len(s.samples) > 1 else None for m, s in people.items()}
+    return Agreement(tuple(found), tuple(pairs), raters)
+
+
+def _aligned(people: Scores, judge: Scores, name: str, metric: str) -> tuple[Floats, Floats]:
+    """Human means, shape (sources, systems), and the judge's samples of the sources and systems of both."""
+    sources = [s for s in people.sources if s in set(judge.sources)]
+    systems = [s for s in people.systems if s in set(judge.systems)]
+    if not sources or not systems:
+        what = "source" if not sources else "system"
+        raise InputError(f"human: no {what} of judge '{name}' has human scores of '{metric}'")
+    return mean_over(people.at(sources, systems)), judge.at(sources, systems)
+
+
+def _metric(
+    metric: str,
+    truth: Floats,
+    samples: Floats,
+    levels: Sequence[Level],
+    coefficients: Sequence[Coefficient],
+    resamples: int,
+    seed: int,
+) -> MetricAgreement:
+    mean = mean_over(samples)
+    found = correlate(
+        truth,
+        mean,
+        levels=levels,
+        coefficients=coefficients,
+        resamples=resamples,
+        rng=np.random.default_rng(seed),
+    )
+    soft = (
+        soft_pair_accuracy(truth, mean, resamples=resamples, rng=np.random.default_rng(seed))
+        if resamples
+        else None
+    )
+    return MetricAgreement(
+        metric,
+        int((~np.isnan(truth) & ~np.isnan(mean)).sum()),
+        tuple(found),
+        pair_accuracy(truth, mean),
+        soft,
+        tuple(by_samples(truth, samples, "pooled", "pearson")) if len(samples) > 1 else (),
+    )
+
+
+def _means(metrics: Sequence[MetricAgreement]) -> dict[str, float | None]:
+    names = [f"{c.level}.{c.coefficient}" for c in metrics[0].correlations]
+    columns = zip(*([c.value for c in m.correlations] for m in metrics), strict=True)
+    return {
+        name: None if None in column else float(np.mean([v for v in column if v is not None]))
+        for name, column in zip(names, columns, strict=True)
+    }
+
+
+def _pair(
+    first: str,
+    second: str,
+    metric: str,
+    aligned: Mapping[tuple[str, str], tuple[Scores, Scores]],
+    resamples: int,
+    seed: int,
+) -> JudgePair:
+    people, a = aligned[first, metric]
+    b = aligned[second, metric][1]
+    sources = [s for s in people.sources if s in set(a.sources) & set(b.sources)]
+    systems = [s for s in people.systems if s in set(a.systems) & set(b.systems)]
+    if not sources or not systems:
+        return JudgePair(first, second, metric, 0, None, None)
+    truth, one, other = (mean_over(s.at(sources, systems)) for s in (people, a, b))
+    there = ~(np.isnan(truth) | np.isnan(one) | np.isnan(other))
+    n = int(there.sum())
+    test = None
+    if n > 3 and all(np.ptp(v[there]) > 0 for v in (truth, one, other)):
+        r = np.corrcoef([truth[there], one[there], other[there]])
+        test = williams(float(r[0, 1]), float(r[0, 2]), float(r[1, 2]), n)
+    swap = None
+    if resamples and n:
+        swap = swap_test(
+            truth, one, other, "pooled", "pearson", resamples=resamples, rng=np.random.default_rng(seed)
+        )
+    return JudgePair(first, second, metric, n, test, swap)

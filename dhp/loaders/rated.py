@@ -1,0 +1,169 @@
+"""Texts of several systems on the same sources, with human scores: published sets and the user's tables."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import read_lines, read_text, reason
+from dhp.core.seeding import text_hash
+from dhp.core.tables import TABLE_SUFFIXES, read_table
+
+
+@dataclass(frozen=True, slots=True)
+class RatedText:
+    """What one system wrote for one source."""
+
+    source_id: str
+    system: str
+    source: str
+    """What the systems were given."""
+    output: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Further texts of the source, such as `fact`."""
+    references: tuple[str, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Metric -> human score, the mean over raters."""
+
+
+def read_rated(name: str, path: Path) -> list[RatedText]:
+    """A set of rated texts.
+
+    Parameters
+    ----------
+    name
+        `summeval`, `newsroom`, `realsumm`, `topical_chat`, `openmeva_roc`, or `own` for a table of the user's
+        with the columns `source, output` and optionally `id` (of the source), `system`, `reference`,
+        `score:METRIC` and further texts.
+    path
+        The file as its owners publish it.
+
+    Returns
+    -------
+    list of RatedText
+        One for each source and system, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, a file of another form, or a source and system that stand twice.
+    """
+    if name not in _READERS:
+        raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, _READERS)}")
+    try:
+        texts = list(_READERS[name](path))
+    except (KeyError, TypeError, ValueError, AttributeError) as e:
+        raise InputError(f"{path}: not of the form of '{name}' ({type(e).__name__}: {reason(e)})") from None
+    seen: set[tuple[str, str]] = set()
+    for text in texts:
+        if (key := (text.source_id, text.system)) in seen:
+            raise InputError(f"{path}: source '{key[0]}', system '{key[1]}' stands twice; allowed: once")
+        seen.add(key)
+    if not texts:
+        raise InputError(f"{path}: is empty; allowed: at least one text")
+    return texts
+
+
+def human_scores(texts: list[RatedText]) -> list[dict[str, object]]:
+    """The human scores as rows `source, system, metric, score`."""
+    return [
+        {"source": t.source_id, "system": t.system, "metric": metric, "score": score}
+        for t in texts
+        for metric, score in t.scores.items()
+    ]
+
+
+def _documents(path: Path, references: str, scores: str | None) -> Iterator[RatedText]:
+    """JSON Lines, one row a document with the lists `systems` and `machine_summaries` and scores in lists."""
+    aspects = ("coherence", "consistency", "fluency", "relevance")
+    for line in read_lines(path):
+        row = json.loads(line)
+        given = row[scores] if scores else {name: row[name] for name in aspects}
+        known = row[references]
+        for place, (system, output) in enumerate(
+            zip(row.get("systems") or _numbered(row), row["machine_summaries"], strict=True)
+        ):
+            yield RatedText(
+                str(row["id"]),
+                str(system),
+                row["text"],
+                output,
+                references=tuple(known) if isinstance(known, list) else (known,),
+                scores={metric: float(values[place]) for metric, values in given.items()},
+            )
+
+
+def _numbered(row: Mapping[str, Any]) -> list[str]:
+    return [f"system {i}" for i in range(1, len(row["machine_summaries"]) + 1)]
+
+
+def _topical_chat(path: Path) -> Iterator[RatedText]:
+    """A JSON list of responses with `source` (the dialogue), `context` (the fact), `system_id`, `scores`."""
+    for row in json.loads(read_text(path)):
+        yield RatedText(
+            text_hash(f"{row['source']}\n{row['context']}"),
+            row["system_id"],
+            row["source"],
+            row["system_output"],
+            {"fact": row["context"]},
+            scores={metric: float(score) for metric, score in row["scores"].items()},
+        )
+
+
+def _openmeva(path: Path) -> Iterator[RatedText]:
+    """A JSON list of prompts, `gen` holding each system's story with the ratings of several people."""
+    for row in json.loads(read_text(path)):
+        for system, story in row["gen"].items():
+            ratings = story["score"]["human"]
+            mean = sum(map(float, ratings)) / len(ratings) if isinstance(ratings, list) else float(ratings)
+            references = (row["reference"],) if row.get("reference") else ()
+            yield RatedText(
+                str(row["doc_id"]), system, row["prompt"], story["text"], {}, references, {"overall": mean}
+            )
+
+
+def _own(path: Path) -> Iterator[RatedText]:
+    table = read_table(path)
+    table.need(["source", "output"])
+    known = {"id", "source", "system", "output", "reference"}
+    prefix = "score:"
+    for row in table.rows:
+        scores = {}
+        for column in table.columns:
+            if column.startswith(prefix) and row.has(column):
+                try:
+                    scores[column.removeprefix(prefix)] = float(row.text(column))
+                except ValueError:
+                    raise row.fault(f"column '{column}': '{row.text(column)}'; allowed: a number") from None
+        source = row.text("source")
+        yield RatedText(
+            row.text("id") if row.has("id") else text_hash(source),
+            row.text("system") if row.has("system") else "system",
+            source,
+            row.text("output"),
+            {
+                c: row.text(c)
+                for c in table.columns
+                if c not in known and not c.startswith(prefix) and row.has(c)
+            },
+            (row.text("reference"),) if row.has("reference") else (),
+            scores,
+        )
+
+
+_READERS: dict[str, Callable[[Path], Iterator[RatedText]]] = {
+    "summeval": lambda path: _documents(path, "human_summaries", None),
+    "newsroom": lambda path: _documents(path, "reference", "scores"),
+    "realsumm": lambda path: _documents(path, "reference", "scores"),
+    "topical_chat": _topical_chat,
+    "openmeva_roc": _openmeva,
+    "own": _own,
+}
+RATED_SETS = tuple(name for name in _READERS if name != "own")
+
+
+def is_rated_table(given: str) -> bool:
+    """Whether it names a table of the user's own."""
+    return Path(given).suffix.lower() in TABLE_SUFFIXES

@@ -1,0 +1,1 @@
+"""Names, numbers and terms replaced by fictional ones, by rule."""

@@ -1,0 +1,1 @@
+"""Grammatical errors, by rule."""

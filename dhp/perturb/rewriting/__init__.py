@@ -1,0 +1,1 @@
+"""Sentences rephrased and said again, by rule."""

@@ -1,0 +1,46 @@
+"""`dhp correlate` prints what `dhp.human` computes, and errors in one line."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[str, str]:
+    rows = [
+        {"source": f"s{i}", "system": f"m{j}", "metric": "fluency", "score": (i * j + i) % 5}
+        for i in range(6)
+        for j in range(4)
+    ]
+    human = pd.DataFrame(rows)
+    ratings = pd.concat([human.assign(model="same"), human.assign(model="other", score=5 - human["score"])])
+    for name, table in (("human", human), ("ratings", ratings)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    return str(tmp_path / "ratings.csv"), str(tmp_path / "human.csv")
+
+
+def test_table_and_json(dhp: Run, tables: tuple[str, str]) -> None:
+    ratings, human = tables
+    done = dhp("correlate", ratings, "--human", human, "--resamples", "20")
+    assert done.code == 0
+    assert "same  ·  correlation with human scores" in done.out
+    assert "2 sources with constant or too few scores are left out" in done.out  # zeros alone
+    found = json.loads(dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json").out)
+    values = {j["judge"]: j["mean"]["pooled.kendall"] for j in found["judges"]}
+    assert values == pytest.approx({"same": 1, "other": -1})
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["--resamples", "5"], "--resamples 5: must be 0 or at least 20"),
+        (["--human", "nowhere.csv"], "nowhere.csv: does not exist"),
+    ],
+)
+def test_errors(dhp: Run, tables: tuple[str, str], extra: list[str], message: str) -> None:
+    done = dhp("correlate", tables[0], "--human", tables[1], *extra)
+    assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1)

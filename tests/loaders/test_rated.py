@@ -1,0 +1,62 @@
+"""Published sets of rated texts are read as their owners give them; tables of one's own by their columns."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dhp.core.errors import InputError
+from dhp.loaders.rated import human_scores, read_rated
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "file", "sources", "systems", "metrics"),
+    [
+        ("summeval", "summeval/summeval.jsonl", 100, 16, 4),
+        ("newsroom", "newsroom/newsroom.jsonl", 60, 7, 4),
+        ("realsumm", "realsumm/realsumm.jsonl", 100, 24, 1),
+        ("topical_chat", "topical_chat/topical_chat.json", 60, 6, 6),
+    ],
+)
+def test_published_sets(real: Path, name: str, file: str, sources: int, systems: int, metrics: int) -> None:
+    texts = read_rated(name, real / file)
+    assert len({t.source_id for t in texts}) == sources
+    assert len({t.system for t in texts}) == systems
+    assert len(texts) == sources * systems
+    assert len(human_scores(texts)) == sources * systems * metrics
+
+
+def test_openmeva(tmp_path: Path) -> None:
+    story = {"text": "It rained.", "score": {"human": [1, 2, 3]}}
+    file = tmp_path / "roc.json"
+    file.write_text(json.dumps([{"doc_id": 7, "prompt": "Ann", "reference": "R", "gen": {"gpt": story}}]))
+    (text,) = read_rated("openmeva_roc", file)
+    assert (text.source_id, text.system, text.references, text.scores) == ("7", "gpt", ("R",), {"overall": 2})
+
+
+def test_own_tables(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("source,system,output,score:fluency,question\nS,a,O1,3,Why?\nS,b,O2,,Why?\n")
+    one, other = read_rated("own", file)
+    assert one.source_id == other.source_id
+    assert (one.fields, one.scores, other.scores) == ({"question": "Why?"}, {"fluency": 3.0}, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("own", "source,system,output\nS,a,O\nS,a,P\n", "system 'a' stands twice"),
+        ("own", "source,output,score:x\nS,O,good\n", "column 'score:x': 'good'; allowed: a number"),
+        ("own", "source,text\nS,O\n", "column 'output' is missing"),
+        ("topical_chat", '{"a": 1}', "not of the form of 'topical_chat'"),
+        ("summeval", '{"id": 1}', "not of the form of 'summeval'"),
+        ("sumeval", "", "unknown set of rated texts 'sumeval'; did you mean 'summeval'"),
+    ],
+)
+def test_other_forms_are_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message) as failed:
+        read_rated(name, file)
+    assert "\n" not in str(failed.value)
