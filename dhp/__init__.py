@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from dhp.llm.usage import Limits, Prices
     from dhp.loaders.dataset import Dataset
     from dhp.perturb.api import Edited, Perturber, perturber
-    from dhp.perturb.build import Choice, perturb_datasets
+    from dhp.perturb.build import perturb_datasets
+    from dhp.perturb.choice import Choice
     from dhp.perturb.model_config import PerturbModel
     from dhp.run import estimate, run
 
@@ -73,7 +74,8 @@ _MODULES = {
     "llm.settings": "ModelSettings",
     "loaders.dataset": "Dataset",
     "perturb.api": "Edited Perturber perturber",
-    "perturb.build": "Choice perturb_datasets",
+    "perturb.build": "perturb_datasets",
+    "perturb.choice": "Choice",
     "perturb.model_config": "PerturbModel",
     "run": "estimate run",
 }

@@ -26,7 +26,8 @@ from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
-from dhp.perturb.build import Choice, Progress, build_texts, perturbing_estimates
+from dhp.perturb.build import Progress, build_texts, perturbing_estimates
+from dhp.perturb.choice import Choice
 from dhp.perturb.perturbed_dataset import PerturbedDataset, with_metrics
 from dhp.report.page import html_report
 from dhp.runs.reader import read_run

@@ -112,10 +112,10 @@ def test_a_blind_judge_through_the_whole_benchmark(statistics: str, holds: bool)
 PERTURBERS = (
     "random_deletions",
     "random_typos",
-    "fictional_named_entities_rule",
-    "grammatical_errors_rule",
+    "fictional_named_entities",
+    "grammatical_errors",
     "reordering",
-    "rewriting_insertion_rule",
+    "rewriting_insertion",
 )
 
 

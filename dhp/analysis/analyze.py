@@ -4,7 +4,6 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from dhp.analysis.results import Cell, Result, Results, VariantResult, plain_p
 from dhp.analysis.sequential import adjusted, own_intervals
 from dhp.content.catalog import read_probes, read_suite, read_task
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import ORIGINAL, PROBES, Variant, dose_of, methods, stands_for
+from dhp.core.records import ORIGINAL, PROBES, Variant, dose_of, methods
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import Scale, Suite
@@ -108,12 +107,6 @@ def _analyzed(
     if not group.variants:
         raise InputError(f"{group.place}: no rows of any variant besides '{ORIGINAL}'")
     rated, left_out, levels = _rated_variants(group, suite)
-    there = {v.perturber for v in rated}
-    if both := sorted(name for name in there if stands_for(name) != name and stands_for(name) in there):
-        raise InputError(
-            f"{group.place}: holds both '{both[0]}' and '{stands_for(both[0])}', for which it stands in; "
-            "allowed: one of them"
-        )
     task = suite.task if suite else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
     looks = group.looks is not None
@@ -147,8 +140,9 @@ def _rated_variants(group: RatingsArray, suite: Suite | None) -> tuple[list[Vari
             perturber, _, degree = name.partition(".")
             rated.append(Variant(name, perturber, levels.get(name, _ONE_LEVEL), "", degree or None))
         return rated, [], "column" if group.levels else "none"
-    pairs = list(zip(suite.variants, suite.with_stand_ins().variants, strict=True))
-    known = {v.name: v for v in (*chain.from_iterable(pairs), *probes.values())}
+    # A table does not say whether a language model or people made the variants of method `llm`.
+    own = (v if v.method == "rule" else replace(v, method="") for v in suite.variants)
+    known = {v.name: v for v in (*own, *probes.values())}
     for name in group.variants:
         perturber = name.partition(".")[0]
         if dose_of(name) and perturber in suite.perturbers:
@@ -160,7 +154,7 @@ def _rated_variants(group: RatingsArray, suite: Suite | None) -> tuple[list[Vari
             )
     rated = [v for name, v in known.items() if name in group.variants]
     doses = any(dose_of(v.name) for v in rated)
-    missing = [v.name for v, stand_in in pairs if not {v.name, stand_in.name} & set(group.variants)]
+    missing = [v.name for v in suite.variants if v.name not in group.variants]
     return rated, [] if doses else missing, "suite"
 
 

@@ -8,7 +8,7 @@ from dhp.cli.option_groups import COUNT, SEED, SUITE, option
 from dhp.core.errors import InputError, suggest
 
 if TYPE_CHECKING:
-    from dhp.perturb.build import Choice
+    from dhp.perturb.choice import Choice
     from dhp.perturb.dose_suites import Doses
     from dhp.perturb.model_config import PerturbModel
 
@@ -38,9 +38,6 @@ class TextOptions:
         multiple=True,
         metavar="MODULE:FUNCTION",
         help="A perturber of your own; may be repeated.",
-    )
-    only: str | None = option(
-        "--only", metavar="rule", help="Stand-ins by rule; default without --perturb-model."
     )
     perturb_model: str | None = option(
         "--perturb-model", metavar="MODEL", help="Makes the perturbations by language model."
@@ -87,13 +84,7 @@ class TextOptions:
         }
 
     def _perturb_model(self) -> "PerturbModel | None":
-        if self.only not in (None, "rule"):
-            raise InputError(f"--only '{self.only}': unknown; allowed: rule")
         if self.perturb_model is None:
-            if self.only and self.perturbed:
-                raise InputError(
-                    f"--only: cannot be used with --perturbed {self.perturbed}, which brings its texts"
-                )
             given = {
                 "--perturb-steps": self.perturb_steps != "written",
                 "--perturb-prompts": self.perturb_prompts,
@@ -102,8 +93,6 @@ class TextOptions:
             if without := [name for name, value in given.items() if value]:
                 raise InputError(f"{without[0]}: is for a language model; give one by --perturb-model")
             return None
-        if self.only:
-            raise InputError("--only rule: contradicts --perturb-model; give one or the other")
         from dhp.perturb.model_config import PerturbModel
 
         return PerturbModel(self.perturb_model, self.perturb_steps, self.perturb_prompts, self.perturb_tokens)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError, suggest
-from dhp.core.specs import Card, Descriptions, Probes, S, Suite, Task, Weights
+from dhp.core.specs import AuthoredEdits, Card, Descriptions, Probes, S, Suite, Task, Weights
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""
@@ -94,6 +94,20 @@ def read_probes(name: str) -> Probes:
     return load_spec(named_file("probes", content_folder("perturbations") / "probes", name), Probes)
 
 
+@functools.cache
+def read_authored(dataset: str) -> AuthoredEdits | None:
+    """The edits that people wrote for a bundled dataset (`mini/NAME`); None for any other."""
+    base = dataset.removeprefix("mini/")
+    folder = content_folder("perturbations") / "authored"
+    if base == dataset or base not in names_in(folder):
+        return None
+    path = folder / f"{base}.yaml"
+    edits = load_spec(path, AuthoredEdits)
+    if edits.dataset != dataset:
+        raise InputError(f"{path}: dataset: must be '{dataset}', not '{edits.dataset}'")
+    return edits
+
+
 def read_weights(given: str) -> Weights:
     """Weights by name or by file (`.yaml`); tasks and metrics they name must exist, rows must be full.
 
@@ -130,7 +144,7 @@ def _check_rows(
 
 
 def mini_examples_file(dataset: str) -> Path:
-    """The bundled examples that stand in for a dataset (JSONL of `id, source, output` and its fields)."""
+    """The bundled examples of the kind of a dataset (JSONL of `id, source, output` and its fields)."""
     folder = content_folder("datasets") / "mini"
     if not (path := folder / f"{dataset}.jsonl").is_file():
         known = [f"mini/{p.stem}" for p in sorted(folder.glob("*.jsonl"))]

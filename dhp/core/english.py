@@ -5,8 +5,6 @@ import math
 import re
 from collections.abc import Mapping
 
-from dhp.core.errors import NotApplicable
-
 PRONOUNS: Mapping[str, str] = {
     form: kind
     for kind, forms in {
@@ -65,12 +63,6 @@ def looks_english(text: str) -> bool:
     if len(words) < _SHORT:
         return foreign <= english or foreign == 0
     return english >= _LEAST * len(words) and english > foreign
-
-
-def need_english(text: str) -> None:
-    """Raise `NotApplicable` for a text that is not English."""
-    if not looks_english(text):
-        raise NotApplicable("not an English text")
 
 
 @functools.cache

@@ -16,15 +16,6 @@ PROBES: tuple[Probe, ...] = get_args(Probe)
 """In the place of a level, for changes that make no text worse: a control must not lower a score, an attack
 must not raise one."""
 
-STAND_IN = "_rule"
-"""What the name of a perturber by language model is followed by in the name of its stand-in by rule."""
-
-
-def stands_for(perturber: str) -> str:
-    """The perturber by language model that this one stands in for; else its own name."""
-    return perturber.removesuffix(STAND_IN)
-
-
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
 RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
 
@@ -57,7 +48,8 @@ class Variant:
     level: str
     """One of `LEVELS`, or of `PROBES`; ready-made pairs may bring others."""
     method: str
-    """`rule`, `llm` or `given` (a text that came with the data)."""
+    """`rule`, `llm`, `authored` (edits that people wrote for the bundled data) or `given` (a text that came
+    with the data)."""
     degree: str | None
     params: Mapping[str, object] = field(default_factory=dict)
 
@@ -80,15 +72,13 @@ class Variant:
 
 
 def methods(variants: Iterable[Variant], models: Mapping[str, str] = {}) -> str:
-    """What made the degraded texts, for signatures: `rule`, `rule+stand-ins`, `llm:openai/gpt-4o+rule`, ...
+    """What made the degraded texts, for signatures: `rule`, `authored+rule`, `llm:openai/gpt-4o+rule`, ...
 
     `models` maps perturbers to language models. Probes, which are always made by rule, do not count.
     """
     found = set()
     for v in variants:
-        if v.perturber.endswith(STAND_IN):
-            found.add("stand-ins")
-        elif v.level not in PROBES:
+        if v.level not in PROBES:
             model = models.get(v.perturber, "") if v.method == "llm" else ""
             found.add(f"{v.method or 'unknown'}:{model}".rstrip(":"))
     return "+".join(sorted(found)) or "none"

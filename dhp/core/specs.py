@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
-from dhp.core.records import ORIGINAL, STAND_IN, Level, Probe, Variant, stands_for
+from dhp.core.records import ORIGINAL, Level, Probe, Variant
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -231,9 +231,6 @@ class Suite(Spec):
     def _no_original(self) -> "Suite":
         if ORIGINAL in self.perturbers:
             raise ValueError(f"'{ORIGINAL}' names the undamaged text; call the perturber otherwise")
-        for name, use in self.perturbers.items():
-            if use.method == "llm" and name + STAND_IN in self.perturbers:
-                raise ValueError(f"'{name}{STAND_IN}' is the stand-in of '{name}'; name one of them")
         return self
 
     @property
@@ -245,21 +242,33 @@ class Suite(Spec):
         """With these perturbers in the place of its own."""
         return self.model_copy(update={"perturbers": dict(perturbers)})
 
-    def with_stand_ins(self) -> "Suite":
-        """With stand-ins by rule in the place of its perturbers by language model."""
-        return self.with_perturbers(
-            {
-                name + STAND_IN if use.method == "llm" else name: use.model_copy(update={"method": "rule"})
-                for name, use in self.perturbers.items()
-            }
-        )
-
 
 class Descriptions(Spec):
     """What perturbers do, for readers."""
 
     descriptions: dict[Name, str]
-    """Perturber, not its stand-in -> one sentence."""
+    """Perturber -> one sentence."""
+
+
+Replacement = Annotated[str, Field(pattern=r"^\S.* -> \S.*$")]
+"""`old -> new`: every occurrence of `old` as whole words becomes `new`."""
+
+
+class Insertion(Spec):
+    """A sentence to be inserted."""
+
+    after: int = Field(ge=1)
+    """Number of the sentence of the original behind which it goes, from 1."""
+    insert: str = Field(min_length=1)
+
+
+class AuthoredEdits(Spec):
+    """Edits of a bundled dataset that people wrote, in the place of a language model's answers."""
+
+    dataset: str
+    """`mini/NAME`."""
+    examples: dict[str, dict[Name, list[Replacement] | list[Insertion]]] = Field(min_length=1)
+    """Example -> perturber -> edits in order: a variant makes the first `count` of them."""
 
 
 class Probes(Spec):
@@ -317,9 +326,8 @@ class Weights(Spec):
     """task -> how far the experts agree."""
 
     def row(self, task: str | None, perturber: str) -> Mapping[str, float] | None:
-        """The weights of a perturber (a stand-in: those of what it stands for); None without a row."""
-        rows = self.tasks.get(task or "", {})
-        return rows.get(perturber, rows.get(stands_for(perturber)))
+        """The weights of a perturber; None without a row."""
+        return self.tasks.get(task or "", {}).get(perturber)
 
     def with_shares(self) -> "Weights":
         """With the shares of the votes as rows of `tasks`."""

@@ -163,8 +163,7 @@ def _left_out(result: Result, there: Collection[str], resamples: int | None) -> 
     if resamples is None or suite not in DATASETS or any(map(dose_of, there)):
         return named
     whole = read_suite(suite)
-    pairs = zip(whole.variants, whole.with_stand_ins().variants, strict=True)
-    return named + [v.name for v, other in pairs if not {v.name, other.name} & {*there, *named}]
+    return named + [v.name for v in whole.variants if v.name not in {*there, *named}]
 
 
 def _source_of_levels(result: Result, *, with_column: bool) -> str:

@@ -47,11 +47,7 @@ def count_or_all(count: object) -> int | str:
 
 @dataclass(frozen=True, slots=True)
 class Perturber:
-    """A named way of making a text worse.
-
-    One that a language model carries out has a parameter `count`, and perhaps a stand-in by rule of the same
-    name with `_rule` behind it that takes the same.
-    """
+    """A named way of making a text worse; one that a language model carries out has a parameter `count`."""
 
     name: str
     level: str

@@ -1,63 +1,32 @@
 """From names and options to datasets with degraded texts."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Unpack
 
-from dhp.content.catalog import DATASETS, read_card, read_list, read_probes, read_suite, read_task
-from dhp.core.errors import InputError, suggest
-from dhp.core.records import STAND_IN, PerturbedText, Variant, dose_of
+from dhp.content.catalog import read_authored, read_list, read_probes
+from dhp.core.errors import InputError
+from dhp.core.records import PerturbedText, Variant, dose_of
 from dhp.core.registry import Registry
 from dhp.core.specs import PerturberUse, Suite, Task
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
-from dhp.loaders.dataset import Dataset, resolve_datasets
-from dhp.loaders.released import is_released, read_released, released_datasets
-from dhp.loaders.user import is_user_data
+from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Perturber
 from dhp.perturb.apply import perturb
+from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
+from dhp.perturb.choice import Choice, check_choice, found_datasets, part_of
 from dhp.perturb.dose_suites import Doses, dosed
-from dhp.perturb.entities.finder import finder_name
 from dhp.perturb.model_config import OpenedModel, PerturbModel, open_perturb_model
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import check_suite, find_perturbers
 from dhp.perturb.sets.part import FrozenPart, matched
-from dhp.perturb.sets.read import read_frozen
 
 Progress = Callable[[str, int, int, str], None]
 """Called with what is being done, how much of it is done of how much, and what it has cost."""
-
-
-class Choice(TypedDict, total=False):
-    """Which texts a run is about, and how they are degraded."""
-
-    data: str | Path | None
-    """Where a benchmark dataset lies as its owners publish it, instead of the prepared copy."""
-    task: str | None
-    """For a user's file: what the writers had to do; a name, or a YAML file with metrics of one's own."""
-    fields: Mapping[str, str] | None
-    """For a user's file or a released set: `{our field: their column}`."""
-    n: int | None
-    """Number of examples, chosen by the seed. Default: the card's (100) or all there are, if fewer."""
-    suite: str | None
-    """Name or YAML file; default: the dataset's or the task's own."""
-    perturbers: Iterable[Perturber]
-    """Own perturbers, usable in the suite by name; those that it does not name are added to it."""
-    perturb_model: str | PerturbModel | None
-    """Carries out the suite's perturbers of method `llm`; without one, stand-ins by rule take their place."""
-    perturbed: str | Path | None
-    """A frozen set (folder) or a released one (folder, `hf:ORG/NAME`), whose texts are used as they are."""
-    controls: bool
-    """Whether to add changes that must not lower a score."""
-    attacks: bool
-    """Whether to add changes that must not raise a score."""
-    doses: Doses | None
-    """Degrade by each of these doses k instead: for all perturbers of the suite with a parameter `k`, or
-    `{perturber: doses}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +40,7 @@ class _Build:
     probes: Mapping[str, PerturberUse]
     doses: Doses | None
     dry: bool
-    """Whether nothing may be asked: what no store holds is made by a stand-in, to reckon with."""
+    """Whether nothing may be asked: what no store holds is the original text, to reckon with."""
     progress: Progress | None
 
     def made(self, dataset: Dataset, frozen: FrozenPart | None) -> PerturbedDataset:
@@ -106,15 +75,26 @@ class _Build:
             auto_steps=found.steps,
         )
 
-    def chosen(self, suite: Suite) -> tuple[str, tuple[Variant, ...]]:
-        """The name of the suite and its variants as they will be made."""
+    def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
+        """The name of the suite, its variants as they will be made, and the names of those left out.
+
+        Without a perturb model its perturbers of method `llm` are authored, where that was done.
+        """
         check_suite(suite, self.registry)
         if self.doses:
             suite = dosed(suite, self.doses, self.registry)
-        elif self.model is None:
-            suite = suite.with_stand_ins()
         added = () if self.doses else tuple(p for p in self.own if p.name not in suite.perturbers)
-        return suite.suite, (*suite.variants, *(v for p in added for v in p.variants))
+        variants = [*suite.variants, *(v for p in added for v in p.variants)]
+        if self.model is not None:
+            return suite.suite, variants, []
+        written = authored_perturbers(read_authored(dataset.name))
+        made = [replace(v, method="authored") if v.perturber in written else v for v in variants]
+        left_out = [v.name for v in made if v.method == "llm"]
+        if len(left_out) == len(made):
+            raise InputError(
+                f"suite '{suite.suite}': a language model makes all of it; give one by --perturb-model"
+            )
+        return suite.suite, [v for v in made if v.method != "llm"], left_out
 
     def check(
         self,
@@ -125,34 +105,39 @@ class _Build:
         """Refuse what can be refused before anything is paid."""
         for dataset in sets:
             if dataset.suite is not None:
-                _, variants = self.chosen(dataset.suite)
+                _, variants, _ = self.chosen(dataset, dataset.suite)
                 model.by_model.check(variants, dataset.task.task)
                 if further:
                     further(dataset.task, variants)
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
-        name, variants = self.chosen(suite)
+        name, variants, left_out = self.chosen(dataset, suite)
         before = replace(self.model.by_model.cached_model.usage) if self.model else Usage()
         texts = tuple(text for variant in variants for text in self._texts(dataset, variant))
-        origins = {_ENTITIES: finder_name()} if any(v.perturber == _ENTITIES for v in variants) else {}
-        if self.model is None or all(v.method == "rule" for v in variants):
-            return PerturbedDataset(dataset, variants, (), texts, name, self.seed, origins)
+        made_by = {method: {v.perturber for v in variants if v.method == method} for method in _NOT_BY_RULE}
+        authored = read_authored(dataset.name)
+        origins = {p: authored_origin(authored) for p in sorted(made_by["authored"]) if authored}
+        part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
+        if self.model is None or not made_by["llm"]:
+            return part
         task, asked = dataset.task.task, self.model.by_model
-        made_by = {v.perturber for v in variants if v.method == "llm"}
-        origins |= {p: self.model.origin(task, [v for v in variants if v.perturber == p]) for p in made_by}
+        origins = {
+            p: self.model.origin(task, [v for v in variants if v.perturber == p]) for p in made_by["llm"]
+        }
         usage = asked.cached_model.usage.since(before).lasting
-        return PerturbedDataset(
-            dataset, variants, (), texts, name, self.seed, origins, usage, asked.auto_steps.get(task, {})
-        )
+        return replace(part, origins=origins, usage=usage, auto_steps=asked.auto_steps.get(task, {}))
 
     def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
+        if variant.method == "authored" and (authored := read_authored(dataset.name)):
+            return authored_texts(dataset.examples, variant, authored)
         if variant.method == "rule" or self.model is None:
             return self._by_rule(dataset, variant)
         task = dataset.task.task
         if self.dry:
-            stand_in = replace(variant, perturber=variant.perturber + STAND_IN, method="rule")
             recalled, _ = self.model.recalled.recall(dataset.examples, variant, task)
-            return [recalled.get(text.example, text) for text in self._by_rule(dataset, stand_in)]
+            return [
+                recalled.get(e.id) or PerturbedText(e.id, variant.name, e.output) for e in dataset.examples
+            ]
         cached_model = self.model.by_model.cached_model
 
         def show(done: int) -> None:
@@ -191,7 +176,7 @@ def _fully_dosed(text: PerturbedText) -> PerturbedText:
     return PerturbedText(text.example, text.variant, None, reason="too short a text for this dose")
 
 
-_ENTITIES = "fictional_named_entities" + STAND_IN
+_NOT_BY_RULE = ("authored", "llm")
 
 
 def perturb_datasets(
@@ -244,12 +229,12 @@ def build_texts(
 ) -> list[PerturbedDataset]:
     """As `perturb_datasets`, on terms that are shared with other askers.
 
-    With `dry` nothing is asked: what is not stored is made by a stand-in. `check` is called with each task
+    With `dry` nothing is asked: the original stands for what is not stored. `check` is called with each task
     and its variants before a language model is asked.
     """
     own = tuple(choice.get("perturbers", ()))
-    _check_choice(choice, own)
-    sets, frozen = _found(dataset, choice, seed)
+    check_choice(choice, own)
+    sets, frozen = found_datasets(dataset, choice, seed)
     model = None
     if given := choice.get("perturb_model"):
         model = open_perturb_model(_perturb_model(given), settings, context)
@@ -263,86 +248,12 @@ def build_texts(
     making = _Build(own, registry, seed, model, probes, choice.get("doses"), dry, progress)
     if model is not None:
         making.check(sets, model, check)
-    return [making.made(d, _part_of(frozen, d)) for d in sets]
-
-
-def _found(
-    dataset: str | Dataset | Sequence[str | Dataset] | None, choice: Choice, seed: int
-) -> tuple[list[Dataset], Mapping[str, FrozenPart] | None]:
-    """The datasets, and the frozen set where one is given."""
-    perturbed, suite, data = choice.get("perturbed"), choice.get("suite"), choice.get("data")
-    fields, n = choice.get("fields"), choice.get("n")
-    if perturbed is not None and is_released(str(perturbed)):
-        if data is not None or choice.get("task") is not None:
-            option = "--task" if data is None else "--data"
-            raise InputError(
-                f"{option}: cannot be used with --perturbed {perturbed}, which brings its examples"
-            )
-        return _released(dataset, str(perturbed), fields, n, seed), None
-    frozen = read_frozen(Path(perturbed)) if perturbed is not None else None
-    sets = resolve_datasets(
-        as_list(dataset or list(frozen or ["mini"])),
-        data=Path(data) if data is not None else None,
-        task=choice.get("task") or _task_of(frozen),
-        fields=fields,
-        n=n,
-        seed=seed,
-        suite=read_suite(suite) if suite is not None else None,
-        only={name: [e.id for e in part.examples] for name, part in (frozen or {}).items()},
-    )
-    return sets, frozen
-
-
-def _task_of(frozen: Mapping[str, FrozenPart] | None) -> str | None:
-    """The task of a set that was made of a user's own data alone."""
-    parts = list((frozen or {}).values())
-    tasks = {part.task for part in parts}
-    return tasks.pop() if len(tasks) == 1 and all(is_user_data(part.dataset) for part in parts) else None
-
-
-def _check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
-    perturbed, model, doses = choice.get("perturbed"), choice.get("perturb_model"), choice.get("doses")
-    others = {
-        "--suite": choice.get("suite"),
-        "--perturber": own,
-        "--perturb-model": model,
-        "--doses": doses,
-    }
-    for option, value in others.items():
-        if perturbed is not None and value:
-            raise InputError(f"{option}: cannot be used with --perturbed {perturbed}, which brings its texts")
-    if doses and (model or own):
-        option = "--perturb-model" if model else "--perturber"
-        raise InputError(f"{option}: cannot be used with --doses, which are for the suite's rules")
-
-
-def _released(
-    dataset: str | Dataset | Sequence[str | Dataset] | None,
-    name: str,
-    fields: Mapping[str, str] | None,
-    n: int | None,
-    seed: int,
-) -> list[Dataset]:
-    """The datasets of a released set, each with its own examples and texts."""
-    wanted = as_list(dataset or "all")
-    sets = []
-    suites = [read_suite(dataset) for dataset in DATASETS]
-    for entry in released_datasets(name) if wanted == ["all"] else wanted:
-        if entry not in DATASETS:
-            raise InputError(f"--perturbed {name}: has no dataset '{entry}'; {suggest(str(entry), DATASETS)}")
-        suite = read_suite(entry)
-        own = {v.name for v in suite.variants}
-        known = {v.name for each in suites for v in each.variants}
-        fitting = {ours: c for ours, c in (fields or {}).items() if ours in own or ours not in known}
-        found = read_released(name, entry, suite, fitting)
-        shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in found.field_map.items())
-        logging.getLogger("dhp").warning("%s, %s: columns read as %s", name, entry, shown)
-        task = read_task(read_card(entry).task)
-        whole = Dataset(entry, found.examples, task, None, found.examples, found.variants, found.texts)
-        sets.append(whole if n is None else whole.chosen(n, seed))
-    if len({each.name for each in sets}) < len(sets):
-        raise InputError(f"--perturbed {name}: a dataset is named twice; give each one once")
-    return sets
+    made = [making.made(d, part_of(frozen, d)) for d in sets]
+    if lacking := sorted({name.partition(".")[0] for p in made if not frozen for name in p.left_out}):
+        logging.getLogger("dhp").warning(
+            "left out, as a language model makes them: %s; give one by --perturb-model", ", ".join(lacking)
+        )
+    return made
 
 
 def _perturb_model(given: str | PerturbModel) -> PerturbModel:
@@ -370,17 +281,3 @@ def perturbing_estimates(
         ]
         found.append(estimate_requests(cached_model, "perturbations", part.dataset.name, requests, "texts"))
     return found
-
-
-def _part_of(frozen: Mapping[str, FrozenPart] | None, dataset: Dataset) -> FrozenPart | None:
-    if frozen is None:
-        return None
-    if dataset.name not in frozen:
-        raise InputError(f"the frozen set has no dataset '{dataset.name}'; {suggest(dataset.name, frozen)}")
-    return frozen[dataset.name]
-
-
-def as_list(value: object) -> list[Any]:
-    """One or several as a list; paths as text."""
-    found = list(value) if isinstance(value, list | tuple) else [value]
-    return [str(entry) if isinstance(entry, Path) else entry for entry in found]

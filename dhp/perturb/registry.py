@@ -9,14 +9,8 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.registry import Registry
 from dhp.core.specs import Spec, Suite
 from dhp.perturb.api import Perturber
-from dhp.perturb.entities.perturber import fictional_named_entities_rule
-from dhp.perturb.entities.types import EntityLists
-from dhp.perturb.grammar.perturber import grammatical_errors_rule
-from dhp.perturb.grammar.words import GrammarLists
 from dhp.perturb.probes.attacks import judge_flattery, judge_instruction, padding
 from dhp.perturb.probes.controls import HarmlessLists, harmless, identity
-from dhp.perturb.rewriting.perturber import rewriting_insertion_rule
-from dhp.perturb.rewriting.words import RephrasingLists
 from dhp.perturb.rules.characters import random_deletions, random_typos
 from dhp.perturb.rules.sentences import random_answer, random_ending, reordering, wrong_ending
 from dhp.perturb.rules.words import word_deletions
@@ -31,9 +25,6 @@ _RULES = (
     random_ending,
     random_answer,
     wrong_ending,
-    fictional_named_entities_rule,
-    grammatical_errors_rule,
-    rewriting_insertion_rule,
     identity,
     harmless,
     judge_instruction,
@@ -52,12 +43,7 @@ def builtin_perturbers() -> Registry[Perturber]:
     return Registry("perturber", {p.name: p for p in (*_RULES, *declared)})
 
 
-LISTS: Mapping[str, type[Spec]] = {
-    "entities": EntityLists,
-    "grammar": GrammarLists,
-    "rephrasing": RephrasingLists,
-    "harmless": HarmlessLists,
-}
+LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists}
 """The word lists that perturbers read, and what they must hold."""
 
 

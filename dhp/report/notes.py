@@ -1,7 +1,6 @@
 """What a reader of the figures must know besides them."""
 
 from dhp.analysis.results import Result
-from dhp.core.records import STAND_IN
 from dhp.report.labels import STANDARD_N, figure, noticed
 
 _CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
@@ -35,9 +34,6 @@ def _about_variants(result: Result) -> list[str]:
     found = []
     if result.left_out:
         found.append(f"left out, not rated: {', '.join(result.left_out)}")
-    perturbers = dict.fromkeys(row.variant.partition(".")[0] for row in result.variants)
-    if stand_ins := [name for name in perturbers if name.endswith(STAND_IN)]:
-        found.append(f"stand-ins by rule, not by language model: {', '.join(stand_ins)}")
     if result.n != STANDARD_N and (at := result.at_100.get("d_avg")) is not None:
         how = " (extrapolated)" if result.n < STANDARD_N else ""
         found.append(

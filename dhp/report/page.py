@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.results import Result, VariantResult
 from dhp.content.catalog import descriptions
-from dhp.core.records import stands_for
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import curves_chart, discernment_chart, scores_chart
 from dhp.report.labels import STANDARD_N, noticed
@@ -105,7 +104,7 @@ def _section(place: int, result: Result) -> _Section:
             "scores": scores_chart(result) if result.styles else None,
             "curves": curves_chart(result.curves) if result.curves else None,
         },
-        damage={name: known.get(stands_for(name)) for name in perturbers},
+        damage={name: known.get(name) for name in perturbers},
         repeats=[n for n in columns if any(f.get(n) is not None for f in result.repeats.values())],
         confusion={r.variant: _shares(r) for r in result.variants if r.misplaced is not None},
     )

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from dhp.analysis.results import Result, VariantResult
-from dhp.core.records import stands_for
 from dhp.report.labels import figure, noticed, probe_verdict, threshold
 
 _NAMED = 4  # variants in one sentence
@@ -25,11 +24,9 @@ def sentences(result: Result) -> list[str]:
 
 
 def damage(variant: str) -> str:
-    """A variant in words: `minor random typos`, `grammatical errors (by rule)`, `random typos, dose 5`."""
+    """A variant in words: `minor random typos`, `random typos, dose 5`."""
     perturber, _, degree = variant.partition(".")
-    words = stands_for(perturber).replace("_", " ")
-    if perturber != stands_for(perturber):
-        words += " (by rule)"
+    words = perturber.replace("_", " ")
     if degree[:1] == "k" and degree[1:].isdecimal():
         return f"{words}, dose {degree[1:]}"
     return f"{degree} {words}".strip()

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.records import STAND_IN
 from dhp.report.labels import (
     between,
     figure,
@@ -101,7 +100,6 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "p_value": _p_value,
     "pairs": pairs,
     "share": _share,
-    "stand_in": lambda perturber: perturber.endswith(STAND_IN),
     "threshold": threshold,
     "verdict": probe_verdict,
     "words": lambda name: name.replace("_", " "),

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from dhp.content.catalog import DATASETS, descriptions, read_card, read_suite, read_task
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import Example, stands_for
+from dhp.core.records import Example
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.perturb.build import perturb_datasets
@@ -60,7 +60,8 @@ def task_perturbers(task: str) -> dict[str, str]:
 def make_survey(task: str) -> Survey:
     """The survey of a task: the perturbers of its suites on texts of the bundled mini sets.
 
-    All texts are made by rule, so that a survey is the same wherever it is made with the same installation.
+    No text is made by a language model, so that a survey is the same wherever it is made with
+    the same installation.
     Raises `InputError` for an unknown task or one without a choice of metrics.
     """
     perturbers = task_perturbers(task)
@@ -72,7 +73,7 @@ def make_survey(task: str) -> Survey:
 
 def _issue(part: PerturbedDataset, perturber: str) -> Issue:
     """The issue on the first example that can be degraded in all its degrees."""
-    variants = [v for v in part.variants if stands_for(v.perturber) == perturber]
+    variants = [v for v in part.variants if v.perturber == perturber]
     texts = {(t.example, t.variant): t.text for t in part.texts if t.text is not None}
     for example in part.dataset.examples:
         degraded = {v.degree or "": texts.get((example.id, v.name)) for v in variants}

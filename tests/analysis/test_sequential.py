@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -32,17 +33,10 @@ def texts(n: int) -> dhp.Dataset:
         )
         for i in range(n)
     ]
-    return dhp.Dataset.of(examples, name="bakeries", task="summarization")
+    return dhp.Dataset.of(examples, name="bakeries", task="summarization", suite="summeval")
 
 
-SEEN = (
-    "random_typos",
-    "random_deletions",
-    "fictional_named_entities_rule",
-    "grammatical_errors_rule",
-    "reordering",
-    "rewriting_insertion_rule",
-)
+SEEN = ("random_typos", "random_deletions", "reordering")
 
 
 class Judge:
@@ -105,8 +99,8 @@ def test_where_all_is_resolved_nothing_more_is_asked_not_even_originals() -> Non
     judge = Judge(*SEEN)
     result = dhp.run(judge, texts(60), stop_when_resolved=True)
     assert len(judge.asked) == 1
-    assert result.ratings["asked"] == 15 * 13 * 4
-    assert result.ratings["stopped"] == 45 * 13 * 4
+    assert result.ratings["asked"] == 15 * 7 * 4
+    assert result.ratings["stopped"] == 45 * 7 * 4
 
 
 def test_the_table_tells_it_all(watched: tuple[dhp.Result, Path]) -> None:
@@ -116,7 +110,8 @@ def test_the_table_tells_it_all(watched: tuple[dhp.Result, Path]) -> None:
         again = dhp.analyze(frame, suite="summeval")[0]
         for name in FIGURES:
             assert getattr(again, name) == getattr(result, name), name
-        assert again.variants == result.variants
+        for one, two in zip(again.variants, result.variants, strict=True):
+            assert replace(one, metrics={}) == replace(two, metrics={})
     csv = folder.parent / "ratings.csv"
     table.to_csv(csv, index=False)
     assert dhp.analyze(csv, suite="summeval")[0].variants == result.variants
@@ -165,7 +160,7 @@ def test_the_last_look_has_a_line_of_its_own_without_any_stop(tmp_path: Path) ->
     assert len(less) == 1
     assert 0.02 < less.pop() < 0.1
     again = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="story_cloze")
-    assert again.variants == result.variants
+    assert [v.d for v in again.variants] == [v.d for v in result.variants]
 
 
 @pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.51), ("mock/blind", 0.76)])
@@ -221,10 +216,10 @@ def test_the_order_is_drawn_by_seed_and_dataset() -> None:
 
 
 def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
-    for name, model in (("ideal", "mock/ideal"), ("surface", "baseline/surface")):
+    for name, model in (("ideal", "mock/ideal"), ("noisy", "mock/noisy?sensitivity=0.5")):
         dhp.run(model, "mini/story_cloze", stop_when_resolved=True, out=tmp_path / name)
     dhp.run("mock/ideal", "mini/story_cloze", combination="hmp-asymptotic", out=tmp_path / "full")
-    for other in ("surface", "full"):
+    for other in ("noisy", "full"):
         with pytest.raises(InputError, match="n differs"):
             compare_runs([tmp_path / "ideal", tmp_path / other])
 

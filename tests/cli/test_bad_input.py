@@ -122,10 +122,6 @@ CASES = [
         (*MODEL, "--dataset", "mini/summeval", "--combination", "fisher"),
         "unknown combination 'fisher'; allowed: hmp",
     ),
-    (
-        (*MODEL, "--dataset", "mini/summeval", "--only", "llm"),
-        "--only 'llm': unknown; allowed: rule",
-    ),
     ((*MODEL, "--dataset", "mini/summeval", "--perturber", "nothing"), "must have the form module:function"),
     ((*MODEL, "--dataset", "mini/summeval", "--out", "a_file"), "a_file: is a file"),
     ((*MODEL, "--dataset", "mini/summeval", "--out", "a_file/below"), "cannot be written"),

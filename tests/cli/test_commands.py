@@ -25,14 +25,14 @@ def test_benchmark_prints_a_table_and_writes_the_run_folder(dhp: Run, tmp_path: 
         "seed:0",
     ):
         assert text in done.out
-    assert "stand-ins by rule, not by language model: fictional_named_entities_rule, grammatical" in done.out
+    assert "|method:authored+rule|" in done.out
     (folder,) = (tmp_path / "runs").iterdir()
     files = {p.name for p in folder.iterdir()}
     tables = {"examples.jsonl", "perturbed.jsonl", "ratings.parquet"}
     assert files == {"manifest.json", "results.json", "report.html", *tables}
     result = json.loads((folder / "results.json").read_text())
     assert (result["schema"], result["n"], result["model"]) == ("dhp.results/1", 8, "baseline/surface")
-    assert result["ratings"]["asked"] == result["ratings"]["scored"] == (8 * 7 - 1) * 3
+    assert result["ratings"]["asked"] == result["ratings"]["scored"] == 8 * 7 * 3
     ratings = pd.read_parquet(folder / "ratings.parquet")
     assert {"example", "variant", "metric", "sample", "score", "status", "model"} <= set(ratings.columns)
 
@@ -88,6 +88,10 @@ def test_analyze_gives_what_the_run_gave(dhp: Run, tmp_path: Path, suffix: str) 
         ratings.to_parquet(file)
     done = dhp("analyze", file, "--suite", "story_cloze", "--json")
     from_run, from_table = json.loads((tmp_path / "r" / "results.json").read_text()), json.loads(done.out)
+    made_by = {row["variant"]: row.pop("method") for row in from_run["variants"]}
+    for row in from_table["variants"]:
+        method = row.pop("method")
+        assert method == (made_by[row["variant"]] if made_by[row["variant"]] == "rule" else None)
     for key in ("d_avg", "d_min", "d_avg_ew", "d_min_ew", "variants", "n", "weights", "ratings"):
         assert from_table[key] == from_run[key]
     assert "D_min" in dhp("analyze", file, "--suite", "story_cloze").out

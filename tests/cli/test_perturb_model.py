@@ -180,7 +180,6 @@ def test_judge_and_perturb_model_may_be_the_same(dhp: Run, follower: str) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--only", "rule"), "--only rule: contradicts --perturb-model"),
         (("--perturb-steps", "own"), "unknown 'own'"),
         (("--perturb-tokens", "0"), "tokens of the perturb model: 0"),
         (("--perturb-prompts", "nowhere"), "nowhere: is no folder"),

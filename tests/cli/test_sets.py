@@ -123,7 +123,6 @@ def test_a_damaged_set_is_one_line_and_nothing_is_scored(dhp: Run, made: Path, w
         ((*DATASET, "--suite", "story_cloze"), "--suite: cannot be used with --perturbed set"),
         ((*DATASET, "--doses", "1,2"), "--doses: cannot be used with --perturbed set"),
         ((*DATASET, "--perturbed", "nowhere"), "nowhere"),
-        ((*DATASET, "--only", "rule"), "--only: cannot be used with --perturbed set"),
     ],
 )
 def test_what_does_not_go_with_a_set_is_one_line(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content import catalog
-from dhp.content.catalog import check, read_task
+from dhp.content.catalog import read_task
+from dhp.content.check import check
 from dhp.content.protocols import (
     override,
     protocol_names,
@@ -84,7 +84,7 @@ def test_a_shipped_file_must_be_called_as_what_it_holds(
         (tmp_path / name).write_text(changed, encoding="utf-8")
     monkeypatch.setattr(protocols, "content_folder", lambda _: tmp_path)
     with pytest.raises(InputError, match=f"{file}: {key}: must be"):
-        list(catalog.check())
+        list(check())
 
 
 # Settings that fit together -----------------------------------------------------------------------------

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import DATASETS, check, read_card, read_suite, read_task, read_weights
+from dhp.content.catalog import DATASETS, read_card, read_suite, read_task, read_weights
+from dhp.content.check import check
 from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError
 from dhp.core.specs import Card, Suite, Task, Weights

@@ -52,7 +52,7 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r["ci"].update(d_avg=[3.0, 4.0]), r"ci.d_avg.0 is 3.0, .* need --resamples"),
         (
             lambda r: r["variants"].pop(),
-            "lacks the variant 'rewriting_insertion_rule.major', which was rated",
+            "lacks the variant 'rewriting_insertion.major', which was rated",
         ),
         (lambda r: r.update(model="mock/other"), "no ratings of model 'mock/other'"),
         (lambda r: (signed(r, "n", "100"), r.update(n=100)), "n is 100, but 24 follows"),

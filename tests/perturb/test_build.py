@@ -1,4 +1,4 @@
-"""From names and options to degraded texts: stand-ins, doses, controls, attacks, frozen sets."""
+"""From names and options to degraded texts: doses, controls, attacks, frozen sets."""
 
 import json
 import os
@@ -29,26 +29,6 @@ def variants(result: dhp.Result) -> list[str]:
     return [v.variant for v in result.variants]
 
 
-def test_stand_ins_take_the_place_of_perturbers_by_language_model() -> None:
-    (made,) = dhp.perturb_datasets("mini/summeval", n=3)
-    names = [v.name for v in made.variants]
-    assert names[4:8] == [
-        "fictional_named_entities_rule.minor",
-        "fictional_named_entities_rule.major",
-        "grammatical_errors_rule.minor",
-        "grammatical_errors_rule.major",
-    ]
-    assert names[10:] == ["rewriting_insertion_rule.minor", "rewriting_insertion_rule.major"]
-    assert {v.method for v in made.variants} == {"rule"}
-    assert made.left_out == ()
-    assert made.methods == "rule+stand-ins"
-    grammar = {v.name: v.params for v in made.variants if v.perturber == "grammatical_errors_rule"}
-    assert grammar == {
-        "grammatical_errors_rule.minor": {"count": 2},
-        "grammatical_errors_rule.major": {"count": 5},
-    }
-
-
 class Consistency:
     """Notices nothing but wrong names, and lowers nothing but consistency."""
 
@@ -61,32 +41,13 @@ class Consistency:
                 yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if hurt else 4)
 
 
-def test_a_stand_in_has_the_weights_of_what_it_stands_for() -> None:
+def test_weights_tell_what_authored_damage_should_hurt() -> None:
     result = dhp.run(Consistency(), "mini/summeval")
     assert result.weights == "design"
-    (row,) = [v for v in result.variants if v.variant == "fictional_named_entities_rule.minor"]
+    (row,) = [v for v in result.variants if v.variant == "fictional_named_entities.minor"]
     p = row.metrics["consistency"].p
     assert row.p == pytest.approx(1 / (0.25 / p + 0.75), rel=1e-9)
     assert row.p_ew == pytest.approx(1 / (0.7 / p + 0.3), rel=1e-9)
-
-
-def test_a_stand_in_and_what_it_stands_for_are_never_averaged(tmp_path: Path) -> None:
-    dhp.run("mock/ideal", STORIES, out=tmp_path / "run")
-    table = pd.read_parquet(tmp_path / "run" / "ratings.parquet")
-    stand_ins = table[table["variant"] == "grammatical_errors_rule"]
-    both = pd.concat([table, stand_ins.assign(variant="grammatical_errors")])
-    for suite in ("story_cloze", None):
-        with pytest.raises(InputError, match="holds both 'grammatical_errors_rule' and 'grammatical_errors'"):
-            dhp.analyze(both, suite=suite)
-    assert "|method:rule+stand-ins|" in dhp.analyze(table, suite="story_cloze").signature
-    suite = tmp_path / "both.yaml"
-    suite.write_text(
-        "suite: both\ntask: summarization\nsource: s\nperturbers:\n"
-        "  grammatical_errors: {level: word, method: llm, params: {count: 1}}\n"
-        "  grammatical_errors_rule: {level: word, method: rule, params: {count: 1}}\n"
-    )
-    with pytest.raises(InputError, match="'grammatical_errors_rule' is the stand-in of 'grammatical_errors'"):
-        dhp.run("mock/ideal", "mini/summeval", suite=str(suite))
 
 
 def test_one_degree_called_like_a_dose_counts_like_any_other(tmp_path: Path) -> None:
@@ -313,7 +274,7 @@ def released(folder: Path, *, nested: bool) -> Path:
     texts = {(t.example, t.variant): t.text for t in made.texts}
     rows = []
     for e in made.dataset.examples:
-        own = {v.name.replace("_rule", ""): texts[e.id, v.name] for v in made.variants}
+        own = {v.name: texts[e.id, v.name] for v in made.variants}
         row: dict[str, object] = {"id": e.id, "context": e.source, "output": e.output}
         rows.append(row | ({"perturbed": own} if nested else own))
     folder.mkdir()

@@ -164,7 +164,7 @@ def test_card_faults(folder: Path, tmp_path: Path) -> None:
     (folder / "card.json").write_text(card.replace('"level": "character"', '"level": "charakter"', 1))
     assert "unknown level 'charakter'; did you mean 'character'?" in fault(folder)
     (folder / "card.json").write_text(card.replace('"method": "rule"', '"method": "hand"', 1))
-    assert "datasets.0.variants.0.method: should be 'rule', 'llm' or 'given'" in fault(folder)
+    assert "datasets.0.variants.0.method: should be 'rule', 'authored', 'llm' or 'given'" in fault(folder)
     (folder / "card.json").write_text(card.replace('"seed": 7', '"seed": "7"', 1))
     assert "datasets.0.seed: should be a valid integer" in fault(folder)
     (folder / "card.json").write_text(card.replace("mini_summeval/names.jsonl", "../names.jsonl"))

@@ -30,7 +30,7 @@ class VariantCard(FileCard):
     name: str
     perturber: str
     level: str
-    method: Literal["rule", "llm", "given"]
+    method: Literal["rule", "authored", "llm", "given"]
     degree: str | None
     params: dict[str, Any]
     made_by: str | None = Field(alias="origin")

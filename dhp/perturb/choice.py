@@ -1,0 +1,141 @@
+"""Which texts a run is about: the options of a user, and the datasets and sets behind them."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+from dhp.content.catalog import DATASETS, read_card, read_suite, read_task
+from dhp.core.errors import InputError, suggest
+from dhp.loaders.dataset import Dataset, resolve_datasets
+from dhp.loaders.released import is_released, read_released, released_datasets
+from dhp.loaders.user import is_user_data
+from dhp.perturb.api import Perturber
+from dhp.perturb.dose_suites import Doses
+from dhp.perturb.model_config import PerturbModel
+from dhp.perturb.sets.part import FrozenPart
+from dhp.perturb.sets.read import read_frozen
+
+
+class Choice(TypedDict, total=False):
+    """Which texts a run is about, and how they are degraded."""
+
+    data: str | Path | None
+    """Where a benchmark dataset lies as its owners publish it, instead of the prepared copy."""
+    task: str | None
+    """For a user's file: what the writers had to do; a name, or a YAML file with metrics of one's own."""
+    fields: Mapping[str, str] | None
+    """For a user's file or a released set: `{our field: their column}`."""
+    n: int | None
+    """Number of examples, chosen by the seed. Default: the card's (100) or all there are, if fewer."""
+    suite: str | None
+    """Name or YAML file; default: the dataset's or the task's own."""
+    perturbers: Iterable[Perturber]
+    """Own perturbers, usable in the suite by name; those that it does not name are added to it."""
+    perturb_model: str | PerturbModel | None
+    """Carries out the suite's perturbers of method `llm`; without one the bundled data are degraded by edits
+    that people wrote, and for other data these perturbers are left out."""
+    perturbed: str | Path | None
+    """A frozen set (folder) or a released one (folder, `hf:ORG/NAME`), whose texts are used as they are."""
+    controls: bool
+    """Whether to add changes that must not lower a score."""
+    attacks: bool
+    """Whether to add changes that must not raise a score."""
+    doses: Doses | None
+    """Degrade by each of these doses k instead: for all perturbers of the suite with a parameter `k`, or
+    `{perturber: doses}`."""
+
+
+def found_datasets(
+    dataset: str | Dataset | Sequence[str | Dataset] | None, choice: Choice, seed: int
+) -> tuple[list[Dataset], Mapping[str, FrozenPart] | None]:
+    """The datasets, and the frozen set where one is given."""
+    perturbed, suite, data = choice.get("perturbed"), choice.get("suite"), choice.get("data")
+    fields, n = choice.get("fields"), choice.get("n")
+    if perturbed is not None and is_released(str(perturbed)):
+        if data is not None or choice.get("task") is not None:
+            option = "--task" if data is None else "--data"
+            raise InputError(
+                f"{option}: cannot be used with --perturbed {perturbed}, which brings its examples"
+            )
+        return _released(dataset, str(perturbed), fields, n, seed), None
+    frozen = read_frozen(Path(perturbed)) if perturbed is not None else None
+    sets = resolve_datasets(
+        as_list(dataset or list(frozen or ["mini"])),
+        data=Path(data) if data is not None else None,
+        task=choice.get("task") or _task_of(frozen),
+        fields=fields,
+        n=n,
+        seed=seed,
+        suite=read_suite(suite) if suite is not None else None,
+        only={name: [e.id for e in part.examples] for name, part in (frozen or {}).items()},
+    )
+    return sets, frozen
+
+
+def _task_of(frozen: Mapping[str, FrozenPart] | None) -> str | None:
+    """The task of a set that was made of a user's own data alone."""
+    parts = list((frozen or {}).values())
+    tasks = {part.task for part in parts}
+    return tasks.pop() if len(tasks) == 1 and all(is_user_data(part.dataset) for part in parts) else None
+
+
+def check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
+    """Raise `InputError` for options that contradict each other."""
+    perturbed, model, doses = choice.get("perturbed"), choice.get("perturb_model"), choice.get("doses")
+    others = {
+        "--suite": choice.get("suite"),
+        "--perturber": own,
+        "--perturb-model": model,
+        "--doses": doses,
+    }
+    for option, value in others.items():
+        if perturbed is not None and value:
+            raise InputError(f"{option}: cannot be used with --perturbed {perturbed}, which brings its texts")
+    if doses and (model or own):
+        option = "--perturb-model" if model else "--perturber"
+        raise InputError(f"{option}: cannot be used with --doses, which are for the suite's rules")
+
+
+def _released(
+    dataset: str | Dataset | Sequence[str | Dataset] | None,
+    name: str,
+    fields: Mapping[str, str] | None,
+    n: int | None,
+    seed: int,
+) -> list[Dataset]:
+    """The datasets of a released set, each with its own examples and texts."""
+    wanted = as_list(dataset or "all")
+    sets = []
+    suites = [read_suite(dataset) for dataset in DATASETS]
+    for entry in released_datasets(name) if wanted == ["all"] else wanted:
+        if entry not in DATASETS:
+            raise InputError(f"--perturbed {name}: has no dataset '{entry}'; {suggest(str(entry), DATASETS)}")
+        suite = read_suite(entry)
+        own = {v.name for v in suite.variants}
+        known = {v.name for each in suites for v in each.variants}
+        fitting = {ours: c for ours, c in (fields or {}).items() if ours in own or ours not in known}
+        found = read_released(name, entry, suite, fitting)
+        shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in found.field_map.items())
+        logging.getLogger("dhp").warning("%s, %s: columns read as %s", name, entry, shown)
+        task = read_task(read_card(entry).task)
+        whole = Dataset(entry, found.examples, task, None, found.examples, found.variants, found.texts)
+        sets.append(whole if n is None else whole.chosen(n, seed))
+    if len({each.name for each in sets}) < len(sets):
+        raise InputError(f"--perturbed {name}: a dataset is named twice; give each one once")
+    return sets
+
+
+def part_of(frozen: Mapping[str, FrozenPart] | None, dataset: Dataset) -> FrozenPart | None:
+    """The dataset's part of a frozen set, if one is given; raises `InputError` where the set lacks it."""
+    if frozen is None:
+        return None
+    if dataset.name not in frozen:
+        raise InputError(f"the frozen set has no dataset '{dataset.name}'; {suggest(dataset.name, frozen)}")
+    return frozen[dataset.name]
+
+
+def as_list(value: object) -> list[Any]:
+    """One or several as a list; paths as text."""
+    found = list(value) if isinstance(value, list | tuple) else [value]
+    return [str(entry) if isinstance(entry, Path) else entry for entry in found]

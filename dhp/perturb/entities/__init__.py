@@ -1,1 +1,0 @@
-"""Names, numbers and terms replaced by fictional ones, by rule."""

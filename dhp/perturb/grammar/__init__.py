@@ -1,1 +1,0 @@
-"""Grammatical errors, by rule."""

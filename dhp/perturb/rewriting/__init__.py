@@ -1,1 +1,0 @@
-"""Sentences rephrased and said again, by rule."""
