@@ -92,9 +92,8 @@ def show(name: str, n: int | None, seed: int) -> None:
     """
     from dhp.content.catalog import dataset_names, read_card
     from dhp.core.errors import InputError
-    from dhp.loaders.dataset import resolve_datasets
+    from dhp.loaders.dataset import measure, resolve_datasets
     from dhp.loaders.fetch.prepared import load_prepared
-    from dhp.loaders.selection import measure
 
     if n is None and name in dataset_names() and (there := load_prepared(read_card(name))) is not None:
         n = min(read_card(name).n, len(there))

@@ -31,3 +31,21 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
     hint = f"did you mean '{close[0]}'? " if close else ""
     return f"{hint}allowed: {', '.join(options) or 'none'}"
+
+
+def require(*distributions: str, purpose: str) -> None:
+    """Raise `InputError` with the command to type unless all `distributions` are installed.
+
+    Installed packages are asked for, nothing is imported: a folder of the same name in the working
+    directory would pass for the library.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    for distribution in distributions:
+        try:
+            version(distribution)
+        except PackageNotFoundError:
+            raise InputError(
+                f"{purpose} needs the package '{distribution}', which is not installed; "
+                f"pip install {' '.join(distributions)}"
+            ) from None

@@ -27,24 +27,33 @@ def reason(error: BaseException) -> str:
     return " ".join(str(text).split())[:200]
 
 
-def read_text(path: Path) -> str:
-    """The text of a UTF-8 file without a byte order mark, line ends as they are.
-
-    Raises `InputError` where the file is missing, unreadable, empty or not UTF-8 (with the line).
-    """
+def read_bytes(path: Path) -> bytes:
+    """What a file holds; raises `InputError` where it is missing or unreadable."""
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"{path}: does not exist") from None
     except OSError as e:
         raise InputError(f"{path}: cannot be read ({reason(e)})") from None
+
+
+def decoded(name: str, data: bytes) -> str:
+    """UTF-8 text without a byte order mark, line ends as they are.
+
+    Raises `InputError` where it is empty or not UTF-8 (with the line).
+    """
     if not data.strip():
-        raise InputError(f"{path}: is empty")
+        raise InputError(f"{name}: is empty")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
-        raise InputError(f"{path}: line {line}: not UTF-8 text; allowed: UTF-8") from None
+        raise InputError(f"{name}: line {line}: not UTF-8 text; allowed: UTF-8") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; see `decoded`."""
+    return decoded(str(path), read_bytes(path))
 
 
 def read_lines(path: Path) -> list[str]:

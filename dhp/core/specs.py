@@ -169,6 +169,15 @@ class Download(Spec):
     """File name -> sha256, where one is known."""
 
 
+class FieldMap(Spec):
+    """Which files of others hold a dataset, and what their columns hold."""
+
+    files: list[str] = Field(default_factory=list)
+    """Patterns of their paths, e.g. `data/*.json`; none takes all tables."""
+    fields: dict[str, str]
+    """Our name -> their column, or the path into a nested one such as `a.b[0]`."""
+
+
 class Card(Spec):
     """A dataset: what it is, whose it is, where to get it, how N examples are chosen from it."""
 
@@ -189,6 +198,8 @@ class Card(Spec):
     download: Download | None = None
     sacrebleu: str | None = None
     """The language pair under which the sacrebleu package fetches it."""
+    released: FieldMap | None = None
+    """Where the set that the authors of the DHP paper released holds it; variants are fields too."""
 
     @property
     def fetchable(self) -> bool:

@@ -1,18 +1,27 @@
-"""JSONL, CSV and Parquet as one kind of table, each row with its place for error messages."""
+"""JSON, JSONL, CSV, TSV and Parquet as one kind of table, each row with its place for error messages."""
 
 import csv
 import io
+import re
 import sys
-from collections.abc import Iterable, Mapping
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import parse_json, read_lines, read_text, reason
+from dhp.core.files import decoded, parse_json, read_bytes, reason
 
-TABLE_SUFFIXES = (".jsonl", ".csv", ".parquet")
+_FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
+TABLE_SUFFIXES = (*_FORMATS, ".zip")
+"""The files that `read_table` takes."""
+FILE, FOLDER, KEY = "@file", "@folder", "@key"
+"""Columns that tell where a row stood: the name of its file without suffix and of the folder of that, for
+tables of several files; the key of its list, for a JSON object of lists."""
+_STEP = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 
 
 def as_text(value: object) -> str | None:
@@ -28,7 +37,7 @@ class Row:
     """One row of a table."""
 
     place: str
-    """File and line (JSONL) or row (CSV, Parquet; 1 is the first after the header)."""
+    """File and line (JSONL) or row (other formats; 1 is the first after the header)."""
     values: Mapping[str, object]
     """Column -> value."""
 
@@ -36,13 +45,25 @@ class Row:
         """An error that names this row."""
         return InputError(f"{self.place}: {message}")
 
+    def value(self, column: str) -> object:
+        """The value in a column, or at a path into a nested one such as `a.b[0]`; None if there is none."""
+        if column in self.values:
+            return self.values[column]
+        value: object = self.values
+        for number, key in _STEP.findall(column):
+            if key:
+                value = value.get(key) if isinstance(value, Mapping) else None
+            else:
+                value = value[int(number)] if isinstance(value, list) and int(number) < len(value) else None
+        return value
+
     def has(self, column: str) -> bool:
         """Whether there is a value that is not blank."""
-        return bool((as_text(self.values.get(column)) or "").strip())
+        return bool((as_text(self.value(column)) or "").strip())
 
     def text(self, column: str) -> str:
         """The text in `column`; absent, blank or not a text raises `InputError` with the place."""
-        value = self.values.get(column)
+        value = self.value(column)
         text = as_text(value)
         if value is not None and text is None:
             raise self.fault(f"column '{column}' holds a {type(value).__name__}; allowed: text")
@@ -61,7 +82,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a file."""
+    """The rows of a file, or of several."""
 
     name: str
     """The file, for error messages."""
@@ -70,10 +91,14 @@ class Table:
     rows: tuple[Row, ...]
     """At least one."""
 
+    def has(self, column: str) -> bool:
+        """Whether there is such a column, or the one that a path such as `a.b[0]` leads into."""
+        return column in self.columns or re.split(r"[.\[]", column, maxsplit=1)[0] in self.columns
+
     def need(self, columns: Iterable[str]) -> None:
         """Raise `InputError` at the first of `columns` that the table lacks, with the near name."""
         for column in columns:
-            if column not in self.columns:
+            if not self.has(column):
                 raise InputError(
                     f"{self.name}: column '{column}' is missing; {suggest(column, self.columns)}"
                 )
@@ -89,70 +114,181 @@ def table(name: str, columns: Iterable[str], rows: Iterable[Row]) -> Table:
     return Table(name, columns, rows)
 
 
-def read_jsonl(path: Path) -> Table:
-    """One JSON object a line; blank lines are passed over."""
-    rows = []
-    for number, line in enumerate(read_lines(path), 1):
-        if not line.strip():
-            continue
-        place = f"{path}: line {number}"
-        value = parse_json(place, line)
-        if not isinstance(value, dict):
-            raise InputError(f"{place}: a {type(value).__name__}; allowed: one JSON object a line")
-        rows.append(Row(place, value))
-    return table(str(path), dict.fromkeys(c for row in rows for c in row.values), rows)
-
-
-def read_csv(path: Path) -> Table:
-    """Comma-separated values with a header line; every row must have as many values as the header."""
-    text = io.StringIO(read_text(path), newline="")
-    limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    try:
-        reader = csv.reader(text, strict=True)
-        header = next(reader, [])
-        rows: list[Row] = []
-        for values in reader:
-            if not values:
-                continue
-            place = f"{path}: row {len(rows) + 1}"
-            if len(values) != len(header):
-                raise InputError(f"{place}: {len(values)} values; allowed: {len(header)}, as in the header")
-            rows.append(Row(place, dict(zip(header, values, strict=True))))
-    except csv.Error as e:
-        raise InputError(f"{path}: line {reader.line_num}: broken CSV ({e})") from None
-    finally:
-        csv.field_size_limit(limit)
-    return table(str(path), header, rows)
-
-
 def from_arrow(name: str, data: Any) -> Table:
     """The rows of a `pyarrow.Table`."""
     rows = (Row(f"{name}: row {i}", values) for i, values in enumerate(data.to_pylist(), 1))
     return table(name, data.column_names, rows)
 
 
-def read_parquet(path: Path) -> Table:
-    """A Parquet file."""
+# Files
+
+
+def read_table(path: Path) -> Table:
+    """The rows of a file, by its suffix; see `read_tables` for a `.zip`."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; allowed: a file ({', '.join(TABLE_SUFFIXES)})")
+    return read_tables(path)
+
+
+def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
+    """The rows of a file, or of all tables in a folder or `.zip`, one after the other.
+
+    Parameters
+    ----------
+    path
+        A `.json`, `.jsonl`, `.csv`, `.tsv` or `.parquet` file, or a `.zip` or folder that holds some. JSON is
+        a list of objects, or an object of such lists or of columns.
+    patterns
+        Only files whose path ends like one of these, such as `data/*.json`, in any case. A file that is given
+        itself is read under any name.
+
+    Raises
+    ------
+    InputError
+        For a missing, empty, broken or unknown file, and where no file fits.
+    """
+    suffix = path.suffix.lower()
+    if path.exists() and not path.is_dir() and suffix not in TABLE_SUFFIXES:
+        raise InputError(f"{path}: unknown kind of file '{suffix}'; {suggest(suffix, TABLE_SUFFIXES)}")
+    if not path.is_dir() and suffix != ".zip":
+        return _parsed(str(path), suffix, read_bytes(path))
+    found = []
+    for inside, data in _zipped(path, patterns) if suffix == ".zip" else _below(path, patterns):
+        one = _parsed(f"{path}/{inside}", inside.suffix.lower(), data)
+        where = {FILE: inside.stem, FOLDER: inside.parent.name}
+        rows = tuple(Row(row.place, {**row.values, **where}) for row in one.rows)
+        found.append(Table(one.name, (*one.columns, *where), rows))
+    if not found:
+        wanted = ", ".join(patterns or _FORMATS)
+        raise InputError(f"{path}: no table in it; allowed: a folder or .zip that holds {wanted}")
+    columns = dict.fromkeys(c for one in found for c in one.columns)
+    return table(str(path), columns, (row for one in found for row in one.rows))
+
+
+def has_tables(folder: Path, patterns: Sequence[str] = ()) -> bool:
+    """Whether `read_tables` finds any table in a folder."""
+    return next(_below(folder, patterns), None) is not None
+
+
+def _wanted(inside: PurePosixPath, patterns: Sequence[str]) -> bool:
+    hidden = any(part.startswith((".", "__")) for part in inside.parts)
+    plain = PurePosixPath(inside.as_posix().lower())
+    fits = not patterns or any(plain.match(pattern.lower()) for pattern in patterns)
+    return plain.suffix in _FORMATS and fits and not hidden
+
+
+def _below(folder: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath, bytes]]:
+    for path in sorted(folder.rglob("*")):
+        inside = PurePosixPath(path.relative_to(folder).as_posix())
+        if path.suffix.lower() == ".zip":
+            yield from _zipped(path, patterns)
+        elif _wanted(inside, patterns) and path.is_file():
+            yield inside, read_bytes(path)
+
+
+def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """The tables in an archive; nothing is written to disk."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name in sorted(archive.namelist()):
+                inside = PurePosixPath(name)
+                if _wanted(inside, patterns):
+                    yield inside, archive.read(name)
+    except FileNotFoundError:
+        raise InputError(f"{path}: does not exist") from None
+    except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as e:
+        raise InputError(f"{path}: broken archive ({reason(e)})") from None
+
+
+def _parsed(name: str, suffix: str, data: bytes) -> Table:
+    if suffix == ".parquet":
+        return _parquet(name, data)
+    text = decoded(name, data)
+    if suffix == ".json":
+        return _json(name, text)
+    if suffix == ".jsonl":
+        return _jsonl(name, text)
+    return _tsv(name, text) if suffix == ".tsv" else _csv(name, text)
+
+
+def _jsonl(name: str, text: str) -> Table:
+    """One JSON object a line; blank lines are passed over."""
+    rows = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            place = f"{name}: line {number}"
+            value = parse_json(place, line)
+            if not isinstance(value, dict):
+                raise InputError(f"{place}: a {type(value).__name__}; allowed: one JSON object a line")
+            rows.append(Row(place, value))
+    return table(name, dict.fromkeys(c for row in rows for c in row.values), rows)
+
+
+def _json(name: str, text: str) -> Table:
+    rows = [Row(f"{name}: row {i}", values) for i, values in enumerate(_objects(name, text), 1)]
+    return table(name, dict.fromkeys(c for row in rows for c in row.values), rows)
+
+
+def _objects(name: str, text: str) -> list[dict[str, object]]:
+    """The rows of a JSON text: a list of objects, an object with one or more such lists, or with columns."""
+    value = parse_json(name, text)
+    lists = {key: v for key, v in value.items() if isinstance(v, list)} if isinstance(value, dict) else {}
+    if isinstance(value, list):
+        lists = {"": value}
+    if lists and all(isinstance(entry, dict) for entries in lists.values() for entry in entries):
+        several = len(lists) > 1
+        return [
+            {**entry, KEY: key} if several else entry for key, entries in lists.items() for entry in entries
+        ]
+    if lists and lists == value and len({len(entries) for entries in lists.values()}) == 1:
+        return [dict(zip(lists, entries, strict=True)) for entries in zip(*lists.values(), strict=True)]
+    raise InputError(f"{name}: no table; allowed: a list of objects, or an object of lists")
+
+
+def _csv(name: str, text: str) -> Table:
+    """Values separated by commas, or by semicolons where the header has more of those."""
+    header = text.partition("\n")[0]
+    return _separated(name, text, ";" if header.count(";") > header.count(",") else ",")
+
+
+def _tsv(name: str, text: str) -> Table:
+    """Values separated by tabs; where quotation marks do not pair up they are part of the texts."""
+    try:
+        return _separated(name, text, "\t")
+    except InputError as e:
+        try:
+            return _separated(name, text, "\t", csv.QUOTE_NONE)
+        except InputError:
+            raise e from None
+
+
+def _separated(name: str, text: str, mark: str, quoting: Any = csv.QUOTE_MINIMAL) -> Table:
+    """Separated values with a header line; every row must have as many values as the header."""
+    limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting, strict=True)
+        header = next(reader, [])
+        rows: list[Row] = []
+        for values in reader:
+            if not values:
+                continue
+            place = f"{name}: row {len(rows) + 1}"
+            if len(values) != len(header):
+                raise InputError(f"{place}: {len(values)} values; allowed: {len(header)}, as in the header")
+            rows.append(Row(place, dict(zip(header, values, strict=True))))
+    except csv.Error as e:
+        raise InputError(f"{name}: line {reader.line_num}: broken CSV ({e})") from None
+    finally:
+        csv.field_size_limit(limit)
+    return table(name, header, rows)
+
+
+def _parquet(name: str, data: bytes) -> Table:
     import pyarrow
     import pyarrow.parquet
 
     try:
-        data = pyarrow.parquet.ParquetFile(path).read()
-    except FileNotFoundError:
-        raise InputError(f"{path}: does not exist") from None
+        found = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read()
     except (OSError, pyarrow.ArrowException) as e:
-        raise InputError(f"{path}: not a Parquet file ({reason(e)})") from None
-    return from_arrow(str(path), data)
-
-
-def read_table(path: Path) -> Table:
-    """A table by the suffix of its file: `.jsonl`, `.csv` or `.parquet`; else `InputError`."""
-    if not path.exists():
-        raise InputError(f"{path}: does not exist")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; allowed: a file ({', '.join(TABLE_SUFFIXES)})")
-    readers = {".jsonl": read_jsonl, ".csv": read_csv, ".parquet": read_parquet}
-    suffix = path.suffix.lower()
-    if suffix not in readers:
-        raise InputError(f"{path}: unknown kind of file '{suffix}'; {suggest(suffix, readers)}")
-    return readers[suffix](path)
+        raise InputError(f"{name}: not a Parquet file ({reason(e)})") from None
+    return from_arrow(name, found)

@@ -3,7 +3,9 @@
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from pathlib import Path
+from statistics import fmean
 
 from dhp.content.catalog import (
     DATASETS,
@@ -16,11 +18,12 @@ from dhp.content.catalog import (
 )
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Example, PerturbedText, Variant
-from dhp.core.specs import Suite, Task
+from dhp.core.seeding import key_digest
+from dhp.core.specs import Figures, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
+from dhp.core.text import sentences, words
 from dhp.loaders.fetch.prepared import is_prepared, load_prepared
 from dhp.loaders.published.read import read_published
-from dhp.loaders.selection import select
 from dhp.loaders.user import is_user_data, read_examples
 
 
@@ -86,6 +89,33 @@ class Dataset:
         ids = {e.id for e in examples}
         pairs = tuple(p for p in self.pairs if p.example in ids)
         return replace(self, examples=tuple(examples), pairs=pairs)
+
+
+def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> list[Example]:
+    """`n` examples by the rank of sha256 of (seed, dataset, id), in the order in which they came.
+
+    Which ones depends on the set of ids alone, not on their order. Raises `InputError` unless
+    1 <= n <= len(examples).
+    """
+    if n < 1:
+        raise InputError(f"{dataset}: n is {n}; allowed: 1 to {len(examples)}")
+    if n > len(examples):
+        raise InputError(
+            f"{dataset}: {n} examples asked for, {len(examples)} there; allowed: 1 to {len(examples)}"
+        )
+    chosen = {e.id for e in nsmallest(n, examples, key=lambda e: key_digest(seed, dataset, e.id))}
+    return [e for e in examples if e.id in chosen]
+
+
+def measure(examples: Sequence[Example]) -> Figures:
+    """Mean number of characters, words and sentences of the outputs; no example raises `InputError`."""
+    if not examples:
+        raise InputError("no examples to measure; allowed: at least one")
+    return Figures(
+        characters=fmean(len(e.output) for e in examples),
+        words=fmean(len(words(e.output)) for e in examples),
+        sentences=fmean(len(sentences(e.output)) for e in examples),
+    )
 
 
 def resolve_datasets(

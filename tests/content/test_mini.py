@@ -6,8 +6,7 @@ import pytest
 
 from dhp.content.catalog import DATASETS, read_card, read_task
 from dhp.core.text import sentences
-from dhp.loaders.dataset import Dataset, resolve_datasets
-from dhp.loaders.selection import measure
+from dhp.loaders.dataset import Dataset, measure, resolve_datasets
 
 
 @pytest.fixture(params=DATASETS)

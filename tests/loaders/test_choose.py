@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dhp.core.errors import InputError
 from dhp.core.records import Example
-from dhp.loaders.selection import measure, select
+from dhp.loaders.dataset import measure, select
 
 ids = st.lists(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=5), min_size=1, max_size=30, unique=True

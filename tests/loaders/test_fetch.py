@@ -223,7 +223,7 @@ def test_wmt_without_sacrebleu_says_what_to_install(tmp_path: Path, monkeypatch:
     def absent(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("dhp.loaders.extras.version", absent)
+    monkeypatch.setattr("importlib.metadata.version", absent)
     assert "pip install sacrebleu lxml" in fault(read_card("wmt22_deen"), tmp_path)
 
 

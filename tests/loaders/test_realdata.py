@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dhp.content.catalog import read_card
+from dhp.loaders.dataset import measure, select
 from dhp.loaders.published.read import read_published
-from dhp.loaders.selection import measure, select
 
 pytestmark = pytest.mark.realdata
 

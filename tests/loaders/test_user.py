@@ -77,9 +77,10 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
         assert message(path) == f"{path}: line 2: column '{column}' is empty; allowed: text"
     write_jsonl(path, [{**ROW, "output": ["O"]}])
     assert "line 1: column 'output' holds a list; allowed: text" in message(path)
-    (tmp_path / "x.json").write_text("[]")
-    assert "unknown kind of file '.json'; did you mean '.jsonl'? allowed: .csv, .jsonl, .parquet" in message(
-        tmp_path / "x.json"
+    (tmp_path / "x.jsnl").write_text("[]")
+    assert (
+        "unknown kind of file '.jsnl'; did you mean '.jsonl'? allowed: .csv, .json, .jsonl, .parquet,"
+        in message(tmp_path / "x.jsnl")
     )
     write_csv(tmp_path / "x.csv", [ROW, {**ROW, "id": "b", "output": ""}])
     assert "x.csv: row 2: column 'output' is empty" in message(tmp_path / "x.csv")
@@ -201,6 +202,6 @@ def test_hugging_face_without_the_library(monkeypatch: pytest.MonkeyPatch) -> No
     def absent(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("dhp.loaders.extras.version", absent)
+    monkeypatch.setattr("importlib.metadata.version", absent)
     with pytest.raises(InputError, match=r"hf:org/name needs the package .datasets.*pip install datasets"):
         read_examples(Path("hf:org/name"))

@@ -7,9 +7,7 @@ from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.core.registry import Registry
 from dhp.core.specs import Card
-from dhp.loaders.published.answer_equivalence import read_answer_equivalence
-from dhp.loaders.published.story_cloze import read_story_cloze
-from dhp.loaders.published.summeval import read_summeval
+from dhp.loaders.published.rows import read_answer_equivalence, read_story_cloze, read_summeval
 from dhp.loaders.published.sumpubmed import read_sumpubmed
 from dhp.loaders.published.wmt import read_wmt
 

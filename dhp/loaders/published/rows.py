@@ -1,0 +1,69 @@
+"""Published datasets that are tables: SummEval, the Story Cloze Test and Answer Equivalence."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from dhp.core.files import inner_file, inner_files
+from dhp.core.records import Example
+from dhp.core.specs import Card
+from dhp.core.tables import Row, read_table
+from dhp.core.text import sentences
+
+MIN_CHARACTERS = 150
+"""A reference answer of Answer Equivalence must be longer than this."""
+_ID = "InputStoryid"
+_SENTENCES = tuple(f"InputSentence{i}" for i in range(1, 5))
+_ENDINGS = ("RandomFifthSentenceQuiz1", "RandomFifthSentenceQuiz2")
+_ANSWER = "AnswerRightEnding"
+
+
+def read_summeval(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
+    """(place, example) of each article; its output is the human summary with the most sentences."""
+    table = read_table(inner_file(path, (".jsonl", ".parquet"), "the table mteb/summeval"))
+    table.need(("id", "text", "human_summaries"))
+    for row in table.rows:
+        summary = max(_summaries(row), key=lambda text: len(sentences(text)))
+        yield row.place, Example(row.text("id"), row.text("text").strip(), summary)
+
+
+def _summaries(row: Row) -> list[str]:
+    given = row.values.get("human_summaries")
+    texts = given if isinstance(given, list) else []
+    kept = [row.encodable("human_summaries", t.strip()) for t in texts if isinstance(t, str) and t.strip()]
+    if not kept:
+        raise row.fault("column 'human_summaries' holds no summary; allowed: a list of texts")
+    return kept
+
+
+def read_story_cloze(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
+    """(place, example) of each story: the right ending is the output, the other one `wrong_ending`."""
+    table = read_table(inner_file(path, (".csv",), "the Story Cloze Test as CSV"))
+    table.need((*_SENTENCES, *_ENDINGS, _ANSWER))
+    for number, row in enumerate(table.rows, 1):
+        answer = row.text(_ANSWER).strip()
+        if answer not in ("1", "2"):
+            raise row.fault(f"column '{_ANSWER}' is '{answer}'; allowed: 1, 2")
+        right, wrong = _ENDINGS if answer == "1" else reversed(_ENDINGS)
+        yield (
+            row.place,
+            Example(
+                id=row.text(_ID).strip() if _ID in table.columns else str(number),
+                source=" ".join(row.text(column).strip() for column in _SENTENCES),
+                output=row.text(right).strip(),
+                fields={"wrong_ending": row.text(wrong).strip()},
+            ),
+        )
+
+
+def read_answer_equivalence(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
+    """(place, example) of the first row of each question whose reference is long enough."""
+    seen: set[str] = set()
+    for file in inner_files(path, (".jsonl",), "the Answer Equivalence files"):
+        table = read_table(file)
+        table.need(("qid", "question", "context", "reference"))
+        for row in table.rows:
+            qid, reference = row.text("qid"), row.text("reference").strip()
+            if len(reference) > MIN_CHARACTERS and qid not in seen:
+                seen.add(qid)
+                fields = {"question": row.text("question").strip()}
+                yield row.place, Example(qid, row.text("context").strip(), reference, fields)
