@@ -45,7 +45,8 @@ def show(name: str, example: str | None, variant: str, changes: ProtocolOptions,
 
     chosen = changes.changed(name)
     settings = ModelSettings()
-    part, *_ = build_texts(texts.dataset, texts.choice(), texts.seed, settings, settings.context(), dry=True)
+    first = texts.dataset[:1] or (() if texts.perturbed else ("mini/summeval",))
+    part, *_ = build_texts(first, texts.choice(), texts.seed, settings, settings.context(), dry=True)
     part = part.judged_by(changes.metric)
     candidates = part.candidates()
     example = candidates[0].example if example is None else example

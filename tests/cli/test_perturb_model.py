@@ -38,6 +38,7 @@ def by_model(url: str, *more: str) -> tuple[str, ...]:
     return ("--perturb-model", "openai/writer", "--base-url", url, *more)
 
 
+@pytest.mark.slow
 def test_all_variants_of_all_sets_are_made_frozen_and_judged(dhp: Run, follower: str, tmp_path: Path) -> None:
     reset(follower)
     done = dhp("perturb", "--dataset", "mini", "--n", "6", "--freeze", "set", *by_model(follower))

@@ -32,7 +32,18 @@ def test_numbers_that_are_none_look_like_none(dhp: Run) -> None:
 
 def test_a_pilot_run(dhp: Run) -> None:
     assert (
-        dhp("benchmark", "--model", "mock/noisy", "--dataset", "mini/story_cloze", "--out", "pilot").code == 0
+        dhp(
+            "benchmark",
+            "--model",
+            "mock/noisy",
+            "--dataset",
+            "mini/story_cloze",
+            "--resamples",
+            "50",
+            "--out",
+            "pilot",
+        ).code
+        == 0
     )
     done = dhp("power", "pilot", "--n", "30")
     assert done.code == 0, done.err
@@ -47,7 +58,7 @@ def test_a_pilot_run(dhp: Run) -> None:
 
 def test_the_effect_of_a_blind_judge_may_be_chance(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     model = "mock/blind?noise=1"
-    assert dhp("benchmark", "--model", model, "--dataset", "mini/summeval", "--out", "pilot").code == 0
+    assert dhp("benchmark", "--model", model, "--dataset", "mini/story_cloze", "--out", "pilot").code == 0
     monkeypatch.setenv("COLUMNS", "80")
     lines = dhp("power", "pilot").out.splitlines()
     place = lines.index("variants with D < 1 were not noticed in the pilot: their effect may be chance")

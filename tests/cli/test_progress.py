@@ -30,6 +30,7 @@ def test_plain_lines_say_rate_time_left_and_cost(
     ]
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_a_bar_that_moves(tmp_path: Path) -> None:
     with stub_server("--latency", 0.1) as url:
         command = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--base-url", url]
