@@ -76,7 +76,7 @@ def _fitting_table(part: "FrozenPart", audits: Sequence[VariantAudit], console: 
 def _table(part: "FrozenPart", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "Table":
     from rich.text import Text
 
-    from dhp.report.plain import plain_table
+    from dhp.report.tables import plain_table
 
     title = f"{part.dataset}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {len(part.examples)}"
     table = plain_table(title)

@@ -91,7 +91,7 @@ def _shared_styles(found: "DatasetComparison") -> "Table":
 
 
 def _table(title: str, *headings: str) -> "Table":
-    from dhp.report.plain import plain_table
+    from dhp.report.tables import plain_table
 
     made = plain_table(title)
     for place, heading in enumerate(headings):

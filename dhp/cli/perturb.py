@@ -135,8 +135,9 @@ def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
 
 def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:
     from dhp.core.text import printable
-    from dhp.report.before_after import before_after
+    from dhp.report.terminal import before_after
 
+    levels = {v.name: v.level for v in part.variants}
     texts: dict[str, list[tuple[str, str, str]]] = {}
     for t in part.texts:
         edits = f"{t.audit.made} edits" if t.audit and t.audit.made is not None else ""
@@ -145,4 +146,4 @@ def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:
         console.print(f"\n{printable(f'{part.dataset.name} {example.id}')}", style="bold", markup=False)
         console.print(f"original: {printable(example.output)}", markup=False, highlight=False)
         for variant, text, edits in texts.get(example.id, []):
-            console.print(before_after(variant, example.output, text, edits))
+            console.print(before_after(variant, example.output, text, levels[variant], edits))

@@ -109,7 +109,7 @@ def _print(found: "list[PowerAnalysis]") -> None:
 
 def _table(found: "PowerAnalysis") -> "Table":
     from dhp.report.labels import figure
-    from dhp.report.plain import plain_table
+    from dhp.report.tables import plain_table
 
     table = plain_table("")
     both = any(row.simulated for row in found.variants)

@@ -1,15 +1,14 @@
-"""Differences between two texts: how far apart they are, and what an edit removed and inserted."""
+"""Differences between two texts: how far apart they are, and what was deleted and inserted."""
 
 import re
-from html import escape
 from itertools import groupby
 from typing import Literal
 
 from dhp.core.records import Audit
 from dhp.core.text import sentence_spans
 
-Mark = Literal["=", "-", "+"]
-"""Kept, gone, come."""
+Operation = Literal["=", "-", "+"]
+"""Kept, deleted, inserted."""
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -21,15 +20,15 @@ def audit(before: str, after: str, asked: int | None = None, made: int | None = 
     return Audit(asked, made, distance, round(1 - distance / max(len(before), len(after)), 6))
 
 
-def changes(before: str, after: str, level: str) -> list[tuple[Mark, str]]:
+def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
     """The pieces of both texts in order, compared by character, word or sentence (any other level: by word).
 
-    Without what is gone they are `after`, to the letter.
+    Without what is deleted they are `after`, to the letter.
     """
     from rapidfuzz.distance import Indel
 
     old, new = _pieces(before, level), _pieces(after, level)
-    found: list[tuple[Mark, str]] = []
+    found: list[tuple[Operation, str]] = []
     opcodes = Indel.opcodes(_compared(old), _compared(new))
     for equal, run in groupby(opcodes, key=lambda opcode: opcode.tag == "equal"):
         edits = list(run)
@@ -39,13 +38,7 @@ def changes(before: str, after: str, level: str) -> list[tuple[Mark, str]]:
         if gone and level == "sentence":
             gone = f" {gone.strip()} "  # keeps clear of its neighbours
         found += [("=", come)] if equal else [("-", gone), ("+", come)]
-    return [(mark, piece) for mark, piece in found if piece]
-
-
-def marked(before: str, after: str, level: str) -> str:
-    """The degraded text with its `changes` as `<del>` and `<ins>`; all escaped."""
-    tags = {"=": "{}", "-": "<del>{}</del>", "+": "<ins>{}</ins>"}
-    return "".join(tags[mark].format(escape(text)) for mark, text in changes(before, after, level))
+    return [(operation, piece) for operation, piece in found if piece]
 
 
 def _pieces(text: str, level: str) -> list[str]:

@@ -118,7 +118,9 @@ def size_class(entry: Entry) -> str:
     return "unknown" if size is None else next(name for end, name in _SIZES if size < end)
 
 
-def _page(template: str, root: str, *, scripts: Sequence[str] = ("board.js",), **values: object) -> str:
+def _page(
+    template: str, root: str, *, scripts: Sequence[str] = ("tables.js", "board.js"), **values: object
+) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (dataset_file, judge_name, model_file, shown_cost, shown_rank, shown_size, size_class)
     made = page(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.diff import changes
+from dhp.core.diff import diff
 from dhp.core.records import ORIGINAL, STOPPED
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _dataset(run: "Run", name: str) -> dict[str, Any]:
                 "changes": [
                     None
                     if text is None
-                    else [mark + piece for mark, piece in changes(e["output"], text, level)]
+                    else [operation + piece for operation, piece in diff(e["output"], text, level)]
                     for variant, level in levels.items()
                     for text in [texts.get((e["id"], variant))]
                 ],

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from dhp.analysis.results import Result, Results
 from dhp.core.text import printable, spreadsheet_safe
-from dhp.report.extras import curve_table, probes_table
 from dhp.report.notes import notes
+from dhp.report.tables import curve_table, probes_table
 from dhp.report.terminal import BAR, result_table
 
 _MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")

@@ -75,8 +75,8 @@ def html_report(run: Run) -> str:
     manifest = run.manifest
     return page(
         "report.html",
-        styles=("report.css", "explorer.css"),
-        scripts=("explorer.js",),
+        styles=("report.css", "maps.css", "explorer.css"),
+        scripts=("tables.js", "explorer.js"),
         sections=[_section(place, result) for place, result in enumerate(run.results, 1)],
         asked=any(result.asked for result in run.results),
         explorer=explorer_data(run),

@@ -1,4 +1,4 @@
-"""One table per result, readable without colour and in narrow terminals."""
+"""Results and changed texts in the terminal, readable without colour and in narrow ones."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -11,12 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from dhp.analysis.results import Result, Results, VariantResult
+from dhp.core.diff import diff
 from dhp.core.text import printable
-from dhp.report.extras import print_extras
 from dhp.report.labels import between, figure, most_hurt, noticed, pairs
 from dhp.report.notes import notes
-from dhp.report.plain import plain_table
+from dhp.report.tables import curve_table, plain_table, probes_table
 
+_KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
 _BAR_CELLS = 16
 _BAR_END = 4.0  # D at the right end of a bar
 
@@ -60,7 +61,10 @@ def print_results(results: Results, console: Console) -> None:
         if place:
             console.print()
         console.print(_fitting_table(result, console))
-        print_extras(result, console)
+        probes = [probes_table(result)] if result.controls or result.attacks else []
+        for table in (*probes, *map(curve_table, result.curves)):
+            console.print()
+            console.print(table)
         for warning in result.warnings:
             console.print(f"  warning: {escape(printable(warning))}", style="bold red", soft_wrap=True)
         for note in notes(result):
@@ -110,3 +114,25 @@ def result_table(result: Result, dropped: Collection[str] = ()) -> Table:
 
 def _total(value: float | None) -> str:
     return "" if value is None else figure(value)
+
+
+def before_after(label: str, before: str, after: str, level: str, remark: str = "") -> Text:
+    """The degraded text with what went in red strike-through and what came in green.
+
+    A text that was replaced as a whole shows as it is. Without colour, deletions show as [-gone-] and
+    insertions as {+come+}. `level` is as for `dhp.core.diff.diff`.
+    """
+    before, after = printable(before), printable(after)
+    line = Text(f"{printable(label)}{f' ({remark})' if remark else ''}: ", style="bold")
+    found = diff(before, after, level)
+    kept = sum(len(piece) for operation, piece in found if operation == "=")
+    if kept < _KEPT * min(len(before), len(after)):
+        return line.append(after, style="not bold green")
+    for operation, piece in found:
+        if operation == "-":
+            line.append(f"[-{piece}-]", style="not bold red strike")
+        elif operation == "+":
+            line.append(f"{{+{piece}+}}", style="not bold green")
+        else:
+            line.append(piece, style="not bold")
+    return line

@@ -32,13 +32,13 @@ def page(template: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = 
     Parameters
     ----------
     template, styles, scripts
-        Files of the folder `assets`; `base.css` and `tables.js` (sorts tables) are on every page.
+        Files of the folder `assets`; `base.css` is on every page, `tables.js` sorts tables.
     values
         For the template.
     """
     from markupsafe import Markup
 
-    texts = [asset(name) for name in ("tables.js", *scripts)]
+    texts = [asset(name) for name in scripts]
     return (
         _environment()
         .get_template(template)

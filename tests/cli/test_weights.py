@@ -132,7 +132,7 @@ def test_votes_are_counted_shown_and_used(dhp: Run, tmp_path: Path) -> None:
     assert "experts: 3" in shown.out
     assert "agreement, summarization: Fleiss' kappa 0." in shown.out
     page = (tmp_path / "own.html").read_text("utf-8")
-    assert '<td style="--weight: 67%">0.67</td>' in page
+    assert '<td class="heat" style="--share: 0.667">0.67</td>' in page
     judged = dhp(
         *("benchmark", "--model", "baseline/surface", "--dataset", "mini/summeval", "--n", "5"),
         *("--weights", "own.yaml", "--out", "run"),

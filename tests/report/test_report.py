@@ -7,9 +7,8 @@ import pytest
 from rich.console import Console
 
 import dhp
-from dhp.report.before_after import before_after
 from dhp.report.labels import threshold
-from dhp.report.terminal import print_results
+from dhp.report.terminal import before_after, print_results
 
 EVIL = "<script>alert(1)</script>[bold red]x[/]"
 
@@ -88,12 +87,12 @@ def test_few_pairs_are_enough_for_the_printed_equation() -> None:
 
 
 def test_before_and_after() -> None:
-    line = before_after("typos", "Two cats sat on the mat.", "Two ctas sat on the mat.", "1 edits")
+    line = before_after("typos", "Two cats sat on the mat.", "Two ctas sat on the mat.", "word", "1 edits")
     assert line.plain == "typos (1 edits): Two [-cats-]{+ctas+} sat on the mat."
-    assert (
-        before_after("other", "Two cats sat.", "Nobody came by at all!").plain
-        == "other: Nobody came by at all!"
-    )
+    replaced = before_after("other", "Two cats sat.", "Nobody came by at all!", "sentence")
+    assert replaced.plain == "other: Nobody came by at all!"
+    inserted = before_after("more", "It sat.", "It sat. A long sentence of other things came in.", "sentence")
+    assert inserted.plain == "more: It sat. {+A long sentence of other things came in.+}"
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -15,9 +15,8 @@ from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.survey.agreement import agreement, fleiss_kappa
 from dhp.survey.answers import aggregate, read_answers, write_weights
-from dhp.survey.chart import weights_page
 from dhp.survey.issues import Issue, Survey, make_survey
-from dhp.survey.page import survey_page
+from dhp.survey.page import survey_page, weights_page
 
 # Fleiss (1971), table 1: 30 patients, 6 psychiatrists, 5 diagnoses.
 FLEISS_1971 = """

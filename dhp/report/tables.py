@@ -1,21 +1,22 @@
-"""What a run shows beside its variants: controls, attacks and dose-response curves."""
+"""The kind of table that is printed, and those for controls, attacks and dose-response curves."""
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from dhp.analysis.results import Curve, Result
 from dhp.core.text import printable
 from dhp.report.labels import figure, most_changed, pairs, probe_verdict, threshold
-from dhp.report.plain import plain_table
 
 
-def print_extras(result: Result, console: Console) -> None:
-    """Print a table each for the probes and for every curve, where there are any."""
-    probes = [probes_table(result)] if result.controls or result.attacks else []
-    for table in (*probes, *map(curve_table, result.curves)):
-        console.print()
-        console.print(table)
+def plain_table(title: str) -> Table:
+    """A table without lines and columns, its columns two spaces apart; any title is shown as text."""
+    return Table(
+        title=Text(printable(title), style="bold"),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
 
 
 def probes_table(result: Result) -> Table:
