@@ -113,6 +113,12 @@ def test_a_failure_is_kept_with_its_reason_and_never_a_score(
     assert all((r.score is None) == (status != "scored") for r in ratings)
 
 
+@pytest.mark.parametrize("name", ["analyze-rate", "free-text"])
+def test_an_answer_cut_off_where_its_rating_may_go_on_has_none(name: str) -> None:
+    ratings, _ = rated(Reply("I give it a score of 4", "length", 1, 16, 1), protocol(name, samples=1))
+    assert {(r.status, r.score) for r in ratings} == {("unparsed", None)}
+
+
 @pytest.mark.parametrize(
     ("name", "says", "score"),
     [

@@ -25,9 +25,14 @@ _DEFINITIONS: tuple[Rewrite, ...] = (
     ),
     (
         re.compile(
-            rf"{_WHERE}{PLAIN}{POINTS} ?{_IS}([^.\n⟦⟧]{{0,100}}\band (?:a )?){PLAIN}{POINTS} ?{_IS}", re.I
+            rf"{_WHERE}{PLAIN}{POINTS} ?{_IS}([^.\n⟦⟧]{{0,100}}\band (?:a )?){PLAIN}{POINTS} ?(?:{_IS}|for)",
+            re.I,
         ),
         r"\1 \3 ",
+    ),
+    (
+        re.compile(rf"{PLAIN}{POINTS}(?:表示|代表)([^。\n⟦⟧]{{0,60}}[,;、和]){PLAIN}{POINTS}(?:表示|代表)"),
+        r" \2 ",
     ),
     (re.compile(rf"{_WHERE}{PLAIN}{POINTS} ?{_IS}", re.I), r"\1 "),
     (re.compile(rf"(?m)(^|[,;(] ?){PLAIN} ?= ?(?=[^\W\d_])"), r"\1 "),
@@ -36,11 +41,19 @@ _DEFINITIONS: tuple[Rewrite, ...] = (
 _MARK = re.compile(
     r"(?:\A|[\n(]|[.!?;。] )(?:[-•>] )?(?P<mark>⟦(?P<number>\d{1,3})⟧(?:[.):、]| -))(?= ?[^\s])"
 )
-_OPENING_MARK = re.compile(
-    r"\A\s?(?:⟦\d{1,3}⟧[.)] ?(?:(?=[^\W\d_][^\n:⟦⟧.!?]{0,60}: ?⟦)|(?=[^.!\n⟦]{1,200}\?))"
-    rf"|⟦1⟧[.)] (?={TOKEN}\s*\Z))"
+_STEP = (
+    r"(?:(?:read|look|check|compare|mark|find|take|go|consider|give|identify|note|list|determine|assess|evaluate"
+    r"|judge|rate|score|assign|examine|review|analy[sz]e|count|ask|decide|write|highlight|verify|focus|think|start"
+    r"|begin|choose|select|pay|locate|underline|summari[sz]e|watch|see) "
+    r"|(?:阅|通|重)?读|逐|核对|检查|标出|考虑|留意|对照|把|在|从|单独|打分|给出|比较|判断|评估|找|记|列|注意|确认|思考|分析|理解)"
 )
-"""The mark of a named rating, a question or a lone number: `2. Fluency: 3`, `1. Is it ...?`, `1. 3`."""
+_OPENING_MARK = re.compile(
+    r"\A\s?(?:⟦\d{1,3}⟧[.)、] ?(?:(?=[^\W\d_][^\n:⟦⟧.!?]{0,60}: ?⟦)|(?=[^.!\n⟦]{1,200}\?)"
+    rf"|(?={_STEP}))|⟦1⟧[.)] (?={TOKEN}\s*\Z))",
+    re.I,
+)
+"""The mark of a named rating, a question, a step of the instructions or a lone number: `2. Fluency: 3`,
+`1. Is it ...?`, `1. Read the text`, `1. 3`."""
 _PART: Rewrite = (
     re.compile(
         r"\b(step|stage|paragraph|sentence|line|point|part|section|question|criterion|figure|table|page|item"

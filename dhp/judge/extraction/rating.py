@@ -10,14 +10,20 @@ from dhp.core.text import without_reasoning
 from dhp.judge.extraction.letters import letter_matches, letter_value
 from dhp.judge.extraction.mentions import without_mentions
 from dhp.judge.extraction.numbers import clean, value_on, with_tokens
-from dhp.judge.extraction.records import UNPARSED, Extracted, chosen
-from dhp.judge.extraction.rules import rating_matches
+from dhp.judge.extraction.records import UNPARSED, Extracted, Found, chosen
+from dhp.judge.extraction.rules import LABELLED, LOOSE, rating_matches
+from dhp.judge.extraction.yes_no import YesNo, read_yes_no
 
 _OTHER_SCALE = re.compile(r"\bscale (?:of|from) ⟦\?⟧", re.I)
+_LONGEST = 40_000
+"""Characters of an answer that are read: half from its beginning, half from its end."""
+_ONE_TOKEN: tuple[AnswerForm, ...] = ("score-only", "da", "stars", "letters")
+"""Forms whose whole answer is the score."""
 
 
-@functools.lru_cache(maxsize=512)  # bare scores come again and again
-def read_rating(text: str, scale: Scale, form: AnswerForm) -> Extracted:
+def read_rating(
+    text: str, scale: Scale, form: AnswerForm, *, cut_off: bool = False, yes_no: YesNo | None = None
+) -> Extracted:
     """The rating in an answer; of several equally explicit ones the first, in `analyze-rate` the last.
 
     Never raises, and never turns a failure into a score.
@@ -25,32 +31,63 @@ def read_rating(text: str, scale: Scale, form: AnswerForm) -> Extracted:
     Parameters
     ----------
     text
-        The answer as the model gave it.
+        The answer as the model gave it. Of more than 40,000 characters the middle is not looked at.
     scale
         The answer's own scale; in `letters` its lowest point is A.
     form
         How the answer was asked for; never `mix`.
+    cut_off
+        Whether the answer ended at the token limit: a number that may go on, or that comes before the rating
+        asked for, is none.
+    yes_no
+        The scores that the question gives to Yes and No, if it does.
 
     Returns
     -------
     The score on `scale`, or the status that says why there is none.
     """
+    return (_read_short if len(text) <= 64 else _read)(text, scale, form, cut_off, yes_no)
+
+
+def _read(text: str, scale: Scale, form: AnswerForm, cut_off: bool, yes_no: YesNo | None) -> Extracted:
     words = without_reasoning(text)
-    if words is None:
+    if words is None or (cut_off and form == "analyze-rate"):  # the rating would have come last
         return UNPARSED
-    words = clean(words)
+    words = clean(_shortened(words))
     if form == "letters":
-        place = chosen(letter_matches(words, scale), form)
-        value = None if place is None else letter_value(place.value, scale)
+        found = chosen(letter_matches(words, scale), form)
+        value = None if found is None else letter_value(found.value, scale)
     else:
         words = without_mentions(with_tokens(words), scale)
-        place = chosen(rating_matches(words, scale, form), form)
-        value = None if place is None else value_on(place.value, scale.max)
-    if place is None:
+        found = chosen(rating_matches(words, scale, form), form)
+        value = None if found is None else value_on(found.value, scale.max)
+    if found is None and yes_no is not None and (end := read_yes_no(words, yes_no)) is not None:
+        return Extracted("scored", end, "yes-no")
+    if found is None:
         return Extracted("refused", None, None) if holds_refusal(words) else UNPARSED
-    if value is None:
+    if value is None or (cut_off and _may_go_on(found, words, form)):
         return UNPARSED
-    foreign = place.tier > 0 and "/" not in place.value and _OTHER_SCALE.search(words)
+    foreign = found.tier > LABELLED and "/" not in found.value and _OTHER_SCALE.search(words)
     if foreign or not scale.min <= value <= scale.max:
-        return Extracted("out_of_scale", None, place.rule)
-    return Extracted("scored", value, place.rule)
+        return Extracted("out_of_scale", None, found.rule)
+    return Extracted("scored", value, found.rule)
+
+
+_read_short = functools.lru_cache(maxsize=512)(_read)
+"""Bare scores come again and again."""
+
+
+def _shortened(text: str) -> str:
+    """Beginning and end of a long text, cut at spaces."""
+    if len(text) <= _LONGEST:
+        return text
+    head, tail = text[: _LONGEST // 2], text[-_LONGEST // 2 :]
+    return re.sub(r"\S+\Z", "", head) + "\n" + re.sub(r"\A\S+", "", tail)
+
+
+def _may_go_on(found: Found, words: str, form: AnswerForm) -> bool:
+    """Whether the number that ends a cut off answer may begin a longer one, or a sentence."""
+    if found.tier == LOOSE:
+        return True
+    one_token = form in _ONE_TOKEN and found.rule in ("bare", "letter")  # asked for, and perhaps allowed
+    return not one_token and not words[found.start + len(found.value) :].strip("⟧ ")

@@ -34,6 +34,8 @@ class Found:
     """Where in the text."""
     value: str
     rule: str
+    name: str = ""
+    """What is rated, where the answer names it."""
 
 
 def chosen(found: Iterable[Found], form: AnswerForm) -> Found | None:

@@ -3,23 +3,26 @@
 import functools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
+from dhp.judge.extraction.hypothetical import only_spoken_of
 from dhp.judge.extraction.numbers import TOKEN, value_on
 from dhp.judge.extraction.records import Found
 
 _LABEL = (
     r"(?:(?<![A-Za-z])(?:ratings?|scores?|grade|marks?|verdict|answer|result|evaluation|assessment|judge?ment"
-    r"|overall|conclusion|boxed|rate|stars?|points?)(?![A-Za-z])"
+    r"|overall|conclusion|boxed|rate)(?![A-Za-z])"
     r"|评分|得分|分数|打分|评级|总分|答案|星级|等级|评价|结果)"
 )
+_COUNT_LABEL = r"^[^\w⟦\n]{0,9}(?:(?:total|overall|final|my) )?(?:stars?|points?) ?[:=]"
 _WORD = r" [A-Za-z][\w'-]{0,30}"
 _ASIDE = r" ?\([^()\n⟦⟧]{0,40}\)"
 _NO_STEPS = r"(?! (?:steps?|criteri|guid|rubric|scheme))"
 _NO_FORM = r"(?! (?:form|scale)\b)"
-_SEPARATORS = r"[\s\"'“”«»(){}\[\]|:=<>~-]{0,30}"
+_SEPARATORS = r"[\s\"'“”«»【】(){}\[\]|:=<>~-]{0,30}"
 _ABOUT = "(?:(?:an?|about|around|approximately) )?"
 _OPENING = r"[\s\"'(\[{>|•-]{0,20}"
 
@@ -28,7 +31,7 @@ _AFTER = (
     "|at|is|would|from|here|though|although|while|so|if|according|considering|where|rating|score|by|this|too"
     "|also|to|that|only|rather|instead|indicating|suggesting|meaning|reflecting|showing"
 )
-_NO_HAN = r"(?! ?(?!(?:分|颗?星|级)(?![一-鿿])|因|由于)[一-鿿])(?! ?[%⟦])"
+_NO_HAN = r"(?! ?(?!(?:分|颗?星|级)(?:的?(?:评分|分数|得分|成绩|评价))?(?![一-鿿])|因|由于)[一-鿿])(?! ?[%⟦])"
 _END = rf"(?! ?(?!-?(?:{_AFTER})\b)-?[A-Za-z]){_NO_HAN}"
 """No count of things may follow, as in `3 errors`."""
 _LABELLED_END = rf"(?! ?(?!-?(?:{_AFTER})\b)-?(?-i:[a-z])){_NO_HAN}"
@@ -50,42 +53,71 @@ _NO_COUNT = (
 )
 _NAME = rf"{_NO_COUNT}[^\W\d_]+(?:[ /&'-]{{1,2}}[^\W\d_]+){{0,4}}(?:{_ASIDE})?"
 
+_TEXT = (
+    r"(?:it|this|(?:the|this) (?:summary|text|response|answer|reply|story|ending|translation|output|passage))"
+)
+
+FINAL, LABELLED, STATED, NAMED, LOOSE = range(5)
+"""Tiers: how explicitly a number is given as the rating."""
+
 _RULES = (
     (
-        0,
+        LABELLED,
         "labelled",
-        rf"{_LABEL}{_NO_FORM}{_NO_STEPS}(?:{_WORD}{_NO_STEPS}|{_ASIDE}){{0,6}}\s?[\"'”»)\]]{{0,4}} ?"
-        rf"(?:[:=|>{{→]|->?){_SEPARATORS}{_ABOUT}{TOKEN}{_LABELLED_END}",
+        rf"{_LABEL}{_NO_FORM}{_NO_STEPS}(?:{_WORD}{_NO_STEPS}|{_ASIDE}){{0,6}}\s?[\"'”»)\]】]{{0,4}} ?"
+        rf"(?:[:=|>{{→]|->?|(?<=】)){_SEPARATORS}{_ABOUT}{TOKEN}{_LABELLED_END}",
     ),
-    (0, "labelled", rf"^[^\w⟦\n]{{0,9}}(?:final |overall |my )?{_LABEL}\n{{1,9}}{TOKEN}{_LABELLED_END}"),
-    (0, "labelled", rf"\[\[{TOKEN}\]\]"),
-    (1, "stated", rf"\b(?:{_SCORES}|{_GIVES}){_GAP}{_LINK} [\"'(]{{0,2}}{TOKEN}{_END}"),
-    (1, "stated", rf"\b{_SCORES} [\"'(]{{0,2}}{TOKEN}(?! points?\b){_END}"),
-    (1, "stated", rf"\b(?:rate|score|grade|give) (?:the|this|that) [a-z]{{1,20}} {TOKEN}{_END}"),
-    (1, "stated", rf"\bI(?:'d| would| will)? (?:give|say|assign|choose|go with) {TOKEN}{_END}"),
-    (1, "stated", rf"(?:[给打得评]|评分|得分|分数)[出了予它其到为是的分评]{{0,4}} ?{TOKEN} ?{_NO_HAN}"),
-    (1, "stars", rf"{TOKEN} ?(?:-? ?stars?\b|颗?星)"),
-    (1, "fraction", rf"⟦([^⟦⟧]{{1,30}}/[^⟦⟧]{{1,30}})⟧{_END}"),
     (
-        2,
+        LABELLED,
+        "labelled",
+        rf"^[^\w⟦\n]{{0,9}}(?:final |overall |my )?{_LABEL}\n{{1,9}}{TOKEN}{_LABELLED_END}",
+    ),
+    (LABELLED, "labelled", rf"{_COUNT_LABEL}{_SEPARATORS}{TOKEN}{_LABELLED_END}"),
+    (LABELLED, "labelled", rf"\[\[{TOKEN}\]\]"),
+    (STATED, "stated", rf"\b(?:{_SCORES}|{_GIVES}){_GAP}{_LINK} [\"'(]{{0,2}}{TOKEN}{_END}"),
+    (STATED, "stated", rf"\b{_SCORES} [\"'(]{{0,2}}{TOKEN}(?! points?\b){_END}"),
+    (STATED, "stated", rf"\b{_TEXT} scores? (?:only |just )?{TOKEN} points?\b"),
+    (STATED, "stated", rf"\bmak(?:es?|ing) {_TEXT}{_LINK}? {TOKEN}{_END}"),
+    (STATED, "stated", rf"\b(?:rate|score|grade|give) (?:the|this|that) [a-z]{{1,20}} {TOKEN}{_END}"),
+    (STATED, "stated", rf"\bI(?:'d| would| will)? (?:give|say|assign|choose|go with) {TOKEN}{_END}"),
+    (
+        STATED,
+        "stated",
+        rf"(?:[给打得评]|评分|得分|分数|最终|最后)[出了予它其到为是的分评]{{0,4}} ?{TOKEN} ?{_NO_HAN}",
+    ),
+    (STATED, "stars", rf"{TOKEN} ?(?:-? ?stars?\b|颗?星)"),
+    (STATED, "fraction", rf"⟦([^⟦⟧]{{1,30}}/[^⟦⟧]{{1,30}})⟧{_END}"),
+    (
+        NAMED,
         "named",
-        rf"(?:^|[.!?。] |[{{,] ?(?=\"))[ •>|\"'{{-]{{0,12}}{_NAME}[\"']? ?[:=|] ?[\"'(|]{{0,3}} ?"
+        rf"(?:^|[.!?。] |[{{,] ?(?=\"))[ •>|\"'{{-]{{0,12}}(?P<name>{_NAME})[\"']? ?[:=|] ?[\"'(|]{{0,3}} ?"
         rf"{TOKEN}{_LABELLED_END}",
     ),
-    (2, "bare", rf"\A{_OPENING}{TOKEN}分?(?= ?(?:\Z|[^\w\s%⟦\[]|\n|because\b|since\b))(?!-[a-z])"),
-    (2, "bare", rf"^{_OPENING}{TOKEN}分?[ \"')\]}}|.。!]*$"),
-    (3, "stated", rf"(?:\bis|'s) an? (?:(?:solid|strong) )?{TOKEN}(?=[.,;!]|\s*$)"),
-    (3, "bare", rf"(?:[.!?,。] ?|\n){TOKEN}分?[.。!]?\s*\Z"),
-    (3, "bare", rf"(?<=\(){TOKEN}分?(?=\) ?(?:[.,;:。]|$))"),
+    (NAMED, "bare", rf"\A{_OPENING}{TOKEN}分?(?= ?(?:\Z|[^\w\s%⟦\[]|\n|because\b|since\b))(?!-[a-z])"),
+    (NAMED, "bare", rf"^{_OPENING}{TOKEN}分?[ \"')\]}}|.。!]*$"),
+    (LOOSE, "stated", rf"(?:\bis|'s) an? (?:(?:solid|strong) )?{TOKEN}(?=[.,;!]|\s*$)"),
+    (LOOSE, "bare", rf"(?:[.!?,。] ?(?:- ?)?|\n){TOKEN}分?[.。!]?\s*\Z"),
+    (LOOSE, "bare", rf"(?<=\(){TOKEN}分?(?=\) ?(?:[.,;:。]|$))"),
+    (LOOSE, "bare", rf"(?<=[a-z] \(){TOKEN}(?=\))"),
 )
 """Tier, name and pattern, most explicit first."""
 
-_DENIED = re.compile(
-    r"(?:\b(?:not|never|cannot)|n't) (?:[a-z]+ ){0,2}(?:an? )?$"
-    r"|\b(?:could|might|could have|might have|would have) (?:been )?$"
-    r"|\b(?:rather|less|more|lower|higher|other|worse|better|short|instead) (?:than|of) (?:an? )?$",
+_LINE = re.compile(r"[.!?] |[\n。]")
+_LIST_MARK = re.compile(r"[^\w⟦]+")
+_FINAL = re.compile(r"\b(?:final|overall|total)\b|最终|最后|总|综合", re.I)
+_PLAIN_LABEL = re.compile(
+    r"(?:\b(?:my|the|your|is|of|out|a|on|scale|score|scores|rating|ratings|grade|marks?|verdict|answer|result"
+    r"|boxed|final|overall|total|here|s|as|follows|for|this|text|summary|response)\b|⟦[^⟦⟧]*⟧|[^\w⟦⟧]"
+    r"|我|的|最终|评分|得分|分数|打分|评级|总分|答案|星级|等级)*",
     re.I,
 )
+"""The words of a label that names no criterion."""
+_BREAKDOWN = re.compile(r"\bbreak ?down\b|\bbroken down\b", re.I)
+_IN_A_LIST = re.compile(r"(?:[:=|] ?|\()[\"']?$")
+_SEVERAL = re.compile(
+    r"\b(?:response|summary|text|answer|candidate|output|system|option|version)s?(?: [a-z])?$"
+)
+"""The name of one of several texts, without its number."""
 
 
 @functools.cache
@@ -94,16 +126,61 @@ def _rules() -> tuple[tuple[int, str, re.Pattern[str]], ...]:
     return tuple((tier, rule, re.compile(pattern, re.I | re.M)) for tier, rule, pattern in _RULES)
 
 
-def rating_matches(text: str, scale: Scale, form: AnswerForm) -> Iterator[Found]:
-    """Every place that reads like a rating, on the scale or off it."""
+def _found(text: str, scale: Scale, form: AnswerForm) -> Iterator[Found]:
     for tier, rule, pattern in _rules():
         for match in pattern.finditer(text):
-            ends = (match.start(), match.start(1) - 1)
-            if tier == 1 and any(_DENIED.search(text, max(0, end - 40), end) for end in ends):
+            group = match.lastindex or 0
+            start, end, value = match.start(group) - 1, match.end(group) + 1, match[group]
+            point = value_on(value, scale.max)
+            if rule == "fraction" and point is not None and math.isnan(point):  # a share of something else
                 continue
-            value = value_on(match[1], scale.max)
-            if rule == "fraction" and value is not None and math.isnan(value):  # a share of something else
+            if tier == LOOSE and (point is None or not scale.min <= point <= scale.max):
                 continue
-            if tier == 3 and (value is None or not scale.min <= value <= scale.max):
+            if (tier == STATED or rule == "stated") and only_spoken_of(text, start, end):
                 continue
-            yield Found(0 if rule == form == "stars" else tier, match.start(1), match[1], rule)
+            name = (match.groupdict().get("name") or "").lower()
+            rank = LABELLED if rule == form == "stars" else tier
+            if rule == "labelled":
+                line = _LINE.split(text[max(0, start - 80) : start])[-1]
+                name = _LIST_MARK.sub(" ", line).strip().lower()
+                rank = FINAL if form == "analyze-rate" and _FINAL.search(name) else tier
+            elif rule == "fraction" and _IN_A_LIST.search(text, max(0, start - 3), start):
+                rank = NAMED
+            yield Found(rank, start + 1, value, rule, name)
+
+
+def _breakdown(items: Collection[Found]) -> bool:
+    """Whether these are the ratings, not all equal, of several criteria or of several texts."""
+    several = len({f.name for f in items}) > 1 or any(_SEVERAL.search(f.name) for f in items)
+    return several and len({f.value for f in items}) > 1
+
+
+def _demoted(found: Sequence[Found], text: str, form: AnswerForm) -> Iterator[Found]:
+    """The ratings of parts, as explicit as named ones: those that follow the rating of the whole."""
+    labels = [f for f in found if f.tier == LABELLED and f.rule == "labelled"]
+    yield from parts if _breakdown(parts := [f for f in labels if not _PLAIN_LABEL.fullmatch(f.name)]) else ()
+    if form != "analyze-rate":
+        return
+    stated = min((f.start for f in found if f.tier == STATED), default=len(text))
+    if len({f.value for f in labels}) > 1 and stated < labels[0].start:
+        yield from labels
+    if (after := _BREAKDOWN.search(text)) and any(
+        f.tier <= STATED and f.start < after.start() for f in found
+    ):
+        yield from (f for f in found if f.tier in (LABELLED, STATED) and f.start > after.start())
+
+
+def rating_matches(text: str, scale: Scale, form: AnswerForm) -> list[Found]:
+    """Every place that reads like a rating, on the scale or off it.
+
+    The value is `?` where several texts are rated, or in `analyze-rate` several criteria and none above them.
+    """
+    found = sorted(_found(text, scale, form), key=lambda f: f.start)
+    demoted = set(_demoted(found, text, form))
+    found = [replace(f, tier=NAMED, rule="named") if f in demoted else f for f in found]
+    named = [f for f in found if f.rule == "named"]
+    of_texts = any(_SEVERAL.search(f.name) for f in named)
+    if (of_texts or form == "analyze-rate") and _breakdown(named):
+        parts = {f for f in found if f.rule in ("named", "fraction") and f.tier == NAMED}
+        found = [replace(f, value="?") if f in parts else f for f in found]
+    return found

@@ -11,6 +11,7 @@ from dhp.judge.api import Judge, rescale
 from dhp.judge.extraction.prob import expected_score
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.records import Extracted
+from dhp.judge.extraction.yes_no import yes_no_of
 from dhp.judge.prompts import answer_scale
 from dhp.judge.requests import RatingTarget, RequestBuilder, TaskSteps
 from dhp.llm.cached_model import CachedModel
@@ -112,9 +113,13 @@ class LlmJudge(Judge):
             return Extracted("refused", None, None)
         if extraction != "parse" and reply.positions:
             return expected_score(reply.positions, scale, target.form)
-        if reply.finish == "length" and target.form == "analyze-rate":
-            return Extracted("unparsed", None, None)  # the rating would have come last
-        read = read_rating(reply.text, scale, target.form)
+        read = read_rating(
+            reply.text,
+            scale,
+            target.form,
+            cut_off=reply.finish == "length",
+            yes_no=yes_no_of(target.metric, scale),
+        )
         if extraction == "prob" and read.score is not None:
             raise InputError(
                 f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "

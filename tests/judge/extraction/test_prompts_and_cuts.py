@@ -1,0 +1,100 @@
+"""Echoes of the prompt and answers that were cut off hold no rating."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from dhp.content.catalog import read_task, task_names
+from dhp.content.protocols import override, read_protocol, read_wording
+from dhp.core.protocol_spec import ANSWER_FORMS, LANGUAGES, AnswerForm
+from dhp.core.records import Candidate
+from dhp.core.specs import Scale
+from dhp.judge.extraction.rating import read_rating
+from dhp.judge.prompts import Prompts, answer_scale
+
+FIVE = Scale(min=1.0, max=5.0)
+FORMS = [form for form in ANSWER_FORMS if form != "mix"]
+
+
+def prompts(form: AnswerForm, language: str) -> Iterator[tuple[Scale, str]]:
+    """The prompts of all tasks and metrics."""
+    steps = "none" if form in ("da", "letters") else "written"
+    protocol = override(read_protocol("dhp"), answer=form, steps=steps, language=language)
+    for name in task_names():
+        task = read_task(name).in_language(protocol.language)
+        writer = Prompts(protocol, read_wording(protocol.language), task)
+        for metric in task.metrics:
+            text = writer.prompt(Candidate("e", "original", "Text.", "Source."), metric.name, form)
+            yield answer_scale(form, metric.scale), text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("form", FORMS)
+def test_an_echo_of_the_prompt_is_unparsed(form: AnswerForm, language: str) -> None:
+    for scale, prompt in prompts(form, language):
+        lines = prompt.splitlines()
+        echoes = [prompt, *filter(None, lines), *("\n".join(lines[i:]) for i in range(1, len(lines)))]
+        for echo in echoes:
+            read = read_rating(echo, scale, form)
+            assert read.score is None, (read, echo)
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        "1. Read the story and note its characters",
+        "2. Compare the two texts sentence by sentence.",
+        "1. Read the article. 2. Read the summary. 3. Give it a score from 1 to 5.",
+        "Step 1: Read the text.",
+        "1. 阅读故事，记下其中的人物。",
+        "3、核对数字。",
+        "**1.** Identify the main points of the article",
+    ],
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_step_of_the_instructions_is_no_rating(echo: str, form: AnswerForm) -> None:
+    assert read_rating(echo, FIVE, form).score is None
+
+
+@pytest.mark.parametrize(
+    "text", ["4. The summary reads well.", "4. Because nothing is missing.", "4) Reads well."]
+)
+def test_a_rating_before_its_reason_is_no_step(text: str) -> None:
+    assert read_rating(text, FIVE, "rate-explain").score == 4
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("analyze-rate", "The plot is clear. Rating: 4"),
+        ("analyze-rate", "I was going to give a 4 but the last"),
+        ("analyze-rate", "4"),
+        ("rate-explain", "Rating: 4"),
+        ("rate-explain", "The text is good. It has"),
+        ("rate-explain", "Of its sentences, all are right but. 3"),
+        ("free-text", "I would give it a score of 4"),
+        ("free-text", "It deserves a rating of"),
+        ("score-only", "The score for fluency is. 3"),
+        ("stars", "The text earns"),
+        ("da", "I would rate the text"),
+        ("letters", "The text is"),
+    ],
+)
+def test_an_answer_cut_off_before_its_rating_is_unparsed(form: AnswerForm, text: str) -> None:
+    assert read_rating(text, FIVE, form, cut_off=True).status == "unparsed"
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "score"),
+    [
+        ("score-only", "4", 4),
+        ("score-only", "4\n\nThe text", 4),
+        ("stars", "3", 3),
+        ("letters", "D", 4),
+        ("rate-explain", "Rating: 4\nThe text reads", 4),
+        ("rate-explain", "Rating: 4, as", 4),
+        ("free-text", "I would give it a score of 4, because the", 4),
+    ],
+)
+def test_a_rating_before_the_cut_is_read(form: AnswerForm, text: str, score: float) -> None:
+    assert read_rating(text, FIVE, form, cut_off=True).score == score
