@@ -82,7 +82,7 @@ def _human(given: str) -> "str | pd.DataFrame":
 
 
 def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
-    from dhp.report.plain import plain_table
+    from dhp.report.tables import plain_table
 
     first = judge.metrics[0].correlations
     table = plain_table(f"{judge.judge}  ·  correlation with human scores")
@@ -119,7 +119,7 @@ def _cell(found: "Correlation") -> str:
 
 
 def _print_pairs(found: "Agreement", console: "Console") -> None:
-    from dhp.report.plain import plain_table
+    from dhp.report.tables import plain_table
 
     if not found.pairs:
         return
