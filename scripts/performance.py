@@ -21,7 +21,7 @@ import pandas as pd
 import dhp
 from dhp.content.catalog import read_card, read_list, read_suite
 from dhp.core.registry import Registry
-from dhp.loaders.published.read import read_published
+from dhp.loaders.published.readers import read_published
 from dhp.perturb.apply import perturb
 from dhp.perturb.registry import find_perturbers
 

@@ -23,7 +23,7 @@ from dhp.core.specs import Figures, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.core.text import sentences, words
 from dhp.loaders.fetch.prepared import is_prepared, load_prepared
-from dhp.loaders.published.read import read_published
+from dhp.loaders.published.readers import read_published
 from dhp.loaders.user import is_user_data, read_examples
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dhp.core.text import sentences
 from dhp.loaders.dataset import resolve_datasets
 from dhp.perturb.llm import acceptance as a
+from dhp.perturb.llm import rephrasing as r
 from dhp.perturb.llm.acceptance import fault
 
 ENTITIES, GRAMMAR, REWRITING = "fictional_named_entities", "grammatical_errors", "rewriting_insertion"
@@ -365,31 +366,31 @@ SEVERAL_REPHRASED = [
 ]
 NEWS_1, NEWS_2, NEWS_4 = (REPHRASED["news", n][0] for n in (1, 2, 4))
 BAD_REWRITING = [
-    ("news", 1, f"1+ {NEWS_1} | 2+ {NEWS_2}", a.MANY_SENTENCES),
-    ("news", 1, f"4+ {NEWS_1}", a.MISPLACED),
-    ("news", 1, f"2+ {NEWS_4}", a.MISPLACED),
-    ("biomed", 1, f"1+ {REPHRASED['biomed', 3][0]}", a.MISPLACED),
-    ("news", 1, f"0+ {NEWS_1}", a.BEFORE_FIRST),
-    ("news", 1, "0+ Sure!", a.BEFORE_FIRST),
-    ("news", 1, "1+ The council of Hartwell voted 9 to 4 on 12 May to close the old library.", a.COPIED),
+    ("news", 1, f"1+ {NEWS_1} | 2+ {NEWS_2}", r.MANY_SENTENCES),
+    ("news", 1, f"4+ {NEWS_1}", r.MISPLACED),
+    ("news", 1, f"2+ {NEWS_4}", r.MISPLACED),
+    ("biomed", 1, f"1+ {REPHRASED['biomed', 3][0]}", r.MISPLACED),
+    ("news", 1, f"0+ {NEWS_1}", r.BEFORE_FIRST),
+    ("news", 1, "0+ Sure!", r.BEFORE_FIRST),
+    ("news", 1, "1+ The council of Hartwell voted 9 to 4 on 12 May to close the old library.", r.COPIED),
     (
         "news",
         1,
         "2+ In other words, it will move to Mill Street, where 300 square metres stand empty.",
-        a.COPIED,
+        r.COPIED,
     ),
-    ("news", 1, "2+ So it will move to Mill Street, where 300 square metres stand empty.", a.COPIED),
-    ("news", 1, "4+ The council of Hartwell voted 9 to 4 on 12 May to close the old library.", a.MISPLACED),
-    ("news", 1, "3+ Penguins breed on the shores of distant islands.", a.UNRELATED),
-    ("biomed", 1, "4+ I inserted one sentence that says the same again.", a.UNRELATED),
-    ("news", 1, f"1+ {NEWS_1} | old library => ancient library", a.CHANGED_SENTENCE),
-    ("news", 1, f"1+ {NEWS_1} | Mayor Ines Calder called it a new start. => ", a.CHANGED_SENTENCE),
-    ("news", 1, "called it a new start => spoke of a new start", a.CHANGED_SENTENCE),
-    ("news", 3, f"1+ {NEWS_1}", a.FEW_SENTENCES),
-    ("news", 3, f"1+ {NEWS_1} | 4+ {NEWS_2}", a.MISPLACED),
-    ("news", 3, f"1+ {NEWS_1} | 2+ {NEWS_2} | called it => named it", a.CHANGED_SENTENCE),
-    ("news", 3, f"1+ {NEWS_1} | 2+ {NEWS_2} | 4+ Hope this helps!", a.UNRELATED),
-    ("biomed", 3, "1+ Cakes need eggs. | 2+ Birds sing at dawn.", a.UNRELATED),
+    ("news", 1, "2+ So it will move to Mill Street, where 300 square metres stand empty.", r.COPIED),
+    ("news", 1, "4+ The council of Hartwell voted 9 to 4 on 12 May to close the old library.", r.MISPLACED),
+    ("news", 1, "3+ Penguins breed on the shores of distant islands.", r.UNRELATED),
+    ("biomed", 1, "4+ I inserted one sentence that says the same again.", r.UNRELATED),
+    ("news", 1, f"1+ {NEWS_1} | old library => ancient library", r.CHANGED_SENTENCE),
+    ("news", 1, f"1+ {NEWS_1} | Mayor Ines Calder called it a new start. => ", r.CHANGED_SENTENCE),
+    ("news", 1, "called it a new start => spoke of a new start", r.CHANGED_SENTENCE),
+    ("news", 3, f"1+ {NEWS_1}", r.FEW_SENTENCES),
+    ("news", 3, f"1+ {NEWS_1} | 4+ {NEWS_2}", r.MISPLACED),
+    ("news", 3, f"1+ {NEWS_1} | 2+ {NEWS_2} | called it => named it", r.CHANGED_SENTENCE),
+    ("news", 3, f"1+ {NEWS_1} | 2+ {NEWS_2} | 4+ Hope this helps!", r.UNRELATED),
+    ("biomed", 3, "1+ Cakes need eggs. | 2+ Birds sing at dawn.", r.UNRELATED),
 ]
 
 
@@ -403,7 +404,7 @@ def test_several_rephrased_sentences_pass(name: str, edits: str) -> None:
     there = edits.count("+ ")
     assert fault(REWRITING, TEXTS[name], revised(name, edits), min(there, 3)) is None
     fewer_than_asked = fault(REWRITING, TEXTS[name], revised(name, edits), there + 1)
-    assert fewer_than_asked == (None if there == len(sentences(TEXTS[name])) else a.FEW_SENTENCES)
+    assert fewer_than_asked == (None if there == len(sentences(TEXTS[name])) else r.FEW_SENTENCES)
 
 
 @pytest.mark.parametrize(("name", "count", "edits", "reason"), BAD_REWRITING)
@@ -416,11 +417,11 @@ def test_anything_but_rephrasings_in_their_places_fails(
 def test_the_order_of_the_sentences_counts() -> None:
     first, second, *rest = sentences(TEXTS["news"])
     text = " ".join([second, REPHRASED["news", 2][0], first, *rest])
-    assert fault(REWRITING, TEXTS["news"], text, 1) == a.REORDERED
+    assert fault(REWRITING, TEXTS["news"], text, 1) == r.REORDERED
     pair = "Rain fell in Orlind. Snow fell in Karsk."
     assert (
         fault(REWRITING, pair, "Snow fell in Karsk. Rain fell in Orlind. It rained in Orlind.", 1)
-        == a.REORDERED
+        == r.REORDERED
     )
 
 
@@ -550,5 +551,5 @@ def test_no_nonsense_is_accepted(perturber: str, count: int | str) -> None:
 @given(st.sampled_from(KINDS), st.text(max_size=200), st.text(max_size=200))
 def test_checking_never_fails(kind: tuple[str, int | str], original: str, answer: str) -> None:
     reason = fault(kind[0], original, answer, kind[1])
-    assert reason is None or reason in vars(a).values()
+    assert reason is None or reason in {**vars(a), **vars(r)}.values()
     assert fault(kind[0], original, original, kind[1]) in (a.EMPTY, a.UNCHANGED, a.REFUSED)

@@ -8,7 +8,7 @@ from dhp.core.records import Example
 from dhp.core.specs import Card
 from dhp.loaders.fetch.download import Progress
 from dhp.loaders.fetch.sources import fetch
-from dhp.loaders.published.read import read_published
+from dhp.loaders.published.readers import read_published
 from dhp.loaders.user import read_examples
 
 

@@ -5,9 +5,18 @@ from collections.abc import Callable, Sequence
 
 from dhp.core.english import looks_english
 from dhp.core.refusals import is_refusal
-from dhp.core.text import sentences
-from dhp.perturb.llm.compare import Change, Word, changes, commonness, is_form, is_spelt, lemmas, words
 from dhp.perturb.llm.prompts import REFUSED
+from dhp.perturb.llm.rephrasing import insertion_fault
+from dhp.perturb.llm.word_diff import (
+    Change,
+    Word,
+    bare,
+    carries_meaning,
+    changes,
+    is_form,
+    is_spelt,
+    words,
+)
 
 EMPTY = "there is no text"
 UNCHANGED = "the text is unchanged"
@@ -30,14 +39,6 @@ NO_GRAMMAR = (
 MISSPELT = "a word is misspelt; make errors of grammar with words that exist"
 FEW_ERRORS = "there are fewer errors than asked for"
 MANY_ERRORS = "far more is changed than the errors asked for"
-CHANGED_SENTENCE = "an original sentence is changed or missing; keep all of them word for word"
-REORDERED = "the original sentences are not in their order"
-BEFORE_FIRST = "something stands before the first sentence; insert a rephrasing right after its sentence"
-COPIED = "a sentence is repeated almost word for word; say it in other words"
-MISPLACED = "a rephrasing does not stand right after its sentence"
-UNRELATED = "what is inserted rephrases no sentence of the text"
-MANY_SENTENCES = "more is inserted than asked for"
-FEW_SENTENCES = "fewer rephrasings are inserted than asked for"
 
 _LENGTHS = {
     "fictional_named_entities": (0.75, 1.35),
@@ -48,13 +49,6 @@ _LENGTHS = {
 _ANY_LENGTH = (0.3, 3.0)
 _SLACK = 4
 """Words by which a text may be shorter or longer in any case."""
-
-_LEAD_IN = re.compile(
-    r"(?:in other words|(?:to )?put (?:it )?(?:another way|differently|otherwise)|that is(?: to say)?|"
-    r"said differently|so|thus|namely|again|indeed|in short)\b[,:]?\s*",
-    re.I,
-)
-"""What may stand before a rephrasing without making it one."""
 
 _LINKS = ("of", "the", "de", "la", "del", "du", "di", "von", "van", "der", "den")
 """May stand within a name."""
@@ -81,13 +75,13 @@ def fault(
 def _general_fault(
     perturber: str, original: str, revised: str, others: Sequence[str], english: bool
 ) -> str | None:
-    if not _bare(revised):
+    if not bare(revised):
         return EMPTY
     if is_refusal(revised) and not is_refusal(original):
         return REFUSED
-    if _bare(revised) == _bare(original):
+    if bare(revised) == bare(original):
         return UNCHANGED
-    if _bare(revised) in map(_bare, others):
+    if bare(revised) in map(bare, others):
         return ANOTHER
     if _script(revised) != _script(original) or looks_english(revised) != english:
         return LANGUAGE
@@ -96,11 +90,6 @@ def _general_fault(
     if after > most * before + _SLACK:
         return TOO_LONG
     return TOO_SHORT if after < max(least * before - _SLACK, _ANY_LENGTH[0] * before) else None
-
-
-def _bare(text: str) -> str:
-    """Letters and digits alone, in one case."""
-    return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def _script(text: str) -> str:
@@ -234,90 +223,20 @@ def _same_content(before: Sequence[Word], made: Sequence[Change]) -> bool:
     """Whether words that carry meaning stand where they stood, in some form, but for a few cut off."""
     lost: list[Word] = []
     for change in made:
-        gone = [word for word in change.old if _carries(word)]
-        for word in filter(_carries, change.new):
+        gone = [word for word in change.old if carries_meaning(word)]
+        for word in filter(carries_meaning, change.new):
             same = next((old for old in gone if is_form(word.base, old.base)), None)
             if same is None:
                 return False
             gone.remove(same)
         lost += gone
-    return len(lost) <= 1 + sum(map(_carries, before)) // 25 and not any(word.is_entity for word in lost)
-
-
-def _carries(word: Word) -> bool:
-    return word.named or not word.joins
-
-
-# Rewriting insertion ------------------------------------------------------------------------------------
-
-
-def _rewriting_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
-    old = [_spaced(sentence) for sentence in sentences(original)]
-    text = _spaced(revised)
-    gaps, end = [], 0
-    for sentence in old:
-        start = _place(sentence, text, end)
-        if start < 0:
-            return REORDERED if all(_place(s, text, 0) >= 0 for s in old) else CHANGED_SENTENCE
-        gaps.append(text[end:start])
-        end = start + len(sentence)
-    first, *inserted = (gap if _bare(gap) else "" for gap in [*gaps, text[end:]])
-    if first:
-        return BEFORE_FIRST
-    new = [(place, gap) for place, gap in enumerate(inserted) if gap]
-    if english and (reason := next(filter(None, (_rephrasing_fault(gap, at, old) for at, gap in new)), None)):
-        return reason
-    least = min(3 if count == "all" else int(count), len(old))
-    if len(new) < least:
-        return FEW_SENTENCES
-    return MANY_SENTENCES if count == 1 and len(new) > 1 else None
-
-
-def _spaced(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _place(sentence: str, text: str, start: int) -> int:
-    """Where the sentence stands in the text as one of its own; -1 if it does not."""
-    start_of_word = r"(?<!\w)" if sentence[0].isalnum() else ""
-    end_of_word = r"(?!\w)" if sentence[-1].isalnum() else ""
-    found = re.compile(start_of_word + re.escape(sentence) + end_of_word).search(text, start)
-    return found.start() if found else -1
-
-
-def _rephrasing_fault(gap: str, place: int, old: Sequence[str]) -> str | None:
-    """Why what stands after the sentence at `place` does not rephrase it."""
-    from rapidfuzz.distance import Indel
-
-    said = _LEAD_IN.sub("", gap)
-    new, *sources = ([w.base for w in words(text)] for text in (said, *old))
-    if any(Indel.normalized_similarity(source, new) > 0.92 for source in sources):
-        return COPIED if _shared(said, old[place]) >= 0.5 else MISPLACED
-    if len(new) > 2 * len(sources[place]) + 6:
-        return MANY_SENTENCES
-    shares = [_shared(said, sentence) for sentence in old]
-    if max(shares) < 0.2:
-        return UNRELATED
-    return MISPLACED if shares[place] < max(0.2, 0.5 * max(shares)) else None
-
-
-def _shared(one: str, other: str) -> float:
-    """The share of its content words, the rarer the weightier, that the longer text has in common."""
-    sides = [{w.base: w for w in words(text) if _carries(w)} for text in (one, other)]
-    forms = {lemma for base in sides[1] for lemma in lemmas(base)}
-    common = [word for base, word in sides[0].items() if not forms.isdisjoint(lemmas(base))]
-    if len(common) < min(2, *map(len, sides)):
-        return 0
-    most = max(sum(map(_weight, side.values())) for side in sides)
-    return sum(map(_weight, common)) / max(most, 1)
-
-
-def _weight(word: Word) -> float:
-    return 4 if word.is_number else max(7 - commonness(word.base), 0.5)
+    return len(lost) <= 1 + sum(map(carries_meaning, before)) // 25 and not any(
+        word.is_entity for word in lost
+    )
 
 
 _CHECKS: dict[str, Callable[[str, str, int | str, bool], str | None]] = {
     "fictional_named_entities": _entities_fault,
     "grammatical_errors": _grammar_fault,
-    "rewriting_insertion": _rewriting_fault,
+    "rewriting_insertion": insertion_fault,
 }

@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from dhp.core.english import FUNCTION_WORDS, zipf
+
 _CJK = r"\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(
     rf"[{_CJK}]|[^\W{_CJK}]+(?:[.,:]\d+)*(?:['’][^\W{_CJK}]+)*|[.!?](?=[\s\"”’')\]]|$)|[。！？]"
@@ -17,22 +19,15 @@ _NUMBERS = frozenset(
     "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
     "billion trillion dozen half third quarter fifth twice".split()
 )
-_FUNCTION_WORDS = frozenset(
-    "a an the this that these those some any no every each either neither both all such what whatever which "
-    "whichever who whom whose whoever i me my mine myself you your yours yourself yourselves he him his "
-    "himself hisself she her hers herself it its itself we us our ours ourselves they them their theirs "
-    "themselves themself theirselves one ones oneself there here someone somebody something anyone anybody "
-    "anything everyone everybody everything noone nobody nothing none other others another "
-    "and or but nor so yet if unless whether because since as than though although while whereas until till "
-    "when whenever where wherever how why once lest "
-    "of in on at by for with without from to into onto out over under up down off about above below across "
-    "after against along among around before behind beneath beside besides between beyond despite during "
-    "except inside near outside past per through throughout toward towards upon within amid via "
-    "be am is are was were been being have has had having do does did doing done can could may might must "
-    "shall should will would ought wo ca sha ai cannot not "
-    "much many more most less least few fewer little lot lots enough very too also just only even ever never "
-    "now then thus hence again still already".split()
+_FUNCTION_WORDS = FUNCTION_WORDS | frozenset(
+    "every everybody everyone everything either neither both none noone nobody nothing someone somebody "
+    "something anyone anybody anything ones oneself others whatever whichever whoever yourself yourselves "
+    "hisself themself theirselves unless whether since though whereas till whenever wherever lest onto near "
+    "across along amid around behind beneath beside besides beyond despite except inside outside past "
+    "throughout toward towards shall ought wo ca sha ai cannot much many less least little fewer enough lot "
+    "lots even ever never now already".split()
 )
+"""Also wrong forms, and what is left of contractions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +68,7 @@ class Word:
             return True
         if self.joins:
             return False
-        return commonness(self.base) < 3.3 or (
-            self.initial and self.text[0].isupper() and not _forms(self.base)
-        )
+        return zipf(self.base) < 3.3 or (self.initial and self.text[0].isupper() and not _forms(self.base))
 
     @property
     def is_noun(self) -> bool:
@@ -129,14 +122,6 @@ def changes(
 
 
 @functools.lru_cache(1 << 16)
-def commonness(word: str) -> float:
-    """How frequent an English word is: 0 unknown, 3 once in a million words, 7 `the` (Zipf scale)."""
-    import wordfreq
-
-    return wordfreq.zipf_frequency(word, "en")
-
-
-@functools.lru_cache(1 << 16)
 def _base(text: str) -> str:
     return _ENDINGS.sub("", text.lower().replace("’", "'"))
 
@@ -167,7 +152,7 @@ def _regular(base: str) -> frozenset[str]:
 
 def is_spelt(base: str, meant: Iterable[str]) -> bool:
     """Whether it is an English word, or inflects one of those meant as if that were regular."""
-    if base in _FUNCTION_WORDS or _forms(base) or commonness(base) >= 4:
+    if base in _FUNCTION_WORDS or _forms(base) or zipf(base) >= 4:
         return True
     return any(_regular(base) & lemmas(word) for word in meant)
 
@@ -179,3 +164,13 @@ def is_form(base: str, of: str) -> bool:
     short, long = sorted((base, of), key=len)
     shared = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return shared >= max(4, 0.8 * len(short)) and not any(c.isdigit() for c in long)
+
+
+def bare(text: str) -> str:
+    """Letters and digits alone, in one case."""
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def carries_meaning(word: Word) -> bool:
+    """Whether it is a name or says something about the topic."""
+    return word.named or not word.joins
