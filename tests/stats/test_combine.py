@@ -46,6 +46,7 @@ def test_asymptotic_meets_wilsons_thresholds(tests: int, alpha: float, threshold
     assert math.exp(combined) == pytest.approx(alpha, rel=0.02)
 
 
+@pytest.mark.slow
 def test_asymptotic_holds_its_level_where_hmp_is_slightly_liberal() -> None:
     p = np.random.default_rng(5).random((20_000, 4))
     rates = {c: np.mean([combine(np.log(row), None, c) <= math.log(0.05) for row in p]) for c in COMBINATIONS}

@@ -73,6 +73,7 @@ def test_the_order_of_models_does_not_matter() -> None:
     assert compare(x, LEVELS, rng(4), resamples=100)["d_min"].pairs == found.pairs
 
 
+@pytest.mark.slow
 def test_equal_models_are_rarely_told_apart() -> None:
     """Models with the same expected scores and noise of their own: at most 5 % of the comparisons."""
     rejected = 0

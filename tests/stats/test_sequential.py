@@ -137,6 +137,7 @@ def test_predicted_d_keeps_what_was_seen() -> None:
     assert wider == sorted(wider)
 
 
+@pytest.mark.slow
 def test_predicted_d_is_right_on_average() -> None:
     rng = np.random.default_rng(2)
     inside = 0
