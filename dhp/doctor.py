@@ -197,7 +197,7 @@ def _cache() -> Check:
 
 
 def _key() -> Check:
-    from dhp.llm.clients.fast import KEY_VARIABLE
+    from dhp.llm.clients.connection import KEY_VARIABLE
 
     key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key:
@@ -237,11 +237,11 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def _server(base_url: str, timeout: float) -> Check:
-    from dhp.llm.clients.fast import KEY_VARIABLE, OpenAIClient
+    from dhp.llm.clients.connection import KEY_VARIABLE, find_connection
 
     if not base_url:
         raise InputError("--base-url: is empty; must have the form http://HOST:PORT/v1")
-    url = OpenAIClient("any", base_url).endpoint
+    url = find_connection(base_url).endpoint
     key = os.environ.get(KEY_VARIABLE, "").strip()
     headers = {"Authorization": f"Bearer {key}"} if key and _sendable(key) else {}
     try:

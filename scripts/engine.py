@@ -1,6 +1,6 @@
-"""What asking costs us, against a local stub server: time, memory, and what survives faults and kills.
+"""What requests cost us, against a local stub server: time, memory, and what survives faults and kills.
 
-    python scripts/engine.py [overhead|memory|store|faults|kills ...]
+    python scripts/engine.py [overhead|transports|memory|store|faults|kills ...]
 
 Each part prints its figures beside what must hold. Timings are noisy; shares are of what the server's latency
 and the number of calls in flight allow.
@@ -9,6 +9,7 @@ and the number of calls in flight allow.
 import json
 import random
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from dhp.judge.check import checked_ratings
 from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.clients.fast import OpenAIClient
+from dhp.llm.clients.openai_client import TRANSPORTS, OpenAIClient
 from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.records import Params, Reply, Request
 from dhp.llm.store import Store, keys, row
@@ -45,10 +46,14 @@ def texts(count: int) -> tuple[list[Candidate], Task]:
     return [Candidate(f"e{i}", "original", f"Summary number {i}.", SOURCE) for i in range(count // 4)], task
 
 
-def judge(url: str, folder: Path, concurrency: int, timeout: float = 60.0) -> LlmJudge:
+def judge(
+    url: str, folder: Path, concurrency: int, timeout: float = 60.0, transport: str = "fast"
+) -> LlmJudge:
     """The default protocol with one sample, so that each rating is a call."""
     context = RequestContext(Store(folder / "replies.sqlite"), rate_limits=RateLimits(concurrency))
-    cached_model = CachedModel(OpenAIClient("stub", url, timeout=timeout), context, run="measured")
+    cached_model = CachedModel(
+        OpenAIClient("stub", url, timeout=timeout, transport=transport), context, run="measured"
+    )
     return LlmJudge(cached_model, request_builder(protocol("dhp", samples=1)))
 
 
@@ -78,6 +83,25 @@ def overhead() -> None:
             reached = f"{rate:,.0f} calls/s, {rate * latency / concurrency:.1%} of the ideal (>= {bar:.0%})"
         spent = f"{used / count * 1e3:.3f} ms CPU a call (<= 0.4)"
         print(f"{concurrency} in flight, {latency * 1000:.0f} ms: {reached}, {spent}")
+
+
+def transports(times: int = 5, calls: int = 2_000) -> None:
+    """Processor time a call by both transports, in turn; the fast one must stay three times cheaper."""
+    found: dict[str, list[float]] = {name: [] for name in TRANSPORTS}
+    for _ in range(times):
+        for name, spent in found.items():
+            with stub_server() as url, tempfile.TemporaryDirectory() as folder:
+                candidates, task = texts(calls)
+                asked = judge(url, Path(folder), 64, transport=name)
+                rated(asked, candidates[:16], task)  # imports
+                count, _, used = rated(asked, candidates[16:], task)
+            spent.append(used / count * 1e3)
+    medians = {name: statistics.median(spent) for name, spent in found.items()}
+    for name, spent in found.items():
+        print(
+            f"{name}: {medians[name]:.3f} ms CPU a call ({min(spent):.3f} to {max(spent):.3f}, {times} runs)"
+        )
+    print(f"sdk / fast: {medians['sdk'] / medians['fast']:.1f} (>= 3)")
 
 
 def memory() -> None:
@@ -176,7 +200,14 @@ def _without_times(value: object) -> object:
     return [_without_times(v) for v in value] if isinstance(value, list) else value
 
 
-PARTS = {"overhead": overhead, "memory": memory, "store": store, "faults": faults, "kills": kills}
+PARTS = {
+    "overhead": overhead,
+    "transports": transports,
+    "memory": memory,
+    "store": store,
+    "faults": faults,
+    "kills": kills,
+}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or PARTS:

@@ -92,6 +92,17 @@ class ModelOptions:
     timeout: float = option(
         "--timeout", default=120.0, type=click.FloatRange(min=0.001), metavar="SECONDS", help="Of one call."
     )
+    transport: str | None = option(
+        "--transport", metavar="fast|sdk", help="How calls are sent: sdk is the openai package."
+    )
+    longest_wait: float = option(
+        "--longest-wait",
+        default=600.0,
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        help="Stop, resumable, where a server asks for a longer wait.",
+    )
+    no_seed: bool = option("--no-seed", default=False, help="Send no seed with sampled answers.")
     retries: int = option(
         "--retries",
         default=8,
@@ -139,13 +150,15 @@ class ModelOptions:
         if limited and (self.no_cache or self.refresh):
             surplus = "--no-cache" if self.no_cache else "--refresh"
             raise InputError(f"{surplus}: a run that stops at a limit could not go on; leave out one of them")
-        for name in ("rpm", "tpm", "timeout", "price_in", "price_out", "max_cost"):
+        for name in ("rpm", "tpm", "timeout", "longest_wait", "price_in", "price_out", "max_cost"):
             if not math.isfinite(getattr(self, name) or 0):
                 raise InputError(f"--{name.replace('_', '-')}: must be a finite number")
         return ModelSettings(
             base_url=self.base_url,
             timeout=self.timeout,
-            rate_limits=RateLimits(self.concurrency, self.rpm, self.tpm, self.retries),
+            transport=self.transport,
+            send_seed=not self.no_seed,
+            rate_limits=RateLimits(self.concurrency, self.rpm, self.tpm, self.retries, self.longest_wait),
             prices=Prices(self.price_in, self.price_out),
             limits=Limits(self.max_calls, self.max_tokens, self.max_cost),
             cache=self.cache,

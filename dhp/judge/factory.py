@@ -83,7 +83,8 @@ def find_judges(
         if not isinstance(given, str):
             judges.append(complete(given))
         elif _asks_a_model(given):
-            builders = [request_builder(each, prompt_files=prompt_files, seed=seed) for each in chosen]
+            sent = seed if settings.send_seed else None
+            builders = [request_builder(each, prompt_files=prompt_files, seed=sent) for each in chosen]
             cached_model = _cached_model(given, settings, context)
             judges += [LlmJudge(cached_model, each) for each in builders]
         else:
@@ -115,7 +116,9 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     return complete(_FINDERS[provider](model, seed))
 
 
-def request_builder(protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int = 0) -> RequestBuilder:
+def request_builder(
+    protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int | None = 0
+) -> RequestBuilder:
     """A protocol with the texts that it names; raises `InputError` for one that cannot be had."""
     wording = read_wording(protocol.language)
     if prompt_files and (protocol.answer not in _FILE_FORMS or protocol.steps == "auto"):

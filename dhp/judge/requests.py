@@ -55,8 +55,8 @@ class RequestBuilder:
     """Task -> steps that replace the written ones."""
     prompt_files: Mapping[str, str] | None = None
     """Metric -> published prompt that is used as it is, instead of one made of the wording."""
-    seed: int = 0
-    """Of sampling; none is sent where the temperature is 0."""
+    seed: int | None = 0
+    """Of sampling; None sends none, and none is sent where the temperature is 0."""
 
     @property
     def settings(self) -> dict[str, object]:

@@ -42,8 +42,8 @@ class LocalModel(Protocol):
         """Tokens of a prompt as it is sent."""
         ...
 
-    def check(self, request: Request) -> None:
-        """Raises `InputError` where a request does not fit the model."""
+    def misfit(self, request: Request) -> str | None:
+        """Why prompt and answer do not fit the model; None where they do."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:
         """Replies for each request's samples; those of one group come one after another."""

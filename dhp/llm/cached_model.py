@@ -12,7 +12,7 @@ from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.engine.thread import EngineThread
 from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.store import Store, Stored, keys, row
-from dhp.llm.usage import Budget, Usage
+from dhp.llm.usage import Budget, PromptLengths, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ class CachedModel:
         """Called now and then while nothing comes."""
         self._counted: set[bytes] = set()
         self._engine: Engine | None = None
+        self._lengths = PromptLengths(model.model)
 
     def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
         """The answers, in any order, each as soon as it is there and stored.
@@ -69,14 +70,6 @@ class CachedModel:
         if isinstance(self.model, Client):
             return self._ask_server(self.model, requests)
         return self._ask_local(self.model, requests)
-
-    def check(self, requests: Iterable[Request]) -> None:
-        """Raises `InputError` where the longest request does not fit a model in this process.
-
-        What a model behind a server takes is known only by sending it.
-        """
-        if not isinstance(self.model, Client):
-            self.model.check(max(requests, key=lambda request: len(request.prompt)))
 
     def spent(self, before: Usage) -> str:
         """Calls, tokens, money and trouble in this process since `before`, in a few words."""
@@ -142,7 +135,9 @@ class CachedModel:
             thread: EngineThread | None = None  # a finished run opens no connection
             for request in requests:
                 job = self._job(request)
-                engine.proven |= bool(job.found)
+                if job.found:
+                    engine.proven = True
+                    self._lengths.fitting += 1
                 if not job.keys:
                     yield self._answer(job, {})
                     continue
@@ -158,28 +153,39 @@ class CachedModel:
                     yield from answers(done)
             while thread and thread.pending:
                 yield from answers(thread.wait())
+        self._lengths.check()
 
     def _made_engine(self, client: Client) -> Engine:
         """One for all requests: what it learns of the server holds on."""
         context = self.context
         if self._engine is None:
             self._engine = Engine(
-                client, context.store, context.rate_limits, context.budget, self.run, context.refresh
+                client,
+                context.store,
+                context.rate_limits,
+                context.budget,
+                self._lengths,
+                self.run,
+                context.refresh,
             )
         self._engine.run = self.run
         return self._engine
 
     def _ask_local(self, model: LocalModel, requests: Iterable[Request]) -> Iterator[Answer]:
         jobs: dict[int, tuple[Request, Job, tuple[float, float]]] = {}
-        stored: list[Answer] = []
+        known: list[Answer] = []  # without the model
 
         def missing() -> Iterator[Request]:
             for request in requests:
                 job = self._job(request)
-                if not job.keys:
-                    stored.append(self._answer(job, {}))
+                if job.keys and (misfit := model.misfit(request)):
+                    self._lengths.count_too_long(misfit)
+                    known.append(self._answer(job, dict.fromkeys(job.keys, Failure(misfit))))
                     continue
-                model.check(request)
+                self._lengths.fitting += 1
+                if not job.keys:
+                    known.append(self._answer(job, {}))
+                    continue
                 most = request.params.max_tokens * len(job.keys)
                 left = replace(request, samples=tuple(job.keys))
                 jobs[id(left)] = left, job, self.context.budget.reserve(job.prompt_tokens, most)
@@ -190,9 +196,10 @@ class CachedModel:
             self.context.budget.settle(reserved, [o for o in outcomes.values() if isinstance(o, Reply)])
             self._keep(job, outcomes)
             yield self._answer(job, outcomes)
-            yield from stored
-            stored.clear()
-        yield from stored
+            yield from known
+            known.clear()
+        yield from known
+        self._lengths.check()
 
     def _keep(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> None:
         if self.context.store is None:

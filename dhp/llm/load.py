@@ -11,6 +11,7 @@ def open_model(
     *,
     base_url: str | None = None,
     timeout: float = 120.0,
+    transport: str | None = None,
     device: str = "auto",
     dtype: str = "auto",
     batch_size: int | None = None,
@@ -28,11 +29,11 @@ def open_model(
     if not name.strip("/"):
         raise InputError(f"model '{model}': its name is missing; must have the form {provider}/NAME")
     if provider == "openai":
-        from dhp.llm.clients.fast import OpenAIClient
+        from dhp.llm.clients.openai_client import OpenAIClient
 
         if base_url is not None and not base_url.strip():
             raise InputError("--base-url: is empty; allowed: the address of a server, up to /v1")
-        return OpenAIClient(name, base_url, timeout=timeout)
+        return OpenAIClient(name, base_url, timeout=timeout, transport=transport)
     if base_url is not None:
         raise InputError(f"--base-url {base_url}: is for openai/NAME; {model} runs in this process")
     from dhp.llm.hf.model import HfModel

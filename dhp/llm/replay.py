@@ -21,7 +21,7 @@ class _NeverAsked:
         """None are ever sent."""
         return 0
 
-    def check(self, request: Request) -> None:
+    def misfit(self, request: Request) -> None:
         """Everything fits."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:

@@ -21,6 +21,10 @@ class ModelSettings:
     """Of an OpenAI-compatible server, up to and including `/v1`."""
     timeout: float = 120.0
     """Seconds for one call."""
+    transport: str | None = None
+    """Of calls to servers: `fast` or `sdk`, the official package; default: `fast`, for Azure `sdk`."""
+    send_seed: bool = True
+    """Whether sampled answers are asked for with the seed of the run; some servers fail of one."""
     rate_limits: RateLimits = field(default_factory=RateLimits)
     prices: Prices = field(default_factory=Prices)
     limits: Limits = field(default_factory=Limits)
@@ -60,6 +64,7 @@ class ModelSettings:
             model,
             base_url=self.base_url,
             timeout=self.timeout,
+            transport=self.transport,
             device=self.device,
             dtype=self.dtype,
             batch_size=self.batch_size,

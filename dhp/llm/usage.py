@@ -6,6 +6,8 @@ from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.records import Reply
 
 _PER = 1_000_000
+_MANY_TOO_LONG = 200
+"""Prompts too long, after which a run is stopped before its end: a few examples may well come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +129,28 @@ class Budget:
             # A server that does not say what it used is taken to have used the estimate.
             self._prompt += sum(r.prompt_tokens for r in replies) or reserved[0]
             self._completion += sum(r.completion_tokens for r in replies) or reserved[1]
+
+
+class PromptLengths:
+    """Counts prompts that fit the model and prompts that do not; a run in which most do not is stopped."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self.fitting = 0
+        self._too_long = 0
+        self._reason = ""
+
+    def count_too_long(self, reason: str) -> None:
+        """Count a prompt that does not fit; raises `InputError` as soon as most of many do not."""
+        self._too_long += 1
+        self._reason = reason
+        if self._too_long >= _MANY_TOO_LONG:
+            self.check()
+
+    def check(self) -> None:
+        """Raise `InputError` where more prompts were too long than not."""
+        if self._too_long > self.fitting:
+            raise InputError(
+                f"{self._model}: {self._too_long} of {self._too_long + self.fitting} prompts do not fit "
+                f"({self._reason}); choose a model with a longer context or leave long examples out"
+            )

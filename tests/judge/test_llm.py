@@ -41,7 +41,7 @@ class Scripted:
     def count_tokens(self, prompt: str) -> int:
         return len(prompt.split())
 
-    def check(self, request: Request) -> None:
+    def misfit(self, request: Request) -> None:
         pass
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.clients.fast import OpenAIClient
+from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.records import Failure, Params, Reply, Request
 from dhp.llm.store import Store
@@ -20,7 +20,7 @@ def requests(count: int, samples: int = 1, params: Params = QUICK) -> Iterator[R
 
 
 def cached_model(
-    url: str,
+    url: str | None,
     store: Path | None = None,
     *,
     concurrency: int = 8,
@@ -29,15 +29,16 @@ def cached_model(
     limits: Limits = Limits(),
     refresh: bool = False,
     run: str = "run",
+    transport: str | None = None,
 ) -> CachedModel:
-    """An cached_model of the model `stub` at `url`."""
+    """The model `stub` at `url`, with the store at `store`."""
     context = RequestContext(
         Store(store) if store else None,
         refresh=refresh,
         rate_limits=RateLimits(concurrency, retries=retries),
         budget=Budget(limits, Prices(1.0, 2.0)),
     )
-    return CachedModel(OpenAIClient("stub", url, timeout=timeout), context, run=run)
+    return CachedModel(OpenAIClient("stub", url, timeout=timeout, transport=transport), context, run=run)
 
 
 def answered(cached_model: CachedModel, wanted: Sequence[Request]) -> dict[int, list[str]]:

@@ -16,7 +16,7 @@ import dhp
 from dhp.content.catalog import DATASETS
 from dhp.core.errors import InputError
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.clients.fast import OpenAIClient
+from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.records import Params, Request
 from dhp.llm.store import FILE
 from tests.llm.hf_server import Served

@@ -9,7 +9,8 @@ import pytest
 
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.clients.fast import OpenAIClient, Rejected, Retry
+from dhp.llm.clients.openai_client import OpenAIClient
+from dhp.llm.clients.transport import Rejected, Retry
 from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.records import Position, Reply, Request
 from dhp.llm.replay import StoredModel, open_store

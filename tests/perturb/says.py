@@ -22,7 +22,7 @@ class Says:
     def count_tokens(self, prompt: str) -> int:
         return len(prompt.split())
 
-    def check(self, request: Request) -> None:
+    def misfit(self, request: Request) -> None:
         """Everything fits."""
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Mapping[int, Reply | Failure]]]:

@@ -44,7 +44,6 @@ class LlmJudge(Judge):
             At a limit; see `CachedModel.ask`.
         """
         steps = self._auto_steps(task) if self.builder.protocol.steps == "auto" else None
-        self.cached_model.check(self.builder.requests(candidates, task, steps))
         for answer in self.cached_model.ask(self.builder.requests(candidates, task, steps)):
             yield from self._ratings(answer)
 

@@ -1,10 +1,9 @@
-"""Reading what an OpenAI-compatible server answers, good or bad."""
+"""Reads the answers of OpenAI-compatible servers: replies, and the problems that they name."""
 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from dhp.llm.records import Position, Reply
 
@@ -116,7 +115,7 @@ def read_problem(status: int, body: bytes) -> Problem:
     """What an answer with an error status says."""
     try:
         data = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         data = None
     if isinstance(data, list) and data:
         data = data[0]
@@ -138,7 +137,7 @@ def problem_inside(body: bytes) -> Problem | None:
         return None
     try:
         data = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict) or data.get("choices") or not data.get("error"):
         return None
@@ -163,54 +162,86 @@ def _plain(body: bytes) -> str:
 def read_replies(body: bytes) -> list[Reply]:
     """The replies of a successful call; usage stands on the first.
 
+    Choices that cannot be read are left out. What only goes with an answer (usage, log-probabilities) is
+    left out where it cannot be read: the answer was paid for.
+
     Raises
     ------
     Unreadable
-        Where there is no choice in it.
+        Where no choice can be read.
     """
     try:
         data = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Unreadable(f"the server did not answer in JSON but with: {shortened(_plain(body))}") from None
     choices = data.get("choices") if isinstance(data, dict) else None
     if not isinstance(choices, list) or not choices:
         raise Unreadable("the answer holds no choices")
+    replies, faults = [], []
+    for choice in sorted(choices, key=_index):
+        try:
+            replies.append(_reply(choice))
+        except Unreadable as e:
+            faults.append(str(e))
+    if not replies:
+        raise Unreadable(faults[0])
     usage = data.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    try:
-        replies = [_reply(choice) for choice in sorted(choices, key=lambda c: int(c.get("index") or 0))]
-        first = replies[0]
-        tokens = [
-            min(max(int(usage.get(name) or 0), 0), _MOST_TOKENS)
-            for name in ("prompt_tokens", "completion_tokens")
-        ]
-    except (AttributeError, TypeError, ValueError, KeyError, OverflowError) as e:
-        raise Unreadable(f"the answer's choices have an unknown form ({e})") from None
-    replies[0] = Reply(first.text, first.finish, tokens[0], tokens[1], 1, first.positions)
+    prompt, completion = (
+        _count(usage.get(name)) if isinstance(usage, dict) else 0
+        for name in ("prompt_tokens", "completion_tokens")
+    )
+    replies[0] = replace(replies[0], prompt_tokens=prompt, completion_tokens=completion, calls=1)
     return replies
 
 
-def _reply(choice: Mapping[str, Any]) -> Reply:
-    message = choice["message"]
+def _index(choice: object) -> float:
+    index = choice.get("index") if isinstance(choice, dict) else None
+    return index if isinstance(index, int) else 0
+
+
+def _count(number: object) -> int:
+    """A count of tokens; 0 for what is none."""
+    if not isinstance(number, int | float) or not 0 <= number <= _MOST_TOKENS:  # NaN is neither
+        return 0
+    return int(number)
+
+
+def _reply(choice: object) -> Reply:
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise Unreadable("the answer's choices have an unknown form")
     finish = str(choice.get("finish_reason") or "stop")
     if choice.get("error") or finish in ("error", "abort"):
         raise Unreadable(f"the answer was broken off: {shortened(str(choice.get('error') or finish))}")
-    if message.get("tool_calls") and not message.get("content"):
+    text = _text(message.get("content"))
+    if message.get("tool_calls") and not text:
         finish = "tool_calls"
-    text = message.get("content") or message.get("refusal") or ""
-    if not isinstance(text, str):  # some servers give a list of parts
-        text = "".join(str(part.get("text", "")) for part in text)
-    return Reply(text, finish, 0, 0, 0, _positions(choice.get("logprobs")))
+    return Reply(text or _text(message.get("refusal")), finish, 0, 0, 0, _positions(choice.get("logprobs")))
+
+
+def _text(content: object) -> str:
+    """The text of an answer: some servers give a list of parts, or a number."""
+    if isinstance(content, list):
+        return "".join(_text(part.get("text") if isinstance(part, dict) else part) for part in content)
+    if isinstance(content, bool) or not isinstance(content, str | int | float):
+        return ""
+    return str(content)
 
 
 def _positions(logprobs: object) -> tuple[Position, ...] | None:
+    """The log-probabilities; None where there are none, or any is in an unknown form."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list) or not content:
         return None
-    return tuple(
-        Position(
-            str(place["token"]),
-            tuple((str(top["token"]), float(top["logprob"])) for top in place.get("top_logprobs") or [place]),
+    try:
+        return tuple(
+            Position(
+                str(place["token"]),
+                tuple(
+                    (str(top["token"]), float(top["logprob"])) for top in place.get("top_logprobs") or [place]
+                ),
+            )
+            for place in content
         )
-        for place in content
-    )
+    except (AttributeError, TypeError, ValueError, KeyError, OverflowError):
+        return None

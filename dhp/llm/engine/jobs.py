@@ -7,7 +7,7 @@ from dhp.llm.api import Client
 from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.store import Store
-from dhp.llm.usage import Budget
+from dhp.llm.usage import Budget, PromptLengths
 
 
 @dataclass(slots=True)
@@ -19,6 +19,8 @@ class Engine:
     """None keeps nothing."""
     rate_limits: RateLimits
     budget: Budget
+    lengths: PromptLengths
+    """Which prompts fitted the model."""
     run: str
     """Written beside each stored reply."""
     refresh: bool = False

@@ -12,7 +12,6 @@ from dhp.core.errors import InputError
 
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 60.0
-_LONGEST_ASKED = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +24,16 @@ class RateLimits:
     tokens_per_minute: float | None = None
     retries: int = 8
     """Tries after the first, for errors that may pass."""
+    longest_wait: float = 600.0
+    """Most seconds that the server may ask to wait before a retry; where it asks for more, the run stops."""
 
     def __post_init__(self) -> None:
         if self.concurrency < 1 or self.retries < 0:
             raise InputError("rate limits: concurrency must be 1 or more, retries 0 or more")
         if any(rate is not None and rate <= 0 for rate in (self.calls_per_minute, self.tokens_per_minute)):
             raise InputError("rate limits: calls and tokens per minute must be more than 0")
+        if not self.longest_wait >= 0:
+            raise InputError("rate limits: the longest wait must be 0 seconds or more")
 
 
 class AdaptiveConcurrency:
@@ -107,7 +110,7 @@ class RateLimit:
 def backoff(attempt: int, after: float | None) -> float:
     """Seconds before the next try: exponential with full jitter, and no less than the server asks for."""
     own = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * _jitter.random()
-    asked = min(after or 0.0, _LONGEST_ASKED) * (1 + 0.1 * _jitter.random())
+    asked = (after or 0.0) * (1 + 0.1 * _jitter.random())
     return max(own, asked)
 
 
@@ -120,6 +123,6 @@ def retry_after(header: str | None) -> float | None:
         return None
     with contextlib.suppress(ValueError):
         return max(0.0, float(header))
-    with contextlib.suppress(ValueError, TypeError):
+    with contextlib.suppress(ValueError, TypeError, OverflowError):
         return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
     return None

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly
-from dhp.llm.clients.fast import Garbled, Rejected, Retry, Unreachable
+from dhp.llm.clients.transport import Garbled, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.engine.jobs import Done, Engine, Job
 from dhp.llm.engine.rate_limits import AdaptiveConcurrency, RateLimit, backoff
 from dhp.llm.records import Failure, Reply
@@ -77,6 +77,9 @@ class Workers:
             tries += 1
             try:
                 return await self._call(job, wanted)
+            except TooLong as e:
+                self._engine.lengths.count_too_long(str(e))
+                return [Failure(str(e))] * len(wanted)
             except Rejected as e:
                 return [self._rejected(str(e))] * len(wanted)
             except Retry as e:
@@ -85,9 +88,20 @@ class Workers:
                     raise self._never_answered(e) from None
                 if engine.proven and last:
                     return [self._given_up(str(e))] * len(wanted)
+                self._check_wait(e)
                 engine.retries += 1
                 engine.trouble = str(e)
                 await asyncio.sleep(backoff(tries, e.after))
+
+    def _check_wait(self, error: Retry) -> None:
+        """Raise `StoppedEarly` where the server asks to wait for longer than the run will."""
+        longest = self._engine.rate_limits.longest_wait
+        if error.after is not None and error.after > longest:
+            raise StoppedEarly(
+                f"{self._engine.client.model}: the server asks for a wait of {error.after:,.0f} seconds "
+                f"({error}), and the longest allowed is {longest:,.0f} (--longest-wait); the same command "
+                "goes on from here"
+            )
 
     def _hopeless(self, error: Retry, tries: int, last: bool) -> bool:
         """Whether the first of all calls has failed for good."""
@@ -138,6 +152,7 @@ class Workers:
                 self._in_flight -= 1
                 budget.settle(reserved, replies)
             self._engine.proven = True
+            self._engine.lengths.fitting += 1
             self._failed_in_a_row = 0
         except Retry as e:
             overload = e.overload

@@ -74,18 +74,18 @@ class HfModel:
         """Tokens of a prompt as it is sent, those of the chat template included."""
         return len(self._vocabulary.encode(prompt))
 
-    def check(self, request: Request) -> None:
-        """Raise `InputError` if prompt and answer do not fit into the model's context."""
+    def misfit(self, request: Request) -> str | None:
+        """Why prompt and answer do not fit into the model's context; None where they do."""
         tokens = self.count_tokens(request.prompt)
         answer = 0 if request.params.wanted else request.params.max_tokens
         limit = getattr(self._config.get_text_config(), "max_position_embeddings", None)
         if not tokens:
-            raise InputError(f"{request.place}: the prompt has no tokens for model '{self.model}'")
+            return "the prompt has no tokens"
         if limit is not None and tokens + answer > limit:
-            raise InputError(
-                f"{request.place}: a prompt of {tokens} tokens and an answer of up to {answer} do not fit "
-                f"into the {limit} tokens of model '{self.model}'"
+            return (
+                f"a prompt of {tokens} tokens and an answer of up to {answer} do not fit into {limit} tokens"
             )
+        return None
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, dict[int, Reply]]]:
         """Answer requests, each as a whole; only some batches of them are read ahead.

@@ -1,0 +1,126 @@
+"""Where a server is and what opens it: from the option `--base-url` and the environment.
+
+The variables are those of the official package, so that whoever uses it has nothing more to set:
+`OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` and `OPENAI_CUSTOM_HEADERS`; for
+Azure `AZURE_OPENAI_ENDPOINT`, `OPENAI_API_VERSION` and `AZURE_OPENAI_API_KEY` or `AZURE_OPENAI_AD_TOKEN`.
+They are read here because importing the package takes half a second.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from dhp.core.errors import InputError
+
+OPENAI_URL = "https://api.openai.com/v1"
+KEY_VARIABLE = "OPENAI_API_KEY"
+_AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT"
+_AZURE_KEYS = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
+_SHORTEST_SECRET = 12  # characters; a word for a key, as local servers take, is no secret
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A server and what opens it."""
+
+    urls: tuple[str, ...]
+    """Addresses to try, the likeliest first; two where the given one has no path."""
+    endpoint: str
+    """The server's name in stored replies and manifests; holds no secret."""
+    azure: bool = False
+    """Whether it is Azure's own protocol, which only the official package speaks here."""
+    key_variable: str = KEY_VARIABLE
+    """Where the key is taken from."""
+    key: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent with each call, with the key."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Texts that must not be stored or shown."""
+
+    def check(self) -> None:
+        """Raise `InputError` where a header cannot be sent."""
+        for name, value in self.headers.items():
+            if not value.isprintable() or not name.isprintable():
+                variable = KEY_VARIABLE if name == "authorization" else f"the header {name!r}"
+                raise InputError(f"{variable} holds a line break or another control character")
+
+    def hidden(self, text: str) -> str:
+        """`text` with `***` in place of each secret."""
+        for secret in self.secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+def find_connection(base_url: str | None) -> Connection:
+    """The connection to a server.
+
+    Parameters
+    ----------
+    base_url
+        Address up to and including `/v1`; a missing `/v1` is tried. Default: `OPENAI_BASE_URL`, else Azure
+        where `AZURE_OPENAI_ENDPOINT` is set, else OpenAI's own.
+
+    Raises
+    ------
+    InputError
+        If the address is none.
+    """
+    given = base_url or os.environ.get("OPENAI_BASE_URL")
+    if not given and (azure := os.environ.get(_AZURE_VARIABLE)):
+        return _azure(azure)
+    url = (given or OPENAI_URL).rstrip("/")
+    _check_address(url, "base URL")
+    urls = (url,) if urlsplit(url).path else (f"{url}/v1", url)
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    headers = _headers(key)
+    secrets = _secrets(key, *headers.values())
+    return Connection(urls, urls[0], key=key, headers=headers, secrets=secrets)
+
+
+def _azure(address: str) -> Connection:
+    url = address.rstrip("/")
+    _check_address(url, _AZURE_VARIABLE)
+    keys = {name: os.environ.get(name, "").strip() for name in _AZURE_KEYS}
+    variable = next((name for name, key in keys.items() if key), _AZURE_KEYS[0])
+    secrets = _secrets(*keys.values(), *_headers("").values())
+    version = os.environ.get("OPENAI_API_VERSION", "")
+    return Connection(
+        (url,), f"{url} api-version={version}", azure=True, key_variable=variable, secrets=secrets
+    )
+
+
+def _headers(key: str) -> dict[str, str]:
+    """Authorization, organization and project, and the user's own, which replace these."""
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    for name, variable in (
+        ("openai-organization", "OPENAI_ORG_ID"),
+        ("openai-project", "OPENAI_PROJECT_ID"),
+    ):
+        if value := os.environ.get(variable):
+            headers[name] = value
+    for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n"):
+        name, colon, value = line.partition(":")
+        if colon:
+            headers[name.strip().lower()] = value.strip()
+    return headers
+
+
+def _secrets(*values: str) -> tuple[str, ...]:
+    """The words of these values that are long enough to be secret, the longest first."""
+    found = {value.split()[-1] for value in values if value.strip()}
+    return tuple(sorted((v for v in found if len(v) >= _SHORTEST_SECRET), key=len, reverse=True))
+
+
+def _check_address(url: str, what: str) -> None:
+    try:
+        parts = urlsplit(url)
+        fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        fits = fits and not (parts.username or parts.query)
+    except ValueError:
+        parts, fits = urlsplit(""), False
+    if not fits:
+        shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+        raise InputError(
+            f"{what} '{shown}': must have the form http://HOST:PORT/v1, without name, key or query"
+        )

@@ -1,0 +1,281 @@
+"""A model behind an OpenAI-compatible server: what is sent, and what its answers and refusals mean."""
+
+from dataclasses import replace
+from typing import Any
+
+from dhp.core.errors import DhpError, InputError, StoppedEarly, suggest
+from dhp.llm.clients.connection import KEY_VARIABLE, OPENAI_URL, find_connection
+from dhp.llm.clients.fast import FastTransport
+from dhp.llm.clients.responses import (
+    Problem,
+    Unreadable,
+    problem_inside,
+    read_problem,
+    read_replies,
+    shortened,
+)
+from dhp.llm.clients.sdk import SdkTransport
+from dhp.llm.clients.transport import Garbled, RawReply, Rejected, Retry, TooLong, Transport, Unreachable
+from dhp.llm.engine.rate_limits import retry_after
+from dhp.llm.records import Position, Reply, Request
+
+TRANSPORTS = ("fast", "sdk")
+_LOGPROBS = (20, 5, 0)
+"""Alternatives a token that servers are asked for, until one of these is not refused."""
+_ADVICE = {
+    "temperature": "--temperature default leaves it to the model",
+    "top_p": "--top-p default leaves it to the model",
+    "max_tokens": "--answer-tokens sets another number",
+    "max_completion_tokens": "--answer-tokens sets another number",
+}
+
+
+class OpenAIClient:
+    """One model behind one address.
+
+    Parameters
+    ----------
+    name
+        The model's name as the server knows it; for Azure that of the deployment.
+    base_url
+        See `find_connection`.
+    timeout
+        Seconds for one call.
+    transport
+        `fast` (aiohttp) or `sdk` (the official package); default: `fast`, for Azure `sdk`.
+
+    Raises
+    ------
+    InputError
+        If the address is none, or the transport is unknown or cannot reach Azure.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        base_url: str | None = None,
+        *,
+        timeout: float = 120.0,
+        transport: str | None = None,
+    ) -> None:
+        self.model = f"openai/{name}"
+        self.timeout = timeout
+        self._name = name
+        self._connection = find_connection(base_url)
+        self.endpoint = self._connection.endpoint
+        self._url, *self._other_urls = self._connection.urls
+        self._transport = self._chosen(transport)
+        self.many = True
+        """Whether the server gives several samples in one call."""
+        self._has_given_many = False
+        self._tokens = "max_tokens"
+        self._seed = True
+        self._failures_with_seed = 0
+        self._logprobs = _LOGPROBS[0]
+        self._answered = False
+        self.notes: list[str] = []
+        """What had to be asked otherwise than planned."""
+
+    def _chosen(self, transport: str | None) -> Transport:
+        if transport not in (None, *TRANSPORTS):
+            raise InputError(f"--transport: unknown '{transport}'; {suggest(transport, TRANSPORTS)}")
+        if self._connection.azure and transport == "fast":
+            raise InputError("--transport fast: does not reach Azure (AZURE_OPENAI_ENDPOINT); allowed: sdk")
+        if self._connection.azure or transport == "sdk":
+            return SdkTransport(self._connection, self.timeout)
+        return FastTransport(self._connection, self.timeout)
+
+    async def open(self) -> None:
+        """Open the connections; must be called in the loop that will make the calls.
+
+        Raises `InputError` if OpenAI's own server is meant and there is no key in `OPENAI_API_KEY`.
+        """
+        if self._url == OPENAI_URL and "authorization" not in self._connection.headers:
+            raise InputError(
+                f"{self.model}: there is no key in {KEY_VARIABLE}; set it, or name a server by --base-url"
+            )
+        self._connection.check()
+        await self._transport.open()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._transport.close()
+
+    async def complete(self, request: Request, samples: tuple[int, ...]) -> list[Reply]:
+        """One call for `samples` of a request; fewer replies than samples where the server gives fewer.
+
+        Raises
+        ------
+        Retry, Rejected
+            See there.
+        InputError
+            If no request can succeed: key, model or parameter refused.
+        StoppedEarly
+            If the account is empty.
+        """
+        first_problem: Problem | None = None
+        while True:
+            body = self.body(request, samples)
+            try:
+                raw = await self._post(body)
+            except Retry as e:
+                if e.overload or not self._may_fail_of_seed(body):
+                    raise
+                return await self._without_seed(request, samples, e)
+            problem = self._problem(raw)
+            if problem is None:
+                return self._read(raw, len(samples))
+            if problem.status in (404, 405) and self._other_urls and not self._answered:
+                first_problem, self._url = problem, self._other_urls.pop()
+                continue
+            self._learn(problem, body)
+            if "n" in body and not self.many:
+                return []
+            if self.body(request, samples) != body:
+                continue
+            error = self._error(first_problem or problem, body, raw)
+            if problem.status >= 500 and not problem.overload and self._may_fail_of_seed(body):
+                return await self._without_seed(request, samples, error)
+            raise error
+
+    def body(self, request: Request, samples: tuple[int, ...]) -> dict[str, Any]:
+        """The call's JSON."""
+        params = request.params
+        prompt = request.prompt.encode(errors="replace").decode()
+        body: dict[str, Any] = {
+            "model": self._name,
+            "messages": [{"role": "user", "content": prompt}],
+            self._tokens: params.max_tokens,
+        }
+        if params.temperature is not None:
+            body["temperature"] = params.temperature
+        if params.top_p is not None:
+            body["top_p"] = params.top_p
+        if params.seed is not None and self._seed:
+            body["seed"] = params.seed + samples[0]
+        if len(samples) > 1:
+            body["n"] = len(samples)
+        if logprobs := min(params.top_logprobs, self._logprobs):
+            body["logprobs"] = True
+            body["top_logprobs"] = logprobs
+        return body
+
+    async def _post(self, body: dict[str, Any]) -> RawReply:
+        """A call; what fails names no secret."""
+        try:
+            return await self._transport.post(self._url, body)
+        except Retry as e:
+            said = self._connection.hidden(str(e))
+            raise type(e)(said, after=e.after, overload=e.overload) from None
+
+    def _problem(self, raw: RawReply) -> Problem | None:
+        problem = problem_inside(raw.body) if raw.status == 200 else read_problem(raw.status, raw.body)
+        return problem and replace(problem, message=self._connection.hidden(problem.message))
+
+    def _may_fail_of_seed(self, body: dict[str, Any]) -> bool:
+        """Whether this failure is the second of a call with a seed, and nothing was answered yet."""
+        if "seed" not in body or self._answered:
+            return False
+        self._failures_with_seed += 1
+        return self._failures_with_seed > 1
+
+    async def _without_seed(
+        self, request: Request, samples: tuple[int, ...], failure: Exception
+    ) -> list[Reply]:
+        """The same call without a seed, of which some servers fail; raises `failure` if that fails too."""
+        self._seed = False
+        try:
+            replies = await self.complete(request, samples)
+        except Unreachable:
+            self._seed = True
+            raise Unreachable(f"{failure}, and it is gone now; --no-seed leaves out the seed") from None
+        except (DhpError, Retry, Rejected):
+            self._seed = True
+            raise failure from None
+        self.notes.append(f"the server fails with a seed ({failure}): it is left out, sampling varies")
+        return replies
+
+    def _read(self, raw: RawReply, samples: int) -> list[Reply]:
+        hidden = self._connection.hidden
+        try:
+            replies = read_replies(raw.body)[:samples]
+        except Unreadable as e:
+            raise Garbled(hidden(str(e))) from None
+        if not self._answered and len(self._connection.urls) > 1:
+            self.notes.append(f"the address has no path; calls go to {self._url}")
+        self._answered = True
+        self._has_given_many |= len(replies) > 1
+        if len(replies) < samples and self.many and not self._has_given_many:
+            self.many = False
+            self.notes.append("the server ignores n: samples are asked one by one")
+        return [self._without_secrets(reply) for reply in replies]
+
+    def _without_secrets(self, reply: Reply) -> Reply:
+        """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
+        if not self._connection.secrets:
+            return reply
+        hidden, positions = self._connection.hidden, reply.positions
+        tokens = [token for position in positions or () for token, _ in position.alternatives]
+        pieces = [reply.text, reply.finish, "".join(p.chosen for p in positions or ()), *tokens]
+        if all(hidden(piece) == piece for piece in pieces):
+            return reply
+        if positions is not None:
+            positions = tuple(Position("***", ()) for _ in positions)
+        return replace(reply, text=hidden(reply.text), finish=hidden(reply.finish), positions=positions)
+
+    def _learn(self, problem: Problem, body: dict[str, Any]) -> None:
+        """Ask the same in another way from now on, where a refused parameter leaves one."""
+        match problem.parameter(body):
+            case "max_tokens" if not problem.too_many and not problem.too_long:
+                self._tokens = "max_completion_tokens"
+            case "n" if self.many:
+                self.many = False
+                self.notes.append("the server refuses n: samples are asked one by one")
+            case "seed" if self._seed:
+                self._seed = False
+                self.notes.append("the server refuses seed: sampling cannot be repeated there")
+            case "top_logprobs" | "logprobs" if body["top_logprobs"] == self._logprobs:
+                fewer = problem.too_many or problem.named == "top_logprobs"
+                self._logprobs = _LOGPROBS[_LOGPROBS.index(self._logprobs) + 1] if fewer else 0
+                self.notes.append(f"the server gives at most {self._logprobs} log-probabilities a token")
+
+    def _error(self, problem: Problem, body: dict[str, Any], raw: RawReply) -> Exception:
+        """What a refused call means for this request, or for all."""
+        said = problem.reason
+        if problem.out_of_money:
+            return StoppedEarly(f"{self.model}: {said}; fill the account and run the same command again")
+        if problem.too_long:
+            return TooLong(f"the prompt is too long for {self.model} ({said}); nothing was cut off")
+        if problem.transient:
+            return Retry(said, after=retry_after(raw.headers.get("Retry-After")), overload=problem.overload)
+        if problem.moderated:
+            return Rejected(f"content filter: {said}")
+        return self._fatal(problem, body, raw) or Rejected(said)
+
+    def _fatal(self, problem: Problem, body: dict[str, Any], raw: RawReply) -> InputError | None:
+        """Why no request can succeed; None where another may."""
+        said = problem.reason
+        if 300 <= problem.status < 400:
+            target = self._connection.hidden(raw.headers.get("Location") or "another address")
+            target = shortened(target.removesuffix("/chat/completions"))
+            return InputError(
+                f"{self.model}: {self._url} redirects to {target} (HTTP {problem.status}), which is not "
+                "followed; name the right address by --base-url"
+            )
+        if problem.wrong_key:
+            sent = "authorization" in self._connection.headers or self._connection.azure
+            variable = self._connection.key_variable
+            key = f"the key in {variable}" if sent else f"calls without a key; set {variable}"
+            return InputError(f"{self.model}: {self._url} refuses {key} (HTTP {problem.status})")
+        if problem.no_model:
+            return InputError(
+                f"{self.model}: {self._connection.urls[0]} does not know the model '{self._name}', "
+                f"or is no OpenAI-compatible server ({said})"
+            )
+        parameter = problem.parameter(body)
+        if parameter and not self._answered:
+            advice = _ADVICE.get(parameter, "another server may take it")
+            return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({said})")
+        if problem.status == 403:
+            return InputError(f"{self.model}: {self._url} forbids it ({said})")
+        return None

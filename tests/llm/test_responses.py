@@ -1,0 +1,173 @@
+"""What is read from the answers of servers, good and bad."""
+
+import json
+
+import pytest
+
+from dhp.llm.clients.responses import Unreadable, problem_inside, read_problem, read_replies
+
+SENT = {"max_tokens": 5, "logprobs": True, "top_logprobs": 20, "n": 5, "seed": 3, "temperature": 0.7}
+
+
+@pytest.mark.parametrize(
+    ("message", "param", "parameter"),
+    [
+        (
+            "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
+            "max_tokens",
+            "max_tokens",
+        ),
+        ("Unrecognized request argument supplied: logprobs", None, "logprobs"),
+        ("top_logprobs must be at most 5, not 20: invalid", None, "top_logprobs"),
+        ("n must be 1 when using greedy sampling, got 5.", None, "n"),
+        ("Extra inputs are not permitted: seed", None, "seed"),
+        ("The text holds the word temperature.", None, None),
+        ("Requested sample logprobs of 20, which is greater than max allowed: 5", None, "logprobs"),
+        ("Invalid value in messages", "messages", None),
+    ],
+)
+def test_which_parameter_a_server_refuses(message: str, param: str | None, parameter: str | None) -> None:
+    body = json.dumps({"error": {"message": message, "param": param, "type": "invalid_request_error"}})
+    assert read_problem(400, body.encode()).parameter(SENT) == parameter
+    assert read_problem(400, body.encode()).parameter({"model": "stub"}) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        (400, {"message": "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"}, "too_long"),
+        (
+            400,
+            {
+                "message": "the request exceeds the available context size",
+                "type": "exceed_context_size_error",
+            },
+            "too_long",
+        ),
+        (500, {"message": "the request exceeds the available context size. try increasing it"}, "too_long"),
+        (429, {"message": "You exceeded your current quota", "code": "insufficient_quota"}, "out_of_money"),
+        (429, {"message": "Your account is not active", "code": "billing_not_active"}, "out_of_money"),
+        (402, {"message": "Insufficient Balance"}, "out_of_money"),
+        (403, {"message": "Your input was flagged", "code": 403}, "moderated"),
+        (
+            400,
+            {
+                "message": "The response was filtered due to the content management policy",
+                "code": "content_filter",
+            },
+            "moderated",
+        ),
+        (
+            400,
+            {"message": "API key not valid. Please pass a valid API key.", "status": "INVALID_ARGUMENT"},
+            "wrong_key",
+        ),
+        (400, {"message": "Model Not Exist"}, "no_model"),
+        (404, {"message": "The model `x` does not exist"}, "no_model"),
+        (503, {"message": "Loading model"}, "overload"),
+        (529, {"message": "Overloaded"}, "overload"),
+        (500, {"message": "oops"}, "transient"),
+    ],
+)
+def test_what_kind_of_problem_a_server_has(status: int, error: dict[str, object], kind: str) -> None:
+    problem = read_problem(status, json.dumps({"error": error}).encode())
+    assert getattr(problem, kind)
+    for other in {"too_long", "out_of_money", "moderated", "wrong_key", "no_model"} - {kind}:
+        assert not getattr(problem, other), other
+
+
+def test_an_error_inside_a_good_status_is_one() -> None:
+    problem = problem_inside(b'{"error": {"message": "Insufficient credits", "code": 402}}')
+    assert problem is not None
+    assert problem.out_of_money
+    assert problem_inside(b'{"choices": [{"message": {"content": "4"}}], "error": null}') is None
+    assert problem_inside(b'{"choices": []}') is None
+    broken = {"choices": [{"message": {"content": ""}, "finish_reason": "error", "error": {"code": 502}}]}
+    with pytest.raises(Unreadable, match="broken off"):
+        read_replies(json.dumps(broken).encode())
+
+
+def test_errors_of_many_shapes_are_read() -> None:
+    shapes = [
+        b'{"error": {"message": "bad\\nthing", "code": "c"}}',
+        b'{"object": "error", "message": "bad thing", "code": 400}',
+        b'{"detail": "bad thing"}',
+        b'[{"error": {"message": "bad thing"}}]',
+        b'{"error": "bad thing"}',
+        b"bad thing",
+    ]
+    for shape in shapes:
+        assert "bad thing" in read_problem(400, shape).reason, shape
+    assert (
+        read_problem(502, b"<html><title>Bad gateway</title>").reason == "HTTP 502: a web page (Bad gateway)"
+    )
+    assert read_problem(500, b"").reason == "HTTP 500"
+    assert len(read_problem(400, b"x" * 10_000).reason) < 300
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"choices": null}',
+        b'{"choices": [{}]}',
+        b'{"choices": [null]}',
+        b'{"choices": 3}',
+        b"[" * 100_000,
+    ],
+)
+def test_bodies_without_an_answer_are_said_to_be_that(body: bytes) -> None:
+    with pytest.raises(Unreadable):
+        read_replies(body)
+
+
+def test_replies_are_put_in_the_order_of_their_index() -> None:
+    choices = [{"index": i, "message": {"content": f"text {i}"}, "finish_reason": "stop"} for i in (2, 0, 1)]
+    replies = read_replies(json.dumps({"choices": choices}).encode())
+    assert [r.text for r in replies] == ["text 0", "text 1", "text 2"]
+    parts = [{"type": "text", "text": "4"}, {"type": "text", "text": "/5"}]
+    said = {"choices": [{"message": {"content": parts}, "finish_reason": None}]}
+    assert read_replies(json.dumps(said).encode())[0].text == "4/5"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("4", "4"),
+        (4, "4"),
+        (4.5, "4.5"),
+        (None, ""),
+        ([{"text": "4"}, "/", 5, {}], "4/5"),
+        ({}, ""),
+        (True, ""),
+    ],
+)
+def test_content_of_any_kind_is_an_answer(content: object, text: str) -> None:
+    body = {"choices": [{"message": {"content": content}}]}
+    assert read_replies(json.dumps(body).encode())[0].text == text
+
+
+@pytest.mark.parametrize(
+    "usage", ["null", "3", '{"prompt_tokens": NaN}', '{"prompt_tokens": null}', '{"prompt_tokens": -5}', "{}"]
+)
+def test_usage_that_cannot_be_read_counts_as_none(usage: str) -> None:
+    body = f'{{"choices": [{{"message": {{"content": "4"}}}}], "usage": {usage}}}'
+    (reply,) = read_replies(body.encode())
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.calls) == ("4", 0, 0, 1)
+
+
+def test_log_probabilities_that_cannot_be_read_leave_the_answer() -> None:
+    for content in ([{"tok": 1}], [None], 3, [{"token": "4", "logprob": "high"}]):
+        body = {"choices": [{"message": {"content": "4"}, "logprobs": {"content": content}}]}
+        (reply,) = read_replies(json.dumps(body).encode())
+        assert (reply.text, reply.positions) == ("4", None)
+
+
+def test_a_choice_that_cannot_be_read_costs_itself_alone() -> None:
+    good = [{"index": i, "message": {"content": f"text {i}"}} for i in (0, 2)]
+    replies = read_replies(json.dumps({"choices": [*good, None, {"index": 1}]}).encode())
+    assert [r.text for r in replies] == ["text 0", "text 2"]
+    assert [r.calls for r in replies] == [1, 0]
