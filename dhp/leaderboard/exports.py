@@ -1,7 +1,5 @@
 """The tables of a leaderboard as JSON, CSV, Markdown and LaTeX; figures as in the results files."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 from dhp.core.text import printable, spreadsheet_safe
 from dhp.leaderboard.entries import Entry
 from dhp.leaderboard.tables import RULES, Row, Table
-from dhp.report.formats import markdown_cell
+from dhp.report.formats import markdown_cell, markdown_table
 from dhp.report.labels import between, figure
 
 SCHEMA = "dhp.leaderboard/1"
@@ -40,6 +38,8 @@ def as_json(tables: Sequence[Table]) -> str:
 
 def as_csv(tables: Sequence[Table]) -> str:
     """One line a result, what its table shares included; intervals as two columns, `_low` and `_high`."""
+    import pandas as pd
+
     lines: list[dict[str, object]] = []
     for number, table in enumerate(tables, 1):
         for row in table.rows:
@@ -48,33 +48,29 @@ def as_csv(tables: Sequence[Table]) -> str:
             for name, (low, high) in ends.items():
                 record |= {f"{name}_low": low, f"{name}_high": high}
             lines.append({"table": number, "task": table.task, **table.parts, "rule": table.rule, **record})
-    out = io.StringIO()
-    fields = dict.fromkeys(name for line in lines for name in line)
-    writer = csv.DictWriter(out, list(fields), lineterminator="\n")
-    writer.writeheader()
-    for line in lines:
-        writer.writerow({k: spreadsheet_safe(v) if isinstance(v, str) else v for k, v in line.items()})
-    return out.getvalue()
+    frame = pd.DataFrame(lines, dtype=object).map(lambda v: spreadsheet_safe(v) if isinstance(v, str) else v)
+    return frame.to_csv(index=False, lineterminator="\n")
 
 
 def as_markdown(tables: Sequence[Table]) -> str:
     """A heading, what they share and a table each."""
     parts = ["# Leaderboard"]
+    head = [*_SHORT, *QUANTITIES.values(), "cost / 1,000"]
     for table in tables:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items())
-        rows = [_cells(row) for row in table.rows]
-        head = [*_SHORT, *QUANTITIES.values(), "cost / 1,000"]
-        lines = [head, ["---"] * 3 + ["---:"] * 5, *([markdown_cell(c) for c in row] for row in rows)]
+        rows = [list(map(markdown_cell, _cells(row))) for row in table.rows]
         parts += [
             f"## {markdown_cell(table.dataset)}",
             f"{markdown_cell(shared)}. {RULES[table.rule]}",
-            "\n".join(f"| {' | '.join(line)} |" for line in lines),
+            markdown_table(head, rows, right=range(len(_SHORT), len(head))),
         ]
     return "\n\n".join(parts) + "\n"
 
 
 def as_latex(tables: Sequence[Table]) -> str:
     """A `table` each, for the package `booktabs`."""
+    import pandas as pd
+
     parts = [r"% \usepackage{booktabs}"]
     head = [
         *_SHORT,
@@ -82,25 +78,15 @@ def as_latex(tables: Sequence[Table]) -> str:
     ]
     for table in tables:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items() if name != "dataset")
-        rows = [" & ".join([*map(_latex, _cells(row)[:-1])]) + r" \\" for row in table.rows]
+        rows = [list(map(_latex, _cells(row)[:-1])) for row in table.rows]
         parts.append(
-            "\n".join(
-                [
-                    r"\begin{table}",
-                    r"\centering\small",
-                    rf"\caption{{{_latex(table.dataset)}: {_latex(shared)}. 95\,\% intervals in brackets.}}",
-                    r"\begin{tabular}{lllrrrr}",
-                    r"\toprule",
-                    " & ".join(head) + r" \\",
-                    r"\midrule",
-                    *rows,
-                    r"\bottomrule",
-                    r"\end{tabular}",
-                    r"\end{table}",
-                ]
+            pd.DataFrame(rows, columns=head).to_latex(
+                index=False,
+                column_format="lllrrrr",
+                caption=f"{_latex(table.dataset)}: {_latex(shared)}. 95\\,\\% intervals in brackets.",
             )
         )
-    return "\n\n".join(parts) + "\n"
+    return "\n".join(parts)
 
 
 def shown_rank(row: Row) -> str:

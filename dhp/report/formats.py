@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection, Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -48,14 +49,22 @@ def _section(result: Result) -> str:
 
 def _table(table: Table) -> str:
     assert isinstance(table.title, Text)
-    headings = [markdown_cell(str(column.header)) for column in table.columns]
-    marks = ["--:" if column.justify == "right" else ":--" for column in table.columns]
     rows = zip(*(column.cells for column in table.columns), strict=True)
     shown = [
         [_cell(cell, str(row.style)) for cell in cells] for row, cells in zip(table.rows, rows, strict=True)
     ]
-    lines = [f"| {' | '.join(cells)} |" for cells in (headings, marks, *shown)]
-    return "\n".join([f"### {markdown_cell(table.title.plain)}", "", *lines, ""])
+    right = [place for place, column in enumerate(table.columns) if column.justify == "right"]
+    headings = [str(column.header) for column in table.columns]
+    return f"### {markdown_cell(table.title.plain)}\n\n{markdown_table(headings, shown, right)}\n"
+
+
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:
+    """A table of cells that are Markdown already; the columns at the places `right` are aligned right."""
+    import pandas as pd
+
+    aligned = ["right" if place in right else "left" for place in range(len(headings))]
+    frame = pd.DataFrame(rows, columns=[markdown_cell(heading) for heading in headings])
+    return frame.to_markdown(index=False, disable_numparse=True, colalign=aligned)
 
 
 def _cell(cell: object, row_style: str) -> str:
