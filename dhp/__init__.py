@@ -14,6 +14,7 @@ from dhp._version import __version__
 
 if TYPE_CHECKING:
     from dhp.analysis.analyze import analyze
+    from dhp.analysis.config import AnalysisConfig
     from dhp.analysis.results import Result, Results
     from dhp.core.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.core.protocol_spec import Protocol
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from dhp.run import estimate, run
 
 __all__ = [
+    "AnalysisConfig",
     "Candidate",
     "Choice",
     "Dataset",
@@ -63,6 +65,7 @@ __all__ = [
 
 _MODULES = {
     "analysis.analyze": "analyze",
+    "analysis.config": "AnalysisConfig",
     "analysis.results": "Result Results",
     "core.errors": "DhpError InputError NotApplicable StoppedEarly",
     "core.protocol_spec": "Protocol",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dhp.analysis.analyze import analyze_group
-from dhp.analysis.config import AnalysisConfig, make_config
+from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
 from dhp.analysis.ratings import groups
 from dhp.analysis.results import Result, Results
 from dhp.analysis.sequential import example_looks, resolved
@@ -47,9 +47,10 @@ class Way(TypedDict, total=False):
     metrics: Sequence[str]
     settings: ModelSettings
     seed: int
-    stop_when_resolved: bool
+    analysis: AnalysisConfig
 
 
+@takes_old_keywords("weights", "statistics", "combination", "resamples", "stop_when_resolved")
 def run(
     model: str | PlainJudge | Sequence[str | PlainJudge] = "baseline/surface",
     dataset: str | Dataset | Sequence[str | Dataset] | None = None,
@@ -59,11 +60,7 @@ def run(
     metrics: Sequence[str] = (),
     settings: ModelSettings = ModelSettings(),
     seed: int = 0,
-    weights: str | None = None,
-    statistics: str = "default",
-    combination: str | None = None,
-    resamples: int | None = 2000,
-    stop_when_resolved: bool = False,
+    analysis: AnalysisConfig = AnalysisConfig(),
     out: str | Path | RunFolder | None = None,
     progress: Progress | None = None,
     **choice: Unpack[Choice],
@@ -74,9 +71,8 @@ def run(
     ----------
     model
         `provider/name`, a `Judge`, or several of them.
-    dataset, **choice
-        Which texts: `data, task, fields, n, suite, perturbers, perturb_model, perturbed, controls, attacks,
-        doses` as in `dhp.perturb_datasets`.
+    dataset
+        Whose texts: a name, a file, a `Dataset`, or several of them; default: the bundled set.
     protocol
         How language models are asked: a name, a file, `dhp.protocol(...)`, or several of them.
     prompt_files
@@ -87,12 +83,14 @@ def run(
         How language models are reached, how hard they are worked, and what they may cost.
     seed
         Of every random choice.
-    weights, statistics, combination, resamples
-        As in `dhp.analyze`.
-    stop_when_resolved
-        Ask no more about variants whose D is clearly above or below 1; see `dhp.analysis.sequential`.
-    out, progress
-        Folder to write the run to, None writes nothing; called as `progress(what, done, total, cost)`.
+    analysis
+        Tests, combination, expert weights and intervals, and whether to stop early.
+    out
+        Folder to write the run to; None writes nothing.
+    progress
+        Called as `progress(what, done, total, cost)`.
+    **choice
+        Which texts of these, and how they are degraded: the fields of `dhp.Choice`.
 
     Raises
     ------
@@ -102,33 +100,33 @@ def run(
         At a limit of `settings`, or when a server gives out; the same call goes on from there.
     """
     folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
-    context = _checked(settings).context()
+    _check(settings, analysis, choice)
+    context = settings.context()
     judges = find_judges(model, protocol, settings, context, prompt_files=prompt_files, seed=seed)
-    _check_stopping(stop_when_resolved, choice)
-    plan = partial(_plan, statistics, combination, weights, resamples, stop_when_resolved, metrics)
-    made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=plan)
-    plans = [plan(p.dataset.task, p.variants) for p in made]
+    resolve = partial(_resolved, analysis, metrics)
+    made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=resolve)
+    configs = [resolve(p.dataset.task, p.variants) for p in made]
     perturbed = [p.judged_by(metrics) for p in made]
-    return _carry_out(judges, perturbed, plans, seed, folder, progress)
+    return _carry_out(judges, perturbed, configs, seed, folder, progress)
 
 
 def _carry_out(
     judges: Sequence[Judge],
     perturbed: Sequence[PerturbedDataset],
-    plans: Sequence[AnalysisConfig],
+    configs: Sequence[ResolvedConfig],
     seed: int,
     folder: RunFolder | None,
     progress: Progress | None,
 ) -> Results:
-    identity = _identity(judges, perturbed, plans, seed)
+    identity = _identity(judges, perturbed, configs, seed)
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = text_hash(json.dumps(identity, sort_keys=True))
     judged = [
-        _judged(judge, part, plan, seed, progress)
-        for part, plan in zip(perturbed, plans, strict=True)
+        _judged(judge, part, config, seed, progress)
+        for part, config in zip(perturbed, configs, strict=True)
         for judge in judges
     ]
     results = Results([result for _, result in judged])
@@ -145,6 +143,7 @@ def _carry_out(
     return results
 
 
+@takes_old_keywords("stop_when_resolved")
 def estimate(
     model: str | Sequence[str],
     dataset: str | Dataset | Sequence[str | Dataset] | None = None,
@@ -154,12 +153,12 @@ def estimate(
     metrics: Sequence[str] = (),
     settings: ModelSettings = ModelSettings(),
     seed: int = 0,
-    stop_when_resolved: bool = False,
+    analysis: AnalysisConfig = AnalysisConfig(),
     **choice: Unpack[Choice],
 ) -> list[Estimate]:
     """What `run` would take of language models, at most, asking nothing; parameters and errors as there."""
-    _check_stopping(stop_when_resolved, choice)
-    context = _checked(settings).context()
+    _check(settings, analysis, choice)
+    context = settings.context()
     judges = find_judges(model, protocol, settings, context, prompt_files=prompt_files, seed=seed)
     made = build_texts(dataset, choice, seed, settings, context, dry=True)
     parts = [p.judged_by(metrics) for p in made]
@@ -177,59 +176,51 @@ def estimate(
     ]
 
 
-def _checked(settings: object) -> ModelSettings:
-    if not isinstance(settings, ModelSettings):
-        raise InputError(f"settings: is a {type(settings).__name__}; must be a dhp.ModelSettings")
-    return settings
-
-
-def _check_stopping(stop_when_resolved: bool, choice: Choice) -> None:
-    if stop_when_resolved and choice.get("doses"):
+def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) -> None:
+    for name, given, kind in (("settings", settings, ModelSettings), ("analysis", analysis, AnalysisConfig)):
+        if not isinstance(given, kind):
+            raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
+    if analysis.stop_when_resolved and choice.get("doses"):
         raise InputError(
             "--doses: cannot be used with --stop-when-resolved, as curves need the same examples at each dose"
         )
 
 
-def _plan(
-    statistics: str,
-    combination: str | None,
-    weights: str | None,
-    resamples: int | None,
-    looks: bool,
-    metrics: Sequence[str],
-    task: Task,
-    variants: Sequence[Variant],
-) -> AnalysisConfig:
+def _resolved(
+    analysis: AnalysisConfig, metrics: Sequence[str], task: Task, variants: Sequence[Variant]
+) -> ResolvedConfig:
     perturbers = {v.perturber for v in variants if v.level not in PROBES}
-    names = with_metrics(task, metrics).metric_names
-    return make_config(statistics, combination, weights, task.task, perturbers, names, resamples, looks)
+    return analysis.resolve(task.task, perturbers, with_metrics(task, metrics).metric_names)
 
 
 def _identity(
-    judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset], plans: Sequence[AnalysisConfig], seed: int
+    judges: Sequence[Judge],
+    perturbed: Sequence[PerturbedDataset],
+    configs: Sequence[ResolvedConfig],
+    seed: int,
 ) -> dict[str, object]:
     return {
         "seed": seed,
-        "analysis": [plan.label for plan in plans],
+        "analysis": [config.label for config in configs],
         "models": [{"model": judge.model, "protocol": judge.protocol, **judge.settings} for judge in judges],
         "datasets": [p.identity for p in perturbed],
     }
 
 
 def _judged(
-    judge: Judge, part: PerturbedDataset, plan: AnalysisConfig, seed: int, progress: Progress | None
+    judge: Judge, part: PerturbedDataset, config: ResolvedConfig, seed: int, progress: Progress | None
 ) -> tuple["pd.DataFrame", Result]:
     """The ratings of one judge on one dataset, and what follows from them."""
     before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
-    frame = _rated(judge, part, plan, seed, progress)
+    frame = _rated(judge, part, config, seed, progress)
     (group,) = groups(frame)
     result = analyze_group(
         group,
-        plan,
+        config,
         part.variants,
         left_out=part.left_out,
         levels="suite" if part.dataset.suite else "column",
-        signature=_signature(part, group.size, plan, judge),
+        signature=_signature(part, group.size, config, judge),
         scales={m.name: m.scale for m in part.dataset.task.metrics},
     )
     if judge.cached_model:
@@ -240,7 +231,7 @@ def _judged(
 
 
 def _rated(
-    judge: Judge, part: PerturbedDataset, plan: AnalysisConfig, seed: int, progress: Progress | None
+    judge: Judge, part: PerturbedDataset, config: ResolvedConfig, seed: int, progress: Progress | None
 ) -> "pd.DataFrame":
     """All ratings of one judge on one dataset as a table; what it left unrated is there as failed.
 
@@ -264,7 +255,7 @@ def _rated(
     judge.prepare(ahead, task)
     shown = time.monotonic()
     examples = [e.id for e in part.dataset.examples]
-    looks = example_looks(examples, seed, part.dataset.name) if plan.looks else dict.fromkeys(examples, 1)
+    looks = example_looks(examples, seed, part.dataset.name) if config.interim else dict.fromkeys(examples, 1)
     for look in range(1, 1 + max(looks.values())):
         turn = [c for c in ahead if looks[c.example] == look]
         ahead = [c for c in ahead if looks[c.example] > look]
@@ -274,17 +265,17 @@ def _rated(
                 shown = time.monotonic()
                 show()
         if ahead:
-            ahead = _needed(ahead, _table(judge, part, ratings, looks), plan)
+            ahead = _needed(ahead, _table(judge, part, ratings, looks), config)
             total = len(ratings) + len(ahead) * per_text
             show()
-    return _table(judge, part, ratings, looks if plan.looks else {})
+    return _table(judge, part, ratings, looks if config.interim else {})
 
 
-def _needed(ahead: Sequence[Candidate], frame: "pd.DataFrame", plan: AnalysisConfig) -> list[Candidate]:
+def _needed(ahead: Sequence[Candidate], frame: "pd.DataFrame", config: ResolvedConfig) -> list[Candidate]:
     """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
     (group,) = groups(frame)
     variants = dict.fromkeys(c.variant for c in ahead if c.variant != ORIGINAL and c.level not in PROBES)
-    done = resolved(group, list(variants), plan)
+    done = resolved(group, list(variants), config)
     wanted = {c.example for c in ahead if c.variant not in {ORIGINAL, *done}}
     return [c for c in ahead if c.variant not in done and c.example in wanted]
 
@@ -323,7 +314,7 @@ def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
     return [{**about, "example": first.example, **each} for each in judge.prompts(first, part.dataset.task)]
 
 
-def _signature(part: PerturbedDataset, size: str, plan: AnalysisConfig, judge: Judge) -> Signature:
+def _signature(part: PerturbedDataset, size: str, config: ResolvedConfig, judge: Judge) -> Signature:
     identity = part.identity
     return Signature(
         dataset=f"{part.dataset.name}@{identity['data']}",
@@ -331,8 +322,8 @@ def _signature(part: PerturbedDataset, size: str, plan: AnalysisConfig, judge: J
         suite=f"{part.suite}@{identity['perturbed']}",
         method=part.methods,
         metrics=f"{len(part.dataset.task.metrics)}@{identity['metrics']}",
-        weights=plan.signed_weights,
-        statistics=plan.signed_statistics,
+        weights=config.signed_weights,
+        statistics=config.signed_statistics,
         protocol=judge.protocol,
         seed=str(part.seed),
     )

@@ -103,7 +103,10 @@ def main() -> None:
     frame = ratings_table()
     for preset in ("default", "paper"):
         seconds = median_seconds(
-            lambda p=preset: dhp.analyze(frame, suite="summeval", statistics=p, resamples=None), 7
+            lambda p=preset: dhp.analyze(
+                frame, suite="summeval", analysis=dhp.AnalysisConfig(statistics=p, resamples=None)
+            ),
+            7,
         )
         what = f"analysis of 48 tests from {len(frame):,} ratings, {preset}"
         print(f"{what}: {seconds * 1000:.0f} ms (bar: 50 ms)")

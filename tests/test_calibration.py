@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import dhp
-from dhp.analysis.config import make_config
 from dhp.content.catalog import read_weights
 from dhp.core.specs import Task
 from dhp.report.notes import notes
@@ -53,7 +52,7 @@ def shares(logs: Mapping[tuple[str, float], np.ndarray], combination: str) -> di
 @pytest.mark.slow
 def test_a_blind_judge_passes_in_five_per_cent(blind_logs: Any) -> None:
     """Under `default`, in the band of all settings together."""
-    default = make_config("default", None, "uniform", None, [], ["fluency"]).combination
+    default = dhp.AnalysisConfig(weights="uniform").resolve(None, [], ["fluency"]).combination
     found = shares(blind_logs, default)
     assert {key: share for key, share in found.items() if not LOW <= share <= HIGH} == {}
 
@@ -121,7 +120,9 @@ PERTURBERS = (
 
 @pytest.mark.parametrize("perturber", PERTURBERS)
 def test_exactly_the_planted_sensitivity_is_found(perturber: str) -> None:
-    (result,) = dhp.run(f"mock/blind?{perturber}=1", "mini/summeval", resamples=None)
+    (result,) = dhp.run(
+        f"mock/blind?{perturber}=1", "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None)
+    )
     assert {v.variant for v in result.variants if v.d >= 1} == {f"{perturber}.minor", f"{perturber}.major"}
     assert result.d_min == 0
     assert not result.d_min_variant.startswith(perturber)
@@ -131,13 +132,15 @@ def test_exactly_the_planted_sensitivity_is_found(perturber: str) -> None:
 def test_it_is_found_among_noise(seed: int) -> None:
     """Some of the ten others pass D = 1 by chance; after Holm's correction none does."""
     judge = "mock/blind?noise=1&step=0.5&reordering=1.5"
-    (result,) = dhp.run(judge, "mini/summeval", seed=seed, resamples=None)
+    (result,) = dhp.run(judge, "mini/summeval", seed=seed, analysis=dhp.AnalysisConfig(resamples=None))
     found = {v.variant for v in result.variants if v.p_holm <= 0.05}
     assert found == {"reordering.minor", "reordering.major"}
 
 
 def test_a_judge_that_prefers_damage_notices_nothing() -> None:
-    (result,) = dhp.run("mock/ideal?sensitivity=-1", "mini/summeval", resamples=None)
+    (result,) = dhp.run(
+        "mock/ideal?sensitivity=-1", "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None)
+    )
     assert max(v.d for v in result.variants) < 0.01
     assert max(c.effect for v in result.variants for c in v.metrics.values()) < 0
 
@@ -161,7 +164,9 @@ class Lowers:
 
 @pytest.mark.parametrize("dataset", ["mini/summeval", "mini/story_cloze", "mini/wmt22_zhen"])
 def test_planted_confusion_is_found(dataset: str) -> None:
-    right, wrong = dhp.run([Lowers(True), Lowers(False)], dataset, weights="design", resamples=None)
+    right, wrong = dhp.run(
+        [Lowers(True), Lowers(False)], dataset, analysis=dhp.AnalysisConfig(weights="design", resamples=None)
+    )
     for seen, confused in zip(right.variants, wrong.variants, strict=True):
         assert seen.d == pytest.approx(confused.d)
         assert min(seen.d, confused.d) >= 1
@@ -173,7 +178,9 @@ def test_planted_confusion_is_found(dataset: str) -> None:
 
 
 def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> None:
-    (found,) = dhp.run("mock/ideal?harmless=1", "mini/summeval", controls=True, resamples=None)
+    (found,) = dhp.run(
+        "mock/ideal?harmless=1", "mini/summeval", controls=True, analysis=dhp.AnalysisConfig(resamples=None)
+    )
     assert found.d_min >= 1
     assert [w.partition(":")[0].partition(" (")[0] for w in found.warnings] == [
         "control 'harmless' lowered the score"
@@ -183,14 +190,25 @@ def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> No
 
 
 def test_a_judge_that_lowers_the_same_text_again_is_flagged_too() -> None:
-    (found,) = dhp.run("mock/blind?identity=1&harmless=1", "mini/summeval", controls=True, resamples=None)
+    (found,) = dhp.run(
+        "mock/blind?identity=1&harmless=1",
+        "mini/summeval",
+        controls=True,
+        analysis=dhp.AnalysisConfig(resamples=None),
+    )
     assert len(found.warnings) == 2
     assert found.d_avg == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_judge_that_sees_damage_only_is_not_flagged(seed: int) -> None:
-    (found,) = dhp.run("mock/noisy?samples=5", "mini/summeval", controls=True, resamples=None, seed=seed)
+    (found,) = dhp.run(
+        "mock/noisy?samples=5",
+        "mini/summeval",
+        controls=True,
+        analysis=dhp.AnalysisConfig(resamples=None),
+        seed=seed,
+    )
     assert found.d_avg > 1
     assert found.warnings == ()
 

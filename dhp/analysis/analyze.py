@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.analysis.config import AnalysisConfig, make_config, weight_row
+from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
 from dhp.analysis.dose_response import dose_curves
 from dhp.analysis.intervals import Ends, intervals
 from dhp.analysis.ratings import RatingsArray, groups, read_ratings
@@ -37,14 +37,12 @@ _ONE_LEVEL = "all"
 _MANY_MISSING = 0.05
 
 
+@takes_old_keywords("weights", "statistics", "combination", "resamples")
 def analyze(
     frame: "pd.DataFrame | str | Path",
     *,
     suite: str | Suite | None = None,
-    weights: str | None = None,
-    statistics: str = "default",
-    combination: str | None = None,
-    resamples: int | None = 2000,
+    analysis: AnalysisConfig = AnalysisConfig(),
 ) -> Results:
     """Discernment scores from a ratings table alone.
 
@@ -58,16 +56,8 @@ def analyze(
     suite
         Name or YAML file of the suite whose variants were rated; gives their levels. Without it levels
         come from the column `level`, or else all variants are one level.
-    weights
-        Name or YAML file of the expert weights. Default: `design` where it covers all perturbers and
-        metrics of the suite, else `uniform`.
-    statistics
-        `default`: exact Wilcoxon test and the harmonic mean p-value, made asymptotically exact (Wilson 2019).
-        `paper`: scipy's Wilcoxon at its defaults and the combination as the DHP paper prints it.
-    combination
-        `hmp`, `printed` or `hmp-asymptotic`; default: the preset's.
-    resamples
-        Of the examples, for the 95 % intervals (paired bootstrap over examples); None computes none.
+    analysis
+        Tests, combination, expert weights and intervals.
 
     Returns
     -------
@@ -86,21 +76,13 @@ def analyze(
     read = read_suite(suite) if isinstance(suite, str) else suite
     task = read_task(read.task) if read else None
     scales = {m.name: m.scale for m in task.metrics} if task else None
-    return Results(
-        [
-            _analyzed(group, read, weights, statistics, combination, resamples, scales)
-            for group in groups(frame, scales)
-        ]
-    )
+    return Results([_analyzed(group, read, analysis, scales) for group in groups(frame, scales)])
 
 
 def _analyzed(
     group: RatingsArray,
     suite: Suite | None,
-    weights: str | None,
-    statistics: str,
-    combination: str | None,
-    resamples: int | None,
+    analysis: AnalysisConfig,
     scales: Mapping[str, Scale] | None,
 ) -> Result:
     """The result of one group of a ratings table."""
@@ -109,23 +91,23 @@ def _analyzed(
     rated, left_out, levels = _rated_variants(group, suite)
     task = suite.task if suite else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
-    looks = group.looks is not None
-    plan = make_config(statistics, combination, weights, task, perturbers, group.metrics, resamples, looks)
-    signature = _signature(group, suite, plan, methods(rated))
+    analysis = replace(analysis, stop_when_resolved=group.looks is not None)
+    config = analysis.resolve(task, perturbers, group.metrics)
+    signature = _signature(group, suite, config, methods(rated))
     return analyze_group(
-        group, plan, rated, left_out=left_out, levels=levels, signature=signature, scales=scales
+        group, config, rated, left_out=left_out, levels=levels, signature=signature, scales=scales
     )
 
 
-def _signature(group: RatingsArray, suite: Suite | None, plan: AnalysisConfig, made: str) -> Signature:
+def _signature(group: RatingsArray, suite: Suite | None, config: ResolvedConfig, made: str) -> Signature:
     return Signature(
         dataset=f"{group.dataset}@ratings.{group.digest}",
         n=group.size,
         suite=suite.suite if suite else "none",
         method=made,
         metrics=f"{len(group.metrics)}@{text_hash(repr(sorted(group.metrics)))}",
-        weights=plan.signed_weights,
-        statistics=plan.signed_statistics,
+        weights=config.signed_weights,
+        statistics=config.signed_statistics,
         protocol=group.protocol,
     )
 
@@ -166,7 +148,7 @@ def _probes() -> list[Variant]:
 
 def analyze_group(
     group: RatingsArray,
-    plan: AnalysisConfig,
+    config: ResolvedConfig,
     variants: Sequence[Variant],
     *,
     left_out: Sequence[str] = (),
@@ -179,13 +161,13 @@ def analyze_group(
     `left_out` names the suite's other variants, `levels` says where the levels come from, `scales` maps the
     metrics to their scales.
     """
-    rows = [_variant_result(group, variant, plan) for variant in variants]
+    rows = [_variant_result(group, variant, config) for variant in variants]
     controls, attacks = ([row for row in rows if row.level == probe] for probe in PROBES)
     rows = [row for row in rows if row.level not in PROBES]
-    curves = dose_curves(group, [row.variant for row in rows], plan.combination)
+    curves = dose_curves(group, [row.variant for row in rows], config.combination)
     dosed = {curve.perturber for curve in curves}
     averaged = [row for row in rows if row.variant.partition(".")[0] not in dosed]
-    ci, own, at_100 = _intervals(group, averaged, plan)
+    ci, own, at_100 = _intervals(group, averaged, config)
     rows = [replace(row, ci=own.get(row.variant, {})) for row in _adjusted(rows, averaged)]
     rated = [row.variant for row in rows]
     return Result(
@@ -195,9 +177,9 @@ def analyze_group(
         protocol=group.protocol,
         dataset=group.dataset,
         n=len(group.examples),
-        statistics=plan.statistics,
-        combination=plan.combination,
-        weights=plan.weights.weights,
+        statistics=config.statistics,
+        combination=config.combination,
+        weights=config.weights.weights,
         levels=levels,
         **averages(averaged),
         ci=ci,
@@ -236,19 +218,19 @@ def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
 
 
 def _intervals(
-    group: RatingsArray, rows: Sequence[VariantResult], plan: AnalysisConfig
+    group: RatingsArray, rows: Sequence[VariantResult], config: ResolvedConfig
 ) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]], dict[str, float | None]]:
     """As `intervals`; empty where none are asked for or nothing is defined.
 
     Averages have none in a run with looks, as they are over variants with different numbers of examples.
     """
     levels = {row.variant: row.level for row in rows}
-    if plan.resamples is None or all(row.d is None for row in rows):
+    if config.resamples is None or all(row.d is None for row in rows):
         return {}, {}, {}
-    if plan.looks:
-        return {}, own_intervals(group, [row.variant for row in rows if row.d is not None], plan), {}
-    weights = [weight_row(plan, name.partition(".")[0], group.metrics) for name in levels]
-    return intervals(group, levels, weights, plan.method, plan.combination, plan.resamples)
+    if config.interim:
+        return {}, own_intervals(group, [row.variant for row in rows if row.d is not None], config), {}
+    weights = [config.weight_row(name.partition(".")[0], group.metrics) for name in levels]
+    return intervals(group, levels, weights, config.method, config.combination, config.resamples)
 
 
 def _adjusted(rows: Sequence[VariantResult], tested: Sequence[VariantResult]) -> list[VariantResult]:
@@ -285,7 +267,7 @@ def _probe_warnings(controls: Sequence[VariantResult], attacks: Sequence[Variant
     ]
 
 
-def _variant_result(group: RatingsArray, variant: Variant, plan: AnalysisConfig) -> VariantResult:
+def _variant_result(group: RatingsArray, variant: Variant, config: ResolvedConfig) -> VariantResult:
     cells: dict[str, Cell] = {}
     logs: list[float] = []
     for metric in group.metrics:
@@ -295,7 +277,7 @@ def _variant_result(group: RatingsArray, variant: Variant, plan: AnalysisConfig)
             continue
         test = signed_rank(
             differences,
-            plan.method,
+            config.method,
             "two-sided" if variant.level == "attack" else "greater",
         )
         size = effect(differences)
@@ -313,11 +295,11 @@ def _variant_result(group: RatingsArray, variant: Variant, plan: AnalysisConfig)
             rose=size.rose,
         )
     probe = variant.level in PROBES
-    row = None if probe else weight_row(plan, variant.perturber, group.metrics)
+    row = None if probe else config.weight_row(variant.perturber, group.metrics)
     log_p = log_p_ew = lost = mean = mean_ew = None
     if len(logs) == len(group.metrics):
-        log_p = combine(np.array(logs), None, plan.combination)
-        log_p_ew = log_p if row is None else combine(np.array(logs), row, plan.combination)
+        log_p = combine(np.array(logs), None, config.combination)
+        log_p_ew = log_p if row is None else combine(np.array(logs), row, config.combination)
         if not probe:
             log_p, log_p_ew = (adjusted(p, group, variant.name) for p in (log_p, log_p_ew))
         cells = _with_shares(cells, logs, row)

@@ -1,9 +1,11 @@
-"""How ratings are to be analysed: names resolved to tests, combination and weights."""
+"""How ratings are to be analysed: what a user asks for, and what follows for one task."""
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeVar, get_args
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
 from dhp.content.catalog import read_weights
 from dhp.core.errors import InputError, suggest
@@ -13,6 +15,8 @@ from dhp.core.specs import Weights
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination
 from dhp.stats.wilcoxon.signed_rank import Method
 
+P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
 
 Statistics = Literal["default", "paper"]
@@ -21,8 +25,8 @@ STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
 
 
 @dataclass(frozen=True, slots=True)
-class AnalysisConfig:
-    """How ratings are to be analysed."""
+class ResolvedConfig:
+    """How the ratings of one task are to be analysed."""
 
     statistics: Statistics
     combination: Combination
@@ -31,7 +35,7 @@ class AnalysisConfig:
     """The task whose rows of the weights apply; None where they have no rows."""
     resamples: int | None
     """For intervals; None for none."""
-    looks: bool = False
+    interim: bool = False
     """Whether variants get no further examples once they are resolved; see `dhp.analysis.sequential`."""
 
     @property
@@ -47,50 +51,129 @@ class AnalysisConfig:
     @property
     def signed_statistics(self) -> str:
         """The part `statistics` of signatures."""
-        return f"{self.statistics}+{self.combination}{STOPPING * self.looks}"
+        return f"{self.statistics}+{self.combination}{STOPPING * self.interim}"
 
     @property
     def label(self) -> str:
         """For manifests: all that the figures depend on."""
         return f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|resamples:{self.resamples}"
 
+    def weight_row(self, perturber: str, metrics: Sequence[str]) -> list[float] | None:
+        """The weights of the metrics under a perturber, which sum to 1; None for equal weights.
 
-def make_config(
-    statistics: str,
-    combination: str | None,
-    weights: str | None,
-    task: str | None,
-    perturbers: Collection[str],
-    metrics: Sequence[str],
-    resamples: int | None = None,
-    looks: bool = False,
-) -> AnalysisConfig:
-    """Resolve names to a plan; raises `InputError` for an unknown name or weights that do not fit."""
-    if resamples is not None and not 1 <= resamples <= MOST_RESAMPLES:
-        raise InputError(
-            f"resamples: {resamples}; allowed: 1 to {MOST_RESAMPLES:,}, or none for no intervals"
+        Raises `InputError` where the weights have no row for the perturber, or one for other metrics.
+        """
+        name = self.weights.weights
+        row = self.weights.row(self.task, perturber)
+        if row is None:
+            if self.weights.otherwise == "uniform":
+                return None
+            if self.task is None:
+                raise InputError(
+                    f"weights '{name}' hold several tasks; say which by --suite, or use --weights uniform"
+                )
+            raise InputError(
+                f"weights '{name}': no row for perturber '{perturber}' under task '{self.task}'; "
+                f"allowed: --weights uniform or a file with that row"
+            )
+        for metric in metrics:
+            if metric not in row:
+                raise InputError(f"weights '{name}': no weight for metric '{metric}'; {suggest(metric, row)}")
+        total = math.fsum(row[m] for m in metrics)
+        if abs(total - 1) > 1e-6:
+            raise InputError(
+                f"weights '{name}': row '{perturber}' gives weight to metrics without ratings; "
+                f"allowed: ratings of {', '.join(row)}, or --weights uniform"
+            )
+        return [row[m] for m in metrics]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisConfig:
+    """How ratings are to be analysed.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, resamples out of range, or a combination by which no run can stop.
+    """
+
+    statistics: str = "default"
+    """`default`: exact Wilcoxon test and the harmonic mean p-value, made asymptotically exact (Wilson 2019).
+    `paper`: scipy's Wilcoxon at its defaults and the combination as the DHP paper prints it."""
+    combination: str | None = None
+    """Of the metrics' p-values: `hmp`, `printed` or `hmp-asymptotic`. Default: the preset's."""
+    weights: str | None = None
+    """Name or YAML file of the expert weights. Default: `design` where it covers all perturbers and metrics,
+    else `uniform`."""
+    resamples: int | None = 2000
+    """Of the examples, for the 95 % intervals (paired bootstrap over examples); None computes none."""
+    stop_when_resolved: bool = False
+    """Ask no more about variants whose D is clearly above or below 1; see `dhp.analysis.sequential`. Only for
+    `dhp.run`: ratings that exist tell by themselves whether they come from such a run."""
+
+    def __post_init__(self) -> None:
+        if self.resamples is not None and not 1 <= self.resamples <= MOST_RESAMPLES:
+            raise InputError(
+                f"resamples: {self.resamples}; allowed: 1 to {MOST_RESAMPLES:,}, or none for no intervals"
+            )
+        if self._combination() == "printed" and self.stop_when_resolved:
+            raise InputError(
+                "--stop-when-resolved: the combination 'printed' finds too much by chance to stop by it; "
+                "allowed: hmp, hmp-asymptotic"
+            )
+
+    def _preset(self) -> Statistics:
+        return _one_of("statistics", self.statistics, STATISTICS)
+
+    def _combination(self) -> Combination:
+        default: Combination = DEFAULT_COMBINATION if self._preset() == "default" else "printed"
+        named = default if self.combination is None else self.combination
+        return _one_of("combination", named, COMBINATIONS)
+
+    def resolve(
+        self, task: str | None, perturbers: Collection[str], metrics: Sequence[str]
+    ) -> ResolvedConfig:
+        """What follows for a task, so far as it is known, with these perturbers and metrics.
+
+        Raises `InputError` for weights that do not exist or do not fit.
+        """
+        name = self.weights
+        if name is None:
+            design = read_weights("design")
+            fits = all(set(design.row(task, p) or ()) == set(metrics) for p in perturbers)
+            name = "design" if fits else "uniform"
+        weights = read_weights(name)
+        if task is None and len(weights.tasks) == 1:
+            task = next(iter(weights.tasks))
+        config = ResolvedConfig(
+            self._preset(), self._combination(), weights, task, self.resamples, self.stop_when_resolved
         )
-    preset = _one_of("statistics", statistics, STATISTICS)
-    preset_combination: Combination = DEFAULT_COMBINATION if preset == "default" else "printed"
-    chosen = _one_of("combination", preset_combination if combination is None else combination, COMBINATIONS)
-    if looks and chosen == "printed":
-        raise InputError(
-            "--stop-when-resolved: the combination 'printed' finds too much by chance to stop by it; "
-            "allowed: hmp, hmp-asymptotic"
-        )
-    if weights is None:
-        design = read_weights("design")
-        fits = all(set(design.row(task, p) or ()) == set(metrics) for p in perturbers)
-        return AnalysisConfig(
-            preset, chosen, design if fits else read_weights("uniform"), task, resamples, looks
-        )
-    read = read_weights(weights)
-    if task is None and len(read.tasks) == 1:
-        task = next(iter(read.tasks))
-    plan = AnalysisConfig(preset, chosen, read, task, resamples, looks)
-    for perturber in perturbers:
-        weight_row(plan, perturber, metrics)
-    return plan
+        for perturber in perturbers:
+            config.weight_row(perturber, metrics)
+        return config
+
+
+def takes_old_keywords(*names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function with a parameter `analysis` take fields of it as keywords, as in version 0.1."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def wrapper(*args: Any, **given: Any) -> R:
+            old = {name: given.pop(name) for name in names if name in given}
+            if old:
+                new = ", ".join(f"{name}={value!r}" for name, value in old.items())
+                warnings.warn(
+                    f"keywords {', '.join(old)}: write analysis=dhp.AnalysisConfig({new})",
+                    DeprecationWarning,
+                    stacklevel=2,
+                )
+                given["analysis"] = replace(given.get("analysis", AnalysisConfig()), **old)
+            return function(*args, **given)
+
+        return wrapper
+
+    return decorate
 
 
 def _one_of(kind: str, name: str, allowed: tuple[T, ...]) -> T:
@@ -98,30 +181,3 @@ def _one_of(kind: str, name: str, allowed: tuple[T, ...]) -> T:
         if name == known:
             return known
     raise InputError(f"unknown {kind} '{name}'; {suggest(name, map(str, allowed))}")
-
-
-def weight_row(plan: AnalysisConfig, perturber: str, metrics: Sequence[str]) -> list[float] | None:
-    """The weights of the metrics under a perturber; None for equal weights."""
-    name = plan.weights.weights
-    row = plan.weights.row(plan.task, perturber)
-    if row is None:
-        if plan.weights.otherwise == "uniform":
-            return None
-        if plan.task is None:
-            raise InputError(
-                f"weights '{name}' hold several tasks; say which by --suite, or use --weights uniform"
-            )
-        raise InputError(
-            f"weights '{name}': no row for perturber '{perturber}' under task '{plan.task}'; "
-            f"allowed: --weights uniform or a file with that row"
-        )
-    for metric in metrics:
-        if metric not in row:
-            raise InputError(f"weights '{name}': no weight for metric '{metric}'; {suggest(metric, row)}")
-    total = math.fsum(row[m] for m in metrics)
-    if abs(total - 1) > 1e-6:
-        raise InputError(
-            f"weights '{name}': row '{perturber}' gives weight to metrics without ratings; "
-            f"allowed: ratings of {', '.join(row)}, or --weights uniform"
-        )
-    return [row[m] for m in metrics]

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dhp.analysis.config import AnalysisConfig, weight_row
+from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.interim import Looks
 from dhp.analysis.intervals import LEVEL, Ends
 from dhp.analysis.ratings import RatingsArray
@@ -23,7 +23,7 @@ from dhp.stats.bootstrap import Bootstrap, bootstrap, interval
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.sequential import boundaries, look_sizes, settled_below
 
-_RESAMPLES = 2000  # for the decision, where a plan has no intervals
+_RESAMPLES = 2000  # for the decision, where a config has no intervals
 _SHIFTED = ("d", "d_ew")
 _OF_VARIANTS = (*_SHIFTED, "effect", "effect_ew")
 
@@ -47,16 +47,16 @@ def adjusted(log_p: float, group: RatingsArray, variant: str) -> float:
 
 
 def own_intervals(
-    group: RatingsArray, variants: Sequence[str], plan: AnalysisConfig
+    group: RatingsArray, variants: Sequence[str], config: ResolvedConfig
 ) -> dict[str, dict[str, Ends]]:
     """Variant -> intervals of its D and D_EW, adjusted for the looks, and of its mean effects.
 
     By the examples that the variant got; those of one variant depend on nothing but its own scores.
     """
-    return {name: _ends(_drawn(group, name, plan), _excess(group, name)) for name in variants}
+    return {name: _ends(_drawn(group, name, config), _excess(group, name)) for name in variants}
 
 
-def resolved(group: RatingsArray, variants: Sequence[str], plan: AnalysisConfig) -> set[str]:
+def resolved(group: RatingsArray, variants: Sequence[str], config: ResolvedConfig) -> set[str]:
     """Which of the variants need no further examples.
 
     `group` holds what was asked so far, and all that was not as stopped.
@@ -65,7 +65,7 @@ def resolved(group: RatingsArray, variants: Sequence[str], plan: AnalysisConfig)
     n, last = len(group.examples), math.log(_lines(group.looks)[-1]) / LOG_ALPHA
 
     def is_resolved(name: str) -> bool:
-        drawn, excess = _drawn(group, name, plan), _excess(group, name)
+        drawn, excess = _drawn(group, name, config), _excess(group, name)
         d, ends = float(drawn.point.d[0, 0]) - excess, _ends(drawn, excess)["d"]
         if d >= 1:
             return ends is not None and ends[0] > 1
@@ -74,24 +74,24 @@ def resolved(group: RatingsArray, variants: Sequence[str], plan: AnalysisConfig)
             n,
             last,
             _rng("prediction", name),
-            method=plan.method,
-            combination=plan.combination,
+            method=config.method,
+            combination=config.combination,
             level=LEVEL,
         )
 
     return {name for name in variants if is_resolved(name)}
 
 
-def _drawn(group: RatingsArray, variant: str, plan: AnalysisConfig) -> Bootstrap:
-    row = weight_row(plan, variant.partition(".")[0], group.metrics)
+def _drawn(group: RatingsArray, variant: str, config: ResolvedConfig) -> Bootstrap:
+    row = config.weight_row(variant.partition(".")[0], group.metrics)
     return bootstrap(
         _own_differences(group, variant),
         ["all"],
         _rng("intervals", variant),
         None if row is None else [row],
-        method=plan.method,
-        combination=plan.combination,
-        resamples=plan.resamples or _RESAMPLES,
+        method=config.method,
+        combination=config.combination,
+        resamples=config.resamples or _RESAMPLES,
     )
 
 

@@ -1,7 +1,5 @@
 """`dhp analyze`: discernment scores from a ratings table alone."""
 
-from dataclasses import asdict
-
 import click
 
 from dhp.cli.option_groups import SUITE, GroupedCommand, StatisticsOptions, option_group
@@ -24,4 +22,4 @@ def analyze(file: str, suite: str | None, options: StatisticsOptions, output: Ou
     from dhp.analysis.analyze import analyze as analyse
 
     output.check()
-    output.show(analyse(file, suite=suite, **asdict(options)))
+    output.show(analyse(file, suite=suite, analysis=options.config()))

@@ -1,6 +1,5 @@
 """`dhp benchmark`: degrade, judge, analyse."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -61,7 +60,7 @@ def benchmark(
         "metrics": protocols.metric,
         "settings": models.settings(),
         "seed": texts.seed,
-        "stop_when_resolved": stop_when_resolved,
+        "analysis": statistics.config(stop_when_resolved=stop_when_resolved),
     }
     if dry_run:
         print_estimates(estimate(model, texts.dataset, **way, **texts.choice()), output_console())
@@ -75,7 +74,6 @@ def benchmark(
             texts.dataset,
             out=folder,
             progress=show,
-            **asdict(statistics),
             **way,
             **texts.choice(),
         )

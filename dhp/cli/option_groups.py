@@ -1,11 +1,14 @@
 """Groups of options: a dataclass whose fields are options is one parameter of the commands that take it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from dhp.analysis.config import AnalysisConfig
 
 Command = Callable[..., object]
 
@@ -98,3 +101,9 @@ class StatisticsOptions:
     resamples: int = option(
         "--resamples", default=2000, metavar="K", help="Of the examples, for the 95 % intervals."
     )
+
+    def config(self, *, stop_when_resolved: bool = False) -> "AnalysisConfig":
+        """For `dhp.run` and `dhp.analyze`."""
+        from dhp.analysis.config import AnalysisConfig
+
+        return AnalysisConfig(**asdict(self), stop_when_resolved=stop_when_resolved)

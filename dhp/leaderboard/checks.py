@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from dhp.analysis.analyze import analyze_group, averages
-from dhp.analysis.config import AnalysisConfig, make_config
+from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.results import Result
 from dhp.content.catalog import DATASETS, read_suite, weights_names
 from dhp.core.errors import InputError
@@ -143,11 +143,11 @@ def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Resul
         )
         for v in rated
     ]
-    plan = _plan(entry, variants, weights, resamples)
+    config = _config(entry, variants, weights, resamples)
     scales = {metric: Scale(min=low, max=high) for metric, (low, high) in r.scales.items()}
     return analyze_group(
         group,
-        plan,
+        config,
         variants,
         left_out=_left_out(r, {*levels, *group.variants, *(v.name for v in variants)}, resamples),
         levels=source,
@@ -173,35 +173,33 @@ def _source_of_levels(result: Result, *, with_column: bool) -> str:
     return result.levels if result.levels in allowed else allowed[-1]
 
 
-def _plan(
+def _config(
     entry: Entry, variants: list[Variant], weights: str | None, resamples: int | None
-) -> AnalysisConfig:
+) -> ResolvedConfig:
     """As the result says it was analysed; raises `InputError` where its signature says otherwise."""
-    r, place = entry.result, entry.place
+    r, place, signed = entry.result, entry.place, entry.result.signed
     quick = resamples is None
     if not quick and weights is None and r.weights not in weights_names():
         raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by --weights")
     assert entry.group is not None
-    task = None if entry.task == _UNKNOWN else entry.task
-    plan = make_config(
-        r.statistics,
-        r.combination,
-        "uniform" if quick else weights or r.weights,
-        task,
-        {v.perturber for v in variants if v.level not in PROBES},
-        entry.group.metrics,
-        resamples if r.ci or r.at_100 or any(v.ci for v in r.variants) else None,
-        entry.group.looks is not None,
+    analysis = AnalysisConfig(
+        statistics=r.statistics,
+        combination=r.combination,
+        weights="uniform" if quick else weights or r.weights,
+        resamples=resamples if r.ci or r.at_100 or any(v.ci for v in r.variants) else None,
+        stop_when_resolved=entry.group.looks is not None,
     )
-    signed = r.signed
-    if not quick and signed.weights != plan.signed_weights:
+    task = None if entry.task == _UNKNOWN else entry.task
+    perturbers = {v.perturber for v in variants if v.level not in PROBES}
+    config = analysis.resolve(task, perturbers, entry.group.metrics)
+    if not quick and signed.weights != config.signed_weights:
         raise InputError(
-            f"{place}: weights are '{signed.weights}', not '{plan.signed_weights}'; "
+            f"{place}: weights are '{signed.weights}', not '{config.signed_weights}'; "
             "give those that were used by --weights FILE"
         )
-    if signed.statistics != plan.signed_statistics:
-        raise InputError(f"{place}: statistics are '{signed.statistics}', not '{plan.signed_statistics}'")
-    return replace(plan, weights=_stated_weights(entry), task=entry.task) if quick else plan
+    if signed.statistics != config.signed_statistics:
+        raise InputError(f"{place}: statistics are '{signed.statistics}', not '{config.signed_statistics}'")
+    return replace(config, weights=_stated_weights(entry), task=entry.task) if quick else config
 
 
 def _stated_weights(entry: Entry) -> Weights:

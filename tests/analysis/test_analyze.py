@@ -1,7 +1,10 @@
 """Ratings in, discernment out: against scipy, hand-made tables and planted judges."""
 
+import inspect
 import math
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +41,9 @@ def integer_differences(frame: pd.DataFrame, variant: str, metric: str) -> np.nd
 
 def test_paper_preset_is_scipy_and_the_printed_equation() -> None:
     frame = table({"random_typos.minor": {"fluency": 0.3}, "reordering.major": {"coherence": 0.6}}, samples=5)
-    result = dhp.analyze(frame, suite="summeval", statistics="paper", weights="uniform")
+    result = dhp.analyze(
+        frame, suite="summeval", analysis=dhp.AnalysisConfig(statistics="paper", weights="uniform")
+    )
     for row in result.variants:
         p = [
             wilcoxon(integer_differences(frame, row.variant, m), alternative="greater").pvalue
@@ -52,7 +57,7 @@ def test_paper_preset_is_scipy_and_the_printed_equation() -> None:
 @pytest.mark.parametrize("samples", [3, 5, 7])
 def test_means_of_samples_are_compared_on_their_exact_grid(samples: int) -> None:
     frame = table({"v": {"fluency": 0.2}}, n=60, samples=samples)
-    means = dhp.analyze(frame, statistics="paper").variants[0].metrics["fluency"]
+    means = dhp.analyze(frame, analysis=dhp.AnalysisConfig(statistics="paper")).variants[0].metrics["fluency"]
     exact = wilcoxon(integer_differences(frame, "v", "fluency"), alternative="greater")
     assert means.p == pytest.approx(exact.pvalue, abs=1e-12)
     assert means.n_nonzero == np.count_nonzero(integer_differences(frame, "v", "fluency"))
@@ -60,7 +65,7 @@ def test_means_of_samples_are_compared_on_their_exact_grid(samples: int) -> None
 
 def test_planted_sensitivity_and_confusion_are_found() -> None:
     frame = table({"random_typos.major": {"fluency": 2.0}, "reordering.major": {"fluency": 2.0}})
-    result = dhp.analyze(frame, suite="summeval", weights="design")
+    result = dhp.analyze(frame, suite="summeval", analysis=dhp.AnalysisConfig(weights="design"))
     typos, order = result.variants
     assert typos.metrics["fluency"].effect == 1.0
     means = frame[frame["metric"] == "fluency"].groupby("variant")["score"].mean()
@@ -159,8 +164,12 @@ def test_uniform_weights_equal_the_plain_figures_and_are_the_fallback() -> None:
 def test_constant_judge_has_d_zero_under_default_and_046_under_the_printed_equation() -> None:
     frame = table({"v": {}}, noise=0.0)
     assert dhp.analyze(frame).d_avg == 0.0
-    assert dhp.analyze(frame, statistics="paper").d_avg == pytest.approx(0.46, abs=0.005)
-    assert dhp.analyze(frame, combination="printed").d_avg == pytest.approx(0.46, abs=0.005)
+    assert dhp.analyze(frame, analysis=dhp.AnalysisConfig(statistics="paper")).d_avg == pytest.approx(
+        0.46, abs=0.005
+    )
+    assert dhp.analyze(frame, analysis=dhp.AnalysisConfig(combination="printed")).d_avg == pytest.approx(
+        0.46, abs=0.005
+    )
 
 
 def test_rows_in_any_order_and_ids_of_any_type() -> None:
@@ -261,10 +270,6 @@ BASE = table({"v": {"fluency": 1.0}}, n=5)
         (change(BASE, 7, score=True), {}, "row 7: score True is not a number"),
         (BASE[BASE["variant"] == "original"], {}, "no rows of any variant besides 'original'"),
         (BASE, {"suite": "sumeval"}, "unknown suite 'sumeval'; did you mean 'summeval'"),
-        (BASE, {"statistics": "papers"}, "unknown statistics 'papers'; did you mean 'paper'"),
-        (BASE, {"combination": "hmpp"}, "unknown combination 'hmpp'; did you mean 'hmp'"),
-        (BASE, {"weights": "desing"}, "unknown weights 'desing'; did you mean 'design'"),
-        (BASE, {"weights": "design"}, "weights 'design' hold several tasks"),
         (BASE.assign(level=["a", "b"] * 20), {}, "variant 'v' has two levels"),
     ],
 )
@@ -276,17 +281,57 @@ def test_bad_tables_are_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"statistics": "papers"}, "unknown statistics 'papers'; did you mean 'paper'"),
+        ({"combination": "hmpp"}, "unknown combination 'hmpp'; did you mean 'hmp'"),
+        ({"weights": "desing"}, "unknown weights 'desing'; did you mean 'design'"),
+        ({"weights": "design"}, "weights 'design' hold several tasks"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        dhp.analyze(BASE, analysis=dhp.AnalysisConfig(**options))
+    assert "\n" not in str(caught.value)
+
+
+def test_old_keywords_still_work_with_a_warning() -> None:
+    with pytest.warns(DeprecationWarning, match=r"write analysis=dhp.AnalysisConfig\(combination='hmp'\)"):
+        old = dhp.analyze(BASE, combination="hmp")  # type: ignore[arg-type]
+    assert old[0].variants == dhp.analyze(BASE, analysis=dhp.AnalysisConfig(combination="hmp"))[0].variants
+    with pytest.warns(DeprecationWarning, match="keywords resamples"):
+        (run,) = dhp.run("mock/noisy", "mini/wmt22_deen", n=3, resamples=None)  # type: ignore[arg-type]
+    assert run.ci == {}
+    with pytest.raises(TypeError, match="stop_when_resolved"):
+        dhp.analyze(BASE, stop_when_resolved=True)  # type: ignore[arg-type]
+
+
+def test_run_has_few_keywords_and_each_is_documented() -> None:
+    for function in (dhp.run, dhp.analyze):
+        names = list(inspect.signature(function).parameters)
+        assert len(names) <= 15
+        documented = re.findall(r"^    (?:\*\*)?(\w+)$", function.__doc__ or "", re.MULTILINE)
+        assert [name for name in documented if name in names] == names
+
+
 def test_weights_without_a_row_or_with_other_metrics_are_refused(tmp_path: Path) -> None:
     typos = BASE.replace({"variant": {"v": "random_typos.minor"}})
     with pytest.raises(InputError, match="gives weight to metrics without ratings"):
-        dhp.analyze(typos[typos["metric"] != "fluency"], suite="summeval", weights="design")
+        dhp.analyze(
+            typos[typos["metric"] != "fluency"],
+            suite="summeval",
+            analysis=dhp.AnalysisConfig(weights="design"),
+        )
     row = "{coherence: 1, consistency: 0, fluency: 0, relevance: 0}"
     file = tmp_path / "own.yaml"
     file.write_text(
         f"weights: own\nversion: 1\nprovenance: x\ntasks: {{summarization: {{reordering: {row}}}}}\n"
     )
     with pytest.raises(InputError, match="no row for perturber 'random_typos' under task 'summarization'"):
-        dhp.analyze(typos, suite="summeval", weights=str(file))
+        dhp.analyze(typos, suite="summeval", analysis=dhp.AnalysisConfig(weights=str(file)))
     ordered = typos.replace({"variant": {"random_typos.minor": "reordering.minor"}})
-    result = dhp.analyze(ordered, suite="summeval", weights=str(file)).variants[0]
+    result = dhp.analyze(ordered, suite="summeval", analysis=dhp.AnalysisConfig(weights=str(file))).variants[
+        0
+    ]
     assert result.p_ew == pytest.approx(result.metrics["coherence"].p)

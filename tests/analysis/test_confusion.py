@@ -33,7 +33,7 @@ class Confuses:
 @pytest.mark.parametrize(("metric", "expected"), [("coherence", 0.2), ("fluency", 0.9), ("relevance", 1.0)])
 def test_planted_confusion_is_found(metric: str, expected: float) -> None:
     """Reordering should hurt coherence (0.8), consistency and fluency (0.1 each)."""
-    result = dhp.run(Confuses(metric), "mini/summeval", weights="design")
+    result = dhp.run(Confuses(metric), "mini/summeval", analysis=dhp.AnalysisConfig(weights="design"))
     (row,) = [v for v in result.variants if v.variant == "reordering.major"]
     assert row.misplaced == pytest.approx(expected)
     said = any("where experts do not expect it" in note for note in notes(result[0]))
@@ -47,7 +47,7 @@ def test_planted_confusion_is_found(metric: str, expected: float) -> None:
 
 
 def test_the_gap_between_the_two_ds_is_explained_by_the_shares() -> None:
-    result = dhp.run(Confuses("relevance"), "mini/summeval", weights="design")
+    result = dhp.run(Confuses("relevance"), "mini/summeval", analysis=dhp.AnalysisConfig(weights="design"))
     (row,) = [v for v in result.variants if v.variant == "reordering.major"]
     assert row.d > 1
     assert row.d_ew == pytest.approx(0, abs=1e-9)
@@ -59,7 +59,7 @@ def test_the_gap_between_the_two_ds_is_explained_by_the_shares() -> None:
 
 
 def test_without_expert_weights_nothing_is_misplaced() -> None:
-    result = dhp.run(Confuses("fluency"), "mini/summeval", weights="uniform")
+    result = dhp.run(Confuses("fluency"), "mini/summeval", analysis=dhp.AnalysisConfig(weights="uniform"))
     assert {v.misplaced for v in result.variants} == {None}
     assert {c.weight for v in result.variants for c in v.metrics.values()} == {None}
 
@@ -102,7 +102,9 @@ def test_several_variants_are_corrected_for() -> None:
 
 
 def test_a_judge_that_sees_nothing_confuses_nothing() -> None:
-    result = dhp.run("mock/blind?noise=1", "mini/summeval", weights="design", resamples=None)[0]
+    result = dhp.run(
+        "mock/blind?noise=1", "mini/summeval", analysis=dhp.AnalysisConfig(weights="design", resamples=None)
+    )[0]
     assert any((row.misplaced or 0) > 0.5 for row in result.variants), "of a drop that is chance"
     said = " ".join([*notes(result), *sentences(result)])
     assert not any((row.d or 0) >= 1 for row in result.variants)
@@ -112,7 +114,9 @@ def test_a_judge_that_sees_nothing_confuses_nothing() -> None:
 
 def test_what_was_resolved_early_is_not_compared_in_words() -> None:
     judge = "mock/noisy?sensitivity=0.4&random_typos=5"
-    result = dhp.run(judge, "mini/story_cloze", stop_when_resolved=True, resamples=None)[0]
+    result = dhp.run(
+        judge, "mini/story_cloze", analysis=dhp.AnalysisConfig(stop_when_resolved=True, resamples=None)
+    )[0]
     said = " ".join(sentences(result))
     assert "1 of 6 variants were resolved early" in said
     assert "Strongest" not in said

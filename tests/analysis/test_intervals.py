@@ -66,10 +66,19 @@ def table_of(n: int, drop: float, seed: int) -> pd.DataFrame:
 
 
 def test_effects_are_covered_about_as_often_as_promised() -> None:
-    truth = dhp.analyze(table_of(20_000, 0.7, 1), resamples=None).variants[0].metrics["m"].effect
+    truth = (
+        dhp.analyze(table_of(20_000, 0.7, 1), analysis=dhp.AnalysisConfig(resamples=None))
+        .variants[0]
+        .metrics["m"]
+        .effect
+    )
     covered = 0
     for seed in range(100):
-        low, high = dhp.analyze(table_of(60, 0.7, 100 + seed), resamples=400).variants[0].ci["effect"]
+        low, high = (
+            dhp.analyze(table_of(60, 0.7, 100 + seed), analysis=dhp.AnalysisConfig(resamples=400))
+            .variants[0]
+            .ci["effect"]
+        )
         covered += low <= truth <= high
     assert 88 <= covered <= 100
 
@@ -78,7 +87,7 @@ def test_where_there_is_nothing_to_resample_there_is_no_interval() -> None:
     single = dhp.analyze(table_of(1, 1.0, 3))
     assert single.ci["d_avg"] is None
     assert single.variants[0].ci["d"] is None
-    assert dhp.analyze(table_of(9, 1.0, 3), resamples=None).ci == {}
+    assert dhp.analyze(table_of(9, 1.0, 3), analysis=dhp.AnalysisConfig(resamples=None)).ci == {}
     dosed = dhp.run("mock/ideal", "mini/summeval", n=6, doses=(1, 5))
     assert dosed.ci == {}
 
@@ -86,7 +95,7 @@ def test_where_there_is_nothing_to_resample_there_is_no_interval() -> None:
 @pytest.mark.parametrize("resamples", [0, -3, 100_001])
 def test_no_resamples_are_refused(resamples: int) -> None:
     with pytest.raises(InputError, match=f"resamples: {resamples}; allowed: 1 to 100,000"):
-        dhp.run("mock/ideal", "mini/summeval", n=3, resamples=resamples)
+        dhp.run("mock/ideal", "mini/summeval", n=3, analysis=dhp.AnalysisConfig(resamples=resamples))
 
 
 def test_runs_of_different_size_are_re_expressed_for_a_hundred(folder: Path) -> None:

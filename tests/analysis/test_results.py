@@ -18,7 +18,14 @@ from dhp.runs.reader import read_results, read_run
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("runs") / "r"
-    dhp.run("baseline/surface", "mini/summeval", controls=True, attacks=True, resamples=30, out=path)
+    dhp.run(
+        "baseline/surface",
+        "mini/summeval",
+        controls=True,
+        attacks=True,
+        analysis=dhp.AnalysisConfig(resamples=30),
+        out=path,
+    )
     return path
 
 
@@ -30,14 +37,25 @@ def found(folder: Path) -> dict[str, Any]:
 
 
 def test_what_is_written_is_read_back(folder: Path) -> None:
-    results = dhp.run("baseline/surface", "mini/summeval", controls=True, attacks=True, resamples=30)
+    results = dhp.run(
+        "baseline/surface",
+        "mini/summeval",
+        controls=True,
+        attacks=True,
+        analysis=dhp.AnalysisConfig(resamples=30),
+    )
     (read,) = read_results(folder / "results.json")
     assert read.to_json() | {"created": ""} == results[0].to_json() | {"created": ""}
     assert json.loads(json.dumps(read.to_json())) == json.loads((folder / "results.json").read_text())
 
 
 def test_several_results_and_curves_are_read_back() -> None:
-    results = dhp.run(["mock/ideal", "mock/blind"], "mini/summeval", doses=(5, 50), resamples=None)
+    results = dhp.run(
+        ["mock/ideal", "mock/blind"],
+        "mini/summeval",
+        doses=(5, 50),
+        analysis=dhp.AnalysisConfig(resamples=None),
+    )
     plain = json.loads(json.dumps(results.to_json()))
     assert list(Results.from_json(plain, "here")) == list(results)
     jsonschema.validate(plain, results_schema())

@@ -67,7 +67,9 @@ def judge() -> Judge:
 @pytest.fixture(scope="module")
 def watched(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> tuple[dhp.Result, Path]:
     folder = tmp_path_factory.mktemp("watched") / "run"
-    return dhp.run(judge, texts(60), stop_when_resolved=True, out=folder)[0], folder
+    return dhp.run(judge, texts(60), analysis=dhp.AnalysisConfig(stop_when_resolved=True), out=folder)[
+        0
+    ], folder
 
 
 def test_what_is_seen_clearly_is_resolved_at_the_first_look(watched: tuple[dhp.Result, Path]) -> None:
@@ -97,7 +99,7 @@ def test_nothing_is_asked_about_what_is_resolved(watched: tuple[dhp.Result, Path
 
 def test_where_all_is_resolved_nothing_more_is_asked_not_even_originals() -> None:
     judge = Judge(*SEEN)
-    result = dhp.run(judge, texts(60), stop_when_resolved=True)
+    result = dhp.run(judge, texts(60), analysis=dhp.AnalysisConfig(stop_when_resolved=True))
     assert len(judge.asked) == 1
     assert result.ratings["asked"] == 15 * 7 * 4
     assert result.ratings["stopped"] == 45 * 7 * 4
@@ -133,7 +135,12 @@ def test_what_is_asked_is_a_part_of_a_full_run(watched: tuple[dhp.Result, Path],
 def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
     for name, stop in (("all", False), ("less", True)):
         folder = tmp_path / name
-        dhp.run(model, "mini/story_cloze", stop_when_resolved=stop, resamples=None, out=folder)
+        dhp.run(
+            model,
+            "mini/story_cloze",
+            analysis=dhp.AnalysisConfig(stop_when_resolved=stop, resamples=None),
+            out=folder,
+        )
     key = ["example", "variant", "metric", "sample"]
     every, less = (pd.read_parquet(tmp_path / n / "ratings.parquet").set_index(key) for n in ("all", "less"))
     asked = less[less["status"] == "scored"]
@@ -153,8 +160,8 @@ def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
 
 def test_the_last_look_has_a_line_of_its_own_without_any_stop(tmp_path: Path) -> None:
     judge, data = "mock/noisy?sensitivity=0.5", "mini/story_cloze"
-    result = dhp.run(judge, data, stop_when_resolved=True, out=tmp_path / "run")
-    plain = dhp.run(judge, data, combination="hmp-asymptotic")
+    result = dhp.run(judge, data, analysis=dhp.AnalysisConfig(stop_when_resolved=True), out=tmp_path / "run")
+    plain = dhp.run(judge, data, analysis=dhp.AnalysisConfig(combination="hmp-asymptotic"))
     assert result.ratings["stopped"] == 0
     less = {round(b.d - a.d, 6) for a, b in zip(result.variants, plain.variants, strict=True)}
     assert len(less) == 1
@@ -165,10 +172,13 @@ def test_the_last_look_has_a_line_of_its_own_without_any_stop(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.51), ("mock/blind", 0.76)])
 def test_mock_judges(model: str, most: float) -> None:
-    result = dhp.run(model, "mini/summeval", stop_when_resolved=True)
+    result = dhp.run(model, "mini/summeval", analysis=dhp.AnalysisConfig(stop_when_resolved=True))
     assert {v.d >= 1 for v in result.variants} == {model == "mock/ideal"}
     assert result.ratings["asked"] <= most * 24 * 13 * 4
-    assert result.variants == dhp.run(model, "mini/summeval", stop_when_resolved=True).variants
+    assert (
+        result.variants
+        == dhp.run(model, "mini/summeval", analysis=dhp.AnalysisConfig(stop_when_resolved=True)).variants
+    )
 
 
 def test_controls_and_attacks_get_all_examples_and_one_look() -> None:
@@ -178,8 +188,7 @@ def test_controls_and_attacks_get_all_examples_and_one_look() -> None:
             "mini/story_cloze",
             controls=True,
             attacks=True,
-            combination="hmp",
-            stop_when_resolved=stop,
+            analysis=dhp.AnalysisConfig(combination="hmp", stop_when_resolved=stop),
         )
         for stop in (True, False)
     )
@@ -188,7 +197,9 @@ def test_controls_and_attacks_get_all_examples_and_one_look() -> None:
 
 
 def test_failed_ratings_and_several_samples() -> None:
-    result = dhp.run("mock/mumbling?samples=3", "mini/story_cloze", stop_when_resolved=True)
+    result = dhp.run(
+        "mock/mumbling?samples=3", "mini/story_cloze", analysis=dhp.AnalysisConfig(stop_when_resolved=True)
+    )
     plain = dhp.run("mock/mumbling?samples=3", "mini/story_cloze")
     assert result.ratings["asked"] + result.ratings["stopped"] == plain.ratings["asked"]
     assert result.ratings["unparsed"] > 0
@@ -200,7 +211,7 @@ def test_progress_ends_at_what_was_asked() -> None:
     result = dhp.run(
         "mock/ideal",
         "mini/story_cloze",
-        stop_when_resolved=True,
+        analysis=dhp.AnalysisConfig(stop_when_resolved=True),
         progress=lambda what, done, total, cost: shown.append((done, total)),
     )
     assert shown[-1] == (result.ratings["asked"],) * 2
@@ -217,8 +228,18 @@ def test_the_order_is_drawn_by_seed_and_dataset() -> None:
 
 def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
     for name, model in (("ideal", "mock/ideal"), ("noisy", "mock/noisy?sensitivity=0.5")):
-        dhp.run(model, "mini/story_cloze", stop_when_resolved=True, out=tmp_path / name)
-    dhp.run("mock/ideal", "mini/story_cloze", combination="hmp-asymptotic", out=tmp_path / "full")
+        dhp.run(
+            model,
+            "mini/story_cloze",
+            analysis=dhp.AnalysisConfig(stop_when_resolved=True),
+            out=tmp_path / name,
+        )
+    dhp.run(
+        "mock/ideal",
+        "mini/story_cloze",
+        analysis=dhp.AnalysisConfig(combination="hmp-asymptotic"),
+        out=tmp_path / "full",
+    )
     for other in ("noisy", "full"):
         with pytest.raises(InputError, match="n differs"):
             compare_runs([tmp_path / "ideal", tmp_path / other])

@@ -32,14 +32,27 @@ EVIL = "a|b\\|c*d*_e_<script>x</script>[l](u)`$~\n# h &amp; \x1b[1m"
 
 @pytest.fixture(scope="module")
 def results() -> library.Results:
-    return library.run("baseline/surface", ["mini/story_cloze", "mini/wmt22_deen"], n=8, resamples=50)
+    return library.run(
+        "baseline/surface",
+        ["mini/story_cloze", "mini/wmt22_deen"],
+        n=8,
+        analysis=library.AnalysisConfig(resamples=50),
+    )
 
 
 @pytest.fixture(scope="module")
 def probed() -> library.Results:
     """With a control that lowers the score, an attack that raises it, and curves."""
     judge = "mock/ideal?harmless=1&padding=-1"
-    return library.run(judge, "mini/summeval", n=8, resamples=50, controls=True, attacks=True, doses=(1, 10))
+    return library.run(
+        judge,
+        "mini/summeval",
+        n=8,
+        analysis=library.AnalysisConfig(resamples=50),
+        controls=True,
+        attacks=True,
+        doses=(1, 10),
+    )
 
 
 def benchmark(dhp: Run, *options: str) -> Outcome:
@@ -260,7 +273,9 @@ def test_few_scores_that_move_are_said_where_something_was_missed(
 
 
 def test_one_note_for_all_that_hardly_move() -> None:
-    result = library.run("baseline/constant", "mini/summeval", n=8, resamples=None)[0]
+    result = library.run(
+        "baseline/constant", "mini/summeval", n=8, analysis=library.AnalysisConfig(resamples=None)
+    )[0]
     (note,) = [note for note in notes(result) if "few scores move" in note]
     assert note.endswith("(at most 0 of 8 pairs are not tied), and 9 more variants")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dhp import run
+from dhp import AnalysisConfig, run
 from tests.cli.conftest import dhp  # noqa: F401  a fixture
 
 DATASETS = ("mini/summeval", "mini/answer_equivalence")
@@ -22,7 +22,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of three runs over two datasets."""
     folder = tmp_path_factory.mktemp("runs")
     for name, model in MODELS.items():
-        run(model, list(DATASETS), out=folder / name, resamples=RESAMPLES)
+        run(model, list(DATASETS), out=folder / name, analysis=AnalysisConfig(resamples=RESAMPLES))
     return folder
 
 

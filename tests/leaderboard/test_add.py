@@ -81,11 +81,15 @@ def test_figures_that_do_not_follow_from_the_ratings_are_refused(
 
 
 def test_probes_curves_and_other_ways_of_analysis_can_be_checked(tmp_path: Path) -> None:
+    config = dhp.AnalysisConfig
     ways: list[dict[str, Any]] = [
-        {"controls": True, "attacks": True, "statistics": "paper", "resamples": None},
-        {"doses": (2, 8), "weights": "uniform", "resamples": RESAMPLES},
-        {"stop_when_resolved": True, "resamples": RESAMPLES},
-        {"metrics": ["answer_quality"], "combination": "hmp-asymptotic", "resamples": RESAMPLES},
+        {"controls": True, "attacks": True, "analysis": config(statistics="paper", resamples=None)},
+        {"doses": (2, 8), "analysis": config(weights="uniform", resamples=RESAMPLES)},
+        {"analysis": config(stop_when_resolved=True, resamples=RESAMPLES)},
+        {
+            "metrics": ["answer_quality"],
+            "analysis": config(combination="hmp-asymptotic", resamples=RESAMPLES),
+        },
     ]
     for number, way in enumerate(ways):
         run = tmp_path / str(number)
@@ -99,7 +103,12 @@ def test_weights_that_do_not_ship_are_asked_for(tmp_path: Path) -> None:
     own = {"weights": "own", "version": 1, "provenance": "Made up.", "otherwise": "uniform"}
     file = tmp_path / "own.yaml"
     file.write_text(yaml.safe_dump(own | {"tasks": {"summarization": {"reordering": row}}}))
-    dhp.run("mock/noisy", "mini/summeval", weights=str(file), out=tmp_path / "run", resamples=RESAMPLES)
+    dhp.run(
+        "mock/noisy",
+        "mini/summeval",
+        analysis=dhp.AnalysisConfig(weights=str(file), resamples=RESAMPLES),
+        out=tmp_path / "run",
+    )
     with pytest.raises(InputError, match="weights 'own' do not ship with dhp; give their file by --weights"):
         add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES)
     assert add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES, weights=str(file))
@@ -110,7 +119,9 @@ def test_weights_that_do_not_ship_are_asked_for(tmp_path: Path) -> None:
 
 def test_ratings_without_names_fit_the_only_result(runs: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    dhp.run("mock/noisy", "mini/answer_equivalence", out=run, resamples=RESAMPLES)
+    dhp.run(
+        "mock/noisy", "mini/answer_equivalence", out=run, analysis=dhp.AnalysisConfig(resamples=RESAMPLES)
+    )
     table = pd.read_parquet(run / "ratings.parquet")
     table[["example", "variant", "metric", "score", "status"]].to_csv(tmp_path / "r.csv", index=False)
     assert add_results(run / "results.json", tmp_path / "b", ratings=tmp_path / "r.csv", resamples=RESAMPLES)
@@ -242,7 +253,7 @@ class Careless:
 @pytest.mark.parametrize("field", ["warnings", "failures", "rules", "missing_mass"])
 def test_what_makes_figures_doubtful_cannot_be_taken_away(tmp_path: Path, field: str) -> None:
     run = tmp_path / "run"
-    dhp.run(Careless(), "mini/answer_equivalence", out=run, resamples=None)
+    dhp.run(Careless(), "mini/answer_equivalence", out=run, analysis=dhp.AnalysisConfig(resamples=None))
     result = json.loads((run / "results.json").read_text())
     assert result[field]
     file = tmp_path / "edited.json"
@@ -259,7 +270,9 @@ def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -
     table = pd.read_parquet(runs / "noisy" / "ratings.parquet")
     table = table[(table["dataset"] == "mini/summeval") & (table["variant"] != "random_typos.minor")]
     table.to_csv(tmp_path / "r.csv", index=False)
-    found = dhp.analyze(tmp_path / "r.csv", suite="summeval", resamples=None).to_json()
+    found = dhp.analyze(
+        tmp_path / "r.csv", suite="summeval", analysis=dhp.AnalysisConfig(resamples=None)
+    ).to_json()
     for left_out, taken in ((["random_typos.minor"], True), ([], False)):
         (tmp_path / "r.json").write_text(json.dumps(found | {"left_out": left_out}))
         if taken:
@@ -272,7 +285,9 @@ def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -
 def test_results_of_a_table_without_levels_can_be_checked(runs: Path, tmp_path: Path) -> None:
     table = pd.read_parquet(runs / "noisy" / "ratings.parquet").drop(columns="level")
     table.to_csv(tmp_path / "r.csv", index=False)
-    found = dhp.analyze(tmp_path / "r.csv", weights="uniform", resamples=None).to_json()
+    found = dhp.analyze(
+        tmp_path / "r.csv", analysis=dhp.AnalysisConfig(weights="uniform", resamples=None)
+    ).to_json()
     assert {result["levels"] for result in found} == {"none"}
     (tmp_path / "r.json").write_text(json.dumps(found))
     assert add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")

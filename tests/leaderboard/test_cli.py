@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small run."""
     folder = tmp_path_factory.mktemp("runs") / "one"
-    library.run("mock/noisy", "mini/answer_equivalence", out=folder, resamples=50)
+    library.run(
+        "mock/noisy", "mini/answer_equivalence", out=folder, analysis=library.AnalysisConfig(resamples=50)
+    )
     return folder
 
 

@@ -300,7 +300,12 @@ def test_a_run_with_weights_of_its_own_is_read(tmp_path: Path) -> None:
     own = {"weights": "own", "version": 1, "provenance": "Made up.", "otherwise": "uniform"}
     file = tmp_path / "own.yaml"
     file.write_text(yaml.safe_dump(own | {"tasks": {"summarization": {"reordering": row}}}))
-    dhp.run("mock/noisy", "mini/summeval", weights=str(file), out=tmp_path / "run", resamples=None)
+    dhp.run(
+        "mock/noisy",
+        "mini/summeval",
+        analysis=dhp.AnalysisConfig(weights=str(file), resamples=None),
+        out=tmp_path / "run",
+    )
     (entry,) = read_entries([tmp_path / "run"])
     assert entry.result.weights == "own"
     edited = rewritten(tmp_path / "run", tmp_path / "edited", lambda r: r.update(d_min_ew=9.0))

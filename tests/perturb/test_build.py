@@ -195,7 +195,9 @@ def test_the_original_is_really_asked_about_again() -> None:
 def test_a_table_of_ratings_gives_the_same_results(tmp_path: Path) -> None:
     run = dhp.run("mock/noisy", "mini/summeval", controls=True, attacks=True, out=tmp_path / "run")
     for suite in ("summeval", None):
-        table = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite=suite, weights="uniform")
+        table = dhp.analyze(
+            tmp_path / "run" / "ratings.parquet", suite=suite, analysis=dhp.AnalysisConfig(weights="uniform")
+        )
         assert {v.variant: v.d for v in table.variants} == {v.variant: v.d for v in run.variants}
         assert [c.d for c in table.controls] == [c.d for c in run.controls]
         assert [a.d for a in table.attacks] == [a.d for a in run.attacks]

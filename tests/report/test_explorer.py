@@ -54,7 +54,13 @@ class Moody:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("explored") / "run"
-    dhp.run([Moody(), "baseline/surface"], "mini/summeval", controls=True, resamples=None, out=folder)
+    dhp.run(
+        [Moody(), "baseline/surface"],
+        "mini/summeval",
+        controls=True,
+        analysis=dhp.AnalysisConfig(resamples=None),
+        out=folder,
+    )
     return read_run(folder)
 
 

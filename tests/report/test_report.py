@@ -81,7 +81,10 @@ def test_missing_ratings_and_undefined_scores_are_said(results: dhp.Results) -> 
 
 
 def test_few_pairs_are_enough_for_the_printed_equation() -> None:
-    few = {c: dhp.run("baseline/surface", "mini/summeval", n=3, combination=c) for c in ("hmp", "printed")}
+    few = {
+        c: dhp.run("baseline/surface", "mini/summeval", n=3, analysis=dhp.AnalysisConfig(combination=c))
+        for c in ("hmp", "printed")
+    }
     assert "fewer than 5 pairs" in printed(few["hmp"])
     assert "fewer than 5 pairs" not in printed(few["printed"])
 

@@ -53,8 +53,8 @@ def test_equals_cannot_be_told_apart(runs: Path) -> None:
     [
         ({"n": 12}, "dataset differs"),
         ({"seed": 1}, "suite differs"),
-        ({"weights": "uniform"}, "weights differs"),
-        ({"statistics": "paper"}, "statistics differs"),
+        ({"analysis": dhp.AnalysisConfig(weights="uniform")}, "weights differs"),
+        ({"analysis": dhp.AnalysisConfig(statistics="paper")}, "statistics differs"),
         ({"metrics": ["fluency"]}, "metrics differs"),
         ({"doses": (5, 10)}, "suite differs"),
     ],
@@ -118,7 +118,11 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
     (tmp_path / "short.jsonl").write_text("\n".join(map(json.dumps, texts)))
     for name, model in (("a", "mock/ideal"), ("b", "mock/lenient")):
         (result,) = dhp.run(
-            model, str(tmp_path / "short.jsonl"), suite="summeval", resamples=None, out=tmp_path / name
+            model,
+            str(tmp_path / "short.jsonl"),
+            suite="summeval",
+            analysis=dhp.AnalysisConfig(resamples=None),
+            out=tmp_path / name,
         )
         impossible = [v.variant for v in result.variants if v.not_applicable == 6]
         assert 0 < len(impossible) < len(result.variants)
@@ -132,7 +136,7 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
     [
         ({"doses": (5, 10)}, "a run with doses compares with no other; allowed: runs without --doses"),
         (
-            {"stop_when_resolved": True},
+            {"analysis": dhp.AnalysisConfig(stop_when_resolved=True, resamples=None)},
             "a run that stopped early compares with no other; allowed: runs without --stop-when-resolved",
         ),
     ],
@@ -145,7 +149,6 @@ def test_figures_that_mean_something_else_are_refused(
         dhp.run(
             f"mock/ideal?samples={samples}",
             "mini/story_cloze",
-            resamples=None,
             out=folder,
             **choice,  # type: ignore[arg-type]
         )
@@ -158,7 +161,13 @@ def test_figures_that_mean_something_else_are_refused(
 def test_many_judges_can_still_be_told_apart(tmp_path: Path) -> None:
     """105 pairs: with 2,000 resamples the smallest adjusted p would be 105 / 2,001 = 0.052."""
     for name, model in (("good", "mock/ideal"), ("floor", "baseline/random")):
-        dhp.run(model, DATASET, metrics=["fluency"], resamples=None, out=tmp_path / name)
+        dhp.run(
+            model,
+            DATASET,
+            metrics=["fluency"],
+            analysis=dhp.AnalysisConfig(resamples=None),
+            out=tmp_path / name,
+        )
     (good,), (floor,) = (read_run(tmp_path / name).rated for name in ("good", "floor"))
     poor = [replace(floor, result=replace(floor.result, model=f"poor {i}")) for i in range(14)]
     by_average = compare_results(DATASET, [good, *poor], resamples=10).scores["d_avg"]
@@ -178,8 +187,10 @@ def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -
                         c.example, c.variant, m.name, 0, None if mute else 3, "failed" if mute else "scored"
                     )
 
-    dhp.run(Silent(), DATASET, resamples=None, out=tmp_path / "silent")
-    dhp.run("mock/noisy?unparsable=1", DATASET, resamples=None, out=tmp_path / "mute")
+    dhp.run(Silent(), DATASET, analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "silent")
+    dhp.run(
+        "mock/noisy?unparsable=1", DATASET, analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "mute"
+    )
     for folder, judge, metric, variant in (
         ("silent", "own/silent", "fluency", "reordering.major"),
         ("mute", r"mock/noisy\?unparsable=1", "coherence", "random_deletions.minor"),
@@ -196,8 +207,16 @@ def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -
 def test_a_dataset_of_one_judge_is_left_out_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    dhp.run("mock/ideal", ["mini/story_cloze", "mini/wmt22_deen"], n=6, resamples=None, out=tmp_path / "a")
-    dhp.run("mock/harsh", "mini/story_cloze", n=6, resamples=None, out=tmp_path / "b")
+    dhp.run(
+        "mock/ideal",
+        ["mini/story_cloze", "mini/wmt22_deen"],
+        n=6,
+        analysis=dhp.AnalysisConfig(resamples=None),
+        out=tmp_path / "a",
+    )
+    dhp.run(
+        "mock/harsh", "mini/story_cloze", n=6, analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "b"
+    )
     (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=10)
     assert caplog.messages == ["dataset 'mini/wmt22_deen' has one judge only and is left out"]
     assert found.dataset == "mini/story_cloze"

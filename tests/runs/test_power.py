@@ -94,7 +94,7 @@ def test_dials_of_a_mock_judge_make_variants() -> None:
 @pytest.fixture(scope="module")
 def pilot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "pilot"
-    dhp.run(PILOT, "mini/summeval", resamples=None, out=folder)
+    dhp.run(PILOT, "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None), out=folder)
     return folder
 
 
@@ -123,7 +123,12 @@ def test_a_pilot_foretells_runs_like_itself(pilot: Path) -> None:
 
 
 def test_a_pilot_is_tested_as_the_run_was(pilot: Path, tmp_path: Path) -> None:
-    dhp.run(PILOT, "mini/summeval", statistics="paper", resamples=None, out=tmp_path / "paper")
+    dhp.run(
+        PILOT,
+        "mini/summeval",
+        analysis=dhp.AnalysisConfig(statistics="paper", resamples=None),
+        out=tmp_path / "paper",
+    )
     (paper,), (plain,) = power_of_runs([tmp_path / "paper"]), power_of_runs([pilot])
     assert (paper.combination, plain.combination) == ("printed", "hmp-asymptotic")
     miss = [row(each, "reordering.minor").formula for each in (paper, plain)]
@@ -146,7 +151,7 @@ def test_a_metric_without_a_pair_leaves_power_undefined(tmp_path: Path) -> None:
                         c.example, c.variant, m.name, 0, None if mute else 3, "failed" if mute else "scored"
                     )
 
-    dhp.run(Silent(), "mini/summeval", resamples=None, out=tmp_path / "run")
+    dhp.run(Silent(), "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "run")
     (found,) = power_of_runs([tmp_path / "run"], Question(runs=10))
     undefined = row(found, "reordering.minor")
     assert (undefined.d, undefined.effect, undefined.formula, undefined.simulated) == (None,) * 4
@@ -184,8 +189,18 @@ def test_a_pilot_of_one_example(tmp_path: Path) -> None:
 
 def test_a_pilot_that_stopped_early_speaks_of_what_it_asked(tmp_path: Path) -> None:
     judge, data = "mock/noisy?sensitivity=0.2&random_typos=1.2", "mini/story_cloze"
-    dhp.run(judge, data, stop_when_resolved=True, resamples=None, out=tmp_path / "less")
-    dhp.run(judge, data, combination="hmp-asymptotic", resamples=None, out=tmp_path / "all")
+    dhp.run(
+        judge,
+        data,
+        analysis=dhp.AnalysisConfig(stop_when_resolved=True, resamples=None),
+        out=tmp_path / "less",
+    )
+    dhp.run(
+        judge,
+        data,
+        analysis=dhp.AnalysisConfig(combination="hmp-asymptotic", resamples=None),
+        out=tmp_path / "all",
+    )
     (less,), (every,) = (power_of_runs([tmp_path / name]) for name in ("less", "all"))
     stopped = {v.variant for v in read_run(tmp_path / "less").results[0].variants if v.stopped_at}
     assert "random_typos" in stopped
