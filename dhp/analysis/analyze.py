@@ -21,7 +21,7 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, PROBES, Variant, dose_of, methods
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
-from dhp.core.specs import Scale, Suite
+from dhp.core.specs import ANY_TASK, Scale, Suite
 from dhp.stats.combine import combine
 from dhp.stats.confusion import contributions, misplaced
 from dhp.stats.discernment import LOG_ALPHA, discernment, level_average, minimum
@@ -74,7 +74,7 @@ def analyze(
     if isinstance(frame, str | Path):
         frame = read_ratings(Path(frame))
     read = read_suite(suite) if isinstance(suite, str) else suite
-    task = read_task(read.task) if read else None
+    task = read_task(read.task) if read and read.task != ANY_TASK else None
     scales = {m.name: m.scale for m in task.metrics} if task else None
     return Results([_analyzed(group, read, analysis, scales) for group in groups(frame, scales)])
 
@@ -89,7 +89,7 @@ def _analyzed(
     if not group.variants:
         raise InputError(f"{group.place}: no rows of any variant besides '{ORIGINAL}'")
     rated, left_out, levels = _rated_variants(group, suite)
-    task = suite.task if suite else None
+    task = suite.task if suite and suite.task != ANY_TASK else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
     analysis = replace(analysis, stop_when_resolved=group.looks is not None)
     config = analysis.resolve(task, perturbers, group.metrics)

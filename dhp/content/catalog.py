@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError, suggest
-from dhp.core.specs import AuthoredEdits, Card, Descriptions, Probes, S, Suite, Task, Weights
+from dhp.core.specs import ANY_TASK, AuthoredEdits, Card, Descriptions, Probes, S, Suite, Task, Weights
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""
@@ -37,6 +37,10 @@ def name_or_file(kind: str, folder: Path, given: str) -> Path:
 def dataset_names() -> list[str]:
     """The datasets that have a card."""
     return names_in(content_folder("datasets") / "cards")
+
+
+GENERAL_SUITE = "general"
+"""The suite of rules that go with any task and language: for data of the user's own."""
 
 
 def task_names() -> list[str]:
@@ -81,10 +85,10 @@ def read_task(task: str) -> Task:
 
 
 def read_suite(given: str) -> Suite:
-    """A suite by the name of its dataset or by file (`.yaml`); its task must exist."""
+    """A suite by its name, mostly that of a dataset, or by file (`.yaml`); its task must exist."""
     path = name_or_file("suite", content_folder("perturbations"), given)
     suite = load_spec(path, Suite)
-    if suite.task not in (tasks := task_names()):
+    if suite.task not in (tasks := [*task_names(), ANY_TASK]):
         raise InputError(f"{path}: task: unknown task '{suite.task}'; {suggest(suite.task, tasks)}")
     return suite
 

@@ -7,6 +7,10 @@ platform and Python version.
 import hashlib
 import json
 import random
+from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def key_digest(*key: object) -> bytes:
@@ -17,6 +21,15 @@ def key_digest(*key: object) -> bytes:
 def stream(*key: object) -> random.Random:
     """A random stream that depends on `key` alone, usually (seed, dataset, example id, perturber)."""
     return random.Random(int.from_bytes(key_digest(*key)))
+
+
+def shuffled(items: Iterable[T], rng: random.Random) -> list[T]:
+    """The items in random order; how `random.shuffle` draws may change with Python, this does not."""
+    order = list(items)
+    for i in range(len(order)):
+        j = i + int(rng.random() * (len(order) - i))
+        order[i], order[j] = order[j], order[i]
+    return order
 
 
 def text_hash(text: str | bytes) -> str:

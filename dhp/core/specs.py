@@ -85,8 +85,8 @@ class Task(Spec):
     """Of the texts that stand here."""
     instruction: str
     """What the writer was asked to do."""
-    default_suite: Name
-    """The suite for data of the user's own."""
+    default_suite: Name = "general"
+    """The suite for data of the user's own where a perturb model is given; without one it is `general`."""
     source_label: str
     """What the source is called when shown to a judge, e.g. Article."""
     output_label: str
@@ -229,11 +229,16 @@ class PerturberUse(Spec):
         return Variant.of(name, self.level, self.method, degrees)
 
 
+ANY_TASK = "any"
+"""In the place of a task, for a suite that goes with all of them."""
+
+
 class Suite(Spec):
     """The perturbers of one dataset with their parameters."""
 
     suite: Name
-    task: Name
+    task: Name = ANY_TASK
+    """The task of the texts it is for."""
     source: str
     """Where the parameters come from."""
     perturbers: dict[Name, PerturberUse] = Field(min_length=1)

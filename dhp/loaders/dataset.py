@@ -9,6 +9,7 @@ from statistics import fmean
 
 from dhp.content.catalog import (
     DATASETS,
+    GENERAL_SUITE,
     dataset_names,
     mini_examples_file,
     read_card,
@@ -19,7 +20,7 @@ from dhp.content.catalog import (
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
-from dhp.core.specs import Figures, Suite, Task
+from dhp.core.specs import ANY_TASK, Figures, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.core.text import sentences, words
 from dhp.loaders.fetch.prepared import is_prepared, load_prepared
@@ -44,7 +45,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         place = f"dataset '{self.name}'"
-        if self.suite is not None and self.suite.task != self.task.task:
+        if self.suite is not None and self.suite.task not in (self.task.task, ANY_TASK):
             raise InputError(
                 f"{place}: suite '{self.suite.suite}' is for task '{self.suite.task}', not '{self.task.task}'"
             )
@@ -70,9 +71,10 @@ class Dataset:
 
     @classmethod
     def of(cls, examples: Sequence[Example], *, name: str, task: str, suite: str | None = None) -> "Dataset":
-        """A dataset of your own examples; `task` names their task, `suite` defaults to that task's own."""
-        known = read_task(task)
-        return cls(name, tuple(examples), known, read_suite(suite or known.default_suite), tuple(examples))
+        """A dataset of your own examples; `task` names their task, `suite` defaults to `general`."""
+        return cls(
+            name, tuple(examples), read_task(task), read_suite(suite or GENERAL_SUITE), tuple(examples)
+        )
 
     def only(self, ids: Collection[str]) -> "Dataset":
         """With the examples of these ids to choose from; raises `InputError` for one that it lacks."""
@@ -127,11 +129,13 @@ def resolve_datasets(
     n: int | None = None,
     seed: int = 0,
     suite: Suite | None = None,
+    by_model: bool = False,
     only: Mapping[str, Collection[str]] = {},
 ) -> list[Dataset]:
     """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`.
 
-    `only` maps datasets to the ids of the examples to choose from.
+    `by_model` says whether there is a perturb model: a user's own data then get the suite of their task,
+    else the general one. `only` maps datasets to the ids of the examples to choose from.
     """
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
         raise InputError(
@@ -148,7 +152,9 @@ def resolve_datasets(
             continue
         for name in _expanded(entry):
             whole = (
-                _user_data(name, fields or {}, task, suite) if is_user_data(name) else _benchmark(name, data)
+                _user_data(name, fields or {}, task, suite, by_model)
+                if is_user_data(name)
+                else _benchmark(name, data)
             )
             whole = _with_suite(whole, suite)
             if name in only:
@@ -194,14 +200,16 @@ def _expanded(name: str) -> Iterator[str]:
         )
 
 
-def _user_data(name: str, fields: Mapping[str, str], task: str | None, suite: Suite | None) -> Dataset:
-    if task is None and suite is None:
+def _user_data(
+    name: str, fields: Mapping[str, str], task: str | None, suite: Suite | None, by_model: bool
+) -> Dataset:
+    if task is None and (suite is None or suite.task == ANY_TASK):
         raise InputError(
             f"dataset '{name}': say what its texts are by --task; allowed: {', '.join(task_names())}"
         )
     known = read_task(task or (suite.task if suite else ""))
     user = read_examples(Path(name), fields)
-    own = None if user.variants else suite or read_suite(known.default_suite)
+    own = None if user.variants else suite or read_suite(known.default_suite if by_model else GENERAL_SUITE)
     label = name if name.startswith("hf:") else Path(name).name
     examples = tuple(user.examples)
     return Dataset(label, examples, known, own, examples, user.variants, tuple(user.perturbed))

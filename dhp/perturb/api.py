@@ -28,12 +28,24 @@ for word lists. Raise `NotApplicable` where this kind of damage is impossible in
 
 _GIVEN = ("others", "lists")
 """Parameters of a perturber that no suite sets."""
+_DOSES = ("count", "k", "share")
+"""Ways of saying how much is to be done: exactly one, where a function takes several and None for each."""
 
 
-def at_least_one(k: object) -> None:
-    """Raise `InputError` unless the dose `k` is a whole number of at least 1."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise InputError(f"parameter k is {k!r}; allowed: a whole number of at least 1")
+def asked_edits(k: object, share: object, total: int) -> int:
+    """The dose in edits: `k` itself, or a `share` in (0, 1] of `total`, rounded and at least 1.
+
+    Raises `InputError` unless exactly one of both is given, and is allowed.
+    """
+    if (k is None) == (share is None):
+        raise InputError(f"parameters k ({k!r}) and share ({share!r}): allowed: exactly one of them")
+    if share is None:
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise InputError(f"parameter k is {k!r}; allowed: a whole number of at least 1")
+        return k
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+        raise InputError(f"parameter share is {share!r}; allowed: a number above 0, at most 1")
+    return max(1, round(share * total))
 
 
 def count_or_all(count: object) -> int | str:
@@ -90,6 +102,9 @@ class Perturber:
         for name, parameter in known.items():
             if parameter.default is inspect.Parameter.empty and name not in params:
                 raise InputError(f"{place}: parameter '{name}' is missing")
+        doses = [name for name in _DOSES if name in known and known[name].default is None]
+        if len(doses) > 1 and len(set(doses) & set(params)) != 1:
+            raise InputError(f"{place}: give exactly one of the parameters {' and '.join(doses)}")
 
 
 def perturber(

@@ -103,12 +103,19 @@ class _Build:
         further: Callable[[Task, Sequence[Variant]], object] | None,
     ) -> None:
         """Refuse what can be refused before anything is paid."""
+        asked = False
         for dataset in sets:
             if dataset.suite is not None:
                 _, variants, _ = self.chosen(dataset, dataset.suite)
+                asked |= any(v.method == "llm" for v in variants)
                 model.by_model.check(variants, dataset.task.task)
                 if further:
                     further(dataset.task, variants)
+        if not asked:
+            suites = ", ".join(sorted({d.suite_name for d in sets}))
+            raise InputError(
+                f"perturb model: makes nothing in suite {suites}; allowed: one with perturbers of method llm"
+            )
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
         name, variants, left_out = self.chosen(dataset, suite)

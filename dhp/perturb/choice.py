@@ -29,7 +29,8 @@ class Choice(TypedDict, total=False):
     n: int | None
     """Number of examples, chosen by the seed. Default: the card's (100) or all there are, if fewer."""
     suite: str | None
-    """Name or YAML file; default: the dataset's or the task's own."""
+    """Name or YAML file; default: the dataset's own, for a user's data `general`, or with a perturb model the
+    task's own."""
     perturbers: Iterable[Perturber]
     """Own perturbers, usable in the suite by name; those that it does not name are added to it."""
     perturb_model: str | PerturbModel | None
@@ -68,6 +69,7 @@ def found_datasets(
         n=n,
         seed=seed,
         suite=read_suite(suite) if suite is not None else None,
+        by_model=choice.get("perturb_model") is not None,
         only={name: [e.id for e in part.examples] for name, part in (frozen or {}).items()},
     )
     return sets, frozen

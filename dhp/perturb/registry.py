@@ -12,8 +12,16 @@ from dhp.perturb.api import Perturber
 from dhp.perturb.probes.attacks import judge_flattery, judge_instruction, padding
 from dhp.perturb.probes.controls import HarmlessLists, harmless, identity
 from dhp.perturb.rules.characters import random_deletions, random_typos
-from dhp.perturb.rules.sentences import random_answer, random_ending, reordering, wrong_ending
-from dhp.perturb.rules.words import word_deletions
+from dhp.perturb.rules.sentences import (
+    random_answer,
+    random_ending,
+    reordering,
+    sentence_deletion,
+    sentence_insertion,
+    sentence_repetition,
+    wrong_ending,
+)
+from dhp.perturb.rules.words import number_changes, word_deletions, word_swaps
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
@@ -21,7 +29,12 @@ _RULES = (
     random_deletions,
     random_typos,
     word_deletions,
+    word_swaps,
+    number_changes,
     reordering,
+    sentence_deletion,
+    sentence_repetition,
+    sentence_insertion,
     random_ending,
     random_answer,
     wrong_ending,

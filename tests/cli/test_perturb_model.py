@@ -34,6 +34,24 @@ def refuser() -> Iterator[str]:
         yield address
 
 
+@pytest.mark.parametrize(("suite", "code"), [(None, 0), ("general", 2)])
+def test_data_of_ones_own_get_the_suite_of_their_task(
+    dhp: Run, follower: str, tmp_path: Path, suite: str | None, code: int
+) -> None:
+    row = {
+        "source": "Ann lived in Oslo.",
+        "output": "Ann Berg moved to Oslo in 1999. She was at home there. It is big.",
+    }
+    (tmp_path / "own.jsonl").write_text(json.dumps(row) + "\n")
+    own = ("--dataset", "own.jsonl", "--task", "summarization", *(("--suite", suite) if suite else ()))
+    done = dhp("perturb", *own, "--show", "1", *by_model(follower))
+    assert done.code == code
+    if suite:
+        assert "perturb model: makes nothing in suite general" in done.err
+    else:
+        assert "rewriting_insertion.major" in done.out
+
+
 def by_model(url: str, *more: str) -> tuple[str, ...]:
     return ("--perturb-model", "openai/writer", "--base-url", url, *more)
 

@@ -153,7 +153,11 @@ def suite(**perturbers: object) -> Suite:
             "level is 'character', not 'word'",
         ),
         ("random_typos", {"level": "character", "method": "llm"}, "method is 'rule', not 'llm'"),
-        ("random_typos", {"level": "character", "method": "rule"}, "parameter 'k' is missing"),
+        (
+            "random_typos",
+            {"level": "character", "method": "rule"},
+            "exactly one of the parameters k and share",
+        ),
         ("reordering", {"level": "sentence", "method": "rule", "params": {"n": 2}}, "unknown parameter 'n'"),
     ],
 )

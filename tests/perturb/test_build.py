@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import dhp
+from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
 from dhp.core.specs import Task
 from dhp.judge.factory import request_builder
@@ -312,6 +313,37 @@ def test_a_released_set_is_judged_for_what_it_holds(tmp_path: Path) -> None:
     assert [r.dataset for r in results] == ["story_cloze"]
     with pytest.raises(InputError, match="--task: cannot be used with --perturbed"):
         dhp.run("baseline/constant", "story_cloze", perturbed=folder, task="translation")
+
+
+GERMAN = [
+    {
+        "id": str(i),
+        "source": f"Im Ort {i} fuhr ein Zug.",
+        "output": f"Zug {i} fuhr. Er kam um {i}:30 an. Alle waren da.",
+    }
+    for i in range(8)
+]
+
+
+def test_data_of_ones_own_get_rules_for_any_language(tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in GERMAN))
+    for task, weights in (("translation", "design"), ("summarization", "design")):
+        (made,) = dhp.perturb_datasets(file, task=task)
+        suite = read_suite("general")
+        assert (made.suite, made.methods, made.left_out) == ("general", "rule", ())
+        assert [v.name for v in made.variants] == [v.name for v in suite.variants]
+        assert {v.level for v in made.variants} == {"character", "word", "sentence"}
+        assert len(made.variants) == 18
+        assert all(t.text for t in made.texts)
+        assert dhp.run("mock/ideal", file, task=task, resamples=None).weights == weights
+    dhp.run("mock/ideal", file, task="translation", out=tmp_path / "run")
+    table = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="general", weights="uniform")
+    assert len(table.variants) == 18
+    with pytest.raises(InputError, match=r"own.jsonl': say what its texts are by --task"):
+        dhp.perturb_datasets(file, suite="general")
+    (named,) = dhp.perturb_datasets(file, task="summarization", suite="summeval")
+    assert named.left_out[0] == "fictional_named_entities.minor"
 
 
 OWN_TASK = """

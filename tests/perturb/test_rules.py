@@ -1,10 +1,11 @@
 """Rule perturbers: exact doses, nested degrees, survival of any text, isolation from global state."""
 
 import random
+import re
 import string
 from collections import Counter
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,11 @@ SUMMARY = (
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=80) | st.text(
     "aZ9٣½²ßİǅ é.\n", max_size=60
 )
+
+sentences_of_words = st.lists(
+    st.sampled_from("Ann Bob 12 3,5 the cat। slept. No! 他们 去了。 well-known “here” हिन्दी".split()),
+    max_size=25,
+).map(" ".join)
 
 
 def apply(name: str, text: str, seed: int = 0, others: tuple[str, ...] = (), **params: object) -> Edited:
@@ -96,11 +102,146 @@ def test_each_typo_takes_the_text_further_and_smaller_doses_come_first() -> None
     assert all(abs(len(a) - len(b)) <= 1 for a, b in pairwise([SUMMARY, *texts])), "one edit at a time"
 
 
-@pytest.mark.parametrize("name", ["random_typos", "random_deletions", "word_deletions"])
-@pytest.mark.parametrize("k", [0, -3, True, 2.5, "ten", None])
-def test_a_dose_that_is_none_is_refused(name: str, k: object) -> None:
-    with pytest.raises(InputError, match="allowed: a whole number of at least 1"):
-        apply(name, SUMMARY, k=k)
+DOSED = sorted(name for name in RULES if "share" in RULES[name].parameters)
+OTHERS = ("Another text, of 3 sentences. It says 7 things. All of them are new!", "他们去了。天气很好！")
+
+
+@pytest.mark.parametrize("name", DOSED)
+def test_a_dose_that_is_none_is_refused(name: str) -> None:
+    by_count = "k" in RULES[name].parameters
+    for k in (0, -3, True, 2.5, "ten") if by_count else ():
+        with pytest.raises(InputError, match="allowed: a whole number of at least 1"):
+            apply(name, SUMMARY, others=OTHERS, k=k)
+    for share in (0, -0.1, 1.1, True, "all"):
+        with pytest.raises(InputError, match="allowed: a number above 0, at most 1"):
+            apply(name, SUMMARY, others=OTHERS, share=share)
+    amount = "k" if by_count else "count"
+    for params in ({}, {amount: 2, "share": 0.5}):
+        with pytest.raises(InputError, match=f"give exactly one of the parameters {amount} and share"):
+            RULES[name].check_params(params, "here")
+
+
+@pytest.mark.parametrize("name", DOSED)
+@given(
+    text=any_text | sentences_of_words,
+    low=st.floats(0.01, 1),
+    high=st.floats(0.01, 1),
+    seed=st.integers(0, 3),
+)
+def test_any_text_survives_and_a_larger_share_takes_it_further(
+    name: str, text: str, low: float, high: float, seed: int
+) -> None:
+    low, high = sorted((low, high))
+    try:
+        minor, major = (apply(name, text, seed, OTHERS, share=share) for share in (low, high))
+    except NotApplicable:
+        return
+    assert minor.text.strip()
+    assert text not in (minor.text, major.text)
+    assert minor.made <= minor.asked
+    assert minor.made <= major.made
+    assert minor == apply(name, text, seed, OTHERS, share=low), "the same stream gives the same text"
+
+
+def test_a_share_is_of_the_letters_words_numbers_or_sentences() -> None:
+    text = "Ann, Bob and Cy ate 12 of 30 figs. They slept 8 hours. Then it was 9 or 10."
+    letters = alphanumeric(text)
+    shares = {
+        "random_deletions": letters,
+        "random_typos": letters,
+        "word_deletions": 19,
+        "word_swaps": 19,
+        "number_changes": 5,
+        "sentence_deletion": 3,
+        "sentence_repetition": 3,
+        "sentence_insertion": 3,
+    }
+    for name, total in shares.items():
+        assert apply(name, text, others=OTHERS, share=0.4).asked == round(0.4 * total), name
+        assert apply(name, text, others=OTHERS, share=0.001).asked == 1
+    assert apply("reordering", text, share=0.1).asked == 2
+
+
+@given(st.integers(0, 300), st.integers(2, 40))
+def test_swaps_exchange_neighbours_and_nest(seed: int, count: int) -> None:
+    words = [f"w{i}" for i in range(count)]
+    moved = {}
+    for k in (2, 6):
+        result = apply("word_swaps", ", ".join(words) + ".", seed, k=k)
+        after = result.text.rstrip(".").split(", ")
+        assert Counter(after) == Counter(words), "punctuation stays"
+        moved[k] = {(i, word) for i, word in enumerate(after) if word != words[i]}
+        assert all(abs(i - words.index(word)) == 1 for i, word in moved[k])
+        assert len(moved[k]) == 2 * result.made
+    assert moved[2] <= moved[6]
+
+
+@given(any_text | st.text("0123456789.,٣५ a", max_size=30), st.integers(0, 5))
+def test_changed_numbers_have_other_values_and_nest(text: str, seed: int) -> None:
+    numbers = re.findall(r"\d+(?:[.,]\d+)*", text)
+    if not numbers:
+        with pytest.raises(NotApplicable, match="no digit"):
+            apply("number_changes", text, seed, k=1)
+        return
+    made = [apply("number_changes", text, seed, k=k) for k in (1, 3, len(numbers))]
+    for result in made:
+        after = re.findall(r"\d+(?:[.,]\d+)*", result.text)
+        changed = [(a, b) for a, b in zip(numbers, after, strict=True) if a != b]
+        assert len(changed) == result.made
+        assert all(
+            float(a.replace(",", "").replace(".", "")) != float(b.replace(",", "").replace(".", ""))
+            for a, b in changed
+        )
+        assert re.sub(r"\d", "", result.text) == re.sub(r"\d", "", text)
+    for less, more in ((made[0], made[1]), (made[0], made[2])):
+        assert all(c == b for a, b, c in zip(text, less.text, more.text, strict=True) if a != b)
+
+
+@given(st.integers(0, 200), st.integers(2, 8))
+def test_sentences_go_come_twice_or_come_from_elsewhere_and_nest(seed: int, count: int) -> None:
+    parts = [f"Sentence number {i} stands here." for i in range(count)]
+    text = " ".join(parts)
+    for k in (1, 3):
+        gone = apply("sentence_deletion", text, seed, k=k)
+        kept = sentences(gone.text)
+        assert kept == [part for part in parts if part in kept]
+        assert len(parts) - len(kept) == gone.made == min(k, count - 1)
+        twice = sentences(apply("sentence_repetition", text, seed, k=k).text)
+        assert [part for part, _ in groupby(twice)] == parts
+        assert len(twice) == count + min(k, count)
+        others = tuple(f"Other text {i}. It is new {i}." for i in range(5))
+        added = sentences(apply("sentence_insertion", text, seed, others, k=k).text)
+        assert [s for s in added if s in parts] == parts
+        assert len({s.rstrip(".")[-1] for s in added if s not in parts}) == k, "each of another example"
+    for name in ("sentence_deletion", "sentence_repetition", "sentence_insertion"):
+        less, more = (Counter(sentences(apply(name, text, seed, others, k=k).text)) for k in (1, 3))
+        assert more <= less if name == "sentence_deletion" else less <= more
+
+
+def test_chinese_is_split_without_spaces() -> None:
+    text = "昆明的铁路已经铺完。十月开始试运行！市民很高兴。"
+    assert sorted(apply("word_swaps", text, k=3).text) == sorted(text)
+    shorter = apply("word_deletions", text, k=4)
+    assert (alphanumeric(text) - alphanumeric(shorter.text), " " in shorter.text) == (4, False)
+    assert " " not in apply("sentence_repetition", text, k=2).text
+    assert len(sentences(apply("sentence_deletion", text, k=1).text)) == 2
+    assert " " not in apply("sentence_insertion", text, others=OTHERS[1:], k=1).text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("word_swaps", "Same same same", "no two different words"),
+        ("word_swaps", "Alone.", "no two different words"),
+        ("number_changes", "No digits here, not even ½.", "no digit"),
+        ("sentence_deletion", "One sentence only.", "fewer than two sentences"),
+        ("sentence_repetition", "...", "no sentence"),
+        ("sentence_insertion", OTHERS[0], "no other example with another sentence"),
+    ],
+)
+def test_what_cannot_be_done_is_not_applicable(name: str, text: str, reason: str) -> None:
+    with pytest.raises(NotApplicable, match=reason):
+        apply(name, text.replace("Same", "same"), others=OTHERS[:1], k=1)
 
 
 def test_nine_never_becomes_ten() -> None:

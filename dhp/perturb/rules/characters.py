@@ -10,32 +10,31 @@ from rapidfuzz.distance import OSA
 
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
-from dhp.perturb.api import Edited, at_least_one, perturber
+from dhp.core.seeding import shuffled
+from dhp.perturb.api import Edited, asked_edits, perturber
 
 
-def _dose(text: str, k: int) -> int:
-    """`k`, or half of the text's letters and digits where that is less."""
-    at_least_one(k)
-    dose = min(k, sum(map(str.isalnum, text)) // 2)
+def _dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
+    """Edits asked for and to be made, which are at most half of the text's letters and digits."""
+    letters = sum(map(str.isalnum, text))
+    asked = asked_edits(k, share, letters)
+    dose = min(asked, letters // 2)
     if dose == 0:
         raise NotApplicable("fewer than two letters or digits")
-    return dose
+    return asked, dose
 
 
 @perturber(name="random_deletions", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
-def random_deletions(text: str, rng: random.Random, *, example: Example, k: int) -> Edited:
-    """Delete `k` letters or digits at distinct random places.
+def random_deletions(
+    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Delete `k` letters or digits, or a `share` of them, at distinct random places.
 
-    The places of a smaller `k` are among those of a larger one. At most half of them go.
+    The places of a smaller dose are among those of a larger one. At most half of them go.
     """
-    dose = _dose(text, k)
-    places = [i for i, c in enumerate(text) if c.isalnum()]
-    # A partial Fisher-Yates shuffle: its first draws do not depend on how many follow.
-    for i in range(dose):
-        j = i + int(rng.random() * (len(places) - i))
-        places[i], places[j] = places[j], places[i]
-    gone = set(places[:dose])
-    return Edited("".join(c for i, c in enumerate(text) if i not in gone), k, dose)
+    asked, dose = _dose(text, k, share)
+    gone = set(shuffled([i for i, c in enumerate(text) if c.isalnum()], rng)[:dose])
+    return Edited("".join(c for i, c in enumerate(text) if i not in gone), asked, dose)
 
 
 _TYPOS = {
@@ -77,14 +76,18 @@ def _private_typo() -> ModuleType:
 
 
 @perturber(name="random_typos", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
-def random_typos(text: str, rng: random.Random, *, example: Example, k: int) -> Edited:
+def random_typos(
+    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+) -> Edited:
     """Make `k` typographical errors with the `typo` package, each of which takes the text further away.
+
+    With `share` there are as many as that share of the letters and digits, at most half of them.
 
     An error that changes nothing, undoes or merges with an earlier one (the optimal string alignment
     distance to the original must grow), or is no typographical error ('9' to '10') is drawn again. The
-    errors of a smaller `k` are the first of those of a larger one.
+    errors of a smaller dose are the first of those of a larger one.
     """
-    dose = _dose(text, k)
+    asked, dose = _dose(text, k, share)
     kinds = list(_TYPOS)
     module = _private_typo()
     made = 0
@@ -110,4 +113,4 @@ def random_typos(text: str, rng: random.Random, *, example: Example, k: int) -> 
         result: str = errer.result
     if made == 0:
         raise NotApplicable("no typographical error is possible in this text")
-    return Edited(result, k, made)
+    return Edited(result, asked, made)

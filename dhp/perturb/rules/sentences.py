@@ -1,18 +1,27 @@
-"""Sentence-level rules: reordering, and endings or answers that belong elsewhere."""
+"""Sentence-level rules: sentences in another order, missing, repeated, inserted; texts from elsewhere."""
 
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example
-from dhp.core.text import sentence_spans
-from dhp.perturb.api import Edited, perturber
+from dhp.core.seeding import shuffled
+from dhp.core.text import sentence_spans, sentences
+from dhp.perturb.api import Edited, asked_edits, perturber
 
 
 @perturber(name="reordering", level="sentence", degrees={"minor": {"count": 2}, "major": {"count": "all"}})
-def reordering(text: str, rng: random.Random, *, example: Example, count: int | str) -> Edited:
-    """Shuffle `count` sentences (or "all") so that none of them stays in its place."""
-    if count != "all" and not (isinstance(count, int) and count >= 2):
+def reordering(
+    text: str,
+    rng: random.Random,
+    *,
+    example: Example,
+    count: int | str | None = None,
+    share: float | None = None,
+) -> Edited:
+    """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays in its place."""
+    if share is None and count != "all" and not (isinstance(count, int) and count >= 2):
         raise InputError(
             f"perturber 'reordering': count must be 'all' or an integer of at least 2, not {count!r}"
         )
@@ -20,7 +29,9 @@ def reordering(text: str, rng: random.Random, *, example: Example, count: int | 
     parts = [text[start:end] for start, end in spans]
     if len(set(parts)) < 2:
         raise NotApplicable("fewer than two different sentences")
-    asked = len(parts) if count == "all" else int(count)
+    asked = max(2, asked_edits(None, share, len(parts))) if share is not None else len(parts)
+    if isinstance(count, int):
+        asked = count
     moved = min(asked, len(parts))
     for _ in range(1000):
         places = sorted(rng.sample(range(len(parts)), moved))
@@ -45,6 +56,75 @@ def _deranged(places: Sequence[int], rng: random.Random) -> list[int]:
     while any(a == b for a, b in zip(order, places, strict=True)):
         rng.shuffle(order)
     return order
+
+
+@perturber(name="sentence_deletion", level="sentence", degrees={"minor": {"k": 1}, "major": {"share": 0.5}})
+def sentence_deletion(
+    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Delete `k` sentences, or a `share` of them, but not the last one that is left.
+
+    Those of a smaller dose are among those of a larger one.
+    """
+    starts = [start for start, _ in sentence_spans(text)]
+    asked = asked_edits(k, share, len(starts))
+    dose = min(asked, len(starts) - 1)
+    if dose < 1:
+        raise NotApplicable("fewer than two sentences")
+    gone = set(shuffled(range(len(starts)), rng)[:dose])
+    pieces = [text[a:b] for a, b in pairwise([*starts, len(text)])]
+    kept = text[: starts[0]] + "".join(piece for i, piece in enumerate(pieces) if i not in gone)
+    return Edited(kept.rstrip() if len(starts) - 1 in gone else kept, asked, dose)
+
+
+@perturber(name="sentence_repetition", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
+def sentence_repetition(
+    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Say `k` sentences, or a `share` of them, twice in a row.
+
+    Those of a smaller dose are among those of a larger one.
+    """
+    spans = sentence_spans(text)
+    asked = asked_edits(k, share, len(spans))
+    chosen = shuffled(spans, rng)[:asked]
+    if not chosen:
+        raise NotApplicable("no sentence")
+    return Edited(_inserted(text, [(end, text[start:end]) for start, end in chosen]), asked, len(chosen))
+
+
+@perturber(name="sentence_insertion", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
+def sentence_insertion(
+    text: str,
+    rng: random.Random,
+    *,
+    example: Example,
+    others: Sequence[Example],
+    k: int | None = None,
+    share: float | None = None,
+) -> Edited:
+    """Put `k` sentences of other examples, or a `share` of the text's number, behind random sentences.
+
+    Each is of another example. Those of a smaller dose, and their places, are among those of a larger one.
+    """
+    own, ends = set(sentences(text)), [end for _, end in sentence_spans(text)]
+    asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
+    for other in shuffled(sorted(others, key=lambda e: e.id), rng) if ends else []:
+        place, which = ends[int(rng.random() * len(ends))], rng.random()
+        if len(added) < asked and (known := sorted({*sentences(other.output)} - own)):
+            added.append((place, known[int(which * len(known))]))
+            own.add(added[-1][1])
+    if not added:
+        raise NotApplicable("no other example with another sentence")
+    return Edited(_inserted(text, added), asked, len(added))
+
+
+def _inserted(text: str, added: Sequence[tuple[int, str]]) -> str:
+    """The text with sentences at places right behind one of its own."""
+    for place, sentence in sorted(added, key=lambda one: one[0], reverse=True):
+        gap = "" if text[:place].rstrip("”’」』）").endswith(("。", "！", "？")) else " "
+        text = f"{text[:place]}{gap}{sentence}{text[place:]}"
+    return text
 
 
 def _text_of_another(text: str, rng: random.Random, others: Sequence[Example]) -> str:

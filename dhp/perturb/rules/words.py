@@ -1,26 +1,83 @@
-"""Word-level rules."""
+"""Word-level rules: deleted words, swapped words, changed numbers."""
 
 import random
 import re
+import string
 
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
-from dhp.perturb.api import Edited, at_least_one, perturber
+from dhp.core.seeding import shuffled
+from dhp.perturb.api import Edited, asked_edits, perturber
 
-_TOKEN = re.compile(r"\S*\w\S*")
+_CJK = r"\u3040-\u30ff\u3400-\u9fff"
+"""Written without spaces between words: each character counts as one."""
+_TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]*[^\W{_CJK}][^\s{_CJK}]*")
+_PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"
+"""What stays in its place when words move."""
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @perturber(name="word_deletions", level="word", degrees={"minor": {"k": 5}, "major": {"k": 25}})
-def word_deletions(text: str, rng: random.Random, *, example: Example, k: int) -> Edited:
-    """Delete `k` consecutive words (tokens between white space that hold a letter or digit).
+def word_deletions(
+    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Delete `k` consecutive words, or a `share` of them.
 
-    At most half of the words go. The words that a smaller `k` deletes are among those of a larger one.
+    A word is what stands between white space and holds a letter or digit. At most half of the words go. The
+    words that a smaller dose deletes are among those of a larger one.
     """
-    at_least_one(k)
     spans = [m.span() for m in _TOKEN.finditer(text)]
-    dose = min(k, len(spans) // 2)
+    asked = asked_edits(k, share, len(spans))
+    dose = min(asked, len(spans) // 2)
     if dose == 0:
         raise NotApplicable("fewer than two words")
     first = int(rng.random() * (len(spans) - dose + 1))
-    head, tail = text[: spans[first][0]].rstrip(), text[spans[first + dose - 1][1] :].lstrip()
-    return Edited(f"{head} {tail}".strip(), k, dose)
+    head, tail = text[: spans[first][0]], text[spans[first + dose - 1][1] :]
+    gap = " " if head != head.rstrip() or tail != tail.lstrip() else ""
+    return Edited(f"{head.rstrip()}{gap}{tail.lstrip()}".strip(), asked, dose)
+
+
+@perturber(name="word_swaps", level="word", degrees={"minor": {"k": 3}, "major": {"k": 15}})
+def word_swaps(
+    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Let `k` pairs of neighbouring words, or as many as a `share` of the words, change places.
+
+    Punctuation stays where it is, no word moves twice. The swaps of a smaller dose are among those of a
+    larger one.
+    """
+    tokens = [(m, m.group().strip(_PUNCTUATION)) for m in _TOKEN.finditer(text)]
+    starts, words = [m.start() + m.group().index(word) for m, word in tokens], [word for _, word in tokens]
+    asked, chosen = asked_edits(k, share, len(words)), set[int]()
+    for i in shuffled([i for i in range(len(words) - 1) if words[i] != words[i + 1]], rng):
+        if len(chosen) < asked and not chosen & {i - 1, i, i + 1}:
+            chosen.add(i)
+    if not chosen:
+        raise NotApplicable("no two different words stand side by side")
+    for i in sorted(chosen, reverse=True):
+        one, two = words[i : i + 2]
+        between = text[starts[i] + len(one) : starts[i + 1]]
+        text = f"{text[: starts[i]]}{two}{between}{one}{text[starts[i + 1] + len(two) :]}"
+    return Edited(text, asked, len(chosen))
+
+
+@perturber(name="number_changes", level="word", degrees={"minor": {"k": 1}, "major": {"share": 1.0}})
+def number_changes(
+    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+) -> Edited:
+    """Replace `k` of the numbers in digits, or a `share` of them, by others of the same length and script.
+
+    The first digit always differs, so that the value does. The changes of a smaller dose are among those of
+    a larger one.
+    """
+    numbers = shuffled(list(_NUMBER.finditer(text)), rng)
+    asked = asked_edits(k, share, len(numbers))
+    if not numbers:
+        raise NotApplicable("no digit")
+    letters = list(text)
+    for number in numbers[:asked]:
+        for i in filter(lambda i: letters[i].isdecimal(), range(*number.span())):
+            old = int(letters[i])
+            digits = [d for d in range(10) if i > number.start() or d not in (0, old)]
+            letters[i] = chr(ord(letters[i]) - old + digits[int(rng.random() * len(digits))])
+    return Edited("".join(letters), asked, min(asked, len(numbers)))
