@@ -91,8 +91,7 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
 def _shown(read: "Weights", chart: str | None) -> None:
     from dhp.core.files import write_whole
     from dhp.core.text import printable
-    from dhp.survey.page import weights_page
-    from dhp.survey.weights_table import about, weights_table
+    from dhp.survey.page import about, weights_page, weights_table
 
     if chart is not None:
         write_whole(Path(chart), lambda new: new.write_text(weights_page(read), encoding="utf-8"))

@@ -34,7 +34,7 @@ def _panel(axes: "Axes", table: Table, quantity: str) -> None:
     places = range(len(table.rows))
     for end, colour, label, shift in (
         ("", "d", "plain", -0.18),
-        ("_ew", "ew", "weighted by experts (EW)", 0.18),
+        ("_ew", "ew", "weighted (EW)", 0.18),
     ):
         results = [row.entry.result for row in table.rows]
         values = [getattr(r, quantity + end) for r in results]

@@ -48,7 +48,8 @@ def _about_variants(result: Result) -> list[str]:
     confused = max(seen, key=lambda row: row.misplaced or 0.0, default=None)
     if confused is not None and (confused.misplaced or 0.0) > _CONFUSED:
         found.append(
-            f"{confused.variant}: {confused.misplaced:.0%} of the drop fell where experts do not expect it"
+            f"{confused.variant}: {confused.misplaced:.0%} of the drop fell where the {result.weights} "
+            "weights do not expect it"
         )
     if result.controls:
         worst = max(result.controls, key=lambda row: row.d or 0.0)
@@ -142,7 +143,7 @@ def _savings(result: Result) -> list[str]:
     early = [row for row in result.variants if row.stopped_at is not None]
     found = [
         f"{len(early)} of {len(result.variants)} variants resolved early, asked {asked:,} of "
-        f"{asked + result.ratings['stopped']:,} ratings; D is adjusted for the looks"
+        f"{asked + result.ratings['stopped']:,} ratings; D is adjusted for the interim analyses"
     ]
     if early:
         found.append(

@@ -108,11 +108,11 @@ def _about_weights(result: Result) -> list[str]:
     if result.weights == "uniform" or result.d_avg is None or result.d_avg_ew is None or not seen:
         return []
     gain = result.d_avg_ew - result.d_avg
-    weighed = f"weighed by what experts expect it is {figure(result.d_avg_ew)}"
+    weighed = f"by the {result.weights} weights it is {figure(result.d_avg_ew)}"
     worst = max(seen, key=lambda row: row.misplaced or 0.0)
     confused = (
-        f" Most misplaced: {damage(worst.variant)}, {worst.misplaced:.0%} of the drop on metrics that "
-        "experts do not expect."
+        f" Most confused: {damage(worst.variant)}, {worst.misplaced:.0%} of the drop on metrics that "
+        "the weights do not expect."
         if worst.misplaced
         else ""
     )

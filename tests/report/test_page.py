@@ -235,12 +235,12 @@ def test_no_section_for_what_was_not_run(pages: dict[str, str]) -> None:
     parsed = {name: Parsed(page) for name, page in pages.items()}
     for name, there, not_there in (
         ("plain", "Halo", "Controls and attacks"),
-        ("plain", "Single scores and repeats", "Dose-response"),
-        ("plain", "Where the drop fell, and where experts expect it", "Prompts"),
+        ("plain", "Single scores and sample consistency", "Dose-response"),
+        ("plain", "Where the drop fell, and where the weights expect it", "Prompts"),
         ("dosed", "Controls and attacks", "D by kind of damage"),
-        ("dosed", "Dose-response", "Single scores and repeats"),
+        ("dosed", "Dose-response", "Single scores and sample consistency"),
         ("single", "Controls and attacks", "Halo"),
-        ("single", "Response style", "Where the drop fell, and where experts expect it"),
+        ("single", "Response style", "Where the drop fell, and where the weights expect it"),
     ):
         assert there in parsed[name].headings
         assert not_there not in parsed[name].headings
