@@ -44,7 +44,7 @@ def test_blind_sees_nothing_and_ideal_everything() -> None:
     noise = [v.d for v in dhp.run("mock/blind?noise=1", "mini/summeval")[0].variants]
     assert max(noise) < 2
     for style in ("ideal", "lenient", "harsh"):
-        result = dhp.run(f"mock/{style}", "mini/summeval")[0]
+        result = dhp.run(f"mock/{style}", "mini/story_cloze")[0]
         assert result.d_min >= 1
         assert result.model == f"mock/{style}"
 

@@ -241,6 +241,7 @@ def test_no_file_or_form_is_an_error(tmp_path: Path) -> None:
         find_judge(f"replay/{path}")
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.parametrize("protocol", ["rts", "stareval", "mcq"])
 def test_a_recorded_judge_ranks_real_systems_as_experts_do(real: Path, tmp_path: Path, protocol: str) -> None:
