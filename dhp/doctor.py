@@ -25,7 +25,7 @@ State = Literal["ok", "missing", "failed"]
 _EXTRAS = {
     "data": "datasets of the Hugging Face Hub (hf:ORG/NAME) and preparing WMT22",
     "hf": "models in this process (hf/ORG/NAME)",
-    "ner": "finding names by a spaCy pipeline; without it rules find them",
+    "spacy": "the perturbers entity_swaps and inflection_errors",
 }
 _REQUIREMENT = re.compile(
     r"([\w.-]+)(?:\[[^]]*\])?\s*(?:>=\s*([\w.]+))?[^;]*(?:;.*extra\s*==\s*['\"]([\w-]+)['\"])?"
@@ -152,7 +152,7 @@ def _core(packages: dict[str, list[_Package]]) -> Check:
 def _extra(name: str, use: str, packages: list[_Package]) -> Check:
     found: dict[str, Any] = {p.name: p.version for p in packages}
     lacks = [p.problem for p in packages if p.problem]
-    if name == "ner" and not lacks:
+    if name == "spacy" and not lacks:
         found["pipelines"] = sorted(e.name for e in importlib.metadata.entry_points(group="spacy_models"))
         if not any(pipeline.startswith("en_") for pipeline in found["pipelines"]):
             says = f"no English pipeline, for {use}: python -m spacy download en_core_web_sm"

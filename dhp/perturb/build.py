@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Unpack
 
 from dhp.content.catalog import read_authored, read_list, read_probes
@@ -23,6 +24,7 @@ from dhp.perturb.dose_suites import Doses, dosed
 from dhp.perturb.model_config import OpenedModel, PerturbModel, open_perturb_model
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import check_suite, find_perturbers
+from dhp.perturb.rules.parsed import parser_origin
 from dhp.perturb.sets.part import FrozenPart, matched
 
 Progress = Callable[[str, int, int, str], None]
@@ -121,18 +123,26 @@ class _Build:
         name, variants, left_out = self.chosen(dataset, suite)
         before = replace(self.model.by_model.cached_model.usage) if self.model else Usage()
         texts = tuple(text for variant in variants for text in self._texts(dataset, variant))
-        made_by = {method: {v.perturber for v in variants if v.method == method} for method in _NOT_BY_RULE}
-        authored = read_authored(dataset.name)
-        origins = {p: authored_origin(authored) for p in sorted(made_by["authored"]) if authored}
+        origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
-        if self.model is None or not made_by["llm"]:
+        if self.model is None or all(v.method != "llm" for v in variants):
             return part
-        task, asked = dataset.task.task, self.model.by_model
-        origins = {
-            p: self.model.origin(task, [v for v in variants if v.perturber == p]) for p in made_by["llm"]
-        }
+        asked = self.model.by_model
         usage = asked.cached_model.usage.since(before).lasting
-        return replace(part, origins=origins, usage=usage, auto_steps=asked.auto_steps.get(task, {}))
+        return replace(part, usage=usage, auto_steps=asked.auto_steps.get(dataset.task.task, {}))
+
+    def _origins(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, str]:
+        """Perturber -> what made its texts, where its name does not say it all."""
+        authored, found = read_authored(dataset.name), {}
+        for name, group in groupby(variants, key=lambda v: v.perturber):
+            own = list(group)
+            if own[0].method == "authored" and authored:
+                found[name] = authored_origin(authored)
+            elif own[0].method == "llm" and self.model:
+                found[name] = self.model.origin(dataset.task.task, own)
+            elif "pipeline" in own[0].params:
+                found[name] = parser_origin(str(own[0].params["pipeline"]))
+        return found
 
     def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
         if variant.method == "authored" and (authored := read_authored(dataset.name)):
@@ -181,9 +191,6 @@ def _fully_dosed(text: PerturbedText) -> PerturbedText:
     if text.audit is None or text.audit.asked == text.audit.made:
         return text
     return PerturbedText(text.example, text.variant, None, reason="too short a text for this dose")
-
-
-_NOT_BY_RULE = ("authored", "llm")
 
 
 def perturb_datasets(

@@ -12,6 +12,7 @@ from dhp.perturb.api import Perturber
 from dhp.perturb.probes.attacks import judge_flattery, judge_instruction, padding
 from dhp.perturb.probes.controls import HarmlessLists, harmless, identity
 from dhp.perturb.rules.characters import random_deletions, random_typos
+from dhp.perturb.rules.parsed import entity_swaps, inflection_errors
 from dhp.perturb.rules.sentences import (
     random_answer,
     random_ending,
@@ -31,6 +32,8 @@ _RULES = (
     word_deletions,
     word_swaps,
     number_changes,
+    entity_swaps,
+    inflection_errors,
     reordering,
     sentence_deletion,
     sentence_repetition,
