@@ -1,0 +1,255 @@
+"""How small damage may be until a judge detects three of four cases: psychometric curves and T75.
+
+Detection rises with the dose from the level of harmless edits, 50 % of a judge without false alarms, to one
+less the lapse rate. In the terms of signal detection theory (Green and Swets 1966) the judge's d' is a power
+of the dose, and detection, a choice between two texts, is Phi(d' / sqrt 2); lapses as of Wichmann and Hill
+(2001). T75, the dose at which it is 75 %, does not depend on the number of examples.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.clusters import cluster_draws, cluster_index
+
+Floats = npt.NDArray[np.float64]
+TARGET = 0.75
+_STEPS = 6  # thresholds of the grid per octave of the dose
+_BEYOND = 3  # octaves by which the grid goes beyond the doses
+_POWERS = np.exp(np.linspace(math.log(0.4), math.log(4), 9))
+_LAPSES = np.array([0, 0.03, 0.07, 0.12, 0.18, 0.24])
+_LEAST = 1e-4  # probability of any outcome
+_AT_ONCE = 1 << 21  # likelihoods
+
+
+@dataclass(frozen=True, slots=True)
+class T75:
+    """The dose at which detection is 75 %, with a confidence interval, in units of the dose.
+
+    0 says below the smallest dose, inf above the largest: nothing is extrapolated. NaN where undefined.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Psychometric:
+    """Detection by dose, for k doses, and the curve through it."""
+
+    detection: Floats
+    """At each dose, shape (k,); NaN where no pair is left."""
+    pairs: npt.NDArray[np.int64]
+    """Examples with all scores, shape (k,)."""
+    monotone: Floats
+    """Detection made non-decreasing in the dose and at least `guess` (isotonic regression), shape (k,)."""
+    guess: float
+    """Detection at dose 0: that of harmless edits, at least 0.5."""
+    power: float
+    """Of the dose, to which d' is proportional; NaN, as the lapse rate, where T75 is undefined."""
+    lapse: float
+    """1 less the detection of the largest damage, in [0, 0.25)."""
+    fitted: T75
+    """From the curve of maximum likelihood."""
+    isotonic: T75
+    """From `monotone`, linear in the logarithm of the dose: without a form of the curve, as a check."""
+
+
+def psychometric(
+    doses: npt.ArrayLike,
+    differences: npt.ArrayLike,
+    rng: np.random.Generator,
+    weights: npt.ArrayLike | None = None,
+    *,
+    guess: float = 0.5,
+    clusters: npt.ArrayLike | None = None,
+    resamples: int = 1000,
+    level: float = 0.95,
+) -> Psychometric:
+    """Fit a psychometric curve, and find T75 with an interval by bootstrap over examples.
+
+    Parameters
+    ----------
+    doses : shape (k,)
+        Positive and increasing.
+    differences : shape (n, k, M)
+        Original minus degraded of n examples at each dose by M metrics, NaN where a score is missing.
+    rng
+        The only source of randomness.
+    weights : shape (M,), optional
+        Of the metrics, with sum 1; default equal. Examples that lack one with weight are left out of a dose.
+    guess
+        Detection of controls (harmless edits); below 0.5 counts as 0.5.
+    clusters : shape (n,), optional
+        Integers; examples with the same one are drawn together.
+    resamples, level
+        At least 1, and in (0, 1): of percentiles expanded for the number of examples (Hesterberg 2015).
+
+    Returns
+    -------
+    Psychometric
+        T75 is undefined (NaN) where no score moves at any dose, fewer than two doses have a pair, or `guess`
+        is 0.75 or more; its limits too where there are fewer than two clusters.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or a parameter is out of range.
+    """
+    x, scores = checked_doses(doses), _scores(differences, weights)
+    if x.size != scores.shape[1]:
+        raise ValueError(f"doses must have shape ({scores.shape[1]},), not {x.shape}")
+    if resamples < 1 or not 0 < level < 1 or not 0 <= guess <= 1:
+        raise ValueError("resamples must be at least 1, level in (0, 1) and guess in [0, 1]")
+    base = max(guess, 0.5)
+    there = ~np.isnan(scores)
+    kept, index = there.any(axis=0), cluster_index(clusters, len(scores))
+    x, (sums, pairs) = x[kept], _resampled(scores[:, kept], index, resamples, rng)
+    detection, smooth = np.full((2, kept.size), np.nan)
+    thresholds, power, lapse = [T75(math.nan, math.nan, math.nan)] * 2, math.nan, math.nan
+    if x.size:
+        by_resample = monotone(sums, pairs, base)
+        detection[kept], smooth[kept] = sums[0] / pairs[0], by_resample[0]
+    if x.size > 1 and base < TARGET and (scores[there] != 0.5).any():
+        found, powers, lapses = fit(x, sums, pairs, base)
+        power, lapse, groups = float(powers[0]), float(lapses[0]), int(index.max()) + 1
+        thresholds = [_threshold(of, x, groups, level) for of in (found, crossing(x, by_resample))]
+    return Psychometric(detection, there.sum(axis=0), smooth, base, power, lapse, *thresholds)
+
+
+def curve(
+    doses: npt.ArrayLike, t75: npt.ArrayLike, power: npt.ArrayLike, lapse: npt.ArrayLike, guess: float
+) -> Floats:
+    """Detection at doses above 0, in [guess, 1 - lapse]; all parameters but `guess` may be arrays."""
+    from scipy.special import ndtr, ndtri
+
+    top = 1 - guess - np.asarray(lapse, dtype=np.float64)
+    at_target = ndtri((1 + (TARGET - guess) / top) / 2)
+    relative = np.asarray(doses, dtype=np.float64) / np.asarray(t75, dtype=np.float64)
+    detected: Floats = guess + top * (2 * ndtr(at_target * relative ** np.asarray(power)) - 1)
+    return detected
+
+
+def fit(doses: Floats, sums: Floats, pairs: Floats, guess: float) -> tuple[Floats, Floats, Floats]:
+    """T75, power and lapse rate of maximum likelihood, of many data sets at once.
+
+    Parameters
+    ----------
+    doses : shape (k,)
+    sums : shape (R, k)
+        Pairs that fell and half of those that tied.
+    pairs : shape (R, k)
+
+    Returns
+    -------
+    t75, power, lapse : shape (R,)
+        On a grid; T75 between its points by a parabola through the profile likelihood.
+    """
+    t, power, lapse = threshold_grid(doses), _POWERS, _LAPSES
+    p = curve(doses[:, None, None, None], t[:, None, None], power[:, None], lapse, guess)
+    p = np.clip(p, _LEAST, 1 - _LEAST).reshape(doses.size, -1)
+    hit, miss = np.log(p), np.log1p(-p)
+    found = np.empty((3, len(sums)))
+    most = max(1, _AT_ONCE // p.shape[1])
+    for start in range(0, len(sums), most):
+        rows = slice(start, start + most)
+        likelihood = sums[rows] @ hit + (pairs[rows] - sums[rows]) @ miss
+        best = likelihood.argmax(axis=1)
+        at, power_at, lapse_at = np.unravel_index(best, (t.size, power.size, lapse.size))
+        profile = likelihood.reshape(len(best), t.size, -1).max(axis=2)
+        found[:, rows] = _between(t, profile, at), power[power_at], lapse[lapse_at]
+    return found[0], found[1], found[2]
+
+
+def threshold_grid(doses: Floats) -> Floats:
+    """Thresholds to consider, evenly on a log scale, from well below the smallest dose to well above."""
+    low, high = np.log2(doses[0]) - _BEYOND, np.log2(doses[-1]) + _BEYOND
+    return np.asarray(2 ** np.linspace(low, high, math.ceil(round((high - low) * _STEPS, 6)) + 1))
+
+
+def _between(t: Floats, profile: Floats, at: npt.NDArray[np.intp]) -> Floats:
+    """The maximum of a parabola through the largest point of each row of a profile and its neighbours."""
+    rows, inner = np.arange(len(at)), np.clip(at, 1, t.size - 2)
+    less, same, more = (profile[rows, inner + k] for k in (-1, 0, 1))
+    bend = less - 2 * same + more
+    usable = (inner == at) & (bend < -1e-12)
+    shift = np.where(usable, (less - more) / (2 * np.where(usable, bend, 1.0)), 0.0)
+    return np.asarray(t[at] * (t[1] / t[0]) ** np.clip(shift, -0.5, 0.5))
+
+
+def monotone(sums: Floats, pairs: Floats, guess: float) -> Floats:
+    """Detection by dose made non-decreasing and at least `guess`, of many data sets of shape (R, k).
+
+    Isotonic regression weighted by the pairs, by its max-min formula (Barlow et al. 1972): the largest over
+    the starts of the smallest over the ends of all means of doses from start to end.
+    """
+    k = sums.shape[1]
+    total, count = (np.pad(a.cumsum(axis=1), ((0, 0), (1, 0))) for a in (sums, pairs))
+    fitted = np.full(sums.shape, guess)
+    for i in range(k):
+        size = count[:, i + 1 :] - count[:, i : i + 1]
+        means = (total[:, i + 1 :] - total[:, i : i + 1]) / np.where(size > 0, size, np.nan)
+        means = np.where(size > 0, means, np.inf)[:, ::-1]
+        least = np.minimum.accumulate(means, axis=1)[:, ::-1]
+        fitted[:, i:] = np.maximum(fitted[:, i:], np.where(np.isfinite(least), least, guess))
+    return fitted
+
+
+def crossing(doses: Floats, detection: Floats) -> Floats:
+    """Where non-decreasing detection, shape (R, k), reaches 75 %, linear in the logarithm of the dose.
+
+    0 where it is at least that at the first dose, inf where it never is.
+    """
+    above = detection >= TARGET
+    at = np.where(above.any(axis=1), above.argmax(axis=1), 0)
+    rows, before = np.arange(len(detection)), np.maximum(at - 1, 0)
+    rise = np.where(at > 0, detection[rows, at] - detection[rows, before], 1.0)
+    share = (TARGET - detection[rows, before]) / rise
+    between = doses[before] * (doses[at] / doses[before]) ** share
+    return np.where(above.any(axis=1), np.where(at > 0, between, 0.0), np.inf)
+
+
+def checked_doses(doses: npt.ArrayLike) -> Floats:
+    """Doses of shape (k,), positive and increasing; else `ValueError`."""
+    x = np.asarray(doses, dtype=np.float64)
+    if x.ndim != 1 or x.size == 0 or not (np.isfinite(x).all() and x[0] > 0 and (np.diff(x) > 0).all()):
+        raise ValueError("doses must have shape (k,) with k >= 1, and be positive and increasing")
+    return x
+
+
+def _scores(differences: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:
+    """Share of the metrics that fell, ties counting half, by example and dose; NaN where one is missing."""
+    x = np.asarray(differences, dtype=np.float64)
+    if x.ndim != 3 or x.size == 0 or np.isinf(x).any():
+        raise ValueError(
+            f"differences must have shape (n, k, M), none 0, and be finite or NaN, not {x.shape}"
+        )
+    m = x.shape[2]
+    w = np.full(m, 1 / m) if weights is None else np.asarray(weights, dtype=np.float64)
+    if w.shape != (m,) or not (w >= 0).all() or abs(w.sum() - 1) > 1e-6:
+        raise ValueError(f"weights must have shape ({m},), be non-negative and sum to 1")
+    return np.asarray(((1 + np.sign(x[:, :, w > 0])) / 2) @ w[w > 0])
+
+
+def _resampled(
+    scores: Floats, index: npt.NDArray[np.int64], resamples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Sums of the scores and numbers of pairs by dose: of the data, then of resamples; (1 + resamples, k)."""
+    times = np.vstack([np.ones(len(scores)), cluster_draws(index, resamples, rng).T])
+    return times @ np.nan_to_num(scores), times @ (~np.isnan(scores)).astype(np.float64)
+
+
+def _threshold(found: Floats, doses: Floats, clusters: int, level: float) -> T75:
+    """The first of the thresholds found, and percentiles of the others."""
+    within = np.where(found < doses[0], 0.0, np.where(found > doses[-1], np.inf, found))
+    if clusters < 2:
+        return T75(float(within[0]), math.nan, math.nan)
+    from scipy.special import ndtr, stdtrit
+
+    deviate = stdtrit(clusters - 1, (1 + level) / 2) * math.sqrt(clusters / (clusters - 1))
+    tail = float(ndtr(-deviate))
+    low, high = np.quantile(within[1:], [tail, 1 - tail], method="inverted_cdf")
+    return T75(float(within[0]), float(low), float(high))

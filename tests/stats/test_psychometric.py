@@ -1,0 +1,186 @@
+"""Psychometric curves: scipy's optimiser and isotonic regression as truth, hand-worked cases, coverage."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from dhp.stats.psychometric import crossing, curve, fit, monotone, psychometric
+
+DOSES = np.array([1.0, 2, 4, 8, 16, 32])
+Floats = npt.NDArray[np.float64]
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def judged(n: int, t75: float, power: float = 1.0, lapse: float = 0.0, seed: int = 1) -> Floats:
+    """Differences of one metric that fall as often as the curve says, with no ties."""
+    p = curve(DOSES, t75, power, lapse, 0.5)
+    return np.where(rng(seed).random((n, DOSES.size, 1)) < p[:, None], 1.0, -1.0)
+
+
+def test_the_curve_is_that_of_signal_detection() -> None:
+    """d' proportional to the dose, in a choice between two texts."""
+    assert curve(DOSES, 4, 1, 0, 0.5) == pytest.approx(stats.norm.cdf(stats.norm.ppf(0.75) * DOSES / 4))
+
+
+@given(st.floats(0.5, 30), st.floats(0.4, 4), st.floats(0, 0.24), st.floats(0.5, 0.7))
+def test_the_curve_passes_75_per_cent_at_t75_and_ends_at_the_lapses(
+    t75: float, power: float, lapse: float, guess: float
+) -> None:
+    at = curve([1e-9, t75, 1e9], t75, power, lapse, guess)
+    assert at.tolist() == pytest.approx([guess, 0.75, 1 - lapse], abs=1e-3)
+
+
+@pytest.mark.parametrize(("t75", "power"), [(3.0, 1.0), (9.0, 2.0), (20.0, 0.7)])
+def test_the_fit_is_the_maximum_of_the_likelihood(t75: float, power: float) -> None:
+    pairs = np.full((1, 6), 200.0)
+    sums = np.round(pairs * curve(DOSES, t75, power, 0.0, 0.5))
+
+    def loss(at: Floats) -> float:
+        p = np.clip(curve(DOSES, math.exp(at[0]), math.exp(at[1]), 0.0, 0.5), 1e-6, 1 - 1e-6)
+        return float(-(sums @ np.log(p) + (pairs - sums) @ np.log1p(-p))[0])
+
+    truth = optimize.minimize(loss, [math.log(5), 0.0], method="Nelder-Mead").x
+    found, powers, lapses = fit(DOSES, sums, pairs, 0.5)
+    assert found[0] == pytest.approx(math.exp(truth[0]), rel=0.04)
+    assert powers[0] == pytest.approx(math.exp(truth[1]), rel=0.2)
+    assert lapses[0] <= 0.03
+
+
+def test_lapses_are_found_and_do_not_move_the_threshold_far() -> None:
+    pairs = np.full((1, 6), 1000.0)
+    found, _, lapses = fit(DOSES, pairs * curve(DOSES, 4, 1.5, 0.12, 0.5), pairs, 0.5)
+    assert found[0] == pytest.approx(4, rel=0.04)
+    assert lapses[0] == pytest.approx(0.12)
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=7))
+def test_monotone_is_scipys_isotonic_regression(counts: list[tuple[int, int]]) -> None:
+    fell, not_fell = np.array(counts, dtype=float).T
+    pairs = fell + not_fell + 1
+    found = monotone(fell[None], pairs[None], 0.0)[0]
+    assert found == pytest.approx(optimize.isotonic_regression(fell / pairs, weights=pairs).x)
+
+
+@pytest.mark.parametrize(
+    ("detection", "expected"),
+    [
+        ([0.5, 0.5, 1.0, 1, 1, 1], math.sqrt(8)),
+        ([0.5, 0.7, 0.8, 1, 1, 1], math.sqrt(8)),
+        ([0.5, 0.75, 1.0, 1, 1, 1], 2),
+        ([0.8, 0.9, 1.0, 1, 1, 1], 0),
+        ([0.5, 0.5, 0.5, 0.6, 0.7, 0.74], math.inf),
+    ],
+)
+def test_crossings_by_hand(detection: list[float], expected: float) -> None:
+    assert crossing(DOSES, np.array([detection]))[0] == pytest.approx(expected)
+
+
+def test_it_finds_the_threshold_whatever_n() -> None:
+    for n in (100, 400):
+        found = psychometric(DOSES, judged(n, 5.0), rng(), resamples=200)
+        for one in (found.fitted, found.isotonic):
+            assert one.low < 5 < one.high
+            assert one.value == pytest.approx(5, rel=0.3)
+        assert found.pairs.tolist() == [n] * 6
+        assert (np.diff(found.monotone) >= 0).all()
+
+
+def test_it_is_the_same_every_time() -> None:
+    once, again = (psychometric(DOSES, judged(30, 5.0), rng(3), resamples=50) for _ in range(2))
+    assert (once.fitted, once.isotonic) == (again.fitted, again.isotonic)
+
+
+def test_thresholds_outside_the_doses_are_not_guessed() -> None:
+    sharp = psychometric(DOSES, np.ones((40, 6, 1)), rng(), resamples=50)
+    assert sharp.fitted.value == sharp.isotonic.value == sharp.fitted.low == 0
+    dull = psychometric(DOSES, judged(200, 300.0), rng(), resamples=50)
+    assert dull.fitted.value == dull.isotonic.value == dull.fitted.high == math.inf
+
+
+def test_where_nothing_moves_it_is_undefined() -> None:
+    found = psychometric(DOSES, np.zeros((20, 6, 2)), rng(), resamples=20)
+    assert np.isnan([found.fitted.value, found.fitted.low, found.isotonic.high, found.power]).all()
+    assert found.detection.tolist() == [0.5] * 6
+
+
+def test_too_little_data_is_undefined() -> None:
+    one_dose = judged(20, 5.0)
+    one_dose[:, 1:] = math.nan
+    found = psychometric(DOSES, one_dose, rng(), resamples=20)
+    assert math.isnan(found.fitted.value)
+    assert found.pairs.tolist() == [20, 0, 0, 0, 0, 0]
+    one_cluster = psychometric(DOSES, judged(20, 5.0), rng(), clusters=[1] * 20, resamples=20)
+    assert one_cluster.fitted.value > 0
+    assert math.isnan(one_cluster.fitted.low)
+
+
+def test_false_alarms_raise_the_foot_of_the_curve() -> None:
+    found = psychometric(DOSES, judged(200, 5.0), rng(), guess=0.6, resamples=20)
+    assert found.guess == 0.6
+    assert found.monotone[0] >= 0.6
+    assert psychometric(DOSES, judged(50, 5.0), rng(), guess=0.3, resamples=20).guess == 0.5
+    assert math.isnan(psychometric(DOSES, judged(50, 5.0), rng(), guess=0.8, resamples=20).fitted.value)
+
+
+def test_weights_choose_the_metric() -> None:
+    three = np.concatenate([judged(60, 3.0), np.zeros((60, 6, 2))], axis=2)
+    alone = psychometric(DOSES, three[:, :, :1], rng(2), resamples=50)
+    chosen = psychometric(DOSES, three, rng(2), [1, 0, 0], resamples=50)
+    assert chosen.fitted == alone.fitted
+    diluted = psychometric(DOSES, three, rng(2), resamples=50)
+    assert diluted.detection.max() <= 2 / 3
+    assert diluted.fitted.value == diluted.isotonic.value == math.inf
+
+
+def test_clusters_widen() -> None:
+    x = np.repeat(judged(25, 5.0), 4, axis=0)
+    alone = psychometric(DOSES, x, rng(), resamples=300).fitted
+    together = psychometric(DOSES, x, rng(), clusters=np.arange(100) // 4, resamples=300).fitted
+    assert math.log(together.high / together.low) > 1.4 * math.log(alone.high / alone.low)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 10))
+def test_thresholds_are_in_units_of_the_dose(seed: int, unit: float) -> None:
+    x = judged(20, 6.0, seed=seed)
+    plain, scaled = (psychometric(DOSES * u, x, rng(seed), resamples=30) for u in (1.0, unit))
+    for one in ("fitted", "isotonic"):
+        a, b = getattr(plain, one), getattr(scaled, one)
+        assert (b.value, b.low, b.high) == pytest.approx((a.value * unit, a.low * unit, a.high * unit))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [24, 100])
+def test_coverage(n: int) -> None:
+    t75, runs = 6.0, 100
+    hits = 0
+    for seed in range(runs):
+        found = psychometric(DOSES, judged(n, t75, 1.3, 0.05, seed), rng(seed), resamples=200).fitted
+        hits += found.low <= t75 <= found.high
+    assert hits / runs >= 0.89
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"doses": [1, 2]}, r"doses must have shape \(6,\)"),
+        ({"doses": [0, 1, 2, 3, 4, 5]}, "positive and increasing"),
+        ({"differences": np.zeros((3, 6))}, "differences must have shape"),
+        ({"weights": [0.5, 0.5]}, r"weights must have shape \(1,\)"),
+        ({"resamples": 0}, "resamples must be at least 1"),
+        ({"guess": 1.5}, "guess in"),
+        ({"clusters": [1, 2]}, "clusters must be integers"),
+    ],
+)
+def test_bad_input(change: dict[str, npt.ArrayLike], message: str) -> None:
+    given_: dict[str, object] = {"doses": DOSES, "differences": judged(20, 5.0), "rng": rng(), **change}
+    with pytest.raises(ValueError, match=message):
+        psychometric(**given_)  # type: ignore[arg-type]
