@@ -11,6 +11,7 @@ import pytest
 
 import dhp
 from dhp.content.catalog import read_weights
+from dhp.core.records import parse_variant
 from dhp.core.specs import Task
 from dhp.report.notes import notes
 from dhp.stats.wilcoxon.signed_rank import log_normal_tail, signed_rank
@@ -156,7 +157,7 @@ class Lowers:
 
     def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
         for c in candidates:
-            row = read_weights("design").row(task.task, c.variant.partition(".")[0])
+            row = read_weights("design").row(task.task, parse_variant(c.variant).perturber)
             hurt = self.choose(row, key=lambda metric: row[metric]) if row else None
             for metric in task.metrics:
                 yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if metric.name == hurt else 4)

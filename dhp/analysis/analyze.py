@@ -18,7 +18,7 @@ from dhp.analysis.results import Cell, Result, Results, VariantResult, plain_p
 from dhp.analysis.sequential import adjusted, own_intervals
 from dhp.content.catalog import read_probes, read_suite, read_task
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import ORIGINAL, PROBES, Variant, dose_of, methods
+from dhp.core.records import ORIGINAL, PROBES, Variant, methods, parse_variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
@@ -119,23 +119,23 @@ def _rated_variants(group: RatingsArray, suite: Suite | None) -> tuple[list[Vari
         levels = {name: v.level for name, v in probes.items()} | (group.levels or {})
         rated = []
         for name in group.variants:
-            perturber, _, degree = name.partition(".")
-            rated.append(Variant(name, perturber, levels.get(name, _ONE_LEVEL), "", degree or None))
+            perturber, degree, _ = parse_variant(name)
+            rated.append(Variant(name, perturber, levels.get(name, _ONE_LEVEL), "", degree))
         return rated, [], "column" if group.levels else "none"
     # A table does not say whether a language model or people made the variants of method `llm`.
     own = (v if v.method == "rule" else replace(v, method="") for v in suite.variants)
     known = {v.name: v for v in (*own, *probes.values())}
     for name in group.variants:
-        perturber = name.partition(".")[0]
-        if dose_of(name) and perturber in suite.perturbers:
+        perturber, degree, dose = parse_variant(name)
+        if dose and perturber in suite.perturbers:
             use = suite.perturbers[perturber]
-            known[name] = Variant(name, perturber, use.level, use.method, name.partition(".")[2])
+            known[name] = Variant(name, perturber, use.level, use.method, degree)
         if name not in known:
             raise InputError(
                 f"{group.place}: variant '{name}' is not in the suite '{suite.suite}'; {suggest(name, known)}"
             )
     rated = [v for name, v in known.items() if name in group.variants]
-    doses = any(dose_of(v.name) for v in rated)
+    doses = any(parse_variant(v.name).dose for v in rated)
     missing = [v.name for v in suite.variants if v.name not in group.variants]
     return rated, [] if doses else missing, "suite"
 
@@ -166,7 +166,7 @@ def analyze_group(
     rows = [row for row in rows if row.level not in PROBES]
     curves = dose_curves(group, [row.variant for row in rows], config.combination)
     dosed = {curve.perturber for curve in curves}
-    averaged = [row for row in rows if row.variant.partition(".")[0] not in dosed]
+    averaged = [row for row in rows if parse_variant(row.variant).perturber not in dosed]
     ci, own, at_100 = _intervals(group, averaged, config)
     rows = [replace(row, ci=own.get(row.variant, {})) for row in _adjusted(rows, averaged)]
     rated = [row.variant for row in rows]
@@ -229,7 +229,7 @@ def _intervals(
         return {}, {}, {}
     if config.interim:
         return {}, own_intervals(group, [row.variant for row in rows if row.d is not None], config), {}
-    weights = [config.weight_row(name.partition(".")[0], group.metrics) for name in levels]
+    weights = [config.weight_row(parse_variant(name).perturber, group.metrics) for name in levels]
     return intervals(group, levels, weights, config.method, config.combination, config.resamples)
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.results import Curve, CurveLine
-from dhp.core.records import dose_of
+from dhp.core.records import parse_variant
 from dhp.core.seeding import key_digest
 from dhp.stats.combine import Combination
 from dhp.stats.dose_response import curve, threshold, threshold_interval
@@ -26,9 +26,9 @@ def dose_curves(group: RatingsArray, variants: Iterable[str], combination: Combi
     """
     doses: dict[str, list[int]] = {}
     for name in variants:
-        dose = dose_of(name)
+        perturber, _, dose = parse_variant(name)
         if dose is not None and name in group.variants:
-            doses.setdefault(name.partition(".")[0], []).append(dose)
+            doses.setdefault(perturber, []).append(dose)
     return tuple(
         _curve(group, perturber, sorted(found), combination)
         for perturber, found in doses.items()

@@ -18,6 +18,7 @@ from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.interim import Looks
 from dhp.analysis.intervals import LEVEL, Ends
 from dhp.analysis.ratings import RatingsArray
+from dhp.core.records import parse_variant
 from dhp.core.seeding import key_digest, stream
 from dhp.stats.bootstrap import Bootstrap, bootstrap, interval
 from dhp.stats.discernment import LOG_ALPHA
@@ -83,7 +84,7 @@ def resolved(group: RatingsArray, variants: Sequence[str], config: ResolvedConfi
 
 
 def _drawn(group: RatingsArray, variant: str, config: ResolvedConfig) -> Bootstrap:
-    row = config.weight_row(variant.partition(".")[0], group.metrics)
+    row = config.weight_row(parse_variant(variant).perturber, group.metrics)
     return bootstrap(
         _own_differences(group, variant),
         ["all"],

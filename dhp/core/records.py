@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 ORIGINAL = "original"
 
@@ -84,10 +84,20 @@ def methods(variants: Iterable[Variant], models: Mapping[str, str] = {}) -> str:
     return "+".join(sorted(found)) or "none"
 
 
-def dose_of(variant: str) -> int | None:
-    """The dose of a variant `<perturber>.k<dose>`; None for any other."""
-    found = re.fullmatch(r"[^.]+\.k([1-9]\d*)", variant)
-    return int(found[1]) if found else None
+class VariantName(NamedTuple):
+    """What the name of a variant says."""
+
+    perturber: str
+    degree: str | None
+    dose: int | None
+    """k, where the degree is `k<dose>`."""
+
+
+def parse_variant(name: str) -> VariantName:
+    """The parts of `<perturber>`, `<perturber>.<degree>` or `<perturber>.k<dose>`."""
+    perturber, _, degree = name.partition(".")
+    dose = re.fullmatch(r"k([1-9]\d*)", degree) if perturber else None
+    return VariantName(perturber, degree or None, int(dose[1]) if dose else None)
 
 
 @dataclass(frozen=True, slots=True)

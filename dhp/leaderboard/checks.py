@@ -11,7 +11,7 @@ from dhp.analysis.results import Result
 from dhp.content.catalog import DATASETS, read_suite, weights_names
 from dhp.core.errors import InputError
 from dhp.core.files import reason
-from dhp.core.records import PROBES, Variant, dose_of
+from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Scale, Weights
 from dhp.leaderboard.entries import Entry, moment
 from dhp.report.notes import notes
@@ -136,7 +136,7 @@ def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Resul
     variants = [
         Variant(
             v.variant,
-            v.variant.partition(".")[0],
+            parse_variant(v.variant).perturber,
             "all" if source == "none" and v.level not in PROBES else levels.get(v.variant, v.level),
             v.method or "",
             v.degree,
@@ -160,7 +160,7 @@ def _left_out(result: Result, there: Collection[str], resamples: int | None) -> 
     """What it names as left out and is not there, and what else is lacking of its suite, if that ships."""
     named = [name for name in result.left_out if name not in there]
     suite = result.signed.names["suite"]
-    if resamples is None or suite not in DATASETS or any(map(dose_of, there)):
+    if resamples is None or suite not in DATASETS or any(parse_variant(name).dose for name in there):
         return named
     whole = read_suite(suite)
     return named + [v.name for v in whole.variants if v.name not in {*there, *named}]
@@ -208,7 +208,7 @@ def _stated_weights(entry: Entry) -> Weights:
     for v in entry.result.variants:
         row = {metric: cell.weight for metric, cell in v.metrics.items() if cell.weight is not None}
         if row:
-            rows.setdefault(v.variant.partition(".")[0], row)
+            rows.setdefault(parse_variant(v.variant).perturber, row)
     try:
         return Weights(
             weights="stated",

@@ -8,7 +8,7 @@ from typing import Unpack
 
 from dhp.content.catalog import read_authored, read_list, read_probes
 from dhp.core.errors import InputError
-from dhp.core.records import PerturbedText, Variant, dose_of
+from dhp.core.records import PerturbedText, Variant, parse_variant
 from dhp.core.registry import Registry
 from dhp.core.specs import PerturberUse, Suite, Task
 from dhp.llm.cached_model import RequestContext
@@ -177,7 +177,7 @@ class _Build:
                 lists=read_list,
             )
         )
-        return [_fully_dosed(t) for t in texts] if self.doses and dose_of(variant.name) else texts
+        return [_fully_dosed(t) for t in texts] if self.doses and parse_variant(variant.name).dose else texts
 
     def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
         there = {v.name for v in part.variants}
@@ -263,7 +263,7 @@ def build_texts(
     if model is not None:
         making.check(sets, model, check)
     made = [making.made(d, part_of(frozen, d)) for d in sets]
-    if lacking := sorted({name.partition(".")[0] for p in made if not frozen for name in p.left_out}):
+    if lacking := sorted({parse_variant(name).perturber for p in made if not frozen for name in p.left_out}):
         logging.getLogger("dhp").warning(
             "left out, as a language model makes them: %s; give one by --perturb-model", ", ".join(lacking)
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.results import Result, VariantResult
 from dhp.content.catalog import descriptions
+from dhp.core.records import parse_variant
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import curves_chart, discernment_chart, scores_chart
 from dhp.report.labels import STANDARD_N, noticed
@@ -89,7 +90,7 @@ def html_report(run: Run) -> str:
 
 def _section(place: int, result: Result) -> _Section:
     rows = (*result.variants, *result.controls, *result.attacks)
-    perturbers = dict.fromkeys(row.variant.partition(".")[0] for row in rows)
+    perturbers = dict.fromkeys(parse_variant(row.variant).perturber for row in rows)
     known = descriptions()
     columns = dict.fromkeys(name for figures in result.repeats.values() for name in figures)
     return _Section(

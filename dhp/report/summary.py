@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from dhp.analysis.results import Result, VariantResult
+from dhp.core.records import parse_variant
 from dhp.report.labels import figure, noticed, probe_verdict, threshold
 
 _NAMED = 4  # variants in one sentence
@@ -25,11 +26,9 @@ def sentences(result: Result) -> list[str]:
 
 def damage(variant: str) -> str:
     """A variant in words: `minor random typos`, `random typos, dose 5`."""
-    perturber, _, degree = variant.partition(".")
+    perturber, degree, dose = parse_variant(variant)
     words = perturber.replace("_", " ")
-    if degree[:1] == "k" and degree[1:].isdecimal():
-        return f"{words}, dose {degree[1:]}"
-    return f"{degree} {words}".strip()
+    return f"{words}, dose {dose}" if dose else f"{degree or ''} {words}".strip()
 
 
 def level_means(result: Result) -> dict[str, float]:

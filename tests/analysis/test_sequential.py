@@ -13,7 +13,7 @@ import dhp
 from dhp.analysis.sequential import example_looks
 from dhp.cli.main import main
 from dhp.core.errors import InputError
-from dhp.core.records import ORIGINAL
+from dhp.core.records import ORIGINAL, parse_variant
 from dhp.core.specs import Task
 from dhp.report.notes import notes
 from dhp.runs.compare import compare_runs
@@ -52,7 +52,7 @@ class Judge:
         self.asked.append([(c.example, c.variant) for c in candidates])
         for c in candidates:
             chance = (int(c.example) * 7 + len(c.variant)) % 3  # for the others: now better, now worse
-            points = self._points.get(c.variant.partition(".")[0], 3.0 + chance)
+            points = self._points.get(parse_variant(c.variant).perturber, 3.0 + chance)
             for metric in task.metrics:
                 yield dhp.Rating(
                     c.example, c.variant, metric.name, 0, 4.0 if c.variant == ORIGINAL else points

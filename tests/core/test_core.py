@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import parse_json
+from dhp.core.records import parse_variant
 from dhp.core.refusals import holds_refusal, is_refusal
 from dhp.core.registry import Registry
 from dhp.core.seeding import key_digest, stream
@@ -112,3 +113,18 @@ def test_broken_json_is_one_line_with_its_place(text: str, place: str) -> None:
     with pytest.raises(InputError, match=rf"^x\.json: broken JSON .*{place}") as e:
         parse_json("x.json", text)
     assert "\n" not in str(e.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("random_ending", ("random_ending", None, None)),
+        ("random_typos.minor", ("random_typos", "minor", None)),
+        ("random_typos.k25", ("random_typos", "k25", 25)),
+        ("random_typos.k0", ("random_typos", "k0", None)),
+        ("own.k5.b", ("own", "k5.b", None)),
+        (".k5", ("", "k5", None)),
+    ],
+)
+def test_the_name_of_a_variant_says_perturber_degree_and_dose(name: str, parts: tuple[object, ...]) -> None:
+    assert parse_variant(name) == parts

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, dose_of
+from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, parse_variant
 from dhp.core.registry import Registry
 from dhp.core.seeding import stream
 from dhp.core.specs import Metric, Scale, Task
@@ -99,7 +99,7 @@ class MockJudge(Judge):
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
         """Raises `InputError` if a sensitivity is set for something that no candidate suffered from."""
         variants = {c.variant for c in candidates} - {ORIGINAL}
-        known = variants | {_perturber(variant) for variant in variants}
+        known = variants | {parse_variant(variant).perturber for variant in variants}
         for name in self.dials.sensitivities:
             if name not in known:
                 raise InputError(
@@ -141,18 +141,12 @@ class MockJudge(Judge):
     def _sensitivity(self, candidate: Candidate) -> float:
         own, variant = self.dials.sensitivities, candidate.variant
         otherwise = 0.0 if candidate.level in PROBES else self.dials.sensitivity
-        return own.get(variant, own.get(_perturber(variant), otherwise))
-
-
-def _perturber(variant: str) -> str:
-    return variant.partition(".")[0]
+        return own.get(variant, own.get(parse_variant(variant).perturber, otherwise))
 
 
 def _damage(variant: str) -> float:
-    degree = variant.partition(".")[2]
-    if dose := dose_of(variant):
-        return max(0.0, 1 + math.log(dose / 10, 5))
-    return _DAMAGE.get(degree, 1.0)
+    _, degree, dose = parse_variant(variant)
+    return max(0.0, 1 + math.log(dose / 10, 5)) if dose else _DAMAGE.get(degree or "", 1.0)
 
 
 def mock_judge(name: str, seed: int = 0) -> MockJudge:
