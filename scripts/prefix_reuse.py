@@ -9,9 +9,11 @@ import argparse
 import statistics
 import time
 from collections.abc import Sequence
+from random import Random
 from typing import Any
 
-from dhp.llm.hf.compute import begin, next_logprobs
+from dhp.llm.hf.compute import begin, generate
+from dhp.llm.hf.decoding import Decoding
 
 BAR = 4.0
 
@@ -42,7 +44,7 @@ def random_model(args: argparse.Namespace) -> Any:
         intermediate_size=args.hidden * 11 // 4,
         num_hidden_layers=args.layers,
         num_attention_heads=args.hidden // 64,
-        max_position_embeddings=args.shared + args.own,
+        max_position_embeddings=args.shared + args.own + 1,
     )
     torch.manual_seed(0)
     with torch.device(args.device):
@@ -50,14 +52,18 @@ def random_model(args: argparse.Namespace) -> Any:
 
 
 def seconds(model: Any, rows: Sequence[Sequence[int]], shared: int, size: int) -> tuple[float, Any]:
-    """Wall time and log-probabilities of the token after each row; with `shared` 0 each from its start."""
+    """Wall time and highest log-probabilities after each row; with `shared` 0 each from its start."""
     import torch
 
+    decoding = Decoding(1, sampled=False, temperature=1.0, top_p=1.0, top_k=0, min_p=0.0, top_logprobs=20)
     start = time.perf_counter()
-    cache = begin(model, rows[0][:shared], padded=False) if shared else None
-    own = [row[shared:] for row in rows]
-    found = torch.cat([next_logprobs(model, own[i : i + size], cache) for i in range(0, len(own), size)])
-    return time.perf_counter() - start, found
+    cache = begin(model, rows[0][:shared]) if shared else None
+    found = []
+    for first in range(0, len(rows), size):
+        batch = rows[first : first + size]
+        found += generate(model, batch, decoding, [Random()] * len(batch), set(), cache)
+    taken = time.perf_counter() - start
+    return taken, torch.tensor([[logprob for _, logprob in row.alternatives[0]] for row in found])
 
 
 def main() -> None:

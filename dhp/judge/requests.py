@@ -126,12 +126,12 @@ class RequestBuilder:
 
     def _params(self, metric: Metric, form: AnswerForm) -> Params:
         protocol = self.protocol
-        top_logprobs, wanted = 0, tuple[str, ...]()
+        top_logprobs = 0
         if protocol.extraction != "parse":
             top_logprobs = _TOP_LOGPROBS
-            wanted = tuple(score_tokens(answer_scale(form, metric.scale), form))
+            score_tokens(answer_scale(form, metric.scale), form)  # raises where it cannot work
         seed = None if protocol.temperature == 0 else self.seed
-        return Params(protocol.temperature, protocol.top_p, protocol.max_tokens, seed, top_logprobs, wanted)
+        return Params(protocol.temperature, protocol.top_p, protocol.max_tokens, seed, top_logprobs)
 
     def _writer(self, task: Task, auto_steps: TaskSteps | None) -> PromptWriter:
         if self.prompt_files is not None:

@@ -18,9 +18,6 @@ class Params:
     """Of sample 0; sample i gets seed + i where samples are asked one by one."""
     top_logprobs: int = 0
     """How many alternatives of each generated token to return with their log-probabilities; 0 for none."""
-    wanted: tuple[str, ...] = ()
-    """Tokens, as `normal` leaves them, whose probabilities matter. A model in process returns exactly these
-    for the first token of its answer and generates nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +41,7 @@ class Position:
     """Log-probabilities at one place of an answer."""
 
     chosen: str
-    """The token that was generated, or would have been: the most likely one where only probabilities were
-    wanted."""
+    """The token that was generated."""
     alternatives: tuple[tuple[str, float], ...]
     """Tokens with their natural log-probabilities; the same text may stand more than once."""
 
@@ -82,13 +78,3 @@ class Answer:
 
     request: Request
     outcomes: Mapping[int, Reply | Failure]
-
-
-def normal(token: str) -> str:
-    """A token without what does not change its meaning as a score: spaces, marks, case, width.
-
-    `" 4"`, `"4"`, `"**4"`, `"４"` and `"Ġ4"` are all `"4"`.
-    """
-    import unicodedata
-
-    return unicodedata.normalize("NFKC", token).strip(" \t\r\n\u2581\u0120\u010a*_#`\"'()[]:.,;").casefold()

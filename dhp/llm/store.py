@@ -177,7 +177,8 @@ def keys(model: str, endpoint: str, request: Request) -> dict[int, bytes]:
 
 @functools.lru_cache(maxsize=1024)
 def _settings(model: str, endpoint: str, params: Params) -> bytes:
-    return json.dumps([model, endpoint, asdict(params)]).encode() + b"\0"
+    settings = {**asdict(params), "wanted": []}  # a former setting; keys must stay as they are
+    return json.dumps([model, endpoint, settings]).encode() + b"\0"
 
 
 def row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: str) -> tuple[object, ...]:

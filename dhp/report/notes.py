@@ -12,6 +12,7 @@ _STYLES = {
 }
 _DOMINANT = 0.8  # share of one score, from which it is said
 _NO_REASON = ("asked", "scored", "stopped")
+_MOST_MISSING = 0.5  # probability that fell on no score, from which the first note warns
 _FEW_MOVED = 6  # pairs that are not tied, and their share: from here on it is not said
 _SHARE_MOVED = 0.2
 _NAMED = 3  # variants in one note
@@ -21,12 +22,22 @@ _FEWEST = 5  # 2 ** -5 is the first possible p-value below 0.05
 def notes(result: Result) -> list[str]:
     """What a reader of the table must know besides its figures."""
     return [
+        *_about_probability(result),
         *_savings(result),
         *_about_variants(result),
         *_about_pairs(result),
         *_about_ties(result),
         *_about_judge(result),
         *_about_reading(result),
+    ]
+
+
+def _about_probability(result: Result) -> list[str]:
+    if (result.missing_mass or 0.0) <= _MOST_MISSING:
+        return []
+    return [
+        f"WARNING: {result.missing_mass:.0%} of the probability fell on no score: answers are hardly in "
+        "the form asked for"
     ]
 
 

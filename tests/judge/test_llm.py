@@ -158,7 +158,7 @@ def test_probabilities_make_an_expected_score() -> None:
         ("prob", 3.75, 0.2)
     }
     assert len(model.asked) == 16
-    assert set("12345") <= set(model.asked[0].params.wanted)
+    assert model.asked[0].params.top_logprobs == 20
 
 
 def test_without_probabilities_nothing_is_read_in_their_place_unless_allowed() -> None:

@@ -2,27 +2,40 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
 
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
+from dhp.core.text import without_reasoning
 from dhp.judge.extraction.numbers import HAN, WORDS
-from dhp.judge.extraction.rating import read_rating
+from dhp.judge.extraction.rating import ONE_TOKEN, read_rating
 from dhp.judge.extraction.records import UNPARSED, Extracted
-from dhp.llm.records import Position, normal
+from dhp.llm.records import Position
 
 _BYTES = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
 """Spaces and line ends as raw vocabularies write them."""
 _LABEL = re.compile(r"(?:rating|score|grade|answer|verdict|boxed|评分|得分|分数|答案)[^\n\d]{0,60}$", re.I)
+_GOES_ON = re.compile(r"[A-Za-z0-9十百]|[.,](?!0+(?!\d))\d")
+"""What makes a number another one, or a part of a word."""
 
 
 def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
     """The texts, as `normal` leaves them, that a score may have as one token, each with its score.
 
-    Raises `InputError` where a score needs more than one token: allowed are whole numbers within 0 to 9, and
-    up to 26 letters.
+    Parameters
+    ----------
+    scale
+        The answer's own scale.
+    form
+        How the answer was asked for; never `mix`.
+
+    Raises
+    ------
+    InputError
+        Where a score needs more than one token: allowed are whole numbers within 0 to 9, and 26 letters.
     """
     whole = scale.min == int(scale.min) and scale.max == int(scale.max)
     low, high = int(scale.min), int(scale.max)
@@ -37,21 +50,65 @@ def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
     return {normal(text): float(score) for text, score in spellings.items() if low <= score <= high}
 
 
-def expected_score(positions: Sequence[Position], scale: Scale, form: AnswerForm) -> Extracted:
-    """The mean of the scores, weighed by their probabilities at the place where the answer gives its score.
+def normal(token: str) -> str:
+    """A token without what does not change its meaning as a score: spaces, marks, case, width.
 
-    That place is where the generated token is the score that `read_rating` reads from the whole answer; a
-    model that says something else gave no score, however small numbers were likely. Probabilities are
-    renormalised over the scale. Raises `InputError` as `score_tokens` does.
+    `" 4"`, `"4"`, `"**4"`, `"４"` and `"Ġ4"` are all `"4"`.
+    """
+    plain = unicodedata.normalize("NFKC", token)
+    return plain.strip(" \t\r\n\u2581\u0120\u010a*_#`\"'()[]:.,;").casefold()
+
+
+def expected_score(
+    positions: Sequence[Position], scale: Scale, form: AnswerForm, *, cut_off: bool = False
+) -> Extracted:
+    """The mean of the scores, weighed by their probabilities where the model's own answer gives its score.
+
+    That is the first position at which the token of the answer is the score that `read_rating` reads from the
+    whole answer. Where the answer was to be the score alone, no position counts but the first, after spaces,
+    marks and reasoning. An answer of another form gives no score, however likely numbers were.
+
+    Parameters
+    ----------
+    positions
+        The answer, token by token, each with its likely alternatives.
+    scale
+        The answer's own scale.
+    form
+        How the answer was asked for; never `mix`.
+    cut_off
+        Whether the answer ended at the token limit.
+
+    Returns
+    -------
+    Extracted
+        The mean, renormalised over the scale, with the probability that fell elsewhere as `missing_mass`.
+
+    Raises
+    ------
+    InputError
+        As `score_tokens`.
     """
     tokens = score_tokens(scale, form)
     pieces = [p.chosen.translate(_BYTES) for p in positions]
-    read = read_rating("".join(pieces), scale, form)
+    read = read_rating("".join(pieces), scale, form, cut_off=cut_off)
+    if form in ONE_TOKEN:
+        place = _first(pieces)
+        alone = place is not None and _is_alone(pieces, place)
+        if not alone and read.status != "refused":
+            return UNPARSED
+    else:
+        place = _stated(pieces, scale, form, read.score)
     if read.score is None:
         return read
-    place = _place(positions, pieces, scale, form, read.score)
+    if place is None or tokens.get(normal(pieces[place])) != read.score:
+        return UNPARSED
+    return _mean(positions[place], tokens, scale, form)
+
+
+def _mean(position: Position, tokens: dict[str, float], scale: Scale, form: AnswerForm) -> Extracted:
     masses: dict[float, float] = dict.fromkeys(tokens.values(), 0.0)
-    for token, logprob in place.alternatives if place is not None else ():
+    for token, logprob in position.alternatives:
         score = tokens.get(normal(token))
         article = form == "letters" and token.translate(_BYTES).strip() in ("a", "i")
         if score is not None and not article and not math.isnan(logprob):
@@ -65,21 +122,45 @@ def expected_score(positions: Sequence[Position], scale: Scale, form: AnswerForm
     )
 
 
-def _place(
-    positions: Sequence[Position], pieces: Sequence[str], scale: Scale, form: AnswerForm, score: float
-) -> Position | None:
-    """Where the answer says its score: behind a label if anywhere, never in a mention of the scale."""
+def _first(pieces: Sequence[str]) -> int | None:
+    """The first token of the answer that is no space or mark, behind the model's reasoning."""
+    text = "".join(pieces)
+    answer = (without_reasoning(text) or "").lstrip()
+    start = len(text) - len(answer) if text.endswith(answer) else 0
+    ends = accumulate(map(len, pieces))
+    for place, (piece, end) in enumerate(zip(pieces, ends, strict=True)):
+        if end > start and normal(piece):
+            return place
+    return None
+
+
+def _is_alone(pieces: Sequence[str], place: int) -> bool:
+    """Whether a token is a whole number of one digit, or a letter."""
+    token = normal(pieces[place]).removesuffix(".0")
+    return (len(token) == 1 or token in WORDS) and not _goes_on(pieces, place)
+
+
+def _goes_on(pieces: Sequence[str], place: int) -> bool:
+    """Whether what follows a token makes it another number, or a part of a word."""
+    return _GOES_ON.match("".join(pieces[place + 1 : place + 4])) is not None
+
+
+def _stated(pieces: Sequence[str], scale: Scale, form: AnswerForm, score: float | None) -> int | None:
+    """Where an answer in sentences says its score: behind a label if anywhere, not in a mention of the scale.
+
+    In `analyze-rate` the last such place, as the rating follows the analysis.
+    """
     text, tokens = "".join(pieces), score_tokens(scale, form)
     low, high = f"{scale.min:g}", f"{scale.max:g}"
     mention = re.compile(
         rf"\b{low}[ \t]*(?:[-–/]|to|and|至|到)[ \t]*{high}\b|(?:out of|/)[ \t]*{high}\b", re.I
     )
     mentions = [m.span() for m in mention.finditer(text)]
-    places: dict[bool, list[Position]] = {True: [], False: []}
-    for position, piece, end in zip(positions, pieces, accumulate(map(len, pieces)), strict=True):
+    places: dict[bool, list[int]] = {True: [], False: []}
+    for place, (piece, end) in enumerate(zip(pieces, accumulate(map(len, pieces)), strict=True)):
         inside = any(start < end <= stop for start, stop in mentions)
-        if tokens.get(normal(piece)) == score and not inside:
+        if tokens.get(normal(piece)) == score and not inside and not _goes_on(pieces, place):
             start = end - len(piece)
-            places[_LABEL.search(text, max(0, start - 80), start) is not None].append(position)
+            places[_LABEL.search(text, max(0, start - 80), start) is not None].append(place)
     found = places[True] or places[False]
     return found[-1 if form == "analyze-rate" else 0] if found else None

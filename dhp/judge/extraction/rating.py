@@ -17,7 +17,7 @@ from dhp.judge.extraction.yes_no import YesNo, read_yes_no
 _OTHER_SCALE = re.compile(r"\bscale (?:of|from) ⟦\?⟧", re.I)
 _LONGEST = 40_000
 """Characters of an answer that are read: half from its beginning, half from its end."""
-_ONE_TOKEN: tuple[AnswerForm, ...] = ("score-only", "da", "stars", "letters")
+ONE_TOKEN: tuple[AnswerForm, ...] = ("score-only", "da", "stars", "letters")
 """Forms whose whole answer is the score."""
 
 
@@ -89,5 +89,5 @@ def _may_go_on(found: Found, words: str, form: AnswerForm) -> bool:
     """Whether the number that ends a cut off answer may begin a longer one, or a sentence."""
     if found.tier == LOOSE:
         return True
-    one_token = form in _ONE_TOKEN and found.rule in ("bare", "letter")  # asked for, and perhaps allowed
+    one_token = form in ONE_TOKEN and found.rule in ("bare", "letter")  # asked for, and perhaps allowed
     return not one_token and not words[found.start + len(found.value) :].strip("⟧ ")

@@ -110,15 +110,11 @@ class LlmJudge(Judge):
         extraction = self.builder.protocol.extraction
         if reply.finish == "content_filter":
             return Extracted("refused", None, None)
-        if extraction != "parse" and reply.positions:
-            return expected_score(reply.positions, scale, target.form)
-        read = read_rating(
-            reply.text,
-            scale,
-            target.form,
-            cut_off=reply.finish == "length",
-            yes_no=yes_no_of(target.metric, scale),
-        )
+        cut_off = reply.finish == "length"
+        if extraction != "parse" and reply.positions is not None:
+            return expected_score(reply.positions, scale, target.form, cut_off=cut_off)
+        yes_no = yes_no_of(target.metric, scale)
+        read = read_rating(reply.text, scale, target.form, cut_off=cut_off, yes_no=yes_no)
         if extraction == "prob" and read.score is not None:
             raise InputError(
                 f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "

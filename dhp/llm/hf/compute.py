@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from dhp.llm.hf.decoding import Decoding, Overflow, Recorder, drawing
+from dhp.llm.hf.decoding import Decoding, Recorder, drawing
 from dhp.llm.hf.quiet import quiet
 
 if TYPE_CHECKING:
@@ -31,60 +31,33 @@ class Generated:
     """The most probable tokens at each place with their log-probabilities, where they were asked for."""
 
 
-def only_of_one_length(model: "PreTrainedModel", *, padded: bool) -> bool:
+def only_of_one_length(model: "PreTrainedModel", cache: "Cache | None" = None) -> bool:
     """Whether rows of several lengths, computed together, would change one another's numbers.
 
-    So it is where the longest row sets how positions are encoded, and where padding before a row (`padded`)
-    goes into a recurrent state, which not every model prevents.
+    So it is where the longest row sets how positions are encoded, and where padding before a row goes into a
+    recurrent state, which not every model prevents, or takes up places in the sliding window of a cache.
     """
+    if cache is not None and any(layer.is_sliding for layer in cache.layers):
+        return True
     parameters = getattr(model.config.get_text_config(), "rope_parameters", None)
     by_length = not {"dynamic", "longrope"}.isdisjoint(_rope_types(parameters))
-    return by_length or (padded and getattr(model, "_is_stateful", False))
+    return by_length or bool(getattr(model, "_is_stateful", False))
 
 
-def begin(model: "PreTrainedModel", tokens: Sequence[int], *, padded: bool) -> "Cache | None":
-    """The cache after a shared beginning; None where continuing it would give other numbers.
-
-    `padded` says that rows will have padding between the beginning and their own tokens: it takes up places
-    in a sliding window.
-    """
+def begin(model: "PreTrainedModel", tokens: Sequence[int]) -> "Cache | None":
+    """The cache after a shared beginning; None where continuing it would give other numbers."""
     import torch
     from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
-    if only_of_one_length(model, padded=True):
+    if only_of_one_length(model):
         return None
     cache = DynamicCache(config=model.config)
-    same = {DynamicLayer} if padded else {DynamicLayer, DynamicSlidingWindowLayer}
-    if not {type(layer) for layer in cache.layers} <= same:
+    if not {type(layer) for layer in cache.layers} <= {DynamicLayer, DynamicSlidingWindowLayer}:
         return None
     with quiet(), torch.inference_mode():
         ids = torch.tensor([list(tokens)], device=model.device)
         model(input_ids=ids, past_key_values=cache, use_cache=True, **_only(model, [len(tokens) - 1]))
     return cache if cache.is_initialized and cache.get_seq_length() == len(tokens) else None
-
-
-def next_logprobs(
-    model: "PreTrainedModel", rows: Sequence[Sequence[int]], cache: "Cache | None" = None
-) -> "Tensor":
-    """Natural log-probabilities of every token after each row, (rows, vocabulary), in one forward pass.
-
-    Rows continue `cache` where there is one. They are padded on the right, which a causal model never sees.
-    """
-    import torch
-
-    longest = max(len(row) for row in rows)
-    last = [len(row) - 1 for row in rows]
-    keep = sorted(set(last))
-    with quiet(), torch.inference_mode():
-        ids = torch.tensor([[*row, *[row[-1]] * (longest - len(row))] for row in rows], device=model.device)
-        past = {} if cache is None else {"past_key_values": _copies(cache, len(rows))}
-        logits = model(input_ids=ids, use_cache=bool(past), **past, **_only(model, keep)).logits
-        places = [keep.index(i) for i in last] if logits.shape[1] == len(keep) else last
-        logprobs: Tensor = logits[list(range(len(rows))), places].float().log_softmax(-1).cpu()
-    broken = logprobs.isnan().any(-1)
-    if broken.any():
-        raise Overflow(int(broken.nonzero()[0]))
-    return logprobs
 
 
 def generate(

@@ -5,12 +5,12 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
 from dhp.core.seeding import stream
 from dhp.llm.hf.batching import Row, Share, shares, windows
-from dhp.llm.hf.compute import Generated, begin, generate, next_logprobs, only_of_one_length
+from dhp.llm.hf.compute import Generated, begin, generate, only_of_one_length
 from dhp.llm.hf.decoding import Overflow, decide
 from dhp.llm.hf.loading import load_config, load_network, load_tokenizer
 from dhp.llm.hf.source import check_device, find
@@ -20,7 +20,6 @@ from dhp.llm.records import Position, Reply, Request
 if TYPE_CHECKING:
     from transformers import Cache, PreTrainedConfig, PreTrainedModel
 
-_Result = TypeVar("_Result")
 _LOOK_AHEAD = 64
 _BATCH = {"cpu": 4, "cuda": 32}
 
@@ -77,7 +76,7 @@ class HfModel:
     def misfit(self, request: Request) -> str | None:
         """Why prompt and answer do not fit into the model's context; None where they do."""
         tokens = self.count_tokens(request.prompt)
-        answer = 0 if request.params.wanted else request.params.max_tokens
+        answer = request.params.max_tokens
         limit = getattr(self._config.get_text_config(), "max_position_embeddings", None)
         if not tokens:
             return "the prompt has no tokens"
@@ -99,32 +98,10 @@ class HfModel:
             In no particular order.
         """
         for window in windows(requests, max(_LOOK_AHEAD, 2 * (self._batch_size or 0))):
-            if window[0][0].params.wanted:
-                yield from self._weigh(window)
-            else:
-                yield from self._continue(window)
+            yield from self._generated(window)
 
-    def _weigh(self, window: list[list[Request]]) -> Iterator[tuple[Request, dict[int, Reply]]]:
-        """Answers that are probabilities of wanted tokens."""
-        requests = [request for family in window for request in family]
-        tokens = self._vocabulary.wanted(requests[0].params.wanted)
-        texts = [self._vocabulary.token(token) for token in tokens]
-
-        def compute(rows: Sequence[Row], cache: "Cache | None") -> list[tuple[int, list[float]]]:
-            done = 0 if cache is None else cache.get_seq_length()
-            logprobs = next_logprobs(self._network, [row.tokens[done:] for row in rows], cache)
-            return list(zip(logprobs.argmax(-1).tolist(), logprobs[:, tokens].tolist(), strict=True))
-
-        for share in shares(self._rows(window, one=True)):
-            for row, (likeliest, logprobs) in self._computed(requests, share, compute, padded=False):
-                request = requests[row.index]
-                chosen = self._vocabulary.token(likeliest)
-                position = Position(chosen, _ranked(texts, logprobs))
-                first = Reply(chosen, "stop", len(row.tokens), 0, 1, (position,))
-                yield request, _same(request, first)
-
-    def _continue(self, window: list[list[Request]]) -> Iterator[tuple[Request, dict[int, Reply]]]:
-        """Answers that are generated."""
+    def _generated(self, window: list[list[Request]]) -> Iterator[tuple[Request, dict[int, Reply]]]:
+        """The answers to requests with the same `Params`, by group."""
         requests = [request for family in window for request in family]
         own = self._network.generation_config
         decoding = decide(requests[0].params, own)
@@ -139,7 +116,7 @@ class HfModel:
 
         done: dict[int, dict[int, Generated]] = defaultdict(dict)
         for share in shares(self._rows(window, one=not decoding.sampled)):
-            for row, generated in self._computed(requests, share, compute, padded=True):
+            for row, generated in self._computed(requests, share, compute):
                 done[row.index][row.sample] = generated
                 request = requests[row.index]
                 if len(done[row.index]) == (len(request.samples) if decoding.sampled else 1):
@@ -160,18 +137,16 @@ class HfModel:
         self,
         requests: Sequence[Request],
         share: Share,
-        compute: "Callable[[Sequence[Row], Cache | None], list[_Result]]",
-        *,
-        padded: bool,
-    ) -> Iterator[tuple[Row, _Result]]:
+        compute: "Callable[[Sequence[Row], Cache | None], list[Generated]]",
+    ) -> Iterator[tuple[Row, Generated]]:
         """Rows with their results, batch by batch; batches are halved where memory runs out."""
         import torch
 
         cache = None
         if share.shared:
-            cache = begin(self._network, share.rows[0].tokens[: share.shared], padded=padded)
+            cache = begin(self._network, share.rows[0].tokens[: share.shared])
         rows = share.rows
-        of_one_length = only_of_one_length(self._network, padded=padded)
+        of_one_length = only_of_one_length(self._network, cache)
         while rows:
             size = self._size()
             batch = rows[:size]

@@ -1,11 +1,9 @@
 """Between text and tokens."""
 
-import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
-from dhp.llm.records import normal
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -55,13 +53,3 @@ class Vocabulary:
     def token(self, token: int) -> str:
         """Text of one token, special or not."""
         return str(self._tokenizer.decode([token]))
-
-    @functools.cached_property
-    def _normal(self) -> list[str]:
-        texts: Any = self._tokenizer.decode([[i] for i in range(len(self._tokenizer))])
-        return [normal(text) for text in texts]
-
-    def wanted(self, wanted: Sequence[str]) -> list[int]:
-        """Tokens whose text, as `normal` leaves it, is among `wanted`."""
-        texts = set(wanted)
-        return [i for i, text in enumerate(self._normal) if text in texts]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
-from dhp.judge.extraction.prob import expected_score, score_tokens
+from dhp.judge.extraction.prob import expected_score, normal, score_tokens
 from dhp.judge.extraction.records import Extracted
-from dhp.llm.records import Position, normal
+from dhp.llm.records import Position
 
 FIVE = Scale(min=1.0, max=5.0)
 
@@ -60,8 +60,16 @@ def test_one_text_may_stand_twice() -> None:
     [
         (["4"], "score-only", 0),
         (["Rating", ":", " ", "4", "\n", "It", " has", " ", "4", " parts"], "rate-explain", 3),
-        (["1", ".", " Coherence", ":", " ", "4"], "score-only", 5),
-        (["Rating", " (", "1", "-", "5", "):", " ", "5", "."], "score-only", 7),
+        (["1", ".", " Coherence", ":", " ", "4"], "rate-explain", 5),
+        (["Rating", " (", "1", "-", "5", "):", " ", "5", "."], "rate-explain", 7),
+        (["Rating", ":", " ", "2", "\n", "It", " has", " ", "23", " parts"], "rate-explain", 3),
+        (["It", " has", " ", "4", "5", " words", ".", " ", "Rating", ":", " ", "4"], "analyze-rate", 11),
+        (["\n", " ", "4", "\n", "\n", "The", " answer", " is", " ", "4", "."], "score-only", 2),
+        (["1", "\n", "\n", "The", " answer", " is", " ", "1", "."], "score-only", 0),
+        (["**", "4", "**"], "score-only", 1),
+        (["4", "分"], "score-only", 0),
+        (["4", ".", "0"], "score-only", 0),
+        (["<think>", "Is", " it", " ", "3", "?", "</think>", "\n", "4"], "score-only", 8),
         (["From", " ", "1", " to", " ", "5", ",", " I", " give", " a", " ", "1", "."], "free-text", 11),
         (["It", " names", " ", "4", " people", ".", "\n", "Rating", ":", " ", "4"], "analyze-rate", 10),
         (["ĠRating", ":", "Ġ", "4", "Ċ", "2", "Ġerrors"], "rate-explain", 3),
@@ -86,14 +94,33 @@ def test_the_place_is_where_the_score_is_said(tokens: list[str], form: AnswerFor
         (["3", ".", "5"], "unparsed"),
         (["I", " cannot", " rate", " it"], "refused"),
         (["9"], "out_of_scale"),
+        (["2", "3"], "unparsed"),
+        (["23"], "unparsed"),
+        (["2", "Window"], "unparsed"),
+        (["2", "Window", " is", " a", " ", "2"], "unparsed"),
+        (["The", " answer", " is", " ", "4"], "unparsed"),
+        (["Rating", ":", " ", "4"], "unparsed"),
+        (["Answer", ":", "\n\n", "4"], "unparsed"),
+        (["1", ".", " Read", " the", " story", " and", " note", " its", " characters"], "unparsed"),
+        (["1", ".", " Read", " the", " story", ".", "\n", "2", ".", " Rate", " it"], "unparsed"),
+        (["3", " or", " ", "4"], "unparsed"),
+        (["<think>", "It", " is", " a", " ", "4"], "unparsed"),
     ],
 )
-def test_no_place_is_no_score(tokens: list[str], status: str) -> None:
-    assert expected_score([word(token) for token in tokens], FIVE, "score-only") == Extracted(
+def test_an_answer_of_another_form_is_no_score(tokens: list[str], status: str) -> None:
+    assert expected_score([likely(token) for token in tokens], FIVE, "score-only") == Extracted(
         status,  # type: ignore[arg-type]
         None,
         "bare" if status == "out_of_scale" else None,
     )
+
+
+@pytest.mark.parametrize("form", ["analyze-rate", "rate-explain", "free-text"])
+def test_an_answer_cut_off_before_its_rating_is_no_score(form: AnswerForm) -> None:
+    tokens = ["The", " text", " is", " clear", ".", " I", " would", " give", " it", " a", " ", "4"]
+    positions = [likely(token) for token in tokens]
+    assert expected_score(positions, FIVE, form).status == "scored"
+    assert expected_score(positions, FIVE, form, cut_off=True).status == "unparsed"
 
 
 def test_no_mass_on_the_scale_is_no_score() -> None:
