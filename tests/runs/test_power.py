@@ -53,6 +53,7 @@ def noticed_by_fresh_runs(model: str, n: int, runs: int) -> tuple[float, float]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "n"), [("mock/noisy?sensitivity=0.5", 25), ("mock/ideal?sensitivity=0.3", 15)]
 )
@@ -98,6 +99,7 @@ def pilot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_pilot_foretells_runs_like_itself(pilot: Path) -> None:
     question = Question(n=24)
     (found,) = power_of_runs([pilot], question)
