@@ -2,6 +2,7 @@
 
 import io
 import logging
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -16,6 +17,11 @@ from dhp.core.files import reason
 from dhp.core.text import printable
 
 _BROKEN_PIPE = 141  # as the shell has it
+_OPTIONS = {
+    name: f"--{name.removesuffix('s') if name in ('fields', 'perturbers') else name}".replace("_", "-")
+    for name in "data dataset task fields n suite perturbers perturb_model perturbed doses".split()
+}
+"""Parameters of `dhp.run` that messages of the library name -> options."""
 _FAULT_OF_OURS = 70
 _DEBUG = "--debug"
 
@@ -62,7 +68,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
             traceback.print_exc()
         match e:
             case DhpError():
-                _fail(str(e), e.exit_code)
+                _fail(_with_options(str(e)), e.exit_code)
             case OSError():  # a file that no reader or writer of ours expected to fail
                 _fail(f"{e.filename or 'output'}: {e.strerror or e}", 2)
         hint = "" if debug else f"; run it again with {_DEBUG} to see where"
@@ -94,11 +100,16 @@ class _Notes(logging.Handler):
     """Shows what the package logs, a line each."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        _say(record.getMessage())
+        _say(_with_options(record.getMessage()))
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:
     _say(str(message))
+
+
+def _with_options(message: str) -> str:
+    """The message with options for the parameters that it names, as `perturb_model` in backticks."""
+    return re.sub(r"`(\w+)`", lambda m: _OPTIONS.get(m[1], m[0]), message)
 
 
 def _say(message: str) -> None:

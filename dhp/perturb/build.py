@@ -94,7 +94,7 @@ class _Build:
         left_out = [v.name for v in made if v.method == "llm"]
         if len(left_out) == len(made):
             raise InputError(
-                f"suite '{suite.suite}': a language model makes all of it; give one by --perturb-model"
+                f"suite '{suite.suite}': a language model makes all of it; give one by `perturb_model`"
             )
         return suite.suite, [v for v in made if v.method != "llm"], left_out
 
@@ -116,7 +116,7 @@ class _Build:
         if not asked:
             suites = ", ".join(sorted({d.suite_name for d in sets}))
             raise InputError(
-                f"perturb model: makes nothing in suite {suites}; allowed: one with perturbers of method llm"
+                f"`perturb_model`: makes nothing in suite {suites}; allowed: one with method llm in it"
             )
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
@@ -265,7 +265,7 @@ def build_texts(
     made = [making.made(d, part_of(frozen, d)) for d in sets]
     if lacking := sorted({parse_variant(name).perturber for p in made if not frozen for name in p.left_out}):
         logging.getLogger("dhp").warning(
-            "left out, as a language model makes them: %s; give one by --perturb-model", ", ".join(lacking)
+            "left out, as a language model makes them: %s; give one by `perturb_model`", ", ".join(lacking)
         )
     return made
 

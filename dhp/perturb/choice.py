@@ -55,9 +55,9 @@ def found_datasets(
     fields, n = choice.get("fields"), choice.get("n")
     if perturbed is not None and is_released(str(perturbed)):
         if data is not None or choice.get("task") is not None:
-            option = "--task" if data is None else "--data"
+            name = "task" if data is None else "data"
             raise InputError(
-                f"{option}: cannot be used with --perturbed {perturbed}, which brings its examples"
+                f"`{name}`: cannot be used with `perturbed` {perturbed}, which brings its examples"
             )
         return _released(dataset, str(perturbed), fields, n, seed), None
     frozen = read_frozen(Path(perturbed)) if perturbed is not None else None
@@ -85,18 +85,13 @@ def _task_of(frozen: Mapping[str, FrozenPart] | None) -> str | None:
 def check_choice(choice: Choice, own: Sequence[Perturber]) -> None:
     """Raise `InputError` for options that contradict each other."""
     perturbed, model, doses = choice.get("perturbed"), choice.get("perturb_model"), choice.get("doses")
-    others = {
-        "--suite": choice.get("suite"),
-        "--perturber": own,
-        "--perturb-model": model,
-        "--doses": doses,
-    }
-    for option, value in others.items():
+    others = {"suite": choice.get("suite"), "perturbers": own, "perturb_model": model, "doses": doses}
+    for name, value in others.items():
         if perturbed is not None and value:
-            raise InputError(f"{option}: cannot be used with --perturbed {perturbed}, which brings its texts")
+            raise InputError(f"`{name}`: cannot be used with `perturbed` {perturbed}, which brings its texts")
     if doses and (model or own):
-        option = "--perturb-model" if model else "--perturber"
-        raise InputError(f"{option}: cannot be used with --doses, which are for the suite's rules")
+        name = "perturb_model" if model else "perturbers"
+        raise InputError(f"`{name}`: cannot be used with `doses`, which are for the suite's rules")
 
 
 def _released(
@@ -112,7 +107,7 @@ def _released(
     suites = [read_suite(dataset) for dataset in DATASETS]
     for entry in released_datasets(name) if wanted == ["all"] else wanted:
         if entry not in DATASETS:
-            raise InputError(f"--perturbed {name}: has no dataset '{entry}'; {suggest(str(entry), DATASETS)}")
+            raise InputError(f"`perturbed` {name}: has no dataset '{entry}'; {suggest(str(entry), DATASETS)}")
         suite = read_suite(entry)
         own = {v.name for v in suite.variants}
         known = {v.name for each in suites for v in each.variants}
@@ -124,7 +119,7 @@ def _released(
         whole = Dataset(entry, found.examples, task, None, found.examples, found.variants, found.texts)
         sets.append(whole if n is None else whole.chosen(n, seed))
     if len({each.name for each in sets}) < len(sets):
-        raise InputError(f"--perturbed {name}: a dataset is named twice; give each one once")
+        raise InputError(f"`perturbed` {name}: a dataset is named twice; give each one once")
     return sets
 
 

@@ -47,7 +47,7 @@ def test_data_of_ones_own_get_the_suite_of_their_task(
     done = dhp("perturb", *own, "--show", "1", *by_model(follower))
     assert done.code == code
     if suite:
-        assert "perturb model: makes nothing in suite general" in done.err
+        assert "--perturb-model: makes nothing in suite general" in done.err
     else:
         assert "rewriting_insertion.major" in done.out
 

@@ -117,7 +117,7 @@ def test_other_data_say_once_what_is_left_out_and_how_it_is_made(caplog: pytest.
     made = dhp.perturb_datasets([mine, yours])
     assert [record.getMessage() for record in caplog.records] == [
         "left out, as a language model makes them: fictional_named_entities, grammatical_errors, "
-        "rewriting_insertion; give one by --perturb-model"
+        "rewriting_insertion; give one by `perturb_model`"
     ]
     assert made[0].left_out == ("fictional_named_entities", "grammatical_errors")
     assert {v.method for part in made for v in part.variants} == {"rule"}

@@ -311,7 +311,7 @@ def test_a_released_set_is_judged_for_what_it_holds(tmp_path: Path) -> None:
     folder = released(tmp_path / "theirs", nested=False)
     results = dhp.run("baseline/constant", perturbed=folder)
     assert [r.dataset for r in results] == ["story_cloze"]
-    with pytest.raises(InputError, match="--task: cannot be used with --perturbed"):
+    with pytest.raises(InputError, match="`task`: cannot be used with `perturbed`"):
         dhp.run("baseline/constant", "story_cloze", perturbed=folder, task="translation")
 
 
