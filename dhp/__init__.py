@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dhp.core.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate, Example, Rating, Variant
+    from dhp.human.agreement import correlate_tables
     from dhp.judge.api import Judge
     from dhp.judge.factory import protocol
     from dhp.llm.engine.rate_limits import RateLimits
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from dhp.perturb.build import perturb_datasets
     from dhp.perturb.choice import Choice
     from dhp.perturb.model_config import PerturbModel
-    from dhp.run import estimate, run
+    from dhp.run import estimate, judge_texts, run
 
 __all__ = [
     "AnalysisConfig",
@@ -56,7 +57,9 @@ __all__ = [
     "Variant",
     "__version__",
     "analyze",
+    "correlate_tables",
     "estimate",
+    "judge_texts",
     "perturb_datasets",
     "perturber",
     "protocol",
@@ -80,7 +83,8 @@ _MODULES = {
     "perturb.build": "perturb_datasets",
     "perturb.choice": "Choice",
     "perturb.model_config": "PerturbModel",
-    "run": "estimate run",
+    "human.agreement": "correlate_tables",
+    "run": "estimate judge_texts run",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _RENAMED = {"Asking": "ModelSettings", "Pace": "RateLimits"}

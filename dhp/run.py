@@ -1,9 +1,8 @@
 """The whole chain, examples to results: the only module that knows all stages."""
 
 import json
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
@@ -12,31 +11,31 @@ from dhp.analysis.analyze import analyze_group
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
 from dhp.analysis.ratings import groups
 from dhp.analysis.results import Result, Results
-from dhp.analysis.sequential import example_looks, resolved
+from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
-from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Variant
+from dhp.core.records import PROBES, Candidate, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import Task
 from dhp.judge.api import Judge, PlainJudge
-from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judges
+from dhp.judge.rate_texts import rate_texts
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.rated import RATED_SETS, RatedText, read_rated
 from dhp.perturb.build import Progress, build_texts, perturbing_estimates
 from dhp.perturb.choice import Choice
 from dhp.perturb.perturbed_dataset import PerturbedDataset, with_metrics
 from dhp.report.page import html_report
+from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
 from dhp.runs.writer import RunFolder
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_SECONDS_BETWEEN_SHOWS = 0.2
 
 
 class Way(TypedDict, total=False):
@@ -103,32 +102,32 @@ def run(
     _check(settings, analysis, choice)
     context = settings.context()
     judges = find_judges(model, protocol, settings, context, prompt_files=prompt_files, seed=seed)
-    resolve = partial(_resolved, analysis, metrics)
-    made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=resolve)
-    configs = [resolve(p.dataset.task, p.variants) for p in made]
-    perturbed = [p.judged_by(metrics) for p in made]
-    return _carry_out(judges, perturbed, configs, seed, folder, progress)
+    resolve = partial(_resolved, analysis)
+    check = lambda task, variants: resolve(with_metrics(task, metrics), variants)  # noqa: E731
+    made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=check)
+    return _carry_out(judges, [p.judged_by(metrics) for p in made], resolve, seed, folder, progress)
 
 
 def _carry_out(
     judges: Sequence[Judge],
     perturbed: Sequence[PerturbedDataset],
-    configs: Sequence[ResolvedConfig],
+    resolve: Callable[[Task, Sequence[Variant]], ResolvedConfig],
     seed: int,
     folder: RunFolder | None,
     progress: Progress | None,
 ) -> Results:
+    configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
     identity = _identity(judges, perturbed, configs, seed)
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = text_hash(json.dumps(identity, sort_keys=True))
-    judged = [
-        _judged(judge, part, config, seed, progress)
-        for part, config in zip(perturbed, configs, strict=True)
-        for judge in judges
-    ]
+    judged = []
+    for part in perturbed:
+        for judge in judges:
+            own = part.judged_as(judge.own_task(part.dataset.task))
+            judged.append(_judged(judge, own, resolve(own.dataset.task, own.variants), seed, progress))
     results = Results([result for _, result in judged])
     if folder:
         sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
@@ -176,6 +175,74 @@ def estimate(
     ]
 
 
+def judge_texts(
+    model: str | PlainJudge | Sequence[str | PlainJudge],
+    data: str | Sequence[RatedText],
+    *,
+    task: str = "summarization",
+    protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
+    prompt_files: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    settings: ModelSettings = ModelSettings(),
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> "pd.DataFrame":
+    """Rate given texts without degrading them.
+
+    Parameters
+    ----------
+    model, protocol, prompt_files, metrics, settings, seed, progress
+        As for `run`.
+    data
+        A table of texts, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or texts.
+    task
+        What the systems had to do: a name or a YAML file.
+
+    Returns
+    -------
+    DataFrame
+        Columns `source, system, metric, sample, score, status, raw, model, protocol`, as
+        `dhp.human.agreement.correlate_tables` takes them.
+
+    Raises
+    ------
+    InputError, StoppedEarly
+        As `run`.
+    """
+    judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
+    return rate_texts(judges, _texts(data), with_metrics(read_task(task), metrics), progress)
+
+
+def estimate_texts(
+    model: str | Sequence[str],
+    data: str | Sequence[RatedText],
+    *,
+    task: str = "summarization",
+    protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
+    prompt_files: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    settings: ModelSettings = ModelSettings(),
+    seed: int = 0,
+) -> list[Estimate]:
+    """What `judge_texts` would take of language models, at most, asking nothing; parameters as there."""
+    judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
+    texts, chosen = _texts(data), with_metrics(read_task(task), metrics)
+    return [
+        estimate_requests(j.cached_model, j.protocol, str(data), j.requests(texts, j.own_task(chosen)))
+        for j in judges
+        if j.cached_model
+    ]
+
+
+def _texts(data: str | Sequence[RatedText]) -> list[Candidate]:
+    if isinstance(data, str):
+        name, equals, path = data.partition("=")
+        data = (
+            read_rated(name, Path(path)) if equals and name in RATED_SETS else read_rated("own", Path(data))
+        )
+    return [Candidate(t.source_id, t.system, t.output, t.source, t.fields, t.references) for t in data]
+
+
 def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) -> None:
     for name, given, kind in (("settings", settings, ModelSettings), ("analysis", analysis, AnalysisConfig)):
         if not isinstance(given, kind):
@@ -186,11 +253,9 @@ def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) ->
         )
 
 
-def _resolved(
-    analysis: AnalysisConfig, metrics: Sequence[str], task: Task, variants: Sequence[Variant]
-) -> ResolvedConfig:
+def _resolved(analysis: AnalysisConfig, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:
     perturbers = {v.perturber for v in variants if v.level not in PROBES}
-    return analysis.resolve(task.task, perturbers, with_metrics(task, metrics).metric_names)
+    return analysis.resolve(task.task, perturbers, task.metric_names)
 
 
 def _identity(
@@ -212,7 +277,9 @@ def _judged(
 ) -> tuple["pd.DataFrame", Result]:
     """The ratings of one judge on one dataset, and what follows from them."""
     before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
-    frame = _rated(judge, part, config, seed, progress)
+    frame = rate_dataset(
+        judge, part.candidates(), part.dataset.task, part.dataset.name, config, seed=seed, progress=progress
+    )
     (group,) = groups(frame)
     result = analyze_group(
         group,
@@ -228,83 +295,6 @@ def _judged(
         cost = usage.cost(judge.cached_model.context.budget.prices)
         result = replace(result, usage=usage.lasting, cost=cost)
     return frame, result
-
-
-def _rated(
-    judge: Judge, part: PerturbedDataset, config: ResolvedConfig, seed: int, progress: Progress | None
-) -> "pd.DataFrame":
-    """All ratings of one judge on one dataset as a table; what it left unrated is there as failed.
-
-    In a run with looks, what was not asked is there as stopped.
-    """
-    ahead, task = part.candidates(), part.dataset.task
-    per_text = len(task.metrics) * judge.samples
-    total = len(ahead) * per_text
-    what = f"{judge.model} on {part.dataset.name}"
-    ratings: list[Rating] = []
-    cached_model = judge.cached_model
-    before = replace(cached_model.session_usage) if cached_model else Usage()
-
-    def show() -> None:
-        if progress:
-            progress(what, len(ratings), total, cached_model.spent(before) if cached_model else "")
-
-    if cached_model:
-        what = f"{judge.model} ({judge.protocol.partition('@')[0]}) on {part.dataset.name}"
-        cached_model.on_wait = show
-    judge.prepare(ahead, task)
-    shown = time.monotonic()
-    examples = [e.id for e in part.dataset.examples]
-    looks = example_looks(examples, seed, part.dataset.name) if config.interim else dict.fromkeys(examples, 1)
-    for look in range(1, 1 + max(looks.values())):
-        turn = [c for c in ahead if looks[c.example] == look]
-        ahead = [c for c in ahead if looks[c.example] > look]
-        for rating in checked_ratings(judge, turn, task) if turn else ():
-            ratings.append(rating)
-            if len(ratings) == total or time.monotonic() - shown > _SECONDS_BETWEEN_SHOWS:
-                shown = time.monotonic()
-                show()
-        if ahead:
-            ahead = _needed(ahead, _table(judge, part, ratings, looks), config)
-            total = len(ratings) + len(ahead) * per_text
-            show()
-    return _table(judge, part, ratings, looks if config.interim else {})
-
-
-def _needed(ahead: Sequence[Candidate], frame: "pd.DataFrame", config: ResolvedConfig) -> list[Candidate]:
-    """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
-    (group,) = groups(frame)
-    variants = dict.fromkeys(c.variant for c in ahead if c.variant != ORIGINAL and c.level not in PROBES)
-    done = resolved(group, list(variants), config)
-    wanted = {c.example for c in ahead if c.variant not in {ORIGINAL, *done}}
-    return [c for c in ahead if c.variant not in done and c.example in wanted]
-
-
-def _table(
-    judge: Judge, part: PerturbedDataset, ratings: Sequence[Rating], looks: Mapping[str, int]
-) -> "pd.DataFrame":
-    """The ratings in the order of the texts; with looks also their column, and what was not asked."""
-    import pandas as pd
-
-    candidates, metrics = part.candidates(), part.dataset.task.metric_names
-    rows = list(ratings)
-    if looks:
-        rated = {(r.example, r.variant) for r in ratings}
-        rows += [
-            Rating(c.example, c.variant, metric, sample, None, STOPPED)
-            for c in candidates
-            if (c.example, c.variant) not in rated
-            for metric in metrics
-            for sample in range(judge.samples)
-        ]
-    texts = {(c.example, c.variant): place for place, c in enumerate(candidates)}
-    rows.sort(key=lambda r: (texts[r.example, r.variant], metrics.index(r.metric), r.sample))
-    columns = {f.name: [getattr(r, f.name) for r in rows] for f in fields(Rating)}
-    levels = {v.name: v.level for v in part.variants}
-    columns["level"] = [levels.get(variant) for variant in columns["variant"]]
-    if looks:
-        columns["look"] = [looks[example] for example in columns["example"]]
-    return pd.DataFrame(columns).assign(model=judge.model, protocol=judge.protocol, dataset=part.dataset.name)
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:

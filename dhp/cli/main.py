@@ -27,7 +27,18 @@ _DEBUG = "--debug"
 
 
 _COMMANDS = (
-    *("benchmark", "perturb", "analyze", "compare", "gate", "power", "correlate", "report", "doctor"),
+    *(
+        "benchmark",
+        "perturb",
+        "analyze",
+        "compare",
+        "gate",
+        "power",
+        "judge",
+        "correlate",
+        "report",
+        "doctor",
+    ),
     *("data", "protocols", "weights", "leaderboard"),
 )
 """Each is the object of that name in the module of that name, which is imported when it is asked for."""

@@ -120,15 +120,17 @@ def correlate_tables(
     rated = {name: scores_by_metric(part) for name, part in judges(read_scores(ratings)).items()}
     found, aligned = [], {}
     for name, metrics in rated.items():
-        shared = [m for m in people if m in metrics]
+        shared = {m: metrics[m] for m in people if m in metrics}
+        if not shared and len(metrics) == 1:  # a classical metric, held against each human one
+            shared = dict.fromkeys(people, *metrics.values())
         if not shared:
             raise InputError(
                 f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(people)}"
             )
         each = []
-        for metric in shared:
-            truth, samples = _aligned(people[metric], metrics[metric], name, metric)
-            aligned[name, metric] = (people[metric], metrics[metric])
+        for metric, scores in shared.items():
+            truth, samples = _aligned(people[metric], scores, name, metric)
+            aligned[name, metric] = (people[metric], scores)
             each.append(_metric(metric, truth, samples, levels, coefficients, resamples, seed))
         found.append(JudgeAgreement(name, tuple(each), _means(each)))
     pairs = [

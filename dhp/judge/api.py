@@ -49,6 +49,10 @@ class Judge(PlainJudge, Protocol):
     auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
     """Task -> metric -> evaluation steps that the language model wrote."""
 
+    def own_task(self, task: Task) -> Task:
+        """The task with the metrics by which it rates; a classical metric has one of its own."""
+        return task
+
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
         """Called once a dataset with all its candidates, before any is rated."""
         return

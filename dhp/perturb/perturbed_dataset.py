@@ -86,6 +86,10 @@ class PerturbedDataset:
             for variant, text in [(ORIGINAL, e.output), *degraded.get(e.id, [])]
         ]
 
+    def judged_as(self, task: Task) -> "PerturbedDataset":
+        """With another task: the one that a judge with metrics of its own rates by."""
+        return replace(self, dataset=replace(self.dataset, task=task))
+
     def judged_by(self, metrics: Sequence[str]) -> "PerturbedDataset":
         """With no more than these metrics of its task; all where none is named."""
         return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))

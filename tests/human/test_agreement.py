@@ -85,7 +85,7 @@ def test_raters_are_averaged() -> None:
 @pytest.mark.parametrize(
     ("ratings", "human", "message"),
     [
-        (table(GOOD), table(HUMAN, "coherence"), "no metric of judge 'judge' .fluency.; allowed: coherence"),
+        (pd.concat([table(GOOD), table(GOOD, "length")]), table(HUMAN, "coherence"), "no metric of judge"),
         (table(GOOD), table(HUMAN).assign(source="x" + table(HUMAN)["source"]), "no source of judge"),
         (table(GOOD).drop(columns="system"), table(HUMAN), "column 'system' is missing"),
         (table(GOOD).assign(score="good"), table(HUMAN), "row 1: score 'good'; allowed: a number or nothing"),

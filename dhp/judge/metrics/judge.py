@@ -9,7 +9,7 @@ from typing import Any
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Metric, Scale, Task
-from dhp.judge.api import split_settings
+from dhp.judge.api import Judge, split_settings
 from dhp.judge.metrics import overlap
 from dhp.judge.metrics.likelihood import LIKELIHOODS, bertscore, likelihood
 
@@ -24,8 +24,8 @@ WIDE = 1000.0
 """Bound of the scale of metrics that have none, such as log-likelihoods."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricJudge:
+@dataclass(frozen=True)
+class MetricJudge(Judge):
     """A classical metric, computed against the reference of a text or against its source."""
 
     model: str
@@ -35,7 +35,6 @@ class MetricJudge:
     against: str
     over_references: str
     protocol: str = "none"
-    samples: int = 1
 
     def own_task(self, task: Task) -> Task:
         """The task with this metric in place of its own."""

@@ -1,0 +1,69 @@
+"""`dhp judge`: ratings of given texts, without degrading them."""
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from dhp.cli.model_options import ModelOptions, ProtocolOptions
+from dhp.cli.option_groups import GroupedCommand, option_group
+from dhp.core.errors import InputError
+
+
+@click.command(cls=GroupedCommand)
+@click.argument("data")
+@click.option("--model", multiple=True, required=True, metavar="MODEL", help="May be repeated.")
+@click.option(
+    "--protocol", multiple=True, default=("dhp",), metavar="NAME|FILE.yaml", help="See dhp protocols list."
+)
+@click.option("--task", default="summarization", metavar="NAME|FILE.yaml", help="What the systems had to do.")
+@click.option("--out", required=True, metavar="FILE", help="Table of ratings: .csv, .jsonl or .parquet.")
+@click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
+@option_group("protocols", ProtocolOptions)
+@option_group("models", ModelOptions)
+def judge(
+    data: str,
+    model: tuple[str, ...],
+    protocol: tuple[str, ...],
+    task: str,
+    out: str,
+    dry_run: bool,
+    protocols: ProtocolOptions,
+    models: ModelOptions,
+) -> None:
+    """Rate given texts without degrading them.
+
+    DATA is a table with the columns source, output and optionally id, system, reference, or NAME=FILE of a
+    published set: summeval, newsroom, realsumm, topical_chat, openmeva_roc. The table of ratings goes to
+    dhp correlate.
+
+    Example: dhp judge summeval=summeval.jsonl --model metric/rouge1 --out ratings.csv
+    """
+    from dhp.cli.estimates import print_estimates
+    from dhp.cli.output import output_console
+    from dhp.cli.progress import progress_shown
+    from dhp.run import estimate_texts, judge_texts
+
+    target = Path(out)
+    if target.suffix not in (".csv", ".jsonl", ".parquet"):
+        raise InputError(f"--out {out}: allowed: a file that ends in .csv, .jsonl or .parquet")
+    chosen = {
+        "protocol": [protocols.changed(name) for name in protocol],
+        "prompt_files": protocols.prompt_file,
+        "metrics": protocols.metric,
+        "settings": models.settings(),
+        "task": task,
+    }
+    if dry_run:
+        print_estimates(estimate_texts(model, data, **chosen), output_console())  # type: ignore[arg-type]
+        return
+    with progress_shown("ratings") as show:
+        frame = judge_texts(model, data, progress=show, **chosen)  # type: ignore[arg-type]
+    if target.suffix == ".parquet":
+        frame.to_parquet(target, index=False)
+    elif target.suffix == ".csv":
+        frame.to_csv(target, index=False)
+    else:
+        frame.to_json(target, orient="records", lines=True, force_ascii=False)
+    counts = Counter(frame["status"])
+    print(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")

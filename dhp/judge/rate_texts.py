@@ -1,0 +1,53 @@
+"""Ratings of given texts, without degrading them: a table for agreement with human scores."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from dhp.core.records import Candidate
+from dhp.core.specs import Task
+from dhp.judge.api import Judge
+from dhp.judge.check import checked_ratings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def rate_texts(
+    judges: Iterable[Judge],
+    texts: Sequence[Candidate],
+    task: Task,
+    progress: Callable[[str, int, int, str], None] | None = None,
+) -> "pd.DataFrame":
+    """Ratings of texts by judges.
+
+    Parameters
+    ----------
+    judges
+        Each rates every text on its metrics.
+    texts
+        `example` is the id of the source, `variant` the system that wrote the text.
+    task
+        What the systems had to do.
+    progress
+        Called as `progress(what, done, total, cost)`.
+
+    Returns
+    -------
+    DataFrame
+        Columns `source, system, metric, sample, score, status, raw, model, protocol`; a failed rating has no
+        score.
+    """
+    import pandas as pd
+
+    rows = []
+    for judge in judges:
+        own = judge.own_task(task)
+        total = len(texts) * len(own.metrics) * judge.samples
+        judge.prepare(texts, own)
+        for done, r in enumerate(checked_ratings(judge, texts, own), 1):
+            place = (r.example, r.variant, r.metric, r.sample)
+            rows.append((*place, r.score, r.status, r.raw, judge.model, judge.protocol))
+            if progress:
+                progress(judge.model, done, total, "")
+    columns = ["source", "system", "metric", "sample", "score", "status", "raw", "model", "protocol"]
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,121 @@
+"""The ratings of one judge on one dataset, with interim analyses where these are asked for."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from dhp.analysis.config import ResolvedConfig
+from dhp.analysis.ratings import groups
+from dhp.analysis.sequential import example_looks, resolved
+from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating
+from dhp.core.specs import Task
+from dhp.judge.api import Judge
+from dhp.judge.check import checked_ratings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Progress = Callable[[str, int, int, str], None]
+_SECONDS_BETWEEN_SHOWS = 0.2
+
+
+def rate_dataset(
+    judge: Judge,
+    candidates: Sequence[Candidate],
+    task: Task,
+    dataset: str,
+    config: ResolvedConfig,
+    *,
+    seed: int,
+    progress: Progress | None,
+) -> "pd.DataFrame":
+    """All ratings of one judge on one dataset.
+
+    Parameters
+    ----------
+    candidates, task, dataset
+        Originals and degraded texts, the task with the judge's metrics, the name of the dataset.
+    config
+        With interim analyses, variants that are resolved are asked no more; `seed` orders the examples.
+    progress
+        Called as `progress(what, done, total, cost)`.
+
+    Returns
+    -------
+    DataFrame
+        One row a rating. What the judge left unrated is there as failed, what was not asked as stopped.
+    """
+    ahead = list(candidates)
+    total = len(ahead) * (per_text := len(task.metrics) * judge.samples)
+    way = f" ({judge.protocol.partition('@')[0]})" if judge.cached_model else ""
+    what = f"{judge.model}{way} on {dataset}"
+    ratings: list[Rating] = []
+    cached_model, shown = judge.cached_model, time.monotonic()
+    before = replace(cached_model.session_usage) if cached_model else None
+
+    def table(looks: Mapping[str, int]) -> "pd.DataFrame":
+        frame = _table(judge, candidates, task.metric_names, ratings, looks)
+        return frame.assign(model=judge.model, protocol=judge.protocol, dataset=dataset)
+
+    def show() -> None:
+        if progress:
+            progress(what, len(ratings), total, cached_model.spent(before) if cached_model and before else "")
+
+    if cached_model:
+        cached_model.on_wait = show
+    judge.prepare(ahead, task)
+    examples = list(dict.fromkeys(c.example for c in candidates))
+    looks = example_looks(examples, seed, dataset) if config.interim else dict.fromkeys(examples, 1)
+    for look in range(1, 1 + max(looks.values())):
+        turn = [c for c in ahead if looks[c.example] == look]
+        ahead = [c for c in ahead if looks[c.example] > look]
+        for rating in checked_ratings(judge, turn, task) if turn else ():
+            ratings.append(rating)
+            if len(ratings) == total or time.monotonic() - shown > _SECONDS_BETWEEN_SHOWS:
+                shown = time.monotonic()
+                show()
+        if ahead:
+            ahead = _needed(ahead, table(looks), config)
+            total = len(ratings) + len(ahead) * per_text
+            show()
+    return table(looks if config.interim else {})
+
+
+def _needed(ahead: Sequence[Candidate], frame: "pd.DataFrame", config: ResolvedConfig) -> list[Candidate]:
+    """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
+    (group,) = groups(frame)
+    variants = dict.fromkeys(c.variant for c in ahead if c.variant != ORIGINAL and c.level not in PROBES)
+    done = resolved(group, list(variants), config)
+    wanted = {c.example for c in ahead if c.variant not in {ORIGINAL, *done}}
+    return [c for c in ahead if c.variant not in done and c.example in wanted]
+
+
+def _table(
+    judge: Judge,
+    candidates: Sequence[Candidate],
+    metrics: Sequence[str],
+    ratings: Sequence[Rating],
+    looks: Mapping[str, int],
+) -> "pd.DataFrame":
+    """The ratings in the order of the texts; with interim analyses their column, and what was not asked."""
+    import pandas as pd
+
+    rows = list(ratings)
+    if looks:
+        rated = {(r.example, r.variant) for r in ratings}
+        rows += [
+            Rating(c.example, c.variant, metric, sample, None, STOPPED)
+            for c in candidates
+            if (c.example, c.variant) not in rated
+            for metric in metrics
+            for sample in range(judge.samples)
+        ]
+    texts = {(c.example, c.variant): place for place, c in enumerate(candidates)}
+    rows.sort(key=lambda r: (texts[r.example, r.variant], metrics.index(r.metric), r.sample))
+    columns = {f.name: [getattr(r, f.name) for r in rows] for f in fields(Rating)}
+    levels = {c.variant: c.level for c in candidates}
+    columns["level"] = [levels[variant] for variant in columns["variant"]]
+    if looks:
+        columns["look"] = [looks[example] for example in columns["example"]]
+    return pd.DataFrame(columns)
