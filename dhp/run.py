@@ -26,8 +26,9 @@ from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RATED_SETS, RatedText, read_rated
-from dhp.perturb.build import Progress, build_texts, perturbing_estimates
+from dhp.perturb.build import Progress, build_texts
 from dhp.perturb.choice import Choice
+from dhp.perturb.model_config import perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, with_metrics
 from dhp.report.page import html_report
 from dhp.runs.rating import rate_dataset

@@ -81,7 +81,7 @@ class Dataset:
         known = {e.id for e in self.examples}
         if unknown := sorted(set(ids) - known):
             raise InputError(
-                f"dataset '{self.name}': has no example '{unknown[0]}', which the frozen set is of"
+                f"dataset '{self.name}': has no example '{unknown[0]}', which the perturbation set is of"
             )
         return replace(self, examples=tuple(e for e in self.examples if e.id in set(ids)))
 

@@ -40,7 +40,7 @@ class Released:
 
 
 def is_released(name: str) -> bool:
-    """Whether `read_released` takes it: `hf:...`, a table, or a folder of tables that is no frozen set."""
+    """Whether `read_released` takes it: `hf:...`, a table, or a folder of tables, no perturbation set."""
     path = Path(name)
     if name.startswith(HUB_PREFIX) or (path.is_file() and path.suffix.lower() in TABLE_SUFFIXES):
         return True
