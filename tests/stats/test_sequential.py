@@ -41,7 +41,7 @@ def test_each_look_spends_its_share_of_the_error(fractions: tuple[float, ...]) -
     covariance = [[math.sqrt(min(a, b) / max(a, b)) for a in fractions] for b in fractions]
     for k in range(1, len(fractions) + 1):
         below = multivariate_normal.cdf(limits[:k], np.zeros(k), np.array(covariance)[:k, :k], abseps=1e-7)
-        assert 1 - below == pytest.approx(spent(fractions[k - 1]), abs=2e-6)
+        assert 1 - below == pytest.approx(spent(fractions[k - 1]), abs=1e-5)
 
 
 def test_lines_hold_in_simulated_walks() -> None:
