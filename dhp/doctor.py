@@ -241,7 +241,7 @@ def _server(base_url: str, timeout: float) -> Check:
     from dhp.llm.clients.connection import KEY_VARIABLE, find_connection
 
     if not base_url:
-        raise InputError("--base-url: is empty; must have the form http://HOST:PORT/v1")
+        raise InputError("`base_url`: is empty; must have the form http://HOST:PORT/v1")
     url = find_connection(base_url).endpoint
     key = os.environ.get(KEY_VARIABLE, "").strip()
     headers = {"Authorization": f"Bearer {key}"} if key and _sendable(key) else {}

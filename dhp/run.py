@@ -250,7 +250,7 @@ def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) ->
             raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
     if analysis.stop_when_resolved and choice.get("doses"):
         raise InputError(
-            "--doses: cannot be used with --stop-when-resolved, as curves need the same examples at each dose"
+            "`doses`: cannot be used with `stop_when_resolved`, as curves need the same examples at each dose"
         )
 
 

@@ -139,9 +139,9 @@ def resolve_datasets(
     """
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
         raise InputError(
-            f"--data goes with one --dataset that says what it holds; allowed: {', '.join(DATASETS)}"
+            f"`data` goes with one `dataset` that says what it holds; allowed: {', '.join(DATASETS)}"
         )
-    for option, value in (("--task", task), ("--field", fields)):
+    for option, value in (("`task`", task), ("`fields`", fields)):
         if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):
             raise InputError(f"{option} is for data of your own; the benchmark's datasets bring theirs")
     resolved: list[Dataset] = []
@@ -205,7 +205,7 @@ def _user_data(
 ) -> Dataset:
     if task is None and (suite is None or suite.task == ANY_TASK):
         raise InputError(
-            f"dataset '{name}': say what its texts are by --task; allowed: {', '.join(task_names())}"
+            f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}"
         )
     known = read_task(task or (suite.task if suite else ""))
     user = read_examples(Path(name), fields)
@@ -238,7 +238,7 @@ def _default_n(dataset: Dataset) -> int:
     if there < card.n:
         raise InputError(
             f"dataset '{dataset.name}': {there} examples qualify, the benchmark takes {card.n}; "
-            f"allowed: --n {there} to do with fewer"
+            f"allowed: `n` {there} to do with fewer"
         )
     return card.n
 

@@ -32,7 +32,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_that_asks_for_a_longer_wait_than_allowed_stops_the_run(wait: str, transport: str) -> None:
     with scripted_server(lambda call: refusal(429, "slow down", Retry_After=wait)) as server:
         with pytest.raises(
-            StoppedEarly, match=r"HTTP 429: slow down\), and the longest allowed is 600 \(--lo"
+            StoppedEarly, match=r"HTTP 429: slow down\), and the longest allowed is 600 \(`rate_limits.lo"
         ):
             answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(20)))
         assert len(server.calls) == 1
@@ -233,7 +233,7 @@ def test_azure_is_reached_through_the_official_package(monkeypatch: pytest.Monke
         path = "/openai/deployments/stub/chat/completions?api-version=2024-10-21"
         assert [(call.path, call.headers["api-key"]) for call in server.calls] == [(path, SECRET)] * 2
         assert asked.model.endpoint == f"{server.url} api-version=2024-10-21"
-        with pytest.raises(InputError, match="--transport fast: does not reach Azure"):
+        with pytest.raises(InputError, match="`transport` fast: does not reach Azure"):
             OpenAIClient("stub", transport="fast")
         assert OpenAIClient("stub", f"{server.url}/v1").endpoint == f"{server.url}/v1"
         for name, said in (
@@ -256,7 +256,7 @@ def test_a_wrong_key_for_azure_names_its_variable(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_transport_is_named() -> None:
-    with pytest.raises(InputError, match=r"--transport: unknown 'sdx'; did you mean 'sdk'"):
+    with pytest.raises(InputError, match=r"`transport`: unknown 'sdx'; did you mean 'sdk'"):
         OpenAIClient("stub", "http://127.0.0.1:9/v1", transport="sdx")
 
 

@@ -344,7 +344,7 @@ def test_data_of_ones_own_get_rules_for_any_language(tmp_path: Path) -> None:
     assert (len(result.variants), result.weights) == (18, "design")
     table = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="general", analysis=plain)
     assert [v.d for v in table.variants] == [v.d for v in result.variants]
-    with pytest.raises(InputError, match=r"own.jsonl': say what its texts are by --task"):
+    with pytest.raises(InputError, match=r"own.jsonl': say what its texts are by `task`"):
         dhp.perturb_datasets(file, suite="general")
     (named,) = dhp.perturb_datasets(file, task="summarization", suite="summeval")
     assert named.left_out[0] == "fictional_named_entities.minor"
