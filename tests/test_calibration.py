@@ -129,6 +129,7 @@ def test_exactly_the_planted_sensitivity_is_found(perturber: str) -> None:
     assert not result.d_min_variant.startswith(perturber)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_it_is_found_among_noise(seed: int) -> None:
     """Some of the ten others pass D = 1 by chance; after Holm's correction none does."""

@@ -65,6 +65,7 @@ def table_of(n: int, drop: float, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["example", "variant", "score"]).assign(metric="m")
 
 
+@pytest.mark.slow
 def test_effects_are_covered_about_as_often_as_promised() -> None:
     truth = (
         dhp.analyze(table_of(20_000, 0.7, 1), analysis=dhp.AnalysisConfig(resamples=None))

@@ -76,6 +76,7 @@ def test_one_metric_has_no_halo() -> None:
     )
 
 
+@pytest.mark.slow
 def test_judges_that_share_a_style_are_alike_on_originals_too(tmp_path: Path) -> None:
     """Mock judges know the same qualities of the originals; a judge of its own does not."""
     for name, model in (("a", "mock/ideal"), ("b", "mock/lenient"), ("c", Halo())):

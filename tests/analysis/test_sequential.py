@@ -269,6 +269,7 @@ def said_by(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object
     return ended.value.code, *capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_the_command_line_says_what_was_saved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = said_by(capsys, "--dataset", "mini/story_cloze", "--out", str(tmp_path / "run"))
     assert code in (0, None)

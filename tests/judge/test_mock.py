@@ -85,6 +85,7 @@ def test_answers_without_a_rating_are_counted_as_such() -> None:
     assert all(r.raw == f"Rating: {r.score:g}" for r in found if r.status == "scored")
 
 
+@pytest.mark.slow
 def test_under_the_null_the_test_rejects_at_its_nominal_rate() -> None:
     ds, log_ps = [], []
     for seed in range(300):
