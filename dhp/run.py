@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from dhp.analysis.analyze import analyze_group
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
 from dhp.analysis.ratings import groups
-from dhp.analysis.results import Result, Results
+from dhp.analysis.results import Result, Results, VariantResult
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
@@ -26,9 +26,8 @@ from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RATED_SETS, RatedText, read_rated
-from dhp.perturb.build import Progress, build_texts
+from dhp.perturb.build import Progress, build_texts, perturbing_estimates
 from dhp.perturb.choice import Choice
-from dhp.perturb.model_config import perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, with_metrics
 from dhp.report.page import html_report
 from dhp.runs.rating import rate_dataset
@@ -250,7 +249,7 @@ def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) ->
             raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
     if analysis.stop_when_resolved and choice.get("doses"):
         raise InputError(
-            "`doses`: cannot be used with `stop_when_resolved`, as curves need the same examples at each dose"
+            "--doses: cannot be used with --stop-when-resolved, as curves need the same examples at each dose"
         )
 
 
@@ -291,11 +290,22 @@ def _judged(
         signature=_signature(part, group.size, config, judge),
         scales={m.name: m.scale for m in part.dataset.task.metrics},
     )
+    result = _without_absent(result, part)
     if judge.cached_model:
         usage = judge.cached_model.usage.since(before)
         cost = usage.cost(judge.cached_model.context.budget.prices)
         result = replace(result, usage=usage.lasting, cost=cost)
     return frame, result
+
+
+def _without_absent(result: Result, part: PerturbedDataset) -> Result:
+    """Not applicable is a text that could not be made; a published pair that does not exist is none."""
+    tried = {text.variant for text in part.texts if text.text is None}
+
+    def counted(rows: tuple[VariantResult, ...]) -> tuple[VariantResult, ...]:
+        return tuple(row if row.variant in tried else replace(row, not_applicable=0) for row in rows)
+
+    return replace(result, variants=counted(result.variants), controls=counted(result.controls))
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:

@@ -1,5 +1,6 @@
 """`dhp data`: list, check, prepare and show datasets."""
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ def data() -> None:
 
 @data.command("list")
 def list_() -> None:
-    """The datasets of the benchmark, and which are prepared.
+    """The datasets of the benchmark and the published pairs, and which are prepared.
 
     Example: dhp data list
     """
@@ -24,7 +25,8 @@ def list_() -> None:
     for name in dataset_names():
         card = read_card(name)
         state = "prepared" if is_prepared(card) else "not prepared"
-        print(f"{name:20} {card.task:20} {state:13} {card.licence}")
+        texts = "pairs" if card.pairs else "examples"
+        print(f"{name:20} {card.task:20} {texts:9} {state:13} {card.licence}")
     print("mini/NAME            bundled examples of the kind of each, ready")
 
 
@@ -34,18 +36,9 @@ def check() -> None:
 
     Example: dhp data check
     """
-    from dhp.content.catalog import (
-        dataset_names,
-        read_authored,
-        read_list,
-        read_probes,
-        read_suite,
-        suite_names,
-    )
+    from dhp.content.catalog import DATASETS, read_list, read_probes, read_suite, suite_names
     from dhp.content.check import check as check_content
-    from dhp.core.errors import InputError
     from dhp.loaders.dataset import resolve_datasets
-    from dhp.perturb.authored import authored_texts
     from dhp.perturb.model_config import check_prompts
     from dhp.perturb.registry import LISTS, check_suite, find_perturbers
 
@@ -63,35 +56,44 @@ def check() -> None:
     for name, spec in LISTS.items():
         read_list(name, spec)
         print(f"ok  word list {name}")
-    for name in dataset_names():
+    for name in DATASETS:
         (bundled,) = resolve_datasets([f"mini/{name}"])
-        authored, suite = read_authored(bundled.name), read_suite(name)
-        written = [v for v in suite.variants if v.method == "llm"] if authored else []
-        texts = [t for v in written if authored for t in authored_texts(bundled.examples, v, authored)]
-        if lacking := [t for t in texts if t.text is None]:
-            raise InputError(f"{authored and authored.origin}: {lacking[0].example}: {lacking[0].reason}")
-        print(f"ok  mini/{name}: {len(bundled.examples)} examples, {len(texts)} authored texts")
+        print(f"ok  mini/{name}: {len(bundled.examples)} examples")
 
 
 @data.command()
 @click.argument("name")
 @click.option("--from", "source", metavar="PATH", help="File or folder as published; default: download it.")
-def prepare(name: str, source: str | None) -> None:
+@click.option(
+    "--field",
+    multiple=True,
+    metavar="OURS=THEIRS",
+    help="Column of published pairs in the place of the one that the card names, e.g. kind=error_type.",
+)
+def prepare(name: str, source: str | None, field: tuple[str, ...]) -> None:
     """Bring a published dataset into the benchmark's form and keep it in the cache.
 
     Example: dhp data prepare summeval --from summeval.jsonl
     """
     from dhp.cli.progress import progress_shown
+    from dhp.cli.text_options import field_map
     from dhp.content.catalog import read_card
+    from dhp.core.errors import InputError
     from dhp.loaders.fetch.prepared import load_prepared
     from dhp.loaders.fetch.prepared import prepare as prepare_data
 
-    card = read_card(name)
+    card, fields = read_card(name), field_map(field)
+    if fields and card.pairs is None:
+        raise InputError(f"--field: is for published pairs; '{name}' is read in its owners' form")
     with progress_shown("bytes") as show:
-        path = prepare_data(card, Path(source) if source is not None else None, show)
-    there = len(load_prepared(card) or [])
+        path = prepare_data(card, Path(source) if source is not None else None, show, fields)
+    found = load_prepared(card)
+    there = len(found.examples) if found else 0
+    if found and found.variants:
+        print(f"{name}: {len(found.perturbed)} pairs of {there} examples in {path}")
+        return
     print(f"{name}: {there} eligible examples in {path}")
-    if there < card.n:
+    if card.n is not None and there < card.n:
         print(f"note: the benchmark takes {card.n}; runs with fewer need --n {there} ({card.selection})")
 
 
@@ -100,7 +102,7 @@ def prepare(name: str, source: str | None) -> None:
 @click.option("--n", **COUNT)
 @click.option("--seed", **SEED)
 def show(name: str, n: int | None, seed: int) -> None:
-    """Figures of the chosen examples beside the paper's.
+    """Figures of the chosen examples beside the paper's, and the kinds of published pairs.
 
     Example: dhp data show mini/summeval
     """
@@ -110,14 +112,18 @@ def show(name: str, n: int | None, seed: int) -> None:
     from dhp.loaders.fetch.prepared import load_prepared
 
     if n is None and name in dataset_names() and (there := load_prepared(read_card(name))) is not None:
-        n = min(read_card(name).n, len(there))
+        n = min(read_card(name).n or len(there.examples), len(there.examples))
     (chosen, *others) = resolve_datasets([name], n=n, seed=seed)
     if others or chosen.name.removeprefix("mini/") not in dataset_names():
-        raise InputError(f"dataset '{name}': one dataset of the benchmark is shown, e.g. mini/summeval")
+        raise InputError(f"dataset '{name}': one published dataset is shown, e.g. mini/summeval")
     card = read_card(name.removeprefix("mini/"))
     here, paper = measure(chosen.examples), card.paper
     print(f"{name}: {card.title}, task {card.task}, n = {len(chosen.examples)}")
     print(f"  {'mean per reference text':24} {'here':>8} {'paper':>8}")
     for figure in ("characters", "words", "sentences"):
-        print(f"  {figure:24} {getattr(here, figure):8.1f} {getattr(paper, figure):8.1f}")
+        said = f"{getattr(paper, figure):8.1f}" if paper else ""
+        print(f"  {figure:24} {getattr(here, figure):8.1f} {said}".rstrip())
+    pairs = Counter(text.variant for text in chosen.pairs)
+    for variant in chosen.pair_variants:
+        print(f"  {variant.level:24} {variant.name:40} {pairs[variant.name]:6} pairs")
     print(f"  selection: {card.selection}\n  licence: {card.licence}\n  cite: {card.citation}")

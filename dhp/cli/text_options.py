@@ -12,7 +12,19 @@ if TYPE_CHECKING:
     from dhp.perturb.dose_suites import Doses
     from dhp.perturb.model_config import PerturbModel
 
-_OUR_FIELDS = ("id", "source", "output", "question", "wrong_ending", "perturbed", "kind", "level")
+_OUR_FIELDS = (
+    "id",
+    "source",
+    "output",
+    "question",
+    "wrong_ending",
+    "perturbed",
+    "kind",
+    "degree",
+    "level",
+    "control",
+    "reference",
+)
 
 
 @dataclass(frozen=True)
@@ -23,14 +35,28 @@ class TextOptions:
         "--dataset",
         multiple=True,
         metavar="NAME|FILE",
-        help="mini (default), mini/NAME, NAME, all, FILE.jsonl|.csv|.parquet or hf:ORG/NAME; repeatable.",
+        help="mini (default), mini/NAME, NAME, all, FILE.json|.jsonl|.csv|.tsv|.parquet|.zip or hf:ORG/NAME.",
     )
     data: str | None = option(
         "--data", metavar="PATH", help="Where the dataset NAME lies as its owners publish it."
     )
     task: str | None = option("--task", metavar="NAME|FILE.yaml", help="What the texts of your own file are.")
     field: tuple[str, ...] = option(
-        "--field", multiple=True, metavar="OURS=THEIRS", help="Column of your own file, e.g. output=summary."
+        "--field",
+        multiple=True,
+        metavar="OURS=THEIRS",
+        help="Column of your own file, or path into a nested one, e.g. output=summary, output=a.b[0].",
+    )
+    where: tuple[str, ...] = option(
+        "--where",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="Rows of your own file that count, e.g. split=test; repeatable.",
+    )
+    better: str | None = option(
+        "--better",
+        metavar="COLUMN",
+        help="Column that says which of output and perturbed is the better text.",
     )
     suite: str | None = option("--suite", **SUITE)
     perturber: tuple[str, ...] = option(
@@ -52,7 +78,7 @@ class TextOptions:
         "--perturb-tokens", type=int, metavar="K", help="Most tokens of one text; default: by its length."
     )
     perturbed: str | None = option(
-        "--perturbed", metavar="DIR|hf:ORG/NAME", help="A perturbation set, of your own or released."
+        "--perturbed", metavar="DIR|hf:ORG/NAME", help="A frozen or released set of texts."
     )
     controls: bool = option("--controls", default=False, help="Add changes that must not lower a score.")
     attacks: bool = option("--attacks", default=False, help="Add changes that must not raise a score.")
@@ -72,7 +98,8 @@ class TextOptions:
         return {
             "data": self.data,
             "task": self.task,
-            "fields": field_map(self.field),
+            "fields": field_map(self.field) | ({"better": self.better} if self.better else {}),
+            "where": where_map(self.where),
             "n": self.n,
             "suite": self.suite,
             "perturbers": [load_perturber(reference) for reference in self.perturber],
@@ -112,6 +139,17 @@ def _doses(given: Sequence[str]) -> "Doses | None":
     if "" in named and len(given) > 1:
         raise InputError("--doses: give doses for all perturbers once, or for each by PERTURBER=K,K,...")
     return named.get("", named) or None
+
+
+def where_map(conditions: Sequence[str]) -> dict[str, list[str]]:
+    """`COLUMN=VALUE` conditions as a mapping from column to values."""
+    where: dict[str, list[str]] = {}
+    for condition in conditions:
+        column, equals, value = condition.partition("=")
+        if not (column and equals):
+            raise InputError(f"--where '{condition}': must have the form COLUMN=VALUE, e.g. split=test")
+        where.setdefault(column, []).append(value)
+    return where
 
 
 def field_map(pairs: Sequence[str]) -> dict[str, str]:

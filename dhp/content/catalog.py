@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dhp.content.yaml import content_folder, load_spec
+from dhp.core.card_spec import Card
 from dhp.core.errors import InputError, suggest
-from dhp.core.specs import ANY_TASK, AuthoredEdits, Card, Descriptions, Probes, S, Suite, Task, Weights
+from dhp.core.specs import ANY_TASK, AuthoredEdits, Descriptions, Probes, S, Suite, Task, Weights
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""

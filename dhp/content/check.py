@@ -24,7 +24,7 @@ def check() -> Iterator[str]:
         yield f"task {task}: {len(read_task(task).metrics)} metrics"
     for dataset in dataset_names():
         card = read_card(dataset)
-        yield f"dataset {dataset}: task {card.task}, N = {card.n}"
+        yield f"dataset {dataset}: task {card.task}, {f'N = {card.n}' if card.n else 'all pairs'}"
     for name in suite_names():
         suite = read_suite(name)
         if suite.suite != name:

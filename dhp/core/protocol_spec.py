@@ -116,6 +116,8 @@ class Wording(Spec):
     language: Language
     task: str
     """What is to be judged."""
+    task_without_source: str
+    """The same, where the writer was given nothing but the task."""
     criterion: dict[AnswerForm, str]
     """The metric and its scale, by answer form."""
     steps: str
@@ -148,6 +150,7 @@ class Wording(Spec):
         """Part, place and text of everything with slots."""
         for name in ("task", "steps", "sample", "reference", "auto_steps"):
             yield name, name, getattr(self, name)
+        yield "task", "task_without_source", self.task_without_source
         several: Mapping[str, Mapping[str, str]] = {
             "criterion": dict(self.criterion.items()),
             "answers": dict(self.answers.items()),

@@ -71,7 +71,7 @@ class TaskTexts(Spec):
     """What a judge reads about a task, in another language; fields as in `Task`."""
 
     instruction: str
-    source_label: str
+    source_label: str | None = None
     output_label: str
     shown_fields: dict[Name, str] = Field(default_factory=dict)
     metrics: dict[Name, MetricTexts]
@@ -87,8 +87,8 @@ class Task(Spec):
     """What the writer was asked to do."""
     default_suite: Name = "general"
     """The suite for data of the user's own where a perturb model is given; without one it is `general`."""
-    source_label: str
-    """What the source is called when shown to a judge, e.g. Article."""
+    source_label: str | None = None
+    """What the source is called when shown to a judge, e.g. Article; None where the writer was given none."""
     output_label: str
     """What the text under judgement is called, e.g. Summary."""
     shown_fields: dict[Name, str] = Field(default_factory=dict)
@@ -112,6 +112,8 @@ class Task(Spec):
             place = f"translations.{language}"
             if language == self.language:
                 raise ValueError(f"{place}: is the language of the task itself")
+            if (texts.source_label is None) != (self.source_label is None):
+                raise ValueError(f"{place}.source_label: must be there just where the task has one")
             _same_keys(f"{place}.shown_fields", texts.shown_fields, self.shown_fields)
             _same_keys(f"{place}.metrics", texts.metrics, self.metric_names)
         return self
@@ -150,61 +152,6 @@ def _same_keys(place: str, given: Iterable[str], wanted: Iterable[str]) -> None:
         raise ValueError(
             f"{place}: '{unlike[0]}' is unknown or missing; allowed: exactly {', '.join(wanted) or 'none'}"
         )
-
-
-class Figures(Spec):
-    """Mean characters, words and sentences of the reference texts."""
-
-    characters: Number
-    words: Number
-    sentences: Number
-
-
-class Download(Spec):
-    """Where the published files are and how to know that they are the right ones."""
-
-    files: dict[str, str] = Field(min_length=1)
-    """File name -> URL. An archive (.zip, .tar.gz) is unpacked."""
-    sha256: dict[str, str] = Field(default_factory=dict)
-    """File name -> sha256, where one is known."""
-
-
-class FieldMap(Spec):
-    """Which files of others hold a dataset, and what their columns hold."""
-
-    files: list[str] = Field(default_factory=list)
-    """Patterns of their paths, e.g. `data/*.json`; none takes all tables."""
-    fields: dict[str, str]
-    """Our name -> their column, or the path into a nested one such as `a.b[0]`."""
-
-
-class Card(Spec):
-    """A dataset: what it is, whose it is, where to get it, how N examples are chosen from it."""
-
-    dataset: Name
-    task: Name
-    title: str
-    licence: str
-    citation: str
-    homepage: str
-    access: str
-    """How a user gets the data, in one sentence."""
-    selection: str
-    """Which examples qualify, as the DHP paper chose them."""
-    n: int = Field(default=100, ge=1)
-    source_language: str = "en"
-    output_language: str = "en"
-    paper: Figures
-    download: Download | None = None
-    sacrebleu: str | None = None
-    """The language pair under which the sacrebleu package fetches it."""
-    released: FieldMap | None = None
-    """Where the set that the authors of the DHP paper released holds it; variants are fields too."""
-
-    @property
-    def fetchable(self) -> bool:
-        """Whether there is a public address."""
-        return self.download is not None or self.sacrebleu is not None
 
 
 class PerturberUse(Spec):

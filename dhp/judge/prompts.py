@@ -67,7 +67,7 @@ class Prompts:
         self._metrics = {metric.name: metric for metric in task.metrics}
         self._templates: dict[tuple[str, AnswerForm], _Template] = {}
         english = task.in_language("en") if "en" in task.translations else task
-        self._source_tag = _tag(english.source_label, "source")
+        self._source_tag = _tag(english.source_label or "", "source")
         self._output_tag = _tag(english.output_label, "output")
         self._field_tags = {name: _tag(label, name) for name, label in english.shown_fields.items()}
         self._reference = split_slots(wording.reference, self._known(task.metrics[0], "score-only"))
@@ -86,7 +86,8 @@ class Prompts:
             "reference": self._shown_reference(candidate),
             "output": fenced(candidate.text, self._output_tag),
         }
-        sample = [join_slots(pieces, texts) for pieces in template.sample]
+        shown = (p for p in template.sample if self._task.source_label or "source" not in p[1::2])
+        sample = [join_slots(pieces, texts) for pieces in shown]
         return _parts([template.head, *sample, template.answer])
 
     def auto_steps(self, metric: str) -> str:
@@ -98,7 +99,7 @@ class Prompts:
         wording = self._wording
         shown: dict[Part, str] = {
             "persona": self._persona,
-            "task": wording.task,
+            "task": wording.task if self._task.source_label else wording.task_without_source,
             "criterion": wording.criterion[form],
             "steps": wording.steps,
             "sample": wording.sample,
@@ -120,7 +121,7 @@ class Prompts:
         steps = enumerate(self._steps[metric.name], start=1)
         return {
             "instruction": self._task.instruction,
-            "source_label": self._task.source_label,
+            "source_label": self._task.source_label or "",
             "output_label": self._task.output_label,
             "metric": metric.label,
             "definition": metric.definition,

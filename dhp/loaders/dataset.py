@@ -17,14 +17,16 @@ from dhp.content.catalog import (
     read_task,
     task_names,
 )
+from dhp.core.card_spec import Figures
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
-from dhp.core.specs import ANY_TASK, Figures, Suite, Task
+from dhp.core.specs import ANY_TASK, Suite, Task
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.core.text import sentences, words
 from dhp.loaders.fetch.prepared import is_prepared, load_prepared
-from dhp.loaders.published.readers import read_published
+from dhp.loaders.pairs import Loaded
+from dhp.loaders.published.readers import read_set
 from dhp.loaders.user import is_user_data, read_examples
 
 
@@ -61,7 +63,8 @@ class Dataset:
             for field in self.task.required_fields:
                 if not example.fields.get(field):
                     raise InputError(
-                        f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{field}'"
+                        f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{field}', "
+                        f"the column or --field {field}=COLUMN"
                     )
 
     @property
@@ -81,7 +84,7 @@ class Dataset:
         known = {e.id for e in self.examples}
         if unknown := sorted(set(ids) - known):
             raise InputError(
-                f"dataset '{self.name}': has no example '{unknown[0]}', which the perturbation set is of"
+                f"dataset '{self.name}': has no example '{unknown[0]}', which the frozen set is of"
             )
         return replace(self, examples=tuple(e for e in self.examples if e.id in set(ids)))
 
@@ -126,6 +129,7 @@ def resolve_datasets(
     data: Path | None = None,
     task: str | None = None,
     fields: Mapping[str, str] | None = None,
+    where: Mapping[str, Sequence[str]] | None = None,
     n: int | None = None,
     seed: int = 0,
     suite: Suite | None = None,
@@ -139,9 +143,12 @@ def resolve_datasets(
     """
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
         raise InputError(
-            f"`data` goes with one `dataset` that says what it holds; allowed: {', '.join(DATASETS)}"
+            f"--data goes with one --dataset that says what it holds; allowed: {', '.join(dataset_names())}"
         )
-    for option, value in (("`task`", task), ("`fields`", fields)):
+    for entry in given:
+        if isinstance(entry, str):
+            _check_name(entry)
+    for option, value in (("--task", task), ("--field", fields), ("--where", where)):
         if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):
             raise InputError(f"{option} is for data of your own; the benchmark's datasets bring theirs")
     resolved: list[Dataset] = []
@@ -152,9 +159,9 @@ def resolve_datasets(
             continue
         for name in _expanded(entry):
             whole = (
-                _user_data(name, fields or {}, task, suite, by_model)
+                _user_data(name, fields or {}, where or {}, task, suite, by_model)
                 if is_user_data(name)
-                else _benchmark(name, data)
+                else _published(name, data)
             )
             whole = _with_suite(whole, suite)
             if name in only:
@@ -178,6 +185,21 @@ def unprepared(dataset: str) -> str:
     return f"{dataset} is not prepared yet: {how}  ({card.access})"
 
 
+def _check_name(name: str) -> None:
+    """Raise `InputError` for what is neither a dataset nor a file that can be read."""
+    own = ["mini", "all", *dataset_names()]
+    if name in own or name.startswith("mini/") or is_user_data(name):
+        return
+    if suffix := Path(name).suffix:
+        raise InputError(
+            f"dataset '{name}': unknown kind of file '{suffix}'; {suggest(suffix, TABLE_SUFFIXES)}"
+        )
+    known = [*own, *(f"mini/{d}" for d in DATASETS)]
+    raise InputError(
+        f"unknown dataset '{name}'; {suggest(name, known)}, FILE{'|'.join(TABLE_SUFFIXES)}, hf:ORG/NAME"
+    )
+
+
 def _expanded(name: str) -> Iterator[str]:
     if name == "mini":
         yield from (f"mini/{d}" for d in DATASETS)
@@ -191,56 +213,56 @@ def _expanded(name: str) -> Iterator[str]:
             if dataset not in ready:
                 logging.getLogger("dhp").warning("left out of 'all': %s", unprepared(dataset))
         yield from ready
-    elif name in dataset_names() or name.startswith("mini/") or is_user_data(name):
-        yield name
     else:
-        known = ["mini", "all", *dataset_names(), *(f"mini/{d}" for d in DATASETS)]
-        raise InputError(
-            f"unknown dataset '{name}'; {suggest(name, known)}, FILE{'|'.join(TABLE_SUFFIXES)}, hf:ORG/NAME"
-        )
+        yield name
 
 
 def _user_data(
-    name: str, fields: Mapping[str, str], task: str | None, suite: Suite | None, by_model: bool
+    name: str,
+    fields: Mapping[str, str],
+    where: Mapping[str, Sequence[str]],
+    task: str | None,
+    suite: Suite | None,
+    by_model: bool,
 ) -> Dataset:
     if task is None and (suite is None or suite.task == ANY_TASK):
         raise InputError(
-            f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}"
+            f"dataset '{name}': say what its texts are by --task; allowed: {', '.join(task_names())}"
         )
     known = read_task(task or (suite.task if suite else ""))
-    user = read_examples(Path(name), fields)
-    own = None if user.variants else suite or read_suite(known.default_suite if by_model else GENERAL_SUITE)
-    label = name if name.startswith("hf:") else Path(name).name
-    examples = tuple(user.examples)
-    return Dataset(label, examples, known, own, examples, user.variants, tuple(user.perturbed))
+    found = read_examples(Path(name), fields, where, known)
+    own = None if found.variants else suite or read_suite(known.default_suite if by_model else GENERAL_SUITE)
+    return _dataset(name if name.startswith("hf:") else Path(name).name, found, known, own)
 
 
-def _benchmark(name: str, data: Path | None) -> Dataset:
+def _published(name: str, data: Path | None) -> Dataset:
     base = name.removeprefix("mini/")
     if base != name:
         file = mini_examples_file(base)
-        card, examples = read_card(base), read_examples(file).examples
-    else:
         card = read_card(base)
-        found = read_published(card, data) if data is not None else load_prepared(card)
-        if found is None:
-            raise InputError(unprepared(base))
-        examples = found
-    return Dataset(name, tuple(examples), read_task(card.task), read_suite(base), tuple(examples))
+        return _dataset(name, read_examples(file), read_task(card.task), read_suite(base))
+    card = read_card(base)
+    found = read_set(card, data) if data is not None else load_prepared(card)
+    if found is None:
+        raise InputError(unprepared(base))
+    return _dataset(name, found, read_task(card.task), None if found.variants else read_suite(base))
+
+
+def _dataset(name: str, found: Loaded, task: Task, suite: Suite | None) -> Dataset:
+    examples = tuple(found.examples)
+    return Dataset(name, examples, task, suite, examples, found.variants, tuple(found.perturbed))
 
 
 def _default_n(dataset: Dataset) -> int:
     """All examples, but of a benchmark dataset as many as its card says, and no fewer."""
     there = len(dataset.examples)
-    if dataset.name not in DATASETS:
-        return there
-    card = read_card(dataset.name)
-    if there < card.n:
+    n = read_card(dataset.name).n if dataset.name in DATASETS else None
+    if n is not None and there < n:
         raise InputError(
-            f"dataset '{dataset.name}': {there} examples qualify, the benchmark takes {card.n}; "
-            f"allowed: `n` {there} to do with fewer"
+            f"dataset '{dataset.name}': {there} examples qualify, the benchmark takes {n}; "
+            f"allowed: --n {there} to do with fewer"
         )
-    return card.n
+    return n or there
 
 
 def _with_suite(dataset: Dataset, suite: Suite | None) -> Dataset:

@@ -1,83 +1,290 @@
-"""Ready-made pairs: each row one example with one degraded copy of its output."""
+"""Ready-made pairs: tables whose rows hold an example and a degraded copy of its output."""
 
-from collections.abc import Iterable, Mapping
+import logging
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Literal, NamedTuple
 
+from dhp.core.card_spec import PairColumns, PairMap
 from dhp.core.diff import audit
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant
-from dhp.core.tables import Row
+from dhp.core.tables import Row, Table, as_text
 
+PAIR_FIELDS = ("perturbed", "kind", "degree", "level", "control", "better")
+"""What a row of pairs says beside its example."""
 DEFAULT_KIND = "perturbed"
 DEFAULT_LEVEL = "given"
-NO_PAIR = "no such pair in the file"
-"""Why an example has no text under a variant."""
+_TEXTS = ("id", "source", "output")
+_YES, _NO = ("1", "true", "yes", "control"), ("0", "false", "no", "")
+_TIES = ("", "tie", "tied", "equal", "both", "neither", "none")
+_LeftOut = Literal["equal", "without text", "tied", "duplicate"]
 
 
-def read_pairs(
-    rows: Iterable[tuple[Row, Example]], columns: Mapping[str, str]
-) -> tuple[list[Example], tuple[Variant, ...], list[PerturbedText]]:
-    """Examples, variants and degraded texts of the rows, each in the order of first occurrence.
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a table of texts holds."""
 
-    `columns` maps `perturbed` and perhaps `kind` and `level` to the rows' columns. The fields of an
-    example are those of its first row. Raises `InputError` with the place where rows contradict each
-    other, a pair stands twice, or a degraded text is empty or equals the original.
+    examples: list[Example]
+    """In the order of first occurrence."""
+    variants: tuple[Variant, ...] = ()
+    """The kinds of ready-made degraded texts (method `given`); empty for plain examples."""
+    perturbed: list[PerturbedText] = field(default_factory=list)
+    """The degraded texts there are, example by example; empty for plain examples."""
+
+
+class _Pair(NamedTuple):
+    row: Row
+    example: Example
+    named: bool
+    """Whether the row has an id."""
+    text: str
+    kind: str
+    degree: str | None
+    level: str
+    control: bool
+
+
+def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
+    """The rows whose columns hold one of the values or patterns that `where` names, in any case."""
+    for column in where:
+        if not table.has(column):
+            raise InputError(
+                f"{table.name}: column '{column}' of --where is missing; {suggest(column, table.columns)}"
+            )
+    rows = table.rows
+    for column, values in where.items():
+        wanted = [value.casefold() for value in values]
+        there = [(as_text(row.value(column)) or "").strip() for row in rows]
+        rows = tuple(row for row, said in zip(rows, there, strict=True) if _fits(said.casefold(), wanted))
+        if not rows:
+            found = ", ".join(sorted(set(there))[:8])
+            raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {found}")
+    return Table(table.name, table.columns, rows)
+
+
+def _fits(said: str, wanted: Sequence[str]) -> bool:
+    return said in wanted or any(fnmatchcase(said, pattern) for pattern in wanted)
+
+
+def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> Loaded:
+    """Examples, variants and degraded texts of a table of pairs.
+
+    Parameters
+    ----------
+    table
+        One row a pair, or several with `form.each`.
+    form
+        Which column holds what.
+    shown
+        Further fields that a judge sees. Rows that agree in id, source, output and these are of one example.
+
+    Returns
+    -------
+    Loaded
+        Where an id stands for several examples, or an example has several texts of one kind, the later
+        examples are called `ID~2`, `ID~3`, ..., and all of them have the field `cluster`, the id.
+
+    Raises
+    ------
+    InputError
+        For a column that is missing, a value that is none of those allowed, a kind with several levels, and
+        where no pair is left. Pairs that are equal, tied, stand twice or lack a text are left out and counted
+        in a note.
     """
+    table = chosen_rows(table, form.where)
+    _check_columns(table, form)
+    left_out: Counter[_LeftOut] = Counter()
+    pairs = list(_pairs(table, form, left_out))
+    found = _grouped(pairs, [name for name in shown if name not in _TEXTS], left_out)
+    note = ", ".join(f"{count} {why}" for why, count in left_out.items())
+    if not pairs:
+        raise InputError(f"{table.name}: no pair is left ({note}); allowed: pairs of two different texts")
+    if note:
+        of = left_out.total() + len(found.perturbed)
+        logging.getLogger("dhp").warning("%s: left out of %d pairs: %s", table.name, of, note)
+    return found
+
+
+def _check_columns(table: Table, form: PairMap) -> None:
+    for entry in form.each or [PairColumns()]:
+        columns, values = {**form.fields, **entry.fields}, {**form.values, **entry.values}
+        for ours, theirs in columns.items():
+            if not table.has(theirs):
+                raise InputError(
+                    f"{table.name}: column '{theirs}' for '{ours}' is missing; say which by "
+                    f"--field {ours}=COLUMN; {suggest(theirs, table.columns)}"
+                )
+        for needed in ("output", "perturbed"):
+            if needed not in columns and needed not in values:
+                raise InputError(
+                    f"{table.name}: no column for '{needed}'; say which by --field {needed}=COLUMN; "
+                    f"columns: {', '.join(table.columns)}"
+                )
+
+
+def _pairs(table: Table, form: PairMap, left_out: "Counter[_LeftOut]") -> Iterator[_Pair]:
+    for number, row in enumerate(table.rows, 1):
+        for entry in form.each or [PairColumns()]:
+            found = _pair(row, number, entry, form)
+            if isinstance(found, _Pair):
+                yield found
+            else:
+                left_out[found] += 1
+
+
+def _pair(row: Row, number: int, entry: PairColumns, form: PairMap) -> _Pair | _LeftOut:
+    columns, values = {**form.fields, **entry.fields}, {**form.values, **entry.values}
+
+    def said(name: str) -> str | None:
+        return values[name] if name in values else _text(row, columns[name]) if name in columns else None
+
+    good, bad = said("output"), said("perturbed")
+    if good is None or bad is None or ("source" in columns and said("source") is None):
+        return "without text"
+    if good.strip() == bad.strip():
+        return "equal"
+    if "better" in columns:
+        side = _better(row, columns["better"], columns["output"], columns["perturbed"])
+        if side is None:
+            return "tied"
+        good, bad = (good, bad) if side == 0 else (bad, good)
+    others = [name for name in (*columns, *values) if name not in (*_TEXTS, *PAIR_FIELDS)]
+    fields = {name: text for name in others if (text := _field(row, name, columns, values)) is not None}
+    identity = row.text(columns["id"]) if "id" in columns else str(number)
+    kind = _kind(row, said("kind"), form.kind_pattern)
+    fitting = (lv for lv, kinds in form.levels.items() if _fits(kind, kinds))
+    level = " ".join((said("level") or next(fitting, DEFAULT_LEVEL)).split())
+    control = level == "control" or ("control" in columns and _is_control(row, columns["control"], form))
+    degree = " ".join((said("degree") or "").split()) or None
+    example = Example(identity, said("source") or "", good, fields)
+    return _Pair(row, example, "id" in columns, bad, kind, degree, level, control)
+
+
+def _text(row: Row, column: str) -> str | None:
+    """The text in a column; None for a blank or absent one."""
+    value = row.value(column)
+    absent = value is None or value != value or (isinstance(value, str) and not value.strip())
+    return None if absent else row.text(column)
+
+
+def _field(row: Row, name: str, columns: Mapping[str, str], values: Mapping[str, str]) -> str | None:
+    if name in values:
+        return values[name]
+    text = as_text(row.value(columns[name]))
+    return None if text is None else row.encodable(columns[name], text)
+
+
+def _kind(row: Row, said: str | None, pattern: str | None) -> str:
+    kind = " ".join((said or DEFAULT_KIND).split())
+    if pattern is not None:
+        found = re.search(pattern, kind)
+        kind = found[1] if found else kind
+    if kind == ORIGINAL:
+        raise row.fault(f"kind '{ORIGINAL}' names the undamaged text; allowed: any other name")
+    return kind
+
+
+def _is_control(row: Row, column: str, form: PairMap) -> bool:
+    said = (as_text(row.value(column)) or "").strip()
+    if form.control_values:
+        return said.casefold() in {value.casefold() for value in form.control_values}
+    if said.casefold() not in (*_YES, *_NO):
+        raise row.fault(f"column '{column}' is '{said}'; allowed: {', '.join(_YES)} or {', '.join(_NO[:-1])}")
+    return said.casefold() in _YES
+
+
+def _better(row: Row, column: str, first: str, second: str) -> int | None:
+    """0 or 1 for the column with the better text, as the label in `column` says; None where neither is.
+
+    A label is the column's name or what tells it from the other, such as 1 and 2 or A and B, perhaps after
+    other words (`model_a`), or an order such as `A>B`.
+    """
+    label = (as_text(row.value(column)) or "").strip().casefold()
+    winner = label
+    if ordered := re.fullmatch(r"([^<>=]+?)\s*(<+|>+)\s*([^<>=]+)", label):
+        winner = ordered[1] if ">" in ordered[2] else ordered[3]
+    elif label in _TIES or "=" in label:
+        return None
+    names = first.casefold(), second.casefold()
+    tails = _unlike(*names)
+    fits = [
+        winner in (name, tail) or (tail != "" and re.search(rf"[\W_]{re.escape(tail)}$", winner) is not None)
+        for name, tail in zip(names, tails, strict=True)
+    ]
+    if fits[0] == fits[1]:
+        raise row.fault(
+            f"column '{column}' is '{label}'; allowed: '{tails[0]}' or '{tails[1]}' for the better of "
+            f"'{first}' and '{second}', or 'tie'"
+        )
+    return fits.index(True)
+
+
+def _unlike(one: str, other: str) -> tuple[str, str]:
+    """What tells two names apart, such as `1` and `2`: without the same start and the same last words."""
+    unlike = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    start = next(unlike, min(len(one), len(other)))
+    ends = [re.findall(r"[^\W_]+", name[start:]) for name in (one, other)]
+    while all(len(words) > 1 for words in ends) and ends[0][-1] == ends[1][-1]:
+        ends = [words[:-1] for words in ends]
+    return " ".join(ends[0]), " ".join(ends[1])
+
+
+def _grouped(pairs: Sequence[_Pair], shown: Sequence[str], left_out: "Counter[_LeftOut]") -> Loaded:
+    """Pairs with the same id, source, output and shown fields as variants of one example."""
+    harmful = {pair.kind for pair in pairs if not pair.control}
+    members: dict[tuple[str | None, ...], list[str]] = {}
+    families: dict[str, list[str]] = {}
     examples: dict[str, Example] = {}
     variants: dict[str, Variant] = {}
     texts: dict[tuple[str, str], str] = {}
-    for row, example in rows:
-        first = examples.setdefault(example.id, example)
-        for name in ("source", "output"):
-            if getattr(first, name) != getattr(example, name):
-                raise row.fault(
-                    f"'{columns[name]}' of id '{example.id}' differs from an earlier row; allowed: the same"
-                )
-        variant = _variant(row, columns)
+    for pair in pairs:
+        variant = _variant(pair, harmful)
         known = variants.setdefault(variant.name, variant)
         if known.level != variant.level:
-            raise row.fault(
+            raise pair.row.fault(
                 f"kind '{variant.name}' has level '{variant.level}'; allowed: {known.level}, as before"
             )
-        if (example.id, variant.name) in texts:
-            raise row.fault(f"id '{example.id}' with kind '{variant.name}' stands twice; allowed: once")
-        texts[example.id, variant.name] = _degraded(row, columns["perturbed"], example)
-    if "id" not in columns and len(variants) > 1:
-        raise InputError("pairs of several kinds need a column 'id' that says which rows share an example")
-    return list(examples.values()), tuple(variants.values()), _all_pairs(examples, variants, texts)
+        example = pair.example
+        known_by = (example.id if pair.named else None, example.source, example.output)
+        same = members.setdefault((*known_by, *(example.fields.get(name) for name in shown)), [])
+        if any(texts.get((name, variant.name)) == pair.text for name in same):
+            left_out["duplicate"] += 1
+            continue
+        own = next((name for name in same if (name, variant.name) not in texts), None)
+        if own is None:
+            base = same[0] if same and not pair.named else example.id
+            own = _free(base, examples)
+            same.append(own)
+            families.setdefault(base, []).append(own)
+            examples[own] = replace(example, id=own)
+        texts[own, variant.name] = pair.text
+    for name, family in families.items():
+        for each in family if len(family) > 1 else ():
+            examples[each] = replace(examples[each], fields={"cluster": name, **examples[each].fields})
+    made = [
+        PerturbedText(example, variant, text, audit=audit(examples[example].output, text))
+        for example in examples
+        for variant in variants
+        if (text := texts.get((example, variant))) is not None
+    ]
+    return Loaded(list(examples.values()), tuple(variants.values()), made)
 
 
-def _variant(row: Row, columns: Mapping[str, str]) -> Variant:
-    kind, level = (
-        _optional(row, columns, n, d) for n, d in (("kind", DEFAULT_KIND), ("level", DEFAULT_LEVEL))
-    )
-    if kind == ORIGINAL:
-        raise row.fault(f"kind '{ORIGINAL}' names the undamaged text; allowed: any other name")
-    return Variant(name=kind, perturber=kind, level=level, method="given", degree=None)
+def _variant(pair: _Pair, harmful: Collection[str]) -> Variant:
+    """A control whose kind is also one of damage gets a name of its own."""
+    kind = f"{pair.kind}_control" if pair.control and pair.kind in harmful else pair.kind
+    name = kind if pair.degree is None else f"{kind}.{pair.degree}"
+    return Variant(name, kind, "control" if pair.control else pair.level, "given", pair.degree)
 
 
-def _optional(row: Row, columns: Mapping[str, str], name: str, default: str) -> str:
-    column = columns.get(name)
-    return row.text(column).strip() if column is not None and row.has(column) else default
-
-
-def _degraded(row: Row, column: str, example: Example) -> str:
-    text = row.text(column)
-    if text == example.output:
-        raise row.fault(
-            f"column '{column}' of id '{example.id}' equals the output; allowed: a text made worse"
-        )
-    return text
-
-
-def _all_pairs(
-    examples: Mapping[str, Example], variants: Iterable[str], texts: Mapping[tuple[str, str], str]
-) -> list[PerturbedText]:
-    pairs = []
-    for example in examples.values():
-        for variant in variants:
-            text = texts.get((example.id, variant))
-            if text is None:
-                pairs.append(PerturbedText(example.id, variant, None, NO_PAIR))
-            else:
-                pairs.append(PerturbedText(example.id, variant, text, audit=audit(example.output, text)))
-    return pairs
+def _free(name: str, taken: Collection[str]) -> str:
+    """`name`, or the first of `name~2`, `name~3`, ... that is not taken."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}~{number}"
+    return free

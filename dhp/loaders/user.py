@@ -1,52 +1,57 @@
 """The user's own examples, with or without ready-made degraded texts."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from dhp.core.card_spec import PairMap
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import Example, PerturbedText, Variant
-from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table
+from dhp.core.records import Example
+from dhp.core.specs import Task
+from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table
 from dhp.loaders.hub import HUB_PREFIX, hub_table
-from dhp.loaders.pairs import read_pairs
-
-_PAIR_COLUMNS = ("perturbed", "kind", "level")
+from dhp.loaders.pairs import Loaded, chosen_rows, read_pairs
 
 
-@dataclass(frozen=True, slots=True)
-class UserData:
-    """What a user's file holds."""
+def read_examples(
+    path: Path,
+    field_map: Mapping[str, str] | None = None,
+    where: Mapping[str, Sequence[str]] | None = None,
+    task: Task | None = None,
+) -> Loaded:
+    """Examples from a table, or from the Hugging Face Hub.
 
-    examples: list[Example]
-    """In file order."""
-    variants: tuple[Variant, ...] = ()
-    """The kinds of ready-made degraded texts (method `given`); empty for a plain file."""
-    perturbed: list[PerturbedText] = field(default_factory=list)
-    """For each example each of `variants`: its text, or why there is none; empty for a plain file."""
+    Parameters
+    ----------
+    path
+        A `.json`, `.jsonl`, `.csv`, `.tsv` or `.parquet` file or a `.zip` of these; a dataset of the Hub as
+        `hf:ORG/NAME[:SPLIT]`, a local one as `hf:./FOLDER[:SPLIT]`. That needs the library `datasets` (extra
+        `data`); code that comes with a dataset is never run.
+    field_map
+        Our names -> the file's columns or paths into nested ones, e.g. {"output": "summary"}. Needed is
+        `output`, and `source` where the task has one; without `id` the row numbers are the ids; every other
+        column of strings or numbers becomes a field, other values are left out.
+    where
+        Column -> the values with which rows count.
+    task
+        What the writers had to do; says whether there is a source, and which fields tell examples apart.
 
+    Returns
+    -------
+    Loaded
+        With a column `perturbed` (a degraded copy of the output) each row is a pair of example and variant:
+        `kind` names the variant (default "perturbed"), `degree` its degree, `level` its level (default
+        "given"), `control` marks a change that must not lower a score, `better` tells which of output and
+        perturbed is the better one; see `read_pairs`.
 
-def read_examples(path: Path, field_map: Mapping[str, str] | None = None) -> UserData:
-    """Examples from a `.jsonl`, `.csv` or `.parquet` file, or from the Hugging Face Hub.
-
-    A dataset of the Hub is given as `hf:ORG/NAME[:SPLIT]`, a local one as `hf:./FOLDER[:SPLIT]`; without a
-    split it must have only one. That needs the library `datasets` (extra `data`); code that comes with a
-    dataset is never run.
-
-    `field_map` maps our names to the file's columns, e.g. {"output": "summary"}. Needed are `source` and
-    `output`; without `id` the row numbers "1", "2", ... are the ids; every other column of strings or
-    numbers becomes a field, nested values are left out.
-
-    With a column `perturbed` (a degraded copy of the output) each row is one pair of example and kind:
-    `kind` names the variant (default "perturbed"), `level` its level (default "given"); rows of one id
-    must agree in source and output.
-
-    Raises `InputError` (file, row, column, what is allowed) for a missing, empty, broken or unknown file,
-    a missing column, an empty text, an id or (id, kind) that stands twice, and for a degraded text that
-    equals its original.
+    Raises
+    ------
+    InputError
+        File, row, column and what is allowed, for a missing, empty, broken or unknown file, a missing column,
+        an empty text, or an id that stands twice in a table without pairs.
     """
     name = str(path)
     table = hub_table(name.removeprefix(HUB_PREFIX)) if name.startswith(HUB_PREFIX) else read_table(path)
-    return from_table(table, field_map)
+    return from_table(table, field_map or {}, where or {}, task)
 
 
 def is_user_data(name: str) -> bool:
@@ -54,30 +59,41 @@ def is_user_data(name: str) -> bool:
     return name.startswith(HUB_PREFIX) or Path(name).suffix.lower() in TABLE_SUFFIXES
 
 
-def from_table(table: Table, field_map: Mapping[str, str] | None = None) -> UserData:
+def from_table(
+    table: Table,
+    field_map: Mapping[str, str],
+    where: Mapping[str, Sequence[str]] = {},
+    task: Task | None = None,
+) -> Loaded:
     """The examples of a table; see `read_examples`."""
-    columns = _columns(table, field_map or {})
-    if "perturbed" not in columns:
-        return UserData(_plain(table, columns))
-    extra = {name: c for name, c in columns.items() if name not in _PAIR_COLUMNS}
-    found = ((row, _example(row, number, extra)) for number, row in enumerate(table.rows, 1))
-    return UserData(*read_pairs(found, columns))
+    columns = _columns(table, field_map, task)
+    if "perturbed" in columns:
+        form = PairMap(fields=columns, where={column: list(values) for column, values in where.items()})
+        return read_pairs(table, form, task.shown_fields if task else ())
+    if "better" in field_map:
+        raise InputError(
+            f"{table.name}: --better needs two texts; say which by --field output=COLUMN and "
+            f"--field perturbed=COLUMN; columns: {', '.join(table.columns)}"
+        )
+    return Loaded(_plain(chosen_rows(table, where), columns))
 
 
-def _columns(table: Table, field_map: Mapping[str, str]) -> dict[str, str]:
+def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> dict[str, str]:
     """Our name -> the table's column; a mapped column serves for nothing else."""
     for ours, theirs in field_map.items():
-        if theirs not in table.columns:
+        if not table.has(theirs):
             raise InputError(
                 f"{table.name}: column '{theirs}', mapped to '{ours}', is missing; "
                 f"{suggest(theirs, table.columns)}"
             )
-    mapped = set(field_map.values())
-    columns = {c: c for c in table.columns if c.strip() and c not in mapped} | dict(field_map)
-    for needed in ("source", "output"):
+    used = {*field_map.values(), FILE, FOLDER, KEY}
+    own = {c: c for c in table.columns if c.strip() and c not in used and c != "better"}
+    columns = own | dict(field_map)
+    has_source = task is None or task.source_label is not None
+    for needed in ("source", "output") if has_source else ("output",):
         if needed not in columns:
             raise InputError(
-                f"{table.name}: column '{needed}' is missing (another can be mapped to it); "
+                f"{table.name}: column '{needed}' is missing; say which by --field {needed}=COLUMN; "
                 f"{suggest(needed, table.columns)}"
             )
     return columns
@@ -97,12 +113,12 @@ def _plain(table: Table, columns: Mapping[str, str]) -> list[Example]:
 def _example(row: Row, number: int, columns: Mapping[str, str]) -> Example:
     fields = {}
     for name, column in columns.items():
-        text = as_text(row.values.get(column))
+        text = as_text(row.value(column))
         if name not in ("id", "source", "output") and text is not None:
             fields[name] = row.encodable(column, text)
     return Example(
         id=row.text(columns["id"]) if "id" in columns else str(number),
-        source=row.text(columns["source"]),
+        source=row.text(columns["source"]) if "source" in columns else "",
         output=row.text(columns["output"]),
         fields=fields,
     )

@@ -14,6 +14,7 @@ import pytest
 from .conftest import Run
 
 MODEL = ("benchmark", "--model", "baseline/surface")
+OWN = (*MODEL, "--dataset", "pairs.jsonl", "--task", "summarization")
 GOOD = [{"id": str(i), "source": f"Ann has {i} cats.", "output": f"She has {i}."} for i in range(4)]
 
 
@@ -38,6 +39,7 @@ PAIRS = [
 FILES = {
     "pairs.jsonl": lines(PAIRS),
     "pair.jsonl": lines(PAIRS[:1]),
+    "equal.jsonl": lines([{**pair, "perturbed": pair["output"]} for pair in PAIRS]),
     "dose.yaml": "suite: s\ntask: summarization\nsource: x\n"
     "perturbers: {random_typos: {level: character, method: rule, params: {k: -1}}}\n",
     "own.yaml": "suite: s\ntask: summarization\nsource: x\n"
@@ -80,7 +82,7 @@ CASES = [
     ((*MODEL, "--dataset", "columns.jsonl", "--task", "summarization"), "did you mean 'outptu'"),
     (
         (*MODEL, "--dataset", "good.jsonl"),
-        "say what its texts are by --task; allowed: question_answering, story",
+        "say what its texts are by --task; allowed: data_to_text, dialogue, ",
     ),
     (
         (*MODEL, "--dataset", "good.jsonl", "--task", "summary"),
@@ -98,7 +100,8 @@ CASES = [
         (*MODEL, "--dataset", "good.jsonl", "--task", "summarization", "--field", "output"),
         "must have the form OURS=THEIRS",
     ),
-    ((*MODEL, "--dataset", "table.xlsx"), "unknown dataset 'table.xlsx'"),
+    ((*MODEL, "--dataset", "table.xlsx"), "unknown kind of file '.xlsx'; allowed: .csv, .json, .jsonl"),
+    ((*MODEL, "--dataset", "table.xlsx", "--task", "summarization"), "unknown kind of file '.xlsx'"),
     ((*MODEL, "--dataset", "mini/sumeval"), "did you mean 'mini/summeval'"),
     ((*MODEL, "--dataset", "summevall"), "unknown dataset 'summevall'; did you mean 'summeval'"),
     ((*MODEL, "--dataset", "all"), "no dataset is prepared yet: dhp data prepare NAME"),
@@ -151,8 +154,26 @@ CASES = [
         "'a' is mapped twice",
     ),
     (
-        (*MODEL, "--dataset", "pairs.jsonl", "--task", "summarization"),
-        "pairs of several kinds need a column 'id'",
+        (*MODEL, "--dataset", "equal.jsonl", "--task", "summarization"),
+        "equal.jsonl: no pair is left (2 equal); allowed: pairs of two different texts",
+    ),
+    (
+        (*OWN, "--where", "kind=c"),
+        "pairs.jsonl: no row has kind = c; found: a, b",
+    ),
+    ((*OWN, "--where", "knd=a"), "column 'knd' of --where is missing; did you mean 'kind'?"),
+    ((*OWN, "--where", "kind"), "--where 'kind': must have the form COLUMN=VALUE"),
+    ((*OWN, "--better", "kind"), "column 'kind' is 'a'; allowed: 'output' or 'perturbed' for the better"),
+    ((*OWN, "--better", "lable"), "column 'lable', mapped to 'better', is missing"),
+    ((*OWN, "--field", "output=outs[0].text"), "column 'outs[0].text', mapped to 'output', is missing"),
+    ((*MODEL, "--dataset", "mini/summeval", "--where", "a=b"), "--where is for data of your own"),
+    ((*MODEL, "--dataset", "bump"), "bump is not prepared yet: dhp data prepare bump"),
+    ((*MODEL, "--dataset", "bump", "--data", "pairs.jsonl"), "column 'article_id' for 'id' is missing"),
+    (("data", "prepare", "bump", "--from", "empty"), "empty: does not exist"),
+    (("data", "prepare", "bump", "--from", "pairs.jsonl", "--field", "id=no"), "column 'no' for 'id' is m"),
+    (
+        ("data", "prepare", "story_cloze", "--from", "x", "--field", "id=no"),
+        "--field: is for published pairs",
     ),
     (
         (*MODEL, "--dataset", "pair.jsonl", "--task", "summarization", "--suite", "summeval"),
@@ -165,7 +186,7 @@ CASES = [
     (("perturb", "--dataset", "mini/summeval", "--suite", "own.yaml", "--out", "own.yaml"), "is the input"),
     (("analyze", "r_half.jsonl"), "r_half.jsonl: line 1: column 'variant' holds half a character"),
     (("analyze", "r_list.jsonl"), "r_list.jsonl: line 1: column 'example' holds a list"),
-    (("data", "show", "mini"), "one dataset of the benchmark is shown, e.g. mini/summeval"),
+    (("data", "show", "mini"), "one published dataset is shown, e.g. mini/summeval"),
     (("perturb", "--dataset", "mini/summeval", "--out", "."), "is no file and is left alone"),
     (("analyze", "r_optional.csv"), "r_optional.csv: unknown column 'modle'; did you mean 'model'"),
     (("analyze", "x" * 300 + ".csv"), "File name too long"),

@@ -245,7 +245,11 @@ def test_a_faulty_steps_file_is_one_line(tmp_path: Path, text: str, message: str
     [
         ("      fluency:\n", "      fluent:\n", "translations.zh.metrics: 'fluency' is unknown or missing"),
         ("        antonym: 不准确\n", "", "translations.zh.metrics.accuracy.antonym: missing"),
-        ("    source_label: 原文\n", "", "translations.zh.source_label: missing"),
+        (
+            "    source_label: 原文\n",
+            "",
+            "translations.zh.source_label: must be there just where the task has one",
+        ),
         (
             "    output_label: 译文\n",
             "    output_label: 译文\n    shown_fields: {a: b}\n",

@@ -379,3 +379,19 @@ def test_one_metric_of_a_task_can_be_turned_alone() -> None:
     one = task.model_copy(update={"metrics": task.metrics[:1]})
     assert one.in_language("zh").metric_names == ("coherence",)
     assert one.in_language("zh").in_language("en").metrics == one.metrics
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", protocol_names())
+def test_a_task_without_a_source_shows_none(name: str, language: Language) -> None:
+    known = read_task("instruction")
+    texts = {code: t.model_copy(update={"source_label": None}) for code, t in known.translations.items()}
+    task = known.model_copy(update={"source_label": None, "translations": texts}).in_language(language)
+    protocol = override(read_protocol(name), language=language)
+    prompts = Prompts(protocol, read_wording(language), task)
+    for form in ("score-only", "free-text"):
+        shown = prompts.prompt(Candidate("e", "original", "The text.", ""), task.metrics[0].name, form)
+        assert "<source>" not in shown
+        assert "The text." in shown
+        assert task.instruction in shown
+        assert "\n\n\n" not in shown

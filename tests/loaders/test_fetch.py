@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from dhp.content.catalog import read_card
+from dhp.core.card_spec import Card, Download
 from dhp.core.errors import InputError
 from dhp.core.files import cache_folder
-from dhp.core.specs import Card, Download
 from dhp.loaders.fetch.prepared import load_prepared, prepare
 from dhp.loaders.fetch.sources import fetch
 
@@ -121,7 +121,7 @@ def test_several_files_give_the_folder(
     prepare(given, None)
     found = load_prepared(given)
     assert found is not None
-    assert [(e.id, len(e.output), e.source, dict(e.fields)) for e in found] == [
+    assert [(e.id, len(e.output), e.source, dict(e.fields)) for e in found.examples] == [
         ("a", 160, "Because.", {"question": "Why?"}),
         ("b", 160, "Because.", {"question": "Why?"}),
     ]
@@ -209,7 +209,9 @@ def test_prepare_from_a_file_and_read_again(tmp_path: Path, monkeypatch: pytest.
     given = read_card("story_cloze")
     path = prepare(given, write_csv(tmp_path / "s.csv", [STORY]))
     assert path == tmp_path / ".cache" / "dhp" / "datasets" / "story_cloze.jsonl"
-    (example,) = load_prepared(given) or []
+    found = load_prepared(given)
+    assert found is not None
+    (example,) = found.examples
     assert (example.output, example.fields) == ("Ann took it home.", {"wrong_ending": "Ann bought a car."})
     with pytest.raises(InputError, match="no example qualifies"):
         prepare(read_card("answer_equivalence"), write_jsonl(tmp_path / "a.jsonl", [answer("q", 1)]))
@@ -239,7 +241,7 @@ DATASETS["wmt22"].data, DATASETS["wmt22"].md5 = [url], [md5]
 card, told = read_card("wmt22_deen"), []
 try:
     prepare(card, None, lambda *t: told.append(t))
-    print(json.dumps([[[e.id, e.source, e.output] for e in load_prepared(card)], told]))
+    print(json.dumps([[[e.id, e.source, e.output] for e in load_prepared(card).examples], told]))
 except InputError as e:
     print(json.dumps(str(e)))
 """

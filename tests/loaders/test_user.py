@@ -4,14 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.core.records import Audit, Example, PerturbedText, Variant
+from dhp.core.records import Example
 from dhp.loaders.user import read_examples
 
 from .conftest import ROOT, write_csv, write_jsonl, write_parquet
@@ -69,7 +68,9 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
     path.write_text("[" * 100_000)
     assert "line 1: broken JSON" in message(path)
     write_jsonl(path, [{"source": "s", "ouput": "o"}])
-    assert "column 'output' is missing (another can be mapped to it); did you mean 'ouput'?" in message(path)
+    assert "column 'output' is missing; say which by --field output=COLUMN; did you mean 'ouput'?" in message(
+        path
+    )
     write_jsonl(path, [ROW, {**ROW, "source": "T"}])
     assert f"line 2: id 'a' stands twice (first at {path}: line 1); allowed: once" in message(path)
     for column in ("source", "output", "id"):
@@ -86,61 +87,34 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
     assert "x.csv: row 2: column 'output' is empty" in message(tmp_path / "x.csv")
 
 
-def pair(id: str, text: str, **more: str) -> dict[str, str]:
-    return {"id": id, "source": f"S{id}", "output": f"O{id}", "perturbed": text, **more}
-
-
-@pytest.mark.parametrize("form", WRITERS)
-def test_pairs_become_examples_variants_and_texts(tmp_path: Path, form: str) -> None:
-    rows = [
-        pair("a", "bad", kind="typos", level="character", note="n"),
-        pair("b", "worse", kind="typos", level="character", note="m"),
-        pair("a", "cut", kind="cut", level="", note="other"),
-    ]
-    data = read_examples(WRITERS[form](tmp_path / f"x.{form}", rows))
-    assert data.examples == [Example("a", "Sa", "Oa", {"note": "n"}), Example("b", "Sb", "Ob", {"note": "m"})]
-    assert data.variants == (
-        Variant("typos", "typos", "character", "given", None),
-        Variant("cut", "cut", "given", "given", None),
-    )
-    assert [p.audit is None for p in data.perturbed] == [False, False, False, True]
-    assert data.perturbed[0].audit == Audit(None, None, 2, 0.333333)
-    assert [replace(p, audit=None) for p in data.perturbed] == [
-        PerturbedText("a", "typos", "bad"),
-        PerturbedText("a", "cut", "cut"),
-        PerturbedText("b", "typos", "worse"),
-        PerturbedText("b", "cut", None, "no such pair in the file"),
-    ]
-
-
-def test_pairs_without_kinds_and_with_mapped_columns(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "x.jsonl", [{"source": "S", "good": "O", "bad": "P"}])
-    data = read_examples(path, {"output": "good", "perturbed": "bad"})
-    assert data.examples == [Example("1", "S", "O")]
-    assert data.variants == (Variant("perturbed", "perturbed", "given", "given", None),)
-    assert [(p.example, p.variant, p.text) for p in data.perturbed] == [("1", "perturbed", "P")]
-
-
 def test_kind_and_level_are_fields_where_there_are_no_pairs(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [{**ROW, "kind": "news", "level": 3}])
     assert read_examples(path).examples[0].fields == {"kind": "news", "level": "3"}
 
 
-@pytest.mark.parametrize(
-    ("second", "expected"),
-    [
-        (pair("a", "c"), "id 'a' with kind 'perturbed' stands twice"),
-        (pair("b", "Ob"), "column 'perturbed' of id 'b' equals the output"),
-        (pair("b", " "), "column 'perturbed' is empty"),
-        ({**pair("a", "c", kind="k"), "output": "other"}, "'output' of id 'a' differs from an earlier row"),
-        ({**pair("a", "c", kind="k"), "source": "other"}, "'source' of id 'a' differs from an earlier row"),
-        (pair("b", "c", kind="original"), "kind 'original' names the undamaged text"),
-        (pair("b", "c", level="word"), "kind 'perturbed' has level 'word'; allowed: given"),
-    ],
-)
-def test_contradicting_pairs(tmp_path: Path, second: dict[str, str], expected: str) -> None:
-    path = write_jsonl(tmp_path / "x.jsonl", [pair("a", "bad"), second])
-    assert f"{path}: line 2: {expected}" in message(path)
+def test_rows_are_chosen_by_their_values(tmp_path: Path) -> None:
+    rows = [{**ROW, "id": i, "split": s, "ok": ok} for i, s, ok in [("a", "Test", True), ("b", "dev", True)]]
+    path = write_jsonl(tmp_path / "x.jsonl", [*rows, {**ROW, "id": "c", "split": "test", "ok": False}])
+    found = read_examples(path, where={"split": ["test", "train"], "ok": ["true"]})
+    assert [e.id for e in found.examples] == ["a"]
+    assert [e.id for e in read_examples(path, where={"split": ["d*", "[test]"]}).examples] == ["b"]
+    with pytest.raises(InputError, match=r"x\.jsonl: no row has split = x; found: Test, dev, test"):
+        read_examples(path, where={"split": ["x"]})
+    with pytest.raises(InputError, match="column 'spilt' of --where is missing; did you mean 'split'"):
+        read_examples(path, where={"spilt": ["x"]})
+
+
+def test_nested_values_are_named_by_their_path(tmp_path: Path) -> None:
+    rows = [{"chat": [{"role": "user", "text": "S"}], "out": {"a": {"b": ["O", "P"]}}}]
+    path = write_jsonl(tmp_path / "x.jsonl", rows)
+    assert read_examples(path, {"source": "chat[0].text", "output": "out.a.b[1]"}).examples == [
+        Example("1", "S", "P")
+    ]
+    assert "line 1: column 'out.a.c' is empty" in message(
+        path, {"source": "chat[0].text", "output": "out.a.c"}
+    )
+    said = message(path, {"source": "chat[0].text", "output": "uot.a"})
+    assert "column 'uot.a', mapped to 'output', is missing; allowed: chat, out" in said
 
 
 HUB = """

@@ -52,7 +52,7 @@ def test_there_is_a_prompt_for_each_variant_of_the_suites_and_no_other() -> None
         if v.method == "llm"
     }
     assert {f"{file.parent.name}/{file.name.removesuffix('.yaml')}" for file in FILES} == wanted
-    assert {file.parent.name for file in FILES} == set(task_names())
+    assert {file.parent.name for file in FILES} <= set(task_names())
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f"{f.parent.name}/{f.stem}")

@@ -10,7 +10,7 @@ from dhp.judge.surface.document import Case, Text
 
 Feature = Callable[[Case], float | None]
 
-METRICS: Mapping[str, Mapping[Feature, float]] = {
+_METRICS: Mapping[str, Mapping[Feature, float]] = {
     # Errors of spelling are the most frequent and the surest to find.
     "fluency": {language.spelling: 0.6, language.form: 0.2, language.word_order: 0.2},
     # Foreign names and numbers are plain errors; foreign words may be rewording.
@@ -42,6 +42,18 @@ METRICS: Mapping[str, Mapping[Feature, float]] = {
         language.form: 0.1,
     },
 }
+_LIKE = {
+    "adherence": "relevance",
+    "informativeness": "relevance",
+    "completeness": "relevance",
+    "coverage": "relevance",
+    "correctness": "consistency",
+    "faithfulness": "consistency",
+    "clarity": "fluency",
+    "naturalness": "fluency",
+}
+"""Metrics of other tasks -> the one that they come nearest to, as far as the surface of a text goes."""
+METRICS = {**_METRICS, **{name: _METRICS[like] for name, like in _LIKE.items()}}
 """Metric -> feature -> weight. The features that have nothing to go by leave their weight to the others."""
 
 

@@ -1,14 +1,16 @@
 """Published datasets made ready once, as JSONL in the user's cache."""
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from dhp.core.card_spec import Card
 from dhp.core.files import cache_folder, write_whole
-from dhp.core.records import Example
-from dhp.core.specs import Card
+from dhp.core.records import PerturbedText
 from dhp.loaders.fetch.download import Progress
 from dhp.loaders.fetch.sources import fetch
-from dhp.loaders.published.readers import read_published
+from dhp.loaders.pairs import Loaded
+from dhp.loaders.published.readers import read_set
 from dhp.loaders.user import read_examples
 
 
@@ -17,18 +19,40 @@ def prepared_file(card: Card) -> Path:
     return cache_folder() / "datasets" / f"{card.dataset}.jsonl"
 
 
-def prepare(card: Card, source: Path | None, progress: Progress | None = None) -> Path:
-    """Write all eligible examples of a dataset as JSONL (`id`, `source`, `output`, fields).
+def prepare(
+    card: Card,
+    source: Path | None,
+    progress: Progress | None = None,
+    fields: Mapping[str, str] | None = None,
+) -> Path:
+    """Write all eligible examples of a dataset, or its pairs, as JSONL.
 
-    Returns the file, which takes its place only when complete. The examples come from `source`, in the form
-    the owners publish, or are fetched where it is None. Raises `InputError` as `read_published` and `fetch`.
+    Parameters
+    ----------
+    card
+        Of the dataset.
+    source
+        The data in the form that their owners publish; None fetches them.
+    progress
+        Told (file name, bytes done, bytes in all or None) while something is fetched.
+    fields
+        Columns of pairs in the place of those that the card names.
+
+    Returns
+    -------
+    Path
+        The file, which takes its place only when complete.
+
+    Raises
+    ------
+    InputError
+        As `read_set` and `fetch`.
     """
     if source is None:
         source = fetch(card, cache_folder() / "downloads" / card.dataset, progress)
-    rows = (
-        {"id": e.id, "source": e.source, "output": e.output, **e.fields} for e in read_published(card, source)
+    text = "".join(
+        json.dumps(row, ensure_ascii=False) + "\n" for row in _rows(read_set(card, source, fields))
     )
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     path = prepared_file(card)
     write_whole(path, lambda new: new.write_text(text, encoding="utf-8", newline="\n"))
     return path
@@ -39,10 +63,26 @@ def is_prepared(card: Card) -> bool:
     return prepared_file(card).is_file()
 
 
-def load_prepared(card: Card) -> list[Example] | None:
-    """The eligible examples that `prepare` wrote, or None where it has not run.
+def load_prepared(card: Card) -> Loaded | None:
+    """The examples or pairs that `prepare` wrote, or None where it has not run.
 
     A damaged file raises `InputError`.
     """
     path = prepared_file(card)
-    return read_examples(path).examples if is_prepared(card) else None
+    return read_examples(path) if is_prepared(card) else None
+
+
+def _rows(found: Loaded) -> Iterator[dict[str, str]]:
+    """The columns that `read_examples` reads, a row an example or pair."""
+    variants = {v.name: v for v in found.variants}
+    texts: dict[str, list[PerturbedText]] = {}
+    for text in found.perturbed:
+        texts.setdefault(text.example, []).append(text)
+    for e in found.examples:
+        row = {"id": e.id, "source": e.source, "output": e.output, **e.fields}
+        if not variants:
+            yield row
+        for text in texts.get(e.id, []):
+            variant = variants[text.variant]
+            pair = {"perturbed": text.text or "", "kind": variant.perturber, "level": variant.level}
+            yield row | pair | ({"degree": variant.degree} if variant.degree else {})

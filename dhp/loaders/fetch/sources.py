@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from dhp.core.card_spec import Card, Download
 from dhp.core.errors import InputError, require
 from dhp.core.files import reason, write_whole
-from dhp.core.specs import Card, Download
 from dhp.loaders.fetch.archives import archive_stem, unpack
 from dhp.loaders.fetch.download import Progress, download
 from dhp.loaders.published.wmt import TRANSLATOR

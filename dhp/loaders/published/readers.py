@@ -1,12 +1,15 @@
-"""Published datasets, in the form their owners give them, as examples."""
+"""Published datasets, in the form that their owners give them, as examples or pairs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from dhp.content.catalog import read_task
+from dhp.core.card_spec import Card
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.core.registry import Registry
-from dhp.core.specs import Card
+from dhp.core.tables import read_tables
+from dhp.loaders.pairs import Loaded, read_pairs
 from dhp.loaders.published.rows import read_answer_equivalence, read_story_cloze, read_summeval
 from dhp.loaders.published.sumpubmed import read_sumpubmed
 from dhp.loaders.published.wmt import read_wmt
@@ -25,6 +28,19 @@ READERS: Registry[Reader] = Registry(
     },
 )
 """Dataset -> its reader, which yields (place, example) of the eligible examples."""
+
+
+def read_set(card: Card, path: Path, fields: Mapping[str, str] | None = None) -> Loaded:
+    """What a published dataset holds: pairs as its card says, else its eligible examples.
+
+    `fields` (our name -> column) takes the place of what the card says of pairs. Raises `InputError` as
+    `read_pairs` and `read_published`.
+    """
+    form = card.pairs
+    if form is None:
+        return Loaded(read_published(card, path))
+    form = form.model_copy(update={"fields": {**form.fields, **(fields or {})}})
+    return read_pairs(read_tables(path, form.files), form, read_task(card.task).shown_fields)
 
 
 def read_published(card: Card, path: Path) -> list[Example]:

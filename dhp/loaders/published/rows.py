@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from dhp.core.card_spec import Card
 from dhp.core.files import inner_file, inner_files
 from dhp.core.records import Example
-from dhp.core.specs import Card
 from dhp.core.tables import Row, read_table
 from dhp.core.text import sentences
 

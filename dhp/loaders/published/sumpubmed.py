@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from dhp.core.card_spec import Card
 from dhp.core.errors import InputError
 from dhp.core.files import read_text
 from dhp.core.records import Example
-from dhp.core.specs import Card
 
 _SECTION = "BACKGROUND"
 _EXPECTED = (

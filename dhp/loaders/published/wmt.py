@@ -7,10 +7,10 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
 
+from dhp.core.card_spec import Card
 from dhp.core.errors import InputError
 from dhp.core.files import read_lines, reason
 from dhp.core.records import Example
-from dhp.core.specs import Card
 
 TRANSLATOR = "A"
 """Whose reference is taken."""
@@ -46,7 +46,7 @@ def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     # Long segments alone where there are enough of them, so that the choice does not hang on whether the
     # bounds of documents are known.
     found = list(long_segments(segments))
-    if len(found) < card.n:
+    if card.n is None or len(found) < card.n:
         found = list(join_segments(segments, spaced=card.source_language not in ("zh", "ja")))
     if not found and all(s.document is None for s in segments):
         raise InputError(

@@ -1,0 +1,116 @@
+"""Tables of every format: the same rows, and each fault with its place."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from dhp.core.errors import InputError
+from dhp.core.tables import read_table, read_tables
+
+ROWS = [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}]
+FORMS = {
+    "list.json": json.dumps(ROWS),
+    "one.json": json.dumps({"version": 3, "data": ROWS}),
+    "columns.json": json.dumps({"a": ["1", "2"], "b": ["x", "y"]}),
+    "lines.jsonl": "\n".join(map(json.dumps, ROWS)) + "\n\n",
+    "comma.csv": "a,b\n1,x\n2,y\n",
+    "semicolon.csv": "a;b\r\n1;x\r\n2;y\r\n",
+    "tab.tsv": "a\tb\n1\tx\n2\ty\n",
+}
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8-sig"))
+    return path
+
+
+def fault(path: Path, *patterns: str) -> str:
+    with pytest.raises(InputError) as e:
+        read_tables(path, patterns)
+    assert "\n" not in str(e.value)
+    return str(e.value)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_format_gives_the_same_rows(tmp_path: Path, name: str) -> None:
+    found = read_table(written(tmp_path, name, FORMS[name]))
+    assert [dict(row.values) for row in found.rows] == ROWS
+    assert found.columns == ("a", "b")
+    assert found.rows[1].place == f"{tmp_path / name}: {'line' if name == 'lines.jsonl' else 'row'} 2"
+
+
+def test_an_object_of_lists_tells_the_key_of_each_row(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.json", json.dumps({"bias": ROWS[:1], "length": ROWS[1:]}))
+    assert [row.text("@key") for row in read_table(path).rows] == ["bias", "length"]
+
+
+def test_quotation_marks_in_tabs(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.tsv", 'a\tb\n"one\ntwo"\t"say ""so"""\n')
+    assert dict(read_table(path).rows[0].values) == {"a": "one\ntwo", "b": 'say "so"'}
+    path = written(tmp_path, "x.tsv", 'a\tb\n"Yes" he said\t5" long\n"open\t2\n')
+    assert [list(row.values.values()) for row in read_table(path).rows] == [
+        ['"Yes" he said', '5" long'],
+        ['"open', "2"],
+    ]
+
+
+def test_folders_and_archives_are_one_table(tmp_path: Path) -> None:
+    for name, text in FORMS.items():
+        written(tmp_path / "in" / "deep", name, text)
+    written(tmp_path / "in", "note.txt", "no table")
+    written(tmp_path / "in", ".hidden/x.csv", "c\n1\n")
+    archive = tmp_path / "in" / "more.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("data/New/part.csv", "a,c\n3,z\n")
+        file.writestr("__MACOSX/data/._part.csv", "junk")
+    found = read_tables(tmp_path / "in")
+    assert len(found.rows) == 2 * len(FORMS) + 1
+    assert found.columns == ("a", "b", "@file", "@folder", "c")
+    assert [(r.text("@folder"), r.text("@file")) for r in found.rows][:1] == [("deep", "columns")]
+    zipped = read_table(archive)
+    assert [dict(r.values) for r in zipped.rows] == [{"a": "3", "c": "z", "@file": "part", "@folder": "New"}]
+    assert zipped.rows[0].place == f"{archive}/data/New/part.csv: row 1"
+    assert len(read_tables(tmp_path / "in", ["deep/*.csv"]).rows) == 4
+    assert len(read_tables(tmp_path / "in", ["new/PART.*"]).rows) == 1
+
+
+def test_paths_lead_into_nested_values(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.jsonl", json.dumps({"a": {"b": ["x", {"c": 3}]}, "a.d": "whole"}))
+    (row,) = read_table(path).rows
+    assert [row.value(p) for p in ("a.b[0]", "a.b[1].c", "a.d", "a.b[2]", "a[0]", "e.f")] == [
+        "x",
+        3,
+        "whole",
+        None,
+        None,
+        None,
+    ]
+
+
+def test_faults_are_one_line_with_their_place(tmp_path: Path) -> None:
+    assert fault(tmp_path / "x.json") == f"{tmp_path / 'x.json'}: does not exist"
+    assert fault(tmp_path / "x.zip") == f"{tmp_path / 'x.zip'}: does not exist"
+    path = written(tmp_path, "x.xlsx", "a")
+    assert "unknown kind of file '.xlsx'; allowed: .csv, .json, .jsonl, .parquet, .tsv, .zip" in fault(path)
+    for name, text, said in [
+        ("a.json", "[1]", "a.json: no table; allowed: a list of objects, or an object of lists"),
+        ("a.json", '{"a": [1], "b": [1, 2]}', "a.json: no table"),
+        ("a.json", "[]", "a.json: is empty"),
+        ("a.json", '[{"a": 1}', "a.json: broken JSON at column 10 ("),
+        ("a.csv", "a,b\n1\n", "a.csv: row 1: 1 values; allowed: 2, as in the header"),
+        ("a.csv", "a,a\n1,2\n", "a.csv: column 'a' stands twice"),
+        ("a.tsv", "a\tb\n1\n", "a.tsv: row 1: 1 values; allowed: 2"),
+        ("a.csv", 'a,b\n"1,2\n', "a.csv: line 2: broken CSV ("),
+        ("a.parquet", "PAR1", "a.parquet: not a Parquet file ("),
+        ("a.zip", "PK", "a.zip: broken archive ("),
+    ]:
+        assert said in fault(written(tmp_path / "y", name, text))
+    written(tmp_path / "z", "a.csv", "a\n1\n")
+    assert "z: no table in it; allowed: a folder or .zip that holds b*.csv" in fault(tmp_path / "z", "b*.csv")
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as file:
+        file.writestr("in/x.json", "{")
+    assert f"{tmp_path / 'bad.zip'}/in/x.json: broken JSON" in fault(tmp_path / "bad.zip")
