@@ -1,0 +1,140 @@
+"""Finding T75 with few judgements: each dose is placed where the answer says most about the threshold.
+
+A Bayesian staircase in the manner of QUEST+ (Watson 2017). After each answer the posterior over threshold,
+power and lapse rate of the psychometric curve is known on a grid; the next dose is the one that makes the
+entropy of the posterior of the threshold smallest on average, power and lapse rate being a nuisance (Prins
+2013).
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.psychometric import T75, TARGET, checked_doses, curve, threshold_grid
+
+Floats = npt.NDArray[np.float64]
+_POWERS = np.exp(np.linspace(math.log(0.5), math.log(3), 5))
+_POWER_SPREAD = 0.5  # prior standard deviation of the logarithm of the power, around a power of 1
+_LAPSES = np.array([0.0, 0.05, 0.1, 0.2])
+_LAPSE_SHAPE = 9.0  # of the prior (1 - lapse) ** shape
+_LEAST = 1e-3  # probability of any outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Staircase:
+    """What is known of a judge's threshold for one kind of damage after some answers."""
+
+    doses: Floats
+    """Doses that may be asked about, increasing, shape (D,)."""
+    thresholds: Floats
+    """Values of T75 that are thought possible, evenly on a log scale, shape (T,)."""
+    detection: Floats
+    """Of each dose under each threshold and each pair of power and lapse rate, shape (D, T, S)."""
+    log_posterior: Floats
+    """Not normalised, shape (T, S)."""
+    answers: int
+    moved: bool
+    """Whether any score moved."""
+
+    def next_doses(self, count: int = 1) -> list[float]:
+        """The doses to ask about next.
+
+        Of several to be asked at once each takes the answers to those before it as they are expected.
+        """
+        chosen, state = [], self
+        for _ in range(count):
+            at = state._most_telling()
+            chosen.append(float(self.doses[at]))
+            if len(chosen) < count:
+                expected = float((state.detection[at] * state._posterior()).sum())
+                state = state._told(at, expected)
+        return chosen
+
+    def updated(self, dose: float, score: float) -> "Staircase":
+        """After one more pair of texts.
+
+        Parameters
+        ----------
+        dose
+            One of `doses`.
+        score
+            1 where the score fell, 1/2 where it tied, 0 where it rose; with several metrics their weighted
+            mean.
+
+        Raises
+        ------
+        ValueError
+            If the dose is none of these or the score is outside [0, 1].
+        """
+        at = np.flatnonzero(self.doses == dose)
+        if not at.size or not 0 <= score <= 1:
+            raise ValueError(f"dose must be one of `doses` and score in [0, 1], not {dose} and {score}")
+        told = self._told(int(at[0]), score)
+        return replace(told, answers=self.answers + 1, moved=self.moved or score != 0.5)
+
+    def t75(self, level: float = 0.95) -> T75:
+        """Posterior mean, on a log scale, and the central credible interval of this level, in (0, 1).
+
+        Undefined (NaN) as long as no score has moved. The interval takes answers for independent; ties and
+        means over metrics vary less than it assumes, which makes it wide.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must be between 0 and 1, not {level}")
+        if not self.moved:
+            return T75(math.nan, math.nan, math.nan)
+        share, logs = self._posterior().sum(axis=1), np.log(self.thresholds)
+        below = share.cumsum() - share / 2
+        low, high = np.interp([(1 - level) / 2, (1 + level) / 2], below, logs)
+        return T75(*(self._within(math.exp(at)) for at in (float(share @ logs), low, high)))
+
+    def _within(self, threshold: float) -> float:
+        if threshold > self.doses[-1]:
+            return math.inf
+        return threshold if threshold >= self.doses[0] else 0.0
+
+    def _posterior(self) -> Floats:
+        weight = np.exp(self.log_posterior - self.log_posterior.max())
+        return np.asarray(weight / weight.sum())
+
+    def _most_telling(self) -> int:
+        joint = self._posterior()
+        fell = (self.detection * joint).sum(axis=2)
+        entropy = np.zeros(self.doses.size)
+        for outcome in (fell, joint.sum(axis=1) - fell):
+            share = np.maximum(outcome / outcome.sum(axis=1, keepdims=True), 1e-300)
+            entropy -= outcome.sum(axis=1) * (share * np.log(share)).sum(axis=1)
+        return int(entropy.argmin())
+
+    def _told(self, at: int, score: float) -> "Staircase":
+        p = self.detection[at]
+        return replace(
+            self, log_posterior=self.log_posterior + score * np.log(p) + (1 - score) * np.log1p(-p)
+        )
+
+
+def staircase(doses: npt.ArrayLike, guess: float = 0.5) -> Staircase:
+    """A staircase before the first answer.
+
+    Parameters
+    ----------
+    doses : shape (D,)
+        Doses that may be asked about, positive and increasing.
+    guess
+        Detection of controls (harmless edits), below 0.75; below 0.5 counts as 0.5.
+
+    Raises
+    ------
+    ValueError
+        If the doses are not positive and increasing, or `guess` is out of range.
+    """
+    x = checked_doses(doses)
+    if not 0 <= guess < TARGET:
+        raise ValueError(f"guess must be in [0, {TARGET}), not {guess}")
+    t = threshold_grid(x)
+    p = curve(x[:, None, None, None], t[:, None, None], _POWERS[:, None], _LAPSES, max(guess, 0.5))
+    p = np.clip(p, _LEAST, 1 - _LEAST).reshape(x.size, t.size, -1)
+    powers = -0.5 * (np.log(_POWERS) / _POWER_SPREAD) ** 2
+    prior = (powers[:, None] + _LAPSE_SHAPE * np.log1p(-_LAPSES)).ravel()
+    return Staircase(x, t, p, np.broadcast_to(prior, p.shape[1:]).copy(), 0, False)

@@ -1,0 +1,113 @@
+"""Staircases: the posterior by brute force, sensible doses, and convergence with few answers."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+
+from dhp.stats.psychometric import curve
+from dhp.stats.staircase import Staircase, staircase
+
+DOSES = np.array([1.0, 2, 3, 4, 6, 8, 12, 16, 24, 32])
+
+
+def asked(t75: float, answers: int, seed: int = 1, batch: int = 1) -> Staircase:
+    """After so many answers of a judge with this threshold."""
+    rng, state = np.random.default_rng(seed), staircase(DOSES)
+    while state.answers < answers:
+        for dose in state.next_doses(batch):
+            fell = rng.random() < curve(dose, t75, 1.0, 0.02, 0.5)
+            state = state.updated(dose, float(fell))
+    return state
+
+
+def test_the_posterior_is_prior_times_likelihood() -> None:
+    state = staircase(DOSES).updated(4, 1).updated(8, 0).updated(8, 0.5)
+    p, prior = state.detection, np.exp(staircase(DOSES).log_posterior)
+    at4, at8 = p[3], p[5]
+    weight = prior * at4 * (1 - at8) * np.sqrt(at8 * (1 - at8))
+    share = weight.sum(axis=1) / weight.sum()
+    mean = math.exp(float(share @ np.log(state.thresholds)))
+    assert state.t75().value == pytest.approx(mean)
+    assert state.answers == 3
+
+
+def test_the_chosen_dose_leaves_the_least_entropy_on_average() -> None:
+    """By going through every dose and both answers."""
+    state = asked(6.0, 12)
+    weight = np.exp(state.log_posterior)
+    joint = weight / weight.sum()
+
+    def entropy(updated: Staircase) -> float:
+        of = np.exp(updated.log_posterior - updated.log_posterior.max())
+        return float(stats.entropy(of.sum(axis=1)))
+
+    expected = []
+    for i, dose in enumerate(DOSES):
+        chance = float((state.detection[i] * joint).sum())
+        fell, rose = (entropy(state.updated(float(dose), score)) for score in (1.0, 0.0))
+        expected.append(chance * fell + (1 - chance) * rose)
+    assert state.next_doses() == [DOSES[int(np.argmin(expected))]]
+
+
+@pytest.mark.parametrize("t75", [2.5, 6.0, 14.0])
+def test_it_converges_and_asks_near_the_threshold(t75: float) -> None:
+    found = [asked(t75, 60, seed).t75() for seed in range(12)]
+    errors = [math.log(one.value / t75) for one in found]
+    assert abs(np.mean(errors)) < 0.15
+    assert np.sqrt(np.mean(np.square(errors))) < 0.45
+    assert sum(one.low <= t75 <= one.high for one in found) >= 9
+    assert t75 / 3 < asked(t75, 60).next_doses()[0] < t75 * 4
+
+
+def test_more_answers_are_surer() -> None:
+    few, many = (asked(6.0, n).t75() for n in (15, 150))
+    assert many.low > 1.5 * few.low
+    assert many.high < few.high / 1.5
+
+
+def test_a_batch_is_not_one_dose_only() -> None:
+    state = asked(6.0, 20)
+    doses = state.next_doses(12)
+    assert doses[0] == state.next_doses()[0]
+    assert len(set(doses)) > 1
+    assert set(doses) <= set(DOSES.tolist())
+    errors = [math.log(asked(6.0, 64, seed, batch=8).t75().value / 6) for seed in range(10)]
+    assert np.sqrt(np.mean(np.square(errors))) < 0.45
+
+
+def test_beyond_the_doses_it_says_so() -> None:
+    state = staircase(DOSES)
+    for _ in range(60):
+        state = state.updated(1.0, 1.0)
+    assert state.t75().value == state.t75().low == 0
+    state = staircase(DOSES)
+    for i in range(60):
+        state = state.updated(32.0, float(i % 2))
+    assert state.t75().value == state.t75().high == math.inf
+
+
+def test_undefined_until_something_moves() -> None:
+    state = staircase(DOSES).updated(4.0, 0.5)
+    assert np.isnan([state.t75().value, state.t75().low, state.t75().high]).all()
+    assert state.updated(4.0, 1.0).t75().value > 0
+
+
+@pytest.mark.parametrize(
+    ("doses", "guess", "message"),
+    [([], 0.5, "positive and increasing"), ([2, 1], 0.5, "positive"), ([1, 2], 0.75, r"guess must be in")],
+)
+def test_bad_input(doses: npt.ArrayLike, guess: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        staircase(doses, guess)
+
+
+def test_bad_answers() -> None:
+    state = staircase(DOSES)
+    for dose, score in ((5.0, 1.0), (4.0, 1.5), (4.0, math.nan)):
+        with pytest.raises(ValueError, match="dose must be one of"):
+            state.updated(dose, score)
+    with pytest.raises(ValueError, match="level must be"):
+        state.t75(1.0)
