@@ -12,6 +12,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 _BITS = 16
 """Clusters up to which all sign patterns may be enumerated."""
+_AT_ONCE = 1 << 20
+"""Signs."""
 
 
 def cluster_index(clusters: npt.ArrayLike | None, n: int) -> Ints:
@@ -92,6 +94,13 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
         patterns = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1
         return (1 - 2 * patterns).astype(np.int8), True
     return (1 - 2 * rng.integers(2, size=(resamples, clusters), dtype=np.int8)), False
+
+
+def flipped_sums(signs: npt.NDArray[np.int8], values: Floats) -> Floats:
+    """Sums of `values`, shape (G, K), under sign patterns of shape (R, G); shape (R, K)."""
+    most = max(1, _AT_ONCE // values.shape[0])
+    parts = [signs[start : start + most].astype(np.float64) @ values for start in range(0, len(signs), most)]
+    return np.concatenate(parts)
 
 
 def flip_p(observed: Floats, flipped: Floats, exact: bool) -> Floats:

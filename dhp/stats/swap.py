@@ -1,0 +1,229 @@
+"""Which of two judges is better, and is a new one no worse: by swapping their labels example by example.
+
+If two judges are equally good, it does not matter whose answers an example has. So the labels of the two are
+swapped at random, example by example or cluster by cluster, and the observed difference is held against those
+that arise (Fisher 1935; Noreen 1989, approximate randomisation). For detection this is exact: its difference
+is a mean over examples, and a swap turns the sign of an example's share. AUROC and the standardised drop are
+swapped by their pseudo-values (what an example adds to the figure), which holds for large samples, also for
+judges with scales of their own. D is swapped after the signed ranks within each judge.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.clusters import cluster_index, cluster_sums, flip_p, flipped_sums, sign_flips
+from dhp.stats.combine import DEFAULT_COMBINATION, Combination, combined
+from dhp.stats.detection import checked_differences, level_shares
+from dhp.stats.discernment import LOG_ALPHA
+from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
+
+Floats = npt.NDArray[np.float64]
+Outcome = Literal["passed", "failed", "undecided"]
+RESAMPLES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """Two judges compared by K figures; NaN where undefined."""
+
+    difference: Floats
+    """The figure of the first less that of the second, shape (K,)."""
+    low: Floats
+    """Confidence limits of the difference, not from swapping; NaN where the figure has none."""
+    high: Floats
+    p: Floats
+    """Two-sided; at least 1 / (resamples + 1) where not exact."""
+    exact: bool
+    """Whether every swap was counted out."""
+
+
+@dataclass(frozen=True, slots=True)
+class NonInferiority:
+    """Whether a new judge is worse than an old one by more than a margin, for K figures."""
+
+    difference: Floats
+    """New less old, shape (K,)."""
+    p_inferior: Floats
+    """One-sided, of the hypothesis that it is worse by the margin at most: small where it is worse."""
+    p_noninferior: Floats
+    """One-sided, of the hypothesis that it is worse by the margin or more: small where it is not."""
+
+    def outcomes(self, alpha: float = 0.05) -> tuple[Outcome, ...]:
+        """`passed` where non-inferiority is shown, `failed` where the contrary is, else `undecided`."""
+        return tuple(
+            "passed" if good <= alpha else "failed" if bad <= alpha else "undecided"
+            for good, bad in zip(self.p_noninferior.tolist(), self.p_inferior.tolist(), strict=True)
+        )
+
+
+def swap(
+    first: Influences,
+    second: Influences,
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+    bounds: tuple[float, float] | None = (-1.0, 1.0),
+) -> Swapped:
+    """Compare two judges by figures of the same examples, against either direction.
+
+    Parameters
+    ----------
+    first, second : of shape (K,)
+        Figures of the two judges on the same pairs of scores: a pair that one lacks must be NaN for both.
+    rng
+        The only source of randomness.
+    clusters : shape (n,), optional
+        Integers; examples with the same one are swapped together.
+    resamples
+        Random swaps; all of them are counted out instead where they are no more.
+    level
+        Nominal coverage of the interval of the difference, in (0, 1).
+    bounds
+        Of a difference, as for `wilson_interval`; None for a figure without bounds, which has Student's.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a parameter is out of range.
+    """
+    apart, shares, _ = _shares(first, second, clusters)
+    signs, exact = sign_flips(len(shares), _checked_resamples(resamples), rng)
+    p = flip_p(np.abs(apart.value), np.abs(flipped_sums(signs, shares)), exact)
+    if bounds is None:
+        low, high = student_interval(apart, clusters, level)
+    else:
+        low, high = wilson_interval(apart, clusters, level, bounds)
+    return Swapped(apart.value, low, high, p, exact)
+
+
+def noninferiority(
+    new: Influences,
+    old: Influences,
+    margin: float,
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    resamples: int = RESAMPLES,
+) -> NonInferiority:
+    """Test by sign flips whether a new judge is worse than an old one by more than a margin.
+
+    At the edge of the hypothesis the differences of examples plus the margin are symmetric around 0, so
+    their signs are flipped. Parameters and errors as for `swap`; the margin is at least 0, in units of the
+    figure: 0.05 for five points of detection.
+    """
+    if not margin >= 0:
+        raise ValueError(f"margin must be at least 0, not {margin}")
+    apart, shares, part = _shares(new, old, clusters)
+    signs, exact = sign_flips(len(shares), _checked_resamples(resamples), rng)
+    above = shares + margin * part
+    flipped = flipped_sums(signs, above)
+    observed = np.where(np.isnan(apart.value), np.nan, above.sum(axis=0))
+    return NonInferiority(apart.value, flip_p(-observed, -flipped, exact), flip_p(observed, flipped, exact))
+
+
+def swap_discernment(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    levels: Sequence[str],
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    combination: Combination = DEFAULT_COMBINATION,
+    resamples: int = 2000,
+) -> Swapped:
+    """Compare two judges by D_avg: signed ranks within each judge, swapped example by example.
+
+    p-values of the swapped rank sums come from the normal distribution, with the variance given the ranks;
+    the difference is that of D_avg so computed, close to that of the exact tests.
+
+    Parameters
+    ----------
+    first, second : shape (n, V, M)
+        Original minus degraded of the two judges, NaN where a score is missing.
+    levels : V names
+        The level of each variant.
+    rng, clusters, resamples
+        As for `swap`.
+    combination
+        Of the metrics' p-values, as for `combine`.
+
+    Returns
+    -------
+    Swapped
+        K = 1, without limits.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a parameter is out of range.
+    """
+    both = [checked_differences(one) for one in (first, second)]
+    if both[0].shape != both[1].shape:
+        raise ValueError(f"the judges must have one shape, not {both[0].shape} and {both[1].shape}")
+    missing = np.isnan(both[0]) | np.isnan(both[1])
+    index = cluster_index(clusters, len(missing))
+    ranks = [signed_ranks(np.where(missing, np.nan, one)) for one in both]
+    signs, exact = sign_flips(int(index.max()) + 1, _checked_resamples(resamples), rng)
+    if not exact:
+        signs = np.vstack([np.ones((1, signs.shape[1]), dtype=np.int8), signs])
+    sums = [[_by_cluster(of, index) for of in (r, r**2)] for r in ranks]
+    _, shares = level_shares(levels, np.all(np.any(~missing, axis=0), axis=1))
+    d = []
+    for mine, other in (sums, sums[::-1]):
+        total, squares = (
+            ((a + b).sum(axis=0) + flipped_sums(signs, a - b)) / 2 for a, b in zip(mine, other, strict=True)
+        )
+        d.append(_d(total, squares, missing.shape[1:], combination) @ shares[-1])
+    apart = (d[0] - d[1])[:, None]
+    flipped, nan = np.abs(apart if exact else apart[1:]), np.full(1, np.nan)
+    return Swapped(apart[0], nan, nan, flip_p(np.abs(apart[0]), flipped, exact), exact)
+
+
+def signed_ranks(differences: Floats) -> Floats:
+    """Signed ranks of the non-zero differences of each test, 0 for zeros and NaN; from shape (n, ...)."""
+    x = np.nan_to_num(differences).reshape(len(differences), -1)
+    ranks = np.zeros(x.shape)
+    for column in range(x.shape[1]):
+        there = np.flatnonzero(x[:, column])
+        _, group, sizes = np.unique(np.abs(x[there, column]), return_inverse=True, return_counts=True)
+        ranks[there, column] = np.sign(x[there, column]) * (sizes.cumsum() - (sizes - 1) / 2)[group]
+    return ranks.reshape(differences.shape)
+
+
+def _by_cluster(values: Floats, index: npt.NDArray[np.int64]) -> Floats:
+    return cluster_sums(values.reshape(len(values), -1), index)
+
+
+def _d(total: Floats, squares: Floats, shape: tuple[int, ...], combination: Combination) -> Floats:
+    """D of each variant from signed rank sums and their null variances, shape (R, V * M); shape (R, V)."""
+    from scipy.special import log_ndtr
+
+    z = np.where(squares > 0, total / np.sqrt(np.where(squares > 0, squares, 1.0)), -np.inf)
+    return combined(log_ndtr(-z).reshape(len(z), *shape), None, combination) / LOG_ALPHA + 0.0
+
+
+def _shares(
+    first: Influences, second: Influences, clusters: npt.ArrayLike | None
+) -> tuple[Influences, Floats, Floats]:
+    """The difference, what each cluster adds to it, and the share of the examples that each is."""
+    if first.value.ndim != 1 or first.influence.shape != second.influence.shape:
+        raise ValueError(
+            "the judges must have figures of one shape (K,) on the same examples, "
+            f"not {first.influence.shape} and {second.influence.shape}"
+        )
+    apart = difference(first, second)
+    index = cluster_index(clusters, len(apart.influence))
+    part = cluster_sums(apart.there.astype(np.float64), index) / np.maximum(apart.there.sum(axis=0), 1)
+    return apart, cluster_sums(apart.influence, index) + np.nan_to_num(apart.value) * part, part
+
+
+def _checked_resamples(resamples: int) -> int:
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, not {resamples}")
+    return resamples
