@@ -22,6 +22,7 @@ from dhp.core.files import cache_folder, reason
 State = Literal["ok", "missing", "failed"]
 """`missing` is what only some uses need; `failed` what every use needs, or was asked for."""
 
+_DISTRIBUTION = "dhp-benchmark"
 _EXTRAS = {
     "data": "datasets of the Hugging Face Hub (hf:ORG/NAME) and preparing WMT22",
     "hf": "models in this process (hf/ORG/NAME)",
@@ -108,7 +109,7 @@ def _requirements() -> list[str]:
             *(f"{line}; extra == '{extra}'" for extra, ls in extras for line in ls),
         ]
     try:
-        return importlib.metadata.requires("dhp") or []
+        return importlib.metadata.requires(_DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
         return []
 
@@ -120,7 +121,7 @@ def _checkout() -> dict[str, Any] | None:
         said = tomllib.loads(file.read_text(encoding="utf-8")).get("project")
     except (OSError, ValueError):  # none there, or one of another project that cannot be read
         return None
-    return said if isinstance(said, dict) and said.get("name") == "dhp" else None
+    return said if isinstance(said, dict) and said.get("name") == _DISTRIBUTION else None
 
 
 def _version(name: str) -> str | None:
@@ -240,7 +241,7 @@ def _server(base_url: str, timeout: float) -> Check:
     from dhp.llm.clients.connection import KEY_VARIABLE, find_connection
 
     if not base_url:
-        raise InputError("--base-url: is empty; must have the form http://HOST:PORT/v1")
+        raise InputError("`base_url`: is empty; must have the form http://HOST:PORT/v1")
     url = find_connection(base_url).endpoint
     key = os.environ.get(KEY_VARIABLE, "").strip()
     headers = {"Authorization": f"Bearer {key}"} if key and _sendable(key) else {}

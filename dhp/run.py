@@ -26,8 +26,9 @@ from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RATED_SETS, RatedText, read_rated
-from dhp.perturb.build import Progress, build_texts, perturbing_estimates
+from dhp.perturb.build import Progress, build_texts
 from dhp.perturb.choice import Choice
+from dhp.perturb.model_config import perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, with_metrics
 from dhp.report.page import html_report
 from dhp.runs.rating import rate_dataset
@@ -249,7 +250,7 @@ def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) ->
             raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
     if analysis.stop_when_resolved and choice.get("doses"):
         raise InputError(
-            "--doses: cannot be used with --stop-when-resolved, as curves need the same examples at each dose"
+            "`doses`: cannot be used with `stop_when_resolved`, as curves need the same examples at each dose"
         )
 
 

@@ -1,6 +1,6 @@
 """Measure how much of what judges really answered can be read.
 
-python scripts/extraction.py DATA_FOLDER [--sample N | --unparsed]
+python scripts/extraction.py DATA_FOLDER [--sample N | --unparsed | --disagreements]
 
 DATA_FOLDER holds `judge_responses/` (DAMO-NLP-SG/LLM_summeval) and `topical_chat/chatgpt_responses/`
 (d223302/A-Closer-Look-To-LLM-Evaluation).
@@ -99,16 +99,44 @@ def print_failures(found: Readings) -> None:
                 print(f"{name}\t{extracted.status}\t{count}\t{text!r}")
 
 
+EXPLICIT = re.compile(
+    r"(?:scor|rat|grad|mark)\w{0,3}\b[^\d\n.]{0,60}?(?<![\d.])(\d(?:\.\d+)?)(?![\d%])"
+    r"|(?<![\d.])(\d(?:\.\d+)?) ?(?:/|out of) ?\d(?!\d)",
+    re.I,
+)
+"""A number that reads like a rating, by a rule that knows none of the parser's."""
+
+
+def print_disagreements(found: Readings) -> None:
+    """Every distinct reason-first answer whose first or last explicit number is not what was read."""
+    for name, counts in found.items():
+        if not name.startswith(("rts", "analyze_rate")):
+            continue
+        read = differ = 0
+        for (text, extracted), count in counts.items():
+            numbers = [float(m[1] or m[2]) for m in EXPLICIT.finditer(text)]
+            read += count
+            if numbers and {numbers[0], numbers[-1]} != {extracted.score}:
+                differ += count
+                print(f"{name}\t{extracted.score}\t{numbers}\t{text!r}")
+        print(f"{name}: {differ} of {read} answers to be read by eye")
+
+
 def main() -> None:
     """Print the table, the sample or the failures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sample", type=int, metavar="N", help="print N answers as they were read")
     parser.add_argument("--unparsed", action="store_true", help="print the answers without a score")
+    parser.add_argument(
+        "--disagreements", action="store_true", help="print what a plain rule reads otherwise"
+    )
     options = parser.parse_args()
     found = read(options.folder)
     if options.sample:
         print_sample(found, options.sample)
+    elif options.disagreements:
+        print_disagreements(found)
     elif options.unparsed:
         print_failures(found)
     else:

@@ -87,7 +87,9 @@ def test_the_protocols_are_those_that_there_are() -> None:
 def test_every_option_named_exists() -> None:
     shown = ""
     commands = "benchmark,compare,perturb,analyze,data prepare,data show,protocols show"
-    commands += ",weights aggregate,weights survey,power,gate,report,leaderboard site,leaderboard add"
+    commands += (
+        ",weights aggregate,weights survey,power,gate,report,leaderboard site,leaderboard add,judge,correlate"
+    )
     for command in ("", *commands.split(",")):
         arguments = [sys.executable, "-m", "dhp", *command.split(), "--help"]
         shown += subprocess.run(arguments, capture_output=True, text=True, check=True).stdout

@@ -67,7 +67,7 @@ def test_choices_apply_to_a_dataset_object_or_are_refused() -> None:
     assert result.n == 4
     assert "suite:sumpubmed@" in result.signature
     for choice, message in (
-        ({"task": "translation"}, "--task is for"),
+        ({"task": "translation"}, "`task` is for"),
         ({"suite": "wmt22_deen"}, "is for task"),
     ):
         with pytest.raises(InputError, match=message):

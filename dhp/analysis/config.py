@@ -70,11 +70,11 @@ class ResolvedConfig:
                 return None
             if self.task is None:
                 raise InputError(
-                    f"weights '{name}' hold several tasks; say which by --suite, or use --weights uniform"
+                    f"weights '{name}' hold several tasks; say which by `suite`, or use `weights` uniform"
                 )
             raise InputError(
                 f"weights '{name}': no row for perturber '{perturber}' under task '{self.task}'; "
-                f"allowed: --weights uniform or a file with that row"
+                f"allowed: `weights` uniform or a file with that row"
             )
         for metric in metrics:
             if metric not in row:
@@ -83,7 +83,7 @@ class ResolvedConfig:
         if abs(total - 1) > 1e-6:
             raise InputError(
                 f"weights '{name}': row '{perturber}' gives weight to metrics without ratings; "
-                f"allowed: ratings of {', '.join(row)}, or --weights uniform"
+                f"allowed: ratings of {', '.join(row)}, or `weights` uniform"
             )
         return [row[m] for m in metrics]
 
@@ -119,7 +119,7 @@ class AnalysisConfig:
             )
         if self._combination() == "printed" and self.stop_when_resolved:
             raise InputError(
-                "--stop-when-resolved: the combination 'printed' finds too much by chance to stop by it; "
+                "`stop_when_resolved`: the combination 'printed' finds too much by chance to stop by it; "
                 "allowed: hmp, hmp-asymptotic"
             )
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dhp.perturb.sets.part import FrozenPart
+    from dhp.perturb.sets.part import SetPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ _DROPPED_FIRST = ("from – to %", "from – to", "same", "unchanged", "edits")
 """Columns that a narrow terminal goes without, in this order; what is wrong in them is also said below."""
 
 
-def print_audit(parts: "Sequence[FrozenPart]", console: "Console") -> None:
+def print_audit(parts: "Sequence[SetPart]", console: "Console") -> None:
     """Print a table for each dataset, and below it what to look at."""
     from rich.text import Text
 
@@ -62,7 +62,7 @@ def print_audit(parts: "Sequence[FrozenPart]", console: "Console") -> None:
             console.print(Text(f"  not in the set: {printable(', '.join(part.left_out))}"), soft_wrap=True)
 
 
-def _fitting_table(part: "FrozenPart", audits: Sequence[VariantAudit], console: "Console") -> "Table":
+def _fitting_table(part: "SetPart", audits: Sequence[VariantAudit], console: "Console") -> "Table":
     """The table with as many columns as fit the console."""
     from rich.measure import Measurement
 
@@ -73,7 +73,7 @@ def _fitting_table(part: "FrozenPart", audits: Sequence[VariantAudit], console: 
     return table
 
 
-def _table(part: "FrozenPart", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "Table":
+def _table(part: "SetPart", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "Table":
     from rich.text import Text
 
     from dhp.report.tables import plain_table

@@ -36,9 +36,18 @@ def check() -> None:
 
     Example: dhp data check
     """
-    from dhp.content.catalog import DATASETS, read_list, read_probes, read_suite, suite_names
+    from dhp.content.catalog import (
+        DATASETS,
+        read_authored,
+        read_list,
+        read_probes,
+        read_suite,
+        suite_names,
+    )
     from dhp.content.check import check as check_content
+    from dhp.core.errors import InputError
     from dhp.loaders.dataset import resolve_datasets
+    from dhp.perturb.authored import authored_texts
     from dhp.perturb.model_config import check_prompts
     from dhp.perturb.registry import LISTS, check_suite, find_perturbers
 
@@ -58,7 +67,12 @@ def check() -> None:
         print(f"ok  word list {name}")
     for name in DATASETS:
         (bundled,) = resolve_datasets([f"mini/{name}"])
-        print(f"ok  mini/{name}: {len(bundled.examples)} examples")
+        authored, suite = read_authored(bundled.name), read_suite(name)
+        written = [v for v in suite.variants if v.method == "llm"] if authored else []
+        texts = [t for v in written if authored for t in authored_texts(bundled.examples, v, authored)]
+        if lacking := [t for t in texts if t.text is None]:
+            raise InputError(f"{authored and authored.origin}: {lacking[0].example}: {lacking[0].reason}")
+        print(f"ok  mini/{name}: {len(bundled.examples)} examples, {len(texts)} authored texts")
 
 
 @data.command()

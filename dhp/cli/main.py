@@ -2,7 +2,6 @@
 
 import io
 import logging
-import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -12,34 +11,18 @@ from typing import NoReturn
 import click
 
 from dhp._version import __version__
+from dhp.cli.messages import Messages
 from dhp.core.errors import DhpError
 from dhp.core.files import reason
-from dhp.core.text import printable
 
 _BROKEN_PIPE = 141  # as the shell has it
-_OPTIONS = {
-    name: f"--{name.removesuffix('s') if name in ('fields', 'perturbers') else name}".replace("_", "-")
-    for name in "data dataset task fields n suite perturbers perturb_model perturbed doses".split()
-}
-"""Parameters of `dhp.run` that messages of the library name -> options."""
 _FAULT_OF_OURS = 70
 _DEBUG = "--debug"
 
 
 _COMMANDS = (
-    *(
-        "benchmark",
-        "perturb",
-        "analyze",
-        "compare",
-        "gate",
-        "power",
-        "judge",
-        "correlate",
-        "report",
-        "doctor",
-    ),
-    *("data", "protocols", "weights", "leaderboard"),
+    *("benchmark", "perturb", "judge", "analyze", "compare", "gate", "power", "correlate", "report"),
+    *("doctor", "data", "protocols", "weights", "leaderboard"),
 )
 """Each is the object of that name in the module of that name, which is imported when it is asked for."""
 
@@ -62,6 +45,20 @@ def app(debug: bool) -> None:
     """Can this judge tell good text from the same text made worse?"""
 
 
+def _options(command: click.Command = app) -> frozenset[str]:
+    """The options of a command and of those below it."""
+    found = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            if inner := command.get_command(context, name):
+                found |= _options(inner)
+    return frozenset(found)
+
+
+_MESSAGES = Messages(_options)
+
+
 def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoReturn:
     """Run the command line and exit.
 
@@ -79,7 +76,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
             traceback.print_exc()
         match e:
             case DhpError():
-                _fail(_with_options(str(e)), e.exit_code)
+                _fail(str(e), e.exit_code)
             case OSError():  # a file that no reader or writer of ours expected to fail
                 _fail(f"{e.filename or 'output'}: {e.strerror or e}", 2)
         hint = "" if debug else f"; run it again with {_DEBUG} to see where"
@@ -87,8 +84,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
 
 
 def _run(arguments: Sequence[str], program: str) -> NoReturn:
-    warnings.showwarning = _show_warning  # type: ignore[assignment]
-    logging.getLogger("dhp").handlers = [_Notes()]
+    warnings.showwarning = _MESSAGES.show_warning  # type: ignore[assignment]
+    logging.getLogger("dhp").handlers = [_MESSAGES]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'
@@ -107,26 +104,6 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-class _Notes(logging.Handler):
-    """Shows what the package logs, a line each."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        _say(_with_options(record.getMessage()))
-
-
-def _show_warning(message: Warning | str, *_: object) -> None:
-    _say(str(message))
-
-
-def _with_options(message: str) -> str:
-    """The message with options for the parameters that it names, as `perturb_model` in backticks."""
-    return re.sub(r"`(\w+)`", lambda m: _OPTIONS.get(m[1], m[0]), message)
-
-
-def _say(message: str) -> None:
-    print(f"dhp: {printable(' '.join(message.split()))}", file=sys.stderr)
-
-
 def _fail(message: str, code: int) -> NoReturn:
-    _say(message)
+    _MESSAGES.say(message)
     sys.exit(code)

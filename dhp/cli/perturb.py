@@ -28,7 +28,7 @@ class _Output:
     """What becomes of the texts."""
 
     out: str | None = option("--out", metavar="FILE.jsonl", help="Write the degraded texts here.")
-    freeze: str | None = option("--freeze", metavar="DIR", help="Write a frozen set, for --perturbed.")
+    freeze: str | None = option("--freeze", metavar="DIR", help="Write a perturbation set, for --perturbed.")
     show: int = option(
         "--show",
         default=0,
@@ -37,7 +37,7 @@ class _Output:
         help="Print before and after of K examples.",
     )
     audit: str | None = option(
-        "--audit", metavar="DIR", help="Only look at a frozen set: figures and outliers."
+        "--audit", metavar="DIR", help="Only look at a perturbation set: figures and outliers."
     )
     dry_run: bool = option("--dry-run", default=False, help="Only say what a --perturb-model would take.")
 
@@ -71,11 +71,13 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
     """
     if output.audit is not None:
         if others := [name for name, given in output.others(texts) if given]:
-            raise InputError(f"{others[0]}: cannot be used with --audit, which only looks at a frozen set")
+            raise InputError(
+                f"{others[0]}: cannot be used with --audit, which only looks at a perturbation set"
+            )
         from dhp.cli.audits import print_audit
-        from dhp.perturb.sets.read import read_frozen
+        from dhp.perturb.sets.read import read_set
 
-        print_audit(list(read_frozen(Path(output.audit)).values()), output_console())
+        print_audit(list(read_set(Path(output.audit)).values()), output_console())
         return
     choice = texts.choice()
     given = (*texts.dataset, texts.data, texts.suite, texts.perturbed)
@@ -87,7 +89,8 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
         raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
     output.check(texts)
     from dhp.cli.progress import progress_shown
-    from dhp.perturb.build import build_texts, perturbing_estimates
+    from dhp.perturb.build import build_texts
+    from dhp.perturb.model_config import perturbing_estimates
 
     settings = models.settings()
     context = settings.context()
@@ -118,7 +121,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
 
 def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
     from dhp.core.files import write_whole
-    from dhp.perturb.sets.write import write_frozen
+    from dhp.perturb.sets.write import write_set
     from dhp.runs.writer import perturbed_lines
 
     count = sum(t.text is not None for p in made for t in p.texts)
@@ -129,7 +132,7 @@ def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
         write_whole(Path(output.out), lambda path: path.write_text(lines, encoding="utf-8"))
         print(f"{count} texts written to {output.out}{also}")
     if output.freeze is not None:
-        write_frozen(Path(output.freeze), [part.frozen() for part in made])
+        write_set(Path(output.freeze), [part.as_set_part() for part in made])
         print(f"{count} texts frozen in {output.freeze}{also}")
 
 

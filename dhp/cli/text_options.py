@@ -78,7 +78,7 @@ class TextOptions:
         "--perturb-tokens", type=int, metavar="K", help="Most tokens of one text; default: by its length."
     )
     perturbed: str | None = option(
-        "--perturbed", metavar="DIR|hf:ORG/NAME", help="A frozen or released set of texts."
+        "--perturbed", metavar="DIR|hf:ORG/NAME", help="A perturbation set, of your own or released."
     )
     controls: bool = option("--controls", default=False, help="Add changes that must not lower a score.")
     attacks: bool = option("--attacks", default=False, help="Add changes that must not raise a score.")

@@ -125,8 +125,8 @@ def request_builder(
     wording = read_wording(protocol.language)
     if prompt_files and (protocol.answer not in _FILE_FORMS or protocol.steps == "auto"):
         raise InputError(
-            f"prompt files say themselves how to answer and by which steps; with them allowed: --answer "
-            f"{', '.join(_FILE_FORMS)}, and --steps written or none"
+            f"prompt files say themselves how to answer and by which steps; with them allowed: `answer` "
+            f"{', '.join(_FILE_FORMS)}, and `steps` written or none"
         )
     steps = None
     if protocol.steps not in ("none", "written", "auto"):

@@ -136,7 +136,7 @@ class RequestBuilder:
     def _writer(self, task: Task, auto_steps: TaskSteps | None) -> PromptWriter:
         if self.prompt_files is not None:
             if lacking := [m for m in task.metric_names if m not in self.prompt_files]:
-                there = " ".join(f"--metric {m}" for m in self.prompt_files)
+                there = " ".join(f"`metrics` {m}" for m in self.prompt_files)
                 raise InputError(
                     f"no prompt file for the metric '{lacking[0]}'; add one, or take only {there}"
                 )

@@ -51,7 +51,7 @@ def add_results(
     """
     folder = Path(board)
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"--to {folder}: is a file; allowed: a folder of results files")
+        raise InputError(f"`board` {folder}: is a file; allowed: a folder of results files")
     entries = read_entries([file])
     columns: list[str] = []
     if ratings is not None:

@@ -109,7 +109,7 @@ def check_figures(
     for field in (*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)):
         for where, said, found in _differences(field, here[field], there[field]):
             drawn = "ci" in where.split(".")
-            hint = f"; other than {resamples} resamples need --resamples" if drawn else ""
+            hint = f"; other than {resamples} resamples need `resamples`" if drawn else ""
             raise InputError(
                 f"{entry.place}: model '{entry.result.model}' on '{entry.result.dataset}': {where} is "
                 f"{said}, but {found} follows from the ratings{hint}"
@@ -180,7 +180,7 @@ def _config(
     r, place, signed = entry.result, entry.place, entry.result.signed
     quick = resamples is None
     if not quick and weights is None and r.weights not in weights_names():
-        raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by --weights")
+        raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by `weights`")
     assert entry.group is not None
     analysis = AnalysisConfig(
         statistics=r.statistics,
@@ -195,7 +195,7 @@ def _config(
     if not quick and signed.weights != config.signed_weights:
         raise InputError(
             f"{place}: weights are '{signed.weights}', not '{config.signed_weights}'; "
-            "give those that were used by --weights FILE"
+            "give those that were used by `weights` FILE"
         )
     if signed.statistics != config.signed_statistics:
         raise InputError(f"{place}: statistics are '{signed.statistics}', not '{config.signed_statistics}'")

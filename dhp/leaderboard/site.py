@@ -64,7 +64,7 @@ def write_site(tables: Sequence[Table], out: str | Path) -> None:
                 (new / name).parent.mkdir(parents=True, exist_ok=True)
                 (new / name).write_text(text, encoding="utf-8")
     except OSError as e:
-        raise InputError(f"--out {out}: cannot be written ({reason(e)})") from None
+        raise InputError(f"`out` {out}: cannot be written ({reason(e)})") from None
 
 
 def pages(tables: Sequence[Table]) -> dict[str, str]:
@@ -226,7 +226,7 @@ def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float | None]]
 
 def _check_free(folder: Path, out: str | Path) -> None:
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"--out {out}: is a file; allowed: a new folder or that of an earlier site")
+        raise InputError(f"`out` {out}: is a file; allowed: a new folder or that of an earlier site")
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     try:
@@ -234,4 +234,4 @@ def _check_free(folder: Path, out: str | Path) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         earlier = False
     if not earlier:
-        raise InputError(f"--out {out}: holds other files; allowed: a new folder or that of an earlier site")
+        raise InputError(f"`out` {out}: holds other files; allowed: a new folder or that of an earlier site")

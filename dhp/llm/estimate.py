@@ -1,14 +1,17 @@
 """Cost estimates: what requests would take, before any is sent."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from dhp.llm.api import Client
+from dhp.llm.api import Client, LocalModel
 from dhp.llm.cached_model import CachedModel, estimated_tokens
 from dhp.llm.records import Request
 
 _SECONDS_A_CALL = 1.0
 """Assumed where no rate is given."""
+_MEASURED = 8
+"""Requests that a model in this process answers to measure its speed; nothing of it is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class CostEstimate:
     cost: float | None
     """At most; None without prices."""
     seconds: float
-    """At the given rate, else with all places busy and one second a call."""
+    """At the given rate, else with all places busy and one second a call; in this process as measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ def estimate_requests(
     wanted = samples = stored = prompts = missing = 0
     tokens = tokens_single = most = 0.0
     seen: set[bytes] = set()  # the same prompt is sent once
+    first: list[Request] = []
     for request in requests:
         missing_keys = set(cached_model.missing(request)) - seen
         seen |= missing_keys
@@ -82,12 +86,22 @@ def estimate_requests(
         stored += len(request.samples) - left
         if not left:
             continue
+        if len(first) < _MEASURED:
+            first.append(request)
         length = count(request.prompt)
         prompts += 1
         missing += left
         tokens += length
         tokens_single += length * left
         most += request.params.max_tokens * left
+    speed = _speed(cached_model, first)
+    prices = cached_model.context.budget.prices
+
+    def cost(calls: int, prompt_tokens: float, completion_tokens: float) -> CostEstimate:
+        money = prices.cost(prompt_tokens, completion_tokens)
+        seconds = speed.seconds(calls, prompts, prompt_tokens + completion_tokens)
+        return CostEstimate(calls, prompt_tokens, completion_tokens, money, seconds)
+
     return Estimate(
         cached_model.model.model,
         protocol,
@@ -96,33 +110,54 @@ def estimate_requests(
         samples,
         wanted,
         stored,
-        _assumed(cached_model),
+        speed.assumed,
         exact,
-        _cost_estimate(cached_model, prompts, tokens, most),
-        _cost_estimate(cached_model, missing, tokens_single, most),
-        _cost_estimate(cached_model, prompts, tokens, prompts),
+        cost(prompts, tokens, most),
+        cost(missing, tokens_single, most),
+        cost(prompts, tokens, prompts),
     )
 
 
-def _cost_estimate(
-    cached_model: CachedModel, calls: int, prompt_tokens: float, completion_tokens: float
-) -> CostEstimate:
-    rate_limits = cached_model.context.rate_limits
-    minutes = [calls * _SECONDS_A_CALL / rate_limits.concurrency / 60]
-    if rate_limits.calls_per_minute:
-        minutes.append(calls / rate_limits.calls_per_minute)
-    if rate_limits.tokens_per_minute:
-        minutes.append((prompt_tokens + completion_tokens) / rate_limits.tokens_per_minute)
-    cost = cached_model.context.budget.prices.cost(prompt_tokens, completion_tokens)
-    return CostEstimate(calls, prompt_tokens, completion_tokens, cost, max(minutes) * 60)
+@dataclass(frozen=True, slots=True)
+class _Speed:
+    """How fast requests will be answered."""
+
+    assumed: str
+    seconds: Callable[[int, int, float], float]
+    """(calls, prompts, tokens) -> seconds."""
 
 
-def _assumed(cached_model: CachedModel) -> str:
-    rate_limits = cached_model.context.rate_limits
-    parts = [f"{rate_limits.concurrency} calls in flight, {_SECONDS_A_CALL:g} s each"]
-    parts += [f"{rate_limits.calls_per_minute:g} calls a minute"] if rate_limits.calls_per_minute else []
-    parts += [f"{rate_limits.tokens_per_minute:g} tokens a minute"] if rate_limits.tokens_per_minute else []
-    return ", ".join(parts)
+def _speed(cached_model: CachedModel, first: Sequence[Request]) -> _Speed:
+    """Measured on the first requests by a model in this process, else assumed by the rate limits."""
+    model = cached_model.model
+    if not isinstance(model, Client):
+        measured = [request for request in first if not model.misfit(request)]
+        each = _seconds_a_prompt(model, measured)
+        assumed = f"{each:.2g} s a prompt, measured on {len(measured)} of them in this process"
+        return _Speed(assumed, lambda calls, prompts, tokens: prompts * each)
+    limits = cached_model.context.rate_limits
+    parts = [f"{limits.concurrency} calls in flight, {_SECONDS_A_CALL:g} s each"]
+    parts += [f"{limits.calls_per_minute:g} calls a minute"] if limits.calls_per_minute else []
+    parts += [f"{limits.tokens_per_minute:g} tokens a minute"] if limits.tokens_per_minute else []
+
+    def seconds(calls: int, prompts: int, tokens: float) -> float:
+        minutes = [calls * _SECONDS_A_CALL / limits.concurrency / 60]
+        minutes += [calls / limits.calls_per_minute] if limits.calls_per_minute else []
+        minutes += [tokens / limits.tokens_per_minute] if limits.tokens_per_minute else []
+        return max(minutes) * 60
+
+    return _Speed(", ".join(parts), seconds)
+
+
+def _seconds_a_prompt(model: LocalModel, requests: Sequence[Request]) -> float:
+    """Time to answer these, without the time to load the model."""
+    if not requests:
+        return 0.0
+    one_token = replace(requests[0], params=replace(requests[0].params, max_tokens=1))
+    list(model.answer([one_token]))
+    began = time.perf_counter()
+    list(model.answer(requests))
+    return (time.perf_counter() - began) / len(requests)
 
 
 def _counter(cached_model: CachedModel) -> tuple[Callable[[str], float], bool]:

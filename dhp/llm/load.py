@@ -32,10 +32,10 @@ def open_model(
         from dhp.llm.clients.openai_client import OpenAIClient
 
         if base_url is not None and not base_url.strip():
-            raise InputError("--base-url: is empty; allowed: the address of a server, up to /v1")
+            raise InputError("`base_url`: is empty; allowed: the address of a server, up to /v1")
         return OpenAIClient(name, base_url, timeout=timeout, transport=transport)
     if base_url is not None:
-        raise InputError(f"--base-url {base_url}: is for openai/NAME; {model} runs in this process")
+        raise InputError(f"`base_url` {base_url}: is for openai/NAME; {model} runs in this process")
     from dhp.llm.hf.model import HfModel
 
     return HfModel(name, device=device, dtype=dtype, batch_size=batch_size)

@@ -112,7 +112,7 @@ class Store:
             yield
         except (OSError, sqlite3.Error) as e:
             advice = (
-                "must be replies.sqlite of a run" if self._read_only else "choose another folder by --cache"
+                "must be replies.sqlite of a run" if self._read_only else "choose another folder by `cache`"
             )
             raise InputError(f"store {self.path}: {reason(e)}; {advice}") from None
 

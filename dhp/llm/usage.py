@@ -89,7 +89,9 @@ class Budget:
         self.prices = prices or Prices()
         self._limits = limits or Limits()
         if self._limits.cost is not None and None in (self.prices.prompt, self.prices.completion):
-            raise InputError("--max-cost: needs --price-in and --price-out, per million tokens")
+            raise InputError(
+                "`limits.cost` needs `prices.prompt` and `prices.completion`, per million tokens"
+            )
         self._calls = 0
         self._prompt = self._completion = 0.0
         self._done = 0
@@ -109,9 +111,9 @@ class Budget:
         completion = self._completion + self._reserved_completion + amount[1]
         limits, cost = self._limits, self.prices.cost(prompt, completion)
         for name, used, most in (
-            ("--max-calls", self._calls + 1, limits.calls),
-            ("--max-tokens", prompt + completion, limits.tokens),
-            ("--max-cost", cost, limits.cost),
+            ("`limits.calls`", self._calls + 1, limits.calls),
+            ("`limits.tokens`", prompt + completion, limits.tokens),
+            ("`limits.cost`", cost, limits.cost),
         ):
             if most is not None and used is not None and used > most:
                 raise StoppedEarly(f"stopped at {name} {most:g}; the same command goes on from here")

@@ -84,7 +84,7 @@ class Dataset:
         known = {e.id for e in self.examples}
         if unknown := sorted(set(ids) - known):
             raise InputError(
-                f"dataset '{self.name}': has no example '{unknown[0]}', which the frozen set is of"
+                f"dataset '{self.name}': has no example '{unknown[0]}', which the perturbation set is of"
             )
         return replace(self, examples=tuple(e for e in self.examples if e.id in set(ids)))
 
@@ -143,12 +143,12 @@ def resolve_datasets(
     """
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
         raise InputError(
-            f"--data goes with one --dataset that says what it holds; allowed: {', '.join(dataset_names())}"
+            f"`data` goes with one `dataset` that says what it holds; allowed: {', '.join(dataset_names())}"
         )
     for entry in given:
         if isinstance(entry, str):
             _check_name(entry)
-    for option, value in (("--task", task), ("--field", fields), ("--where", where)):
+    for option, value in (("`task`", task), ("`fields`", fields), ("`where`", where)):
         if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):
             raise InputError(f"{option} is for data of your own; the benchmark's datasets bring theirs")
     resolved: list[Dataset] = []
@@ -227,7 +227,7 @@ def _user_data(
 ) -> Dataset:
     if task is None and (suite is None or suite.task == ANY_TASK):
         raise InputError(
-            f"dataset '{name}': say what its texts are by --task; allowed: {', '.join(task_names())}"
+            f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}"
         )
     known = read_task(task or (suite.task if suite else ""))
     found = read_examples(Path(name), fields, where, known)
@@ -260,7 +260,7 @@ def _default_n(dataset: Dataset) -> int:
     if n is not None and there < n:
         raise InputError(
             f"dataset '{dataset.name}': {there} examples qualify, the benchmark takes {n}; "
-            f"allowed: --n {there} to do with fewer"
+            f"allowed: `n` {there} to do with fewer"
         )
     return n or there
 

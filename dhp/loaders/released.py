@@ -41,7 +41,7 @@ class Released:
 
 
 def is_released(name: str) -> bool:
-    """Whether `read_released` takes it: `hf:...`, a table, or a folder of tables that is no frozen set."""
+    """Whether `read_released` takes it: `hf:...`, a table, or a folder of tables, no perturbation set."""
     path = Path(name)
     if name.startswith(HUB_PREFIX) or (path.is_file() and path.suffix.lower() in TABLE_SUFFIXES):
         return True
@@ -58,7 +58,7 @@ def released_datasets(name: str) -> list[str]:
     path = Path(name)
     found = [d for d in DATASETS if path.is_dir() and has_tables(path, _map(d).files)]
     if not found:
-        raise InputError(f"{name}: no file is named after a dataset; say by --dataset which it is")
+        raise InputError(f"{name}: no file is named after a dataset; say by `dataset` which it is")
     return found
 
 
@@ -87,20 +87,20 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
     variants = [v.name for v in suite.variants]
     for ours in fields:
         if "." in ours and ours not in variants:
-            raise InputError(f"{name}: --field {ours}: no such variant; {suggest(ours, variants)}")
+            raise InputError(f"{name}: `fields` {ours}: no such variant; {suggest(ours, variants)}")
     columns = {**known.fields, **fields}
     if "id" not in fields and not found.has(columns["id"]):
         del columns["id"]
     for ours, theirs in columns.items():
         if not found.has(theirs):
             raise InputError(
-                f"{name}: column '{theirs}' for '{ours}' is missing; say which by --field {ours}=COLUMN; "
+                f"{name}: column '{theirs}' for '{ours}' is missing; say which by `fields` {ours}=COLUMN; "
                 f"{suggest(theirs, found.columns)}"
             )
     if lacking := [v for v in variants if v not in columns]:
         raise InputError(
             f"{name}: no column for variant '{lacking[0]}' of suite '{suite.suite}'; say which by "
-            f"--field {lacking[0]}=COLUMN; columns: {', '.join(found.columns)}"
+            f"`fields` {lacking[0]}=COLUMN; columns: {', '.join(found.columns)}"
         )
     return _released(dataset, found, suite, columns)
 

@@ -28,7 +28,7 @@ for word lists. Raise `NotApplicable` where this kind of damage is impossible in
 
 _GIVEN = ("others", "lists")
 """Parameters of a perturber that no suite sets."""
-_DOSES = ("count", "k", "share")
+DOSES = ("count", "k", "share")
 """Ways of saying how much is to be done: exactly one, where a function takes several and None for each."""
 
 
@@ -102,7 +102,7 @@ class Perturber:
         for name, parameter in known.items():
             if parameter.default is inspect.Parameter.empty and name not in params:
                 raise InputError(f"{place}: parameter '{name}' is missing")
-        doses = [name for name in _DOSES if name in known and known[name].default is None]
+        doses = [name for name in DOSES if name in known and known[name].default is None]
         if len(doses) > 1 and len(set(doses) & set(params)) != 1:
             raise InputError(f"{place}: give exactly one of the parameters {' and '.join(doses)}")
 

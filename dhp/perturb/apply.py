@@ -24,9 +24,27 @@ def perturb(
     """Degrade every example in every variant, variant by variant in the order given.
 
     The text for one (example, variant) depends on seed, dataset name, example and parameters alone, for
-    `random_ending` and `random_answer` also on the `pool` they draw from (default: `examples`), never on
-    order or on the other variants. `lists` reads the word lists of perturbers that need some. A perturber
-    that is not applicable gives a `PerturbedText` with its reason.
+    perturbers that draw from other examples also on the `pool`, never on order or on the other variants.
+
+    Parameters
+    ----------
+    examples
+        The examples to degrade.
+    variants
+        All of method `rule`.
+    perturbers
+        The perturbers by name.
+    dataset, seed
+        Keys of the random streams, beside the example and the perturber.
+    pool
+        The examples from which perturbers draw other texts; default: `examples`.
+    lists
+        Reads the word lists of perturbers that need some.
+
+    Yields
+    ------
+    PerturbedText
+        With the reason in the place of a text where the perturber is not applicable.
 
     Raises
     ------

@@ -27,9 +27,21 @@ def authored_origin(authored: AuthoredEdits) -> str:
 def authored_texts(
     examples: Sequence[Example], variant: Variant, authored: AuthoredEdits
 ) -> list[PerturbedText]:
-    """One text for each example: the first `count` of the edits written for it, `count` as in the variant.
+    """One text for each example: the first edits written for it are made.
 
-    An example without edits, or with a text that they do not fit, is not applicable.
+    Parameters
+    ----------
+    examples
+        Those of the dataset.
+    variant
+        Its parameter `count` is the number of edits, or "all".
+    authored
+        The edits of the dataset.
+
+    Returns
+    -------
+    list of PerturbedText
+        Not applicable where an example has no edits, or a text that they do not fit.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""From names and options to datasets with degraded texts."""
+"""Builds degraded texts: from names and options to datasets with all their variants."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,6 @@ from dhp.core.records import PerturbedText, Variant, parse_variant
 from dhp.core.registry import Registry
 from dhp.core.specs import PerturberUse, Suite, Task
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
@@ -21,11 +20,11 @@ from dhp.perturb.apply import perturb
 from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
 from dhp.perturb.choice import Choice, check_choice, found_datasets, part_of
 from dhp.perturb.dose_suites import Doses, dosed
-from dhp.perturb.model_config import OpenedModel, PerturbModel, open_perturb_model
+from dhp.perturb.model_config import OpenedModel, open_perturb_model
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import check_suite, find_perturbers
 from dhp.perturb.rules.parsed import parser_origin
-from dhp.perturb.sets.part import FrozenPart, matched
+from dhp.perturb.sets.part import SetPart, matched
 
 Progress = Callable[[str, int, int, str], None]
 """Called with what is being done, how much of it is done of how much, and what it has cost."""
@@ -33,22 +32,25 @@ Progress = Callable[[str, int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class _Build:
-    """How degraded texts are made."""
+    """The settings of a build, the same for all datasets."""
 
     own: tuple[Perturber, ...]
+    """The user's own perturbers."""
     registry: Registry[Perturber]
     seed: int
     model: OpenedModel | None
+    """The perturb model, if one is given."""
     probes: Mapping[str, PerturberUse]
+    """Controls and attacks to be added."""
     doses: Doses | None
     dry: bool
-    """Whether nothing may be asked: what no store holds is the original text, to reckon with."""
+    """Whether nothing may be asked: the original stands for what is not stored, to estimate the cost."""
     progress: Progress | None
 
-    def made(self, dataset: Dataset, frozen: FrozenPart | None) -> PerturbedDataset:
-        """A dataset with all its variants."""
-        if frozen is not None:
-            part = self._given(dataset, frozen)
+    def perturbed(self, dataset: Dataset, kept: SetPart | None) -> PerturbedDataset:
+        """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
+        if kept is not None:
+            part = self._of_set(dataset, kept)
         elif dataset.suite is None:
             if self.own or self.doses or self.model:
                 raise InputError(
@@ -60,12 +62,13 @@ class _Build:
             part = self._by_suite(dataset, dataset.suite)
         return self._with_probes(part)
 
-    def _given(self, dataset: Dataset, frozen: FrozenPart) -> PerturbedDataset:
-        if frozen.task != dataset.task.task:
+    def _of_set(self, dataset: Dataset, kept: SetPart) -> PerturbedDataset:
+        task = dataset.task.task
+        if kept.task != task:
             raise InputError(
-                f"the frozen set of '{frozen.dataset}' is for task '{frozen.task}', not '{dataset.task.task}'"
+                f"the perturbation set of '{kept.dataset}' is for task '{kept.task}', not '{task}'"
             )
-        found = matched(frozen, dataset.examples)
+        found = matched(kept, dataset.examples)
         return PerturbedDataset(
             dataset,
             found.variants,
@@ -100,13 +103,13 @@ class _Build:
 
     def check(
         self,
-        sets: Sequence[Dataset],
+        datasets: Sequence[Dataset],
         model: OpenedModel,
         further: Callable[[Task, Sequence[Variant]], object] | None,
     ) -> None:
         """Refuse what can be refused before anything is paid."""
         asked = False
-        for dataset in sets:
+        for dataset in datasets:
             if dataset.suite is not None:
                 _, variants, _ = self.chosen(dataset, dataset.suite)
                 asked |= any(v.method == "llm" for v in variants)
@@ -114,7 +117,7 @@ class _Build:
                 if further:
                     further(dataset.task, variants)
         if not asked:
-            suites = ", ".join(sorted({d.suite_name for d in sets}))
+            suites = ", ".join(sorted({d.suite_name for d in datasets}))
             raise InputError(
                 f"`perturb_model`: makes nothing in suite {suites}; allowed: one with method llm in it"
             )
@@ -208,7 +211,7 @@ def perturb_datasets(
     dataset
         `mini` (the six bundled sets), `mini/NAME`, a NAME of the benchmark, `all` (the six of the
         benchmark), a user's file (`.jsonl`, `.csv`, `.parquet`), `hf:ORG/NAME`, a `Dataset`, or several.
-        Default: those of the frozen set, else `mini`.
+        Default: those of the perturbation set, else `mini`.
     seed
         Of every random choice.
     settings
@@ -218,6 +221,11 @@ def perturb_datasets(
     **choice
         The keywords of `Choice`: `data, task, fields, where, n, suite, perturbers, perturb_model, perturbed,
         controls, attacks, doses`.
+
+    Returns
+    -------
+    list of PerturbedDataset
+        In the order of the datasets.
 
     Raises
     ------
@@ -241,57 +249,56 @@ def build_texts(
     dry: bool = False,
     check: Callable[[Task, Sequence[Variant]], object] | None = None,
 ) -> list[PerturbedDataset]:
-    """As `perturb_datasets`, on terms that are shared with other askers.
+    """As `perturb_datasets`, with a request context that judges share.
 
-    With `dry` nothing is asked: the original stands for what is not stored. `check` is called with each task
-    and its variants before a language model is asked.
+    Parameters
+    ----------
+    dataset, seed, settings, progress
+        As in `perturb_datasets`.
+    choice
+        Its further keywords, as a mapping.
+    context
+        The store, the budget and the rate limits under which the perturb model is asked.
+    dry
+        Ask nothing: the original stands for each text that is not stored.
+    check
+        Called with each task and its variants before a language model is asked, to refuse what cannot be.
+
+    Returns
+    -------
+    list of PerturbedDataset
+        In the order of the datasets.
+
+    Raises
+    ------
+    InputError, StoppedEarly
+        As in `perturb_datasets`.
     """
     own = tuple(choice.get("perturbers", ()))
     check_choice(choice, own)
-    sets, frozen = found_datasets(dataset, choice, seed)
+    datasets, perturbation_set = found_datasets(dataset, choice, seed)
     model = None
     if given := choice.get("perturb_model"):
-        model = open_perturb_model(_perturb_model(given), settings, context)
+        model = open_perturb_model(given, settings, context)
     probes = {
         name: use
         for kind in ("controls", "attacks")
         if choice.get(kind)
         for name, use in read_probes(kind).perturbers.items()
     }
-    registry = find_perturbers(own, [d.suite for d in sets if d.suite])
-    making = _Build(own, registry, seed, model, probes, choice.get("doses"), dry, progress)
+    registry = find_perturbers(own, [d.suite for d in datasets if d.suite])
+    build = _Build(own, registry, seed, model, probes, choice.get("doses"), dry, progress)
     if model is not None:
-        making.check(sets, model, check)
-    made = [making.made(d, part_of(frozen, d)) for d in sets]
-    if lacking := sorted({parse_variant(name).perturber for p in made if not frozen for name in p.left_out}):
+        build.check(datasets, model, check)
+    perturbed = [build.perturbed(d, part_of(perturbation_set, d)) for d in datasets]
+    if perturbation_set is None:
+        _note_left_out(perturbed)
+    return perturbed
+
+
+def _note_left_out(perturbed: Sequence[PerturbedDataset]) -> None:
+    """Say once which perturbers are left out for want of a perturb model."""
+    if names := sorted({parse_variant(name).perturber for part in perturbed for name in part.left_out}):
         logging.getLogger("dhp").warning(
-            "left out, as a language model makes them: %s; give one by `perturb_model`", ", ".join(lacking)
+            "left out, as a language model makes them: %s; give one by `perturb_model`", ", ".join(names)
         )
-    return made
-
-
-def _perturb_model(given: str | PerturbModel) -> PerturbModel:
-    return PerturbModel(given) if isinstance(given, str) else given
-
-
-def perturbing_estimates(
-    parts: Sequence[PerturbedDataset],
-    given: str | PerturbModel | None,
-    settings: ModelSettings,
-    context: RequestContext,
-) -> list[Estimate]:
-    """What asking the perturb model for the texts of `parts` would take, one answer a text."""
-    if given is None:
-        return []
-    opened = open_perturb_model(_perturb_model(given), settings, context)
-    found = []
-    for part in parts:
-        task, cached_model = part.dataset.task.task, opened.by_model.cached_model
-        requests = [
-            request
-            for variant in part.variants
-            if variant.method == "llm"
-            for request in opened.recalled.recall(part.dataset.examples, variant, task)[1]
-        ]
-        found.append(estimate_requests(cached_model, "perturbations", part.dataset.name, requests, "texts"))
-    return found

@@ -13,8 +13,8 @@ from dhp.loaders.user import is_user_data
 from dhp.perturb.api import Perturber
 from dhp.perturb.dose_suites import Doses
 from dhp.perturb.model_config import PerturbModel
-from dhp.perturb.sets.part import FrozenPart
-from dhp.perturb.sets.read import read_frozen
+from dhp.perturb.sets.part import SetPart
+from dhp.perturb.sets.read import read_set
 
 
 class Choice(TypedDict, total=False):
@@ -39,7 +39,7 @@ class Choice(TypedDict, total=False):
     """Carries out the suite's perturbers of method `llm`; without one the bundled data are degraded by edits
     that people wrote, and for other data these perturbers are left out."""
     perturbed: str | Path | None
-    """A frozen set (folder) or a released one (folder, `hf:ORG/NAME`), whose texts are used as they are."""
+    """A perturbation set, written by dhp (folder) or released (folder, `hf:ORG/NAME`): its texts are used."""
     controls: bool
     """Whether to add changes that must not lower a score."""
     attacks: bool
@@ -51,8 +51,8 @@ class Choice(TypedDict, total=False):
 
 def found_datasets(
     dataset: str | Dataset | Sequence[str | Dataset] | None, choice: Choice, seed: int
-) -> tuple[list[Dataset], Mapping[str, FrozenPart] | None]:
-    """The datasets, and the frozen set where one is given."""
+) -> tuple[list[Dataset], Mapping[str, SetPart] | None]:
+    """The datasets, and the perturbation set where one is given."""
     perturbed, suite, data = choice.get("perturbed"), choice.get("suite"), choice.get("data")
     fields, n = choice.get("fields"), choice.get("n")
     if perturbed is not None and is_released(str(perturbed)):
@@ -62,25 +62,25 @@ def found_datasets(
                 f"`{name}`: cannot be used with `perturbed` {perturbed}, which brings its examples"
             )
         return _released(dataset, str(perturbed), fields, n, seed), None
-    frozen = read_frozen(Path(perturbed)) if perturbed is not None else None
+    given = read_set(Path(perturbed)) if perturbed is not None else None
     sets = resolve_datasets(
-        as_list(dataset or list(frozen or ["mini"])),
+        as_list(dataset or list(given or ["mini"])),
         data=Path(data) if data is not None else None,
-        task=choice.get("task") or _task_of(frozen),
+        task=choice.get("task") or _task_of(given),
         fields=fields,
         where=choice.get("where"),
         n=n,
         seed=seed,
         suite=read_suite(suite) if suite is not None else None,
         by_model=choice.get("perturb_model") is not None,
-        only={name: [e.id for e in part.examples] for name, part in (frozen or {}).items()},
+        only={name: [e.id for e in part.examples] for name, part in (given or {}).items()},
     )
-    return sets, frozen
+    return sets, given
 
 
-def _task_of(frozen: Mapping[str, FrozenPart] | None) -> str | None:
+def _task_of(given: Mapping[str, SetPart] | None) -> str | None:
     """The task of a set that was made of a user's own data alone."""
-    parts = list((frozen or {}).values())
+    parts = list((given or {}).values())
     tasks = {part.task for part in parts}
     return tasks.pop() if len(tasks) == 1 and all(is_user_data(part.dataset) for part in parts) else None
 
@@ -126,13 +126,15 @@ def _released(
     return sets
 
 
-def part_of(frozen: Mapping[str, FrozenPart] | None, dataset: Dataset) -> FrozenPart | None:
-    """The dataset's part of a frozen set, if one is given; raises `InputError` where the set lacks it."""
-    if frozen is None:
+def part_of(given: Mapping[str, SetPart] | None, dataset: Dataset) -> SetPart | None:
+    """The dataset's part of a set, if one is given; raises `InputError` where the set lacks it."""
+    if given is None:
         return None
-    if dataset.name not in frozen:
-        raise InputError(f"the frozen set has no dataset '{dataset.name}'; {suggest(dataset.name, frozen)}")
-    return frozen[dataset.name]
+    if dataset.name not in given:
+        raise InputError(
+            f"the perturbation set has no dataset '{dataset.name}'; {suggest(dataset.name, given)}"
+        )
+    return given[dataset.name]
 
 
 def as_list(value: object) -> list[Any]:

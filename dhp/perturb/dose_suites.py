@@ -6,17 +6,33 @@ from itertools import pairwise
 from dhp.core.errors import InputError, suggest
 from dhp.core.registry import Registry
 from dhp.core.specs import PerturberUse, Suite
-from dhp.perturb.api import Perturber
+from dhp.perturb.api import DOSES, Perturber
 
 Doses = Sequence[int] | Mapping[str, Sequence[int]]
 """The doses k of all perturbers that take one, or of those named."""
 
 
 def dosed(suite: Suite, doses: Doses, perturbers: Registry[Perturber]) -> Suite:
-    """A suite with one variant a dose, `<perturber>.k<dose>`, of the perturbers that have a parameter `k`.
+    """A suite with one variant a dose, `<perturber>.k<dose>`.
 
-    Raises `InputError` for doses that are not increasing whole numbers from 1 on, at least two, and for
-    perturbers that take none.
+    Parameters
+    ----------
+    suite
+        The suite whose perturbers are dosed: those with a parameter `k`.
+    doses
+        Numbers of edits, two or more, rising from 1 on; for all these perturbers or by perturber.
+    perturbers
+        The perturbers by name.
+
+    Returns
+    -------
+    Suite
+        Called `<suite>_doses`. Parameters other than the dose are those of the first degree.
+
+    Raises
+    ------
+    InputError
+        For other doses, and for perturbers that take none.
     """
     able = [name for name in suite.perturbers if "k" in perturbers[name].parameters]
     if not able:
@@ -31,6 +47,8 @@ def dosed(suite: Suite, doses: Doses, perturbers: Registry[Perturber]) -> Suite:
             shown = ",".join(map(str, amounts))
             raise InputError(f"doses '{shown}': allowed: two or more rising whole numbers from 1 on")
         use = suite.perturbers[name]
-        by_dose = {f"k{k}": {"k": k} for k in amounts}
+        first = use.variants(name)[0].params
+        others = {parameter: value for parameter, value in first.items() if parameter not in DOSES}
+        by_dose = {f"k{k}": {**others, "k": k} for k in amounts}
         uses[name] = use.model_copy(update={"degrees": by_dose, "params": None})
     return suite.with_perturbers(uses).model_copy(update={"suite": f"{suite.suite}_doses"})

@@ -1,7 +1,7 @@
-"""From the name of a language model to one that degrades texts."""
+"""The perturb model: from its name to a language model that degrades texts, and what that costs."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,11 +11,13 @@ from dhp.core.records import Variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import S, Suite
 from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.load import PROVIDERS
 from dhp.llm.replay import OnlyStored
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.llm.model import ByModel
 from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, prompt_name
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 STEPS = ("written", "auto")
 
@@ -122,8 +124,11 @@ def check_prompts(suite: Suite) -> int:
     return len(asked)
 
 
-def open_perturb_model(given: PerturbModel, settings: ModelSettings, context: RequestContext) -> OpenedModel:
+def open_perturb_model(
+    given: str | PerturbModel, settings: ModelSettings, context: RequestContext
+) -> OpenedModel:
     """The model, to be asked on these terms; raises `InputError` for one that cannot be had."""
+    given = PerturbModel(given) if isinstance(given, str) else given
     prompts = _PromptFiles(None if given.prompts is None else Path(given.prompts))
     again = prompts.read("again", AgainPrompt)
     steps = prompts.read("steps", StepsPrompt) if given.steps == "auto" else None
@@ -133,3 +138,41 @@ def open_perturb_model(given: PerturbModel, settings: ModelSettings, context: Re
     nothing_asked = CachedModel(OnlyStored(model), RequestContext(context.store))
     recalled = ByModel(nothing_asked, prompts, again, steps=steps, max_tokens=most)
     return OpenedModel(by_model, recalled, given.steps, prompts)
+
+
+def perturbing_estimates(
+    parts: Sequence[PerturbedDataset],
+    given: str | PerturbModel | None,
+    settings: ModelSettings,
+    context: RequestContext,
+) -> list[Estimate]:
+    """What asking the perturb model for the texts of `parts` would take.
+
+    Parameters
+    ----------
+    parts
+        Datasets as a dry build gives them.
+    given
+        The perturb model; None takes nothing.
+    settings, context
+        As in `build_texts`.
+
+    Returns
+    -------
+    list of Estimate
+        One a dataset, with one answer for each text that is not stored.
+    """
+    if given is None:
+        return []
+    opened = open_perturb_model(given, settings, context)
+    found = []
+    for part in parts:
+        task, cached_model = part.dataset.task.task, opened.by_model.cached_model
+        requests = [
+            request
+            for variant in part.variants
+            if variant.method == "llm"
+            for request in opened.recalled.recall(part.dataset.examples, variant, task)[1]
+        ]
+        found.append(estimate_requests(cached_model, "perturbations", part.dataset.name, requests, "texts"))
+    return found

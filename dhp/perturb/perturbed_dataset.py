@@ -9,7 +9,7 @@ from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.loaders.dataset import Dataset
-from dhp.perturb.sets.part import FrozenPart
+from dhp.perturb.sets.part import SetPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class PerturbedDataset:
     suite: str
     """Its name, for tables and signatures."""
     seed: int
-    """Of the making, which for a frozen set is not that of the run."""
+    """Of the making, which for a perturbation set is not that of the run."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """Perturber -> what made its texts, where the perturber's name does not say it all."""
     usage: Mapping[str, int] = field(default_factory=dict)
@@ -94,9 +94,9 @@ class PerturbedDataset:
         """With no more than these metrics of its task; all where none is named."""
         return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))
 
-    def frozen(self) -> FrozenPart:
-        """As a part of a frozen set."""
-        return FrozenPart(
+    def as_set_part(self) -> SetPart:
+        """As a part of a perturbation set."""
+        return SetPart(
             dataset=self.dataset.name,
             task=self.dataset.task.task,
             suite=self.suite,

@@ -64,7 +64,20 @@ LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists}
 
 
 def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ()) -> Registry[Perturber]:
-    """Built-in perturbers, `own`, and those of installed packages (entry points) that `suites` name."""
+    """The perturbers that a run may use, by name.
+
+    Parameters
+    ----------
+    own
+        The user's own; their names must be new.
+    suites
+        What they name is also looked for in installed packages, in the entry-point group `dhp.perturbers`.
+
+    Raises
+    ------
+    InputError
+        For a name that is taken, and for what is no perturber or cannot be imported.
+    """
     given = [_checked(p, f"perturber {p!r}") for p in own]
     registry = builtin_perturbers()
     for perturber in given:
@@ -86,7 +99,10 @@ def _imported(load: Callable[[], object], place: str) -> object:
 
 
 def load_perturber(reference: str) -> Perturber:
-    """The perturber at `module:function`; modules of the working directory are found too."""
+    """The perturber at `module:function`; modules of the working directory are found too.
+
+    Raises `InputError` for another form, a module that cannot be imported, and what is no perturber.
+    """
     module_name, colon, attribute = reference.partition(":")
     if not (module_name and colon and attribute):
         raise InputError(f"perturber '{reference}': must have the form module:function")

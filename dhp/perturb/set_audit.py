@@ -8,7 +8,7 @@ from statistics import median
 
 from dhp.core.diff import audit
 from dhp.core.records import PerturbedText, Variant
-from dhp.perturb.sets.part import FrozenPart
+from dhp.perturb.sets.part import SetPart
 
 FAR = 3.5
 """Robust z-score, 0.6745 |x - median| / MAD, beyond which a value is an outlier (Iglewicz & Hoaglin 1993)."""
@@ -79,8 +79,19 @@ class _Case:
         return 100 * (len(self.after) / len(self.before) - 1)
 
 
-def audited(part: FrozenPart) -> list[VariantAudit]:
-    """The audit of each variant, in the order of the part."""
+def audited(part: SetPart) -> list[VariantAudit]:
+    """What was done to the texts of one dataset of a perturbation set.
+
+    Parameters
+    ----------
+    part
+        The dataset with its texts.
+
+    Returns
+    -------
+    list of VariantAudit
+        One a variant, in the order of the part.
+    """
     outputs = {e.id: e.output for e in part.examples}
     texts: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}
     for t in part.texts:

@@ -65,7 +65,7 @@ def compare_runs(
         differs), runs with doses or that stopped early, and a judge that is `unpaired`.
     """
     if refused := [name for name in allow if name != "protocol"]:
-        raise InputError(f"--allow '{refused[0]}': would compare what cannot be; allowed: protocol")
+        raise InputError(f"`allow` '{refused[0]}': would compare what cannot be; allowed: protocol")
     if resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more")
     by_dataset: dict[str, list[RunResult]] = {}
@@ -130,8 +130,8 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
             )
     for entry in entries:
         for apart, kind, option in (
-            (bool(entry.result.curves), "with doses", "--doses"),
-            (entry.group.looks is not None, "that stopped early", "--stop-when-resolved"),
+            (bool(entry.result.curves), "with doses", "`doses`"),
+            (entry.group.looks is not None, "that stopped early", "`stop_when_resolved`"),
         ):
             if apart:
                 raise InputError(
@@ -169,7 +169,7 @@ def _compared(
 
 
 def _allowing(part: str) -> str:
-    return ", or --allow protocol to compare them on purpose" if part == "protocol" else ""
+    return ", or `allow` protocol to compare them on purpose" if part == "protocol" else ""
 
 
 def _plain(value: Any) -> Any:

@@ -32,14 +32,14 @@ class Gate:
     """Folder of the earlier run, or its results file."""
 
     def __post_init__(self) -> None:
-        conditions = {"--min-d-min": self.d_min, "--min-d-avg": self.d_avg, "--max-drop": self.max_drop}
+        conditions = {"`d_min`": self.d_min, "`d_avg`": self.d_avg, "`max_drop`": self.max_drop}
         for option, value in conditions.items():
             if value is not None and not abs(value) < float("inf"):
                 raise InputError(f"{option} {value}: must be a finite number")
         if self.max_drop is not None and self.max_drop < 0:
-            raise InputError(f"--max-drop {self.max_drop}: allowed: 0 or more")
+            raise InputError(f"`max_drop` {self.max_drop}: allowed: 0 or more")
         if (self.max_drop is None) != (self.against is None):
-            raise InputError("--max-drop and --against: belong together; give both or neither")
+            raise InputError("`max_drop` and `against`: belong together; give both or neither")
         if all(value is None for value in conditions.values()):
             raise InputError(f"there is no condition; allowed: {', '.join(conditions)}")
 
@@ -87,7 +87,7 @@ def _check_stopped(folder: str | Path, results: Results, gate: Gate) -> None:
     if early and (gate.d_avg is not None or gate.max_drop is not None or (gate.d_min or 0.0) > 1):
         raise InputError(
             f"{folder}: {_name(early[0])}: stopped early, so that D tells only whether it is at least 1; "
-            "allowed: --min-d-min of at most 1, or runs without --stop-when-resolved"
+            "allowed: `d_min` of at most 1, or runs without `stop_when_resolved`"
         )
 
 
@@ -97,7 +97,7 @@ def _averaged(place: str | Path) -> Results:
     if dosed := [r for r in results if r.curves]:
         raise InputError(
             f"{place}: {_name(dosed[0])}: is a run with doses, its averages mean nothing; "
-            "allowed: runs without --doses"
+            "allowed: runs without `doses`"
         )
     return results
 

@@ -90,7 +90,7 @@ class Question:
         if not 1 <= self.n <= LIMIT:
             raise InputError(f"n is {self.n}; allowed: 1 to {LIMIT:,}")
         if self.runs is not None and self.runs < 1:
-            raise InputError(f"--simulate: {self.runs}; allowed: 1 or more")
+            raise InputError(f"`runs`: {self.runs}; allowed: 1 or more")
         if self.combination is not None:
             _combination(self.combination)
 

@@ -65,7 +65,7 @@ class RunFolder:
         self._identity: Mapping[str, object] = {}
         self._usage: Mapping[str, Mapping[str, int]] = {}
         if path.exists() and not path.is_dir():
-            raise InputError(f"--out {path}: is a file; allowed: a new folder or that of the same run")
+            raise InputError(f"`out` {path}: is a file; allowed: a new folder or that of the same run")
         if not own:
             self._check_free()
 
@@ -87,7 +87,7 @@ class RunFolder:
             probe.touch()
             probe.unlink()
         except OSError as e:
-            raise InputError(f"--out {self.path}: cannot be written ({e.strerror})") from None
+            raise InputError(f"`out` {self.path}: cannot be written ({e.strerror})") from None
         self._identity, self._usage = identity, usage
         self._text(MANIFEST, _json(self._manifest()))
 
@@ -95,19 +95,19 @@ class RunFolder:
         holds = [p.name for p in self.path.iterdir()] if self.path.exists() else []
         if MANIFEST not in holds and any(not name.startswith(".") for name in holds):
             raise InputError(
-                f"--out {self.path}: holds other files and no run; allowed: a new or empty folder"
+                f"`out` {self.path}: holds other files and no run; allowed: a new or empty folder"
             )
 
     def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> None:
         try:
             there = dict(json.loads(manifest.read_text(encoding="utf-8"))["identity"])
         except (OSError, ValueError, KeyError, TypeError):
-            raise InputError(f"--out {self.path}: its {MANIFEST} is broken; choose another folder") from None
+            raise InputError(f"`out` {self.path}: its {MANIFEST} is broken; choose another folder") from None
         here = json.loads(json.dumps(identity))
         if there != here:
             what = next(key for key in {**here, **there} if there.get(key) != here.get(key))
             raise InputError(
-                f"--out {self.path}: holds a different run ({what} differ); choose another folder"
+                f"`out` {self.path}: holds a different run ({what} differ); choose another folder"
             )
 
     def write(

@@ -160,8 +160,8 @@ def test_the_project_file_of_another_project_says_nothing(
     def core() -> str:
         return next(check.says for check in doctor.examine() if check.name == "core")
 
-    assert core() == "missing: dhp-needs-this; install dhp again"
-    file.write_text('[project]\nname = "dhp"\ndependencies = ["checkout-needs-this"]\n')
+    assert core() == "missing: dhp-benchmark-needs-this; install dhp again"
+    file.write_text('[project]\nname = "dhp-benchmark"\ndependencies = ["checkout-needs-this"]\n')
     assert core() == "missing: checkout-needs-this; install dhp again"
 
 

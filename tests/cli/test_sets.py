@@ -1,4 +1,4 @@
-"""Frozen sets from the command line: made, looked at, used, and refused when they are not what they were."""
+"""Perturbation sets from the command line: made, looked at, used, and refused when they were changed."""
 
 import json
 import re
@@ -19,10 +19,10 @@ TYPOS = FOLDER / "random_typos.jsonl"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from dhp.perturb.build import perturb_datasets
-    from dhp.perturb.sets.write import write_frozen
+    from dhp.perturb.sets.write import write_set
 
     folder = tmp_path_factory.mktemp("frozen") / "set"
-    write_frozen(folder, [part.frozen() for part in perturb_datasets("mini/story_cloze")])
+    write_set(folder, [part.as_set_part() for part in perturb_datasets("mini/story_cloze")])
     return folder
 
 
@@ -86,7 +86,7 @@ def test_the_same_command_judges_the_frozen_texts(dhp: Run, tmp_path: Path) -> N
     assert again.code == 0, "the same set may be written again"
     other = dhp("perturb", *DATASET, "--n", "8", "--freeze", "set")
     assert other.code == 2
-    assert "set: holds another frozen set; choose another folder" in other.err
+    assert "set: holds another perturbation set; choose another folder" in other.err
     audited = dhp("perturb", "--audit", "set")
     assert audited.code == 0
     assert "random_typos" in audited.out
@@ -119,7 +119,7 @@ def test_a_damaged_set_is_one_line_and_nothing_is_scored(dhp: Run, made: Path, w
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--dataset", "mini/summeval"), "the frozen set has no dataset 'mini/summeval'"),
+        (("--dataset", "mini/summeval"), "the perturbation set has no dataset 'mini/summeval'"),
         ((*DATASET, "--suite", "story_cloze"), "--suite: cannot be used with --perturbed set"),
         ((*DATASET, "--doses", "1,2"), "--doses: cannot be used with --perturbed set"),
         ((*DATASET, "--perturbed", "nowhere"), "nowhere"),

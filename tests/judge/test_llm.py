@@ -163,7 +163,7 @@ def test_probabilities_make_an_expected_score() -> None:
 
 def test_without_probabilities_nothing_is_read_in_their_place_unless_allowed() -> None:
     with pytest.raises(
-        InputError, match=r"hf/scripted: here gives no log-probabilities; allowed: --extraction parse"
+        InputError, match=r"hf/scripted: here gives no log-probabilities; allowed: `extraction` parse"
     ):
         rated("4", protocol("g-eval-prob"))
     ratings, _ = rated("4", protocol("g-eval-prob", extraction="prob-or-parse"))
@@ -249,7 +249,7 @@ def test_published_prompts_are_used_as_they_are(tmp_path: Path) -> None:
         "Text: Article a.\nSummary: Summary original of a.\n- Coherence:",
         "Summary original of a. Fluency:",
     }
-    said = "no prompt file for the metric 'consistency'; add one, or take only --metric coherence --metric"
+    said = "no prompt file for the metric 'consistency'; add one, or take only `metrics` coherence `metrics`"
     with pytest.raises(InputError, match=said):
         list(asked.requests(TEXTS, TASK))
     for change in ({"answer": "da", "steps": "none"}, {"steps": "auto"}):

@@ -49,7 +49,7 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r["variants"][0]["metrics"]["fluency"].update(p=1e-9), "metrics.fluency.p is 1e-09"),
         (lambda r: r["variants"][0]["metrics"]["fluency"].update(n=23), "metrics.fluency.n is 23"),
         (lambda r: r["variants"][0]["metrics"].pop("fluency"), "metrics.fluency is None"),
-        (lambda r: r["ci"].update(d_avg=[3.0, 4.0]), r"ci.d_avg.0 is 3.0, .* need --resamples"),
+        (lambda r: r["ci"].update(d_avg=[3.0, 4.0]), r"ci.d_avg.0 is 3.0, .* need `resamples`"),
         (
             lambda r: r["variants"].pop(),
             "lacks the variant 'rewriting_insertion.major', which was rated",
@@ -62,12 +62,12 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r.update(missing_mass=0.5), "missing_mass is 0.5, but None"),
         (lambda r: r.update(left_out=["random_typos.minor"]), "left_out is"),
         (lambda r: r.update(levels="none"), "levels is none, but suite"),
-        (lambda r: r.update(ci={}), r"ci.d_avg is None, but .* need --resamples"),
+        (lambda r: r.update(ci={}), r"ci.d_avg is None, but .* need `resamples`"),
         (lambda r: r["ci"].pop("d_min"), "ci.d_min is None"),
         (lambda r: r.update(at_100={}), "at_100.d_avg is None"),
         (lambda r: r["variants"][0].update(ci={}), "variants.random_deletions.minor.ci.d is None"),
         (lambda r: (r.update(ci={}), [v.update(ci={}) for v in r["variants"]]), "ci.d is None"),
-        (lambda r: signed(r, "weights", "design.v1@0"), r"weights are 'design.v1@0', not .* --weights FILE"),
+        (lambda r: signed(r, "weights", "design.v1@0"), r"weights are 'design.v1@0', not .* `weights` FILE"),
     ],
 )
 def test_figures_that_do_not_follow_from_the_ratings_are_refused(
@@ -109,7 +109,7 @@ def test_weights_that_do_not_ship_are_asked_for(tmp_path: Path) -> None:
         analysis=dhp.AnalysisConfig(weights=str(file), resamples=RESAMPLES),
         out=tmp_path / "run",
     )
-    with pytest.raises(InputError, match="weights 'own' do not ship with dhp; give their file by --weights"):
+    with pytest.raises(InputError, match="weights 'own' do not ship with dhp; give their file by `weights`"):
         add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES)
     assert add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES, weights=str(file))
     file.write_text(file.read_text().replace("0.7", "0.5").replace("fluency: 0.1", "fluency: 0.3"))

@@ -146,11 +146,19 @@ def test_a_server_and_this_process_agree_on_greedy_answers(
     assert here.usage["prompt_tokens"] == there.usage["prompt_tokens"]
 
 
-def test_too_long_a_text_is_named_before_anything_is_cut(tiny_model: Path, tmp_path: Path) -> None:
+def test_a_dry_run_measures_a_model_in_process(tiny_model: Path, tmp_path: Path) -> None:
+    (found,) = dhp.estimate(f"hf/{tiny_model}", protocol="g-eval-prob", settings=asking(tmp_path), **SMALL)
+    assert re.fullmatch(r"\S+ s a prompt, measured on 8 of them in this process", found.assumed)
+    each = float(found.assumed.split(" ")[0])
+    assert found.joint.seconds == pytest.approx(found.joint.calls * each, rel=0.1)
+    assert found.stored == 0
+
+
+def test_a_text_that_is_too_long_is_named_and_nothing_is_cut(tiny_model: Path, tmp_path: Path) -> None:
     rows = [{"id": "long", "source": "word " * 5000, "output": "A short text. It says little."}]
     (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(
-        InputError, match=r"example 'long', variant '.*', metric 'coherence': a prompt of \d+ tokens"
+        InputError, match=r"(\d+) of \1 prompts do not fit \(a prompt of \d+ tokens and an answer of up to"
     ):
         dhp.run(f"hf/{tiny_model}", tmp_path / "long.jsonl", task="summarization", settings=asking(tmp_path))
 

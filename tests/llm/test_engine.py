@@ -185,7 +185,7 @@ def test_a_limit_holds_where_the_server_does_not_say_what_it_used() -> None:
 
     with stub_server() as url:
         asked = CachedModel(Silent("stub", url), RequestContext(budget=Budget(Limits(tokens=500))))
-        with pytest.raises(StoppedEarly, match="--max-tokens 500"):
+        with pytest.raises(StoppedEarly, match=r"`limits\.tokens` 500"):
             answered(asked, list(requests(2000)))
         assert stats(url)["calls"] < 60
 

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from pathlib import Path
 
+import openai
 import pytest
 
 from dhp.core.errors import InputError, StoppedEarly
@@ -31,7 +32,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_that_asks_for_a_longer_wait_than_allowed_stops_the_run(wait: str, transport: str) -> None:
     with scripted_server(lambda call: refusal(429, "slow down", Retry_After=wait)) as server:
         with pytest.raises(
-            StoppedEarly, match=r"HTTP 429: slow down\), and the longest allowed is 600 \(--lo"
+            StoppedEarly, match=r"HTTP 429: slow down\), and the longest allowed is 600 \(`rate_limits.lo"
         ):
             answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(20)))
         assert len(server.calls) == 1
@@ -218,7 +219,8 @@ def test_both_transports_send_what_the_environment_of_the_official_package_says(
         names = ("authorization", "openai-organization", "openai-project", "x-mine", "content-type")
         sent = [[call.headers.get(name) for name in names] for call in server.calls]
         bearer = f"Bearer {SECRET}" if key else None
-        assert sent[0] == sent[1] == [bearer, "org-1", "project-2", "yes", "application/json"]
+        own = ("project-2", "yes") if openai.__version__ >= "3" else ("project-1", None)
+        assert sent[0] == sent[1] == [bearer, "org-1", *own, "application/json"]
 
 
 def test_azure_is_reached_through_the_official_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +233,7 @@ def test_azure_is_reached_through_the_official_package(monkeypatch: pytest.Monke
         path = "/openai/deployments/stub/chat/completions?api-version=2024-10-21"
         assert [(call.path, call.headers["api-key"]) for call in server.calls] == [(path, SECRET)] * 2
         assert asked.model.endpoint == f"{server.url} api-version=2024-10-21"
-        with pytest.raises(InputError, match="--transport fast: does not reach Azure"):
+        with pytest.raises(InputError, match="`transport` fast: does not reach Azure"):
             OpenAIClient("stub", transport="fast")
         assert OpenAIClient("stub", f"{server.url}/v1").endpoint == f"{server.url}/v1"
         for name, said in (
@@ -254,7 +256,7 @@ def test_a_wrong_key_for_azure_names_its_variable(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_unknown_transport_is_named() -> None:
-    with pytest.raises(InputError, match=r"--transport: unknown 'sdx'; did you mean 'sdk'"):
+    with pytest.raises(InputError, match=r"`transport`: unknown 'sdx'; did you mean 'sdk'"):
         OpenAIClient("stub", "http://127.0.0.1:9/v1", transport="sdx")
 
 

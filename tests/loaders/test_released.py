@@ -128,11 +128,11 @@ def without(name: str) -> Rows:
     [
         (
             without("source"),
-            "column 'source' for 'source' is missing; say which by --field source=COLUMN; allowed: fict",
+            "column 'source' for 'source' is missing; say which by `fields` source=COLUMN; allowed: fict",
         ),
         (
             without("reordering_major"),
-            "column 'reordering_major' for 'reordering.major' is missing; say which by --field "
+            "column 'reordering_major' for 'reordering.major' is missing; say which by `fields` "
             "reordering.major=COLUMN; did you mean 'reordering_minor'? allowed: fictional_named_ent",
         ),
         (flat_rows() + flat_rows()[:1], "line 3: id 'x1' stands twice (first at"),
@@ -151,7 +151,7 @@ def test_planted_faults(tmp_path: Path, rows: Rows, expected: str) -> None:
 
 def test_wrong_fields(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", flat_rows())
-    expected = "--field random_typo.minor: no such variant; did you mean 'random_typos.minor'?"
+    expected = "`fields` random_typo.minor: no such variant; did you mean 'random_typos.minor'?"
     assert expected in fault(path, **{"random_typo.minor": "source"})
     assert "column 'sourse' for 'note' is missing" in fault(path, note="sourse")
     own = Suite.model_validate(
@@ -163,7 +163,7 @@ def test_wrong_fields(tmp_path: Path) -> None:
         }
     )
     with pytest.raises(
-        InputError, match=r"no column for variant 'swaps' .*by --field swaps=COLUMN; columns: id,"
+        InputError, match=r"no column for variant 'swaps' .*by `fields` swaps=COLUMN; columns: id,"
     ):
         read_released(str(path), "summeval", own)
 
@@ -200,7 +200,7 @@ def test_a_dataset_that_is_not_there(tmp_path: Path) -> None:
     expected = f"{tmp_path}: no table in it; allowed: a folder or .zip that holds *summ*eval*"
     assert fault(tmp_path).startswith(expected)
     assert fault(tmp_path / "absent.json") == f"{tmp_path / 'absent.json'}: does not exist"
-    with pytest.raises(InputError, match="no file is named after a dataset; say by --dataset which it is"):
+    with pytest.raises(InputError, match="no file is named after a dataset; say by `dataset` which it is"):
         released_datasets(str(tmp_path))
     assert released_datasets("hf:org/name") == list(DATASETS)
 

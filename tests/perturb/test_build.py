@@ -1,4 +1,4 @@
-"""From names and options to degraded texts: doses, controls, attacks, frozen sets."""
+"""From names and options to degraded texts: doses, controls, attacks, perturbation sets."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from dhp.core.specs import Task
 from dhp.judge.factory import request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.perturb.sets.write import write_frozen
+from dhp.perturb.sets.write import write_set
 from dhp.report.labels import most_changed
 from tests.perturb.says import Says
 
@@ -193,6 +193,7 @@ def test_the_original_is_really_asked_about_again() -> None:
     assert identity.metrics["answer_quality"].n == 3
 
 
+@pytest.mark.slow
 def test_a_table_of_ratings_gives_the_same_results(tmp_path: Path) -> None:
     run = dhp.run("mock/noisy", "mini/summeval", controls=True, attacks=True, out=tmp_path / "run")
     for suite in ("summeval", None):
@@ -215,14 +216,15 @@ def test_a_table_of_ratings_gives_the_same_results(tmp_path: Path) -> None:
             assert (same.low, same.high) == (pytest.approx(line.low), pytest.approx(line.high))
 
 
-def frozen(folder: Path, *names: str, **choice: object) -> Path:
+def written_set(folder: Path, *names: str, **choice: object) -> Path:
     sets = dhp.perturb_datasets(list(names), **choice)  # type: ignore[arg-type]
-    write_frozen(folder, [part.frozen() for part in sets])
+    write_set(folder, [part.as_set_part() for part in sets])
     return folder
 
 
-def test_a_frozen_set_gives_the_same_run(tmp_path: Path) -> None:
-    folder = frozen(tmp_path / "set", STORIES, "mini/wmt22_zhen", controls=True)
+@pytest.mark.slow
+def test_a_perturbation_set_gives_the_same_run(tmp_path: Path) -> None:
+    folder = written_set(tmp_path / "set", STORIES, "mini/wmt22_zhen", controls=True)
     fresh = dhp.run("baseline/surface", [STORIES, "mini/wmt22_zhen"], controls=True)
     used = dhp.run("baseline/surface", perturbed=folder)
     assert [r.signature for r in used] == [r.signature for r in fresh]
@@ -232,11 +234,12 @@ def test_a_frozen_set_gives_the_same_run(tmp_path: Path) -> None:
     assert few.n == 7
 
 
-def test_a_frozen_set_is_the_same_bytes_everywhere(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_perturbation_set_is_the_same_bytes_everywhere(tmp_path: Path) -> None:
     code = (
-        "import sys, dhp, pathlib\nfrom dhp.perturb.sets.write import write_frozen\n"
+        "import sys, dhp, pathlib\nfrom dhp.perturb.sets.write import write_set\n"
         "sets = dhp.perturb_datasets(['mini/summeval', 'mini/story_cloze'], n=5, controls=1, attacks=1)\n"
-        "write_frozen(pathlib.Path(sys.argv[1]), [p.frozen() for p in sets])"
+        "write_set(pathlib.Path(sys.argv[1]), [p.as_set_part() for p in sets])"
     )
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed}
@@ -249,10 +252,10 @@ def test_a_frozen_set_is_the_same_bytes_everywhere(tmp_path: Path) -> None:
     assert len(one) > 20
 
 
-def test_a_frozen_set_of_other_examples_is_refused(tmp_path: Path) -> None:
-    folder = frozen(tmp_path / "set", STORIES)
+def test_a_perturbation_set_of_other_examples_is_refused(tmp_path: Path) -> None:
+    folder = written_set(tmp_path / "set", STORIES)
     with pytest.raises(
-        InputError, match=r"the frozen set has no dataset 'mini/summeval'; .*mini/story_cloze"
+        InputError, match=r"the perturbation set has no dataset 'mini/summeval'; .*mini/story_cloze"
     ):
         dhp.run("baseline/surface", "mini/summeval", perturbed=folder)
     (whole,) = dhp.perturb_datasets(STORIES)
@@ -328,7 +331,7 @@ GERMAN = [
 def test_data_of_ones_own_get_rules_for_any_language(tmp_path: Path) -> None:
     file = tmp_path / "own.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in GERMAN))
-    for task, weights in (("translation", "design"), ("summarization", "design")):
+    for task in ("translation", "summarization"):
         (made,) = dhp.perturb_datasets(file, task=task)
         suite = read_suite("general")
         assert (made.suite, made.methods, made.left_out) == ("general", "rule", ())
@@ -336,11 +339,12 @@ def test_data_of_ones_own_get_rules_for_any_language(tmp_path: Path) -> None:
         assert {v.level for v in made.variants} == {"character", "word", "sentence"}
         assert len(made.variants) == 18
         assert all(t.text for t in made.texts)
-        assert dhp.run("mock/ideal", file, task=task, resamples=None).weights == weights
-    dhp.run("mock/ideal", file, task="translation", out=tmp_path / "run")
-    table = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="general", weights="uniform")
-    assert len(table.variants) == 18
-    with pytest.raises(InputError, match=r"own.jsonl': say what its texts are by --task"):
+    plain = dhp.AnalysisConfig(resamples=None)
+    result = dhp.run("mock/ideal", file, task="translation", analysis=plain, out=tmp_path / "run")
+    assert (len(result.variants), result.weights) == (18, "design")
+    table = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="general", analysis=plain)
+    assert [v.d for v in table.variants] == [v.d for v in result.variants]
+    with pytest.raises(InputError, match=r"own.jsonl': say what its texts are by `task`"):
         dhp.perturb_datasets(file, suite="general")
     (named,) = dhp.perturb_datasets(file, task="summarization", suite="summeval")
     assert named.left_out[0] == "fictional_named_entities.minor"

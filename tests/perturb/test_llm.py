@@ -219,7 +219,7 @@ def test_steps_that_were_cut_off_are_refused() -> None:
     model = Says(lambda prompt: "1. Look for the town.\n2. Na")
     model.finish = "length"
     with pytest.raises(
-        InputError, match=r"the answer was cut off; allowed: --perturb-steps written, or --refresh"
+        InputError, match=r"the answer was cut off; allowed: `perturb_model.steps` written, or `refresh`"
     ):
         by_model(model, steps=steps).perturb(EXAMPLES, MINOR, "summarization")
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from dhp.cli.audits import print_audit
 from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.perturb.set_audit import FAR, MOST_OUTLIERS, Outlier, Spread, VariantAudit, audited
-from dhp.perturb.sets.part import FrozenPart
+from dhp.perturb.sets.part import SetPart
 
 GOOD = "The old mill by the river was sold in the spring of that year to a baker from the next valley."
 
@@ -23,14 +23,14 @@ def part(
     *,
     variant: Variant = TYPOS,
     outputs: Sequence[str] | None = None,
-) -> FrozenPart:
+) -> SetPart:
     ids = list(dict.fromkeys(t.example for t in texts))
     originals = outputs or [f"{GOOD} {i}" for i in ids]
     examples = tuple(Example(i, "S", o) for i, o in zip(ids, originals, strict=True))
-    return FrozenPart("mini/x", "summarization", "own", 3, examples, (variant,), (), tuple(texts), {})
+    return SetPart("mini/x", "summarization", "own", 3, examples, (variant,), (), tuple(texts), {})
 
 
-def one(found: FrozenPart) -> VariantAudit:
+def one(found: SetPart) -> VariantAudit:
     (result,) = audited(found)
     return result
 
@@ -124,7 +124,7 @@ def test_texts_left_as_they_were_are_counted_and_come_first() -> None:
     assert len(one(part(texts)).outliers) == MOST_OUTLIERS < one(part(texts)).unchanged
 
 
-def printed(found: FrozenPart, width: int) -> list[str]:
+def printed(found: SetPart, width: int) -> list[str]:
     out = StringIO()
     print_audit([found, found], Console(file=out, width=width, color_system=None))
     return out.getvalue().splitlines()

@@ -1,4 +1,4 @@
-"""Frozen sets: what is written is what is read, in the same bytes; every planted fault is found."""
+"""Perturbation sets: what is written is what is read, in the same bytes; every planted fault is found."""
 
 import hashlib
 import json
@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from dhp.core.errors import InputError
 from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.perturb.sets.card import card_hash
-from dhp.perturb.sets.part import FrozenPart, matched
-from dhp.perturb.sets.read import read_frozen
-from dhp.perturb.sets.write import write_frozen
+from dhp.perturb.sets.part import SetPart, matched
+from dhp.perturb.sets.read import read_set
+from dhp.perturb.sets.write import write_set
 
 TYPOS = Variant("typos.minor", "typos", "character", "rule", "minor", {"k": 5})
 NAMES = Variant("names", "names", "word", "llm", None, {"count": 1})
 CONTROL = Variant("spaces", "spaces", "control", "rule", None)
 
 
-def part(dataset: str = "mini/summeval") -> FrozenPart:
+def part(dataset: str = "mini/summeval") -> SetPart:
     examples = (
         Example("a", "The source of a.", "Kära läsare,\u2028 “good” text."),
         Example("b", "The source of b.", "A second\ntext."),
@@ -37,14 +37,14 @@ def part(dataset: str = "mini/summeval") -> FrozenPart:
         PerturbedText("b", "spaces", "A second text."),
     )
     origins = {"names": "openai/some-model prompts@abc"}
-    return FrozenPart(
+    return SetPart(
         dataset, "summarization", "own", 7, examples, (TYPOS, NAMES, CONTROL), ("cut.major",), texts, origins
     )
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_frozen(tmp_path / "set", [part(), part("other.jsonl")])
+    write_set(tmp_path / "set", [part(), part("other.jsonl")])
     return tmp_path / "set"
 
 
@@ -54,7 +54,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def fault(folder: Path) -> str:
     with pytest.raises(InputError) as e:
-        read_frozen(folder)
+        read_set(folder)
     assert "\n" not in str(e.value)
     return str(e.value)
 
@@ -85,7 +85,7 @@ def recard(folder: Path, change: Callable[[dict[str, object]], object]) -> None:
 
 
 def test_what_is_written_is_read(folder: Path) -> None:
-    read = read_frozen(folder)
+    read = read_set(folder)
     assert list(read) == ["mini/summeval", "other.jsonl"]
     found, given = read["mini/summeval"], part()
     assert replace(found, examples=given.examples) == given
@@ -98,10 +98,10 @@ def test_what_is_written_is_read(folder: Path) -> None:
 
 def test_the_same_texts_give_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
-    write_frozen(again, list(read_frozen(folder).values()))
+    write_set(again, list(read_set(folder).values()))
     assert contents(again) == contents(folder)
     shuffled = replace(part(), texts=tuple(reversed(part().texts)))
-    write_frozen(again, [shuffled, part("other.jsonl")])
+    write_set(again, [shuffled, part("other.jsonl")])
     assert contents(again) == contents(folder)
     assert all(b"\r" not in data for data in contents(folder).values())
     assert "läsare,\u2028 “good”".encode() in contents(folder)["mini_summeval/original.jsonl"]
@@ -131,11 +131,11 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, dataset: str, names: li
     shutil.rmtree(tmp_path / "set", ignore_errors=True)
     variants = tuple(Variant(n, n, "given", "given", None) for n in names)
     texts = tuple(PerturbedText("a", n, f"worse {i}") for i, n in enumerate(names))
-    odd = FrozenPart(dataset, "t", "given", 0, (Example("a", "S", "good"),), variants, (), texts, {})
-    write_frozen(tmp_path / "set", [odd])
+    odd = SetPart(dataset, "t", "given", 0, (Example("a", "S", "good"),), variants, (), texts, {})
+    write_set(tmp_path / "set", [odd])
     assert [p.name for p in tmp_path.iterdir()] == ["set"]
     assert len(contents(tmp_path / "set")) == 3 + len(names)
-    assert read_frozen(tmp_path / "set")[dataset].texts == texts
+    assert read_set(tmp_path / "set")[dataset].texts == texts
 
 
 @pytest.mark.parametrize(
@@ -144,16 +144,16 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, dataset: str, names: li
 def test_odd_names_stay_apart_and_inside(tmp_path: Path, name: str) -> None:
     variants = tuple(Variant(n, n, "given", "given", None) for n in (name, "a"))
     texts = tuple(PerturbedText("a", v.name, f"worse {v.name}") for v in variants)
-    odd = FrozenPart(name, "t", "given", 0, (Example("a", "S", "good"),), variants, (), texts, {})
-    write_frozen(tmp_path / "set", [odd])
+    odd = SetPart(name, "t", "given", 0, (Example("a", "S", "good"),), variants, (), texts, {})
+    write_set(tmp_path / "set", [odd])
     files = [p.lower() for p in contents(tmp_path / "set")]
     assert len(files) == len(set(files)) == 5
     assert not any(c in file for file in files for c in "\\:" if c)
-    assert read_frozen(tmp_path / "set")[name].texts == texts
+    assert read_set(tmp_path / "set")[name].texts == texts
 
 
 def test_card_faults(folder: Path, tmp_path: Path) -> None:
-    assert fault(tmp_path).startswith(f"{tmp_path}: no frozen set, there is no card.json")
+    assert fault(tmp_path).startswith(f"{tmp_path}: no perturbation set, there is no card.json")
     card = (folder / "card.json").read_text(encoding="utf-8")
     (folder / "card.json").write_text(card[:-40])
     assert "card.json: broken JSON" in fault(folder)
@@ -182,8 +182,8 @@ def test_a_changed_card_is_noticed(folder: Path) -> None:
 def test_ready_made_texts_may_have_a_level_of_their_own(tmp_path: Path) -> None:
     own = replace(NAMES, level="style", method="given")
     given_part = replace(part(), variants=(TYPOS, own, CONTROL))
-    write_frozen(tmp_path / "set", [given_part])
-    assert read_frozen(tmp_path / "set")["mini/summeval"].variants[1].level == "style"
+    write_set(tmp_path / "set", [given_part])
+    assert read_set(tmp_path / "set")["mini/summeval"].variants[1].level == "style"
 
 
 def test_missing_unknown_and_changed_files(folder: Path) -> None:
@@ -200,7 +200,7 @@ def test_missing_unknown_and_changed_files(folder: Path) -> None:
     stray.write_text(text, encoding="utf-8")
     assert f"{stray}: no file of the set; did you mean 'mini_summeval/typos.minor.jsonl'?" in fault(folder)
     stray.rename(folder / "mini_summeval/.typos.jsonl")
-    read_frozen(folder)
+    read_set(folder)
     original = folder / "other.jsonl/original.jsonl"
     original.write_text(original.read_text(encoding="utf-8").replace("second", "2nd"), encoding="utf-8")
     assert fault(folder).startswith(f"{original}: was changed")
@@ -258,7 +258,7 @@ def test_matching_narrows_and_orders() -> None:
 
 def test_matching_refuses_other_texts(folder: Path) -> None:
     a, b = part().examples
-    for given_part in (part(), read_frozen(folder)["mini/summeval"]):
+    for given_part in (part(), read_set(folder)["mini/summeval"]):
         for other, what in ((replace(a, output="else"), "output"), (replace(a, source="else"), "source")):
             with pytest.raises(InputError, match=f"made of another text of example 'a' .the {what} differs"):
                 matched(given_part, [b, other])
@@ -270,20 +270,20 @@ def test_matching_refuses_other_texts(folder: Path) -> None:
 def test_only_a_set_is_written_over(folder: Path, tmp_path: Path) -> None:
     before = contents(folder)
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"holds 'notes.txt', which is no part of a frozen set"):
-        write_frozen(folder, [part()])
+    with pytest.raises(InputError, match=r"holds 'notes.txt', which is no part of a set"):
+        write_set(folder, [part()])
     (folder / "notes.txt").unlink()
     assert contents(folder) == before
-    with pytest.raises(InputError, match="holds another frozen set; choose another folder, or remove"):
-        write_frozen(folder, [part()])
+    with pytest.raises(InputError, match="holds another perturbation set; choose another folder, or remove"):
+        write_set(folder, [part()])
     assert contents(folder) == before
     (tmp_path / "empty").mkdir()
-    write_frozen(tmp_path / "empty", [part()])
+    write_set(tmp_path / "empty", [part()])
     (tmp_path / "full").mkdir()
     (tmp_path / "full/a.txt").write_text("mine")
     for name in ("full", "full/a.txt"):
         with pytest.raises(InputError, match="allowed: a new"):
-            write_frozen(tmp_path / name, [part()])
+            write_set(tmp_path / name, [part()])
     assert (tmp_path / "full/a.txt").read_text() == "mine"
 
 
@@ -299,7 +299,7 @@ def test_a_failed_writer_leaves_the_old_set(folder: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(InputError, match="cannot be written"):
-        write_frozen(folder, list(read_frozen(folder).values()))
+        write_set(folder, list(read_set(folder).values()))
     monkeypatch.undo()
     assert contents(folder) == before
     assert [p.name for p in folder.parent.iterdir()] == ["set"]
@@ -325,12 +325,12 @@ def test_nothing_is_written_that_could_not_be_read(
     tmp_path: Path, changed: dict[str, object], expected: str
 ) -> None:
     with pytest.raises(InputError, match=expected):
-        write_frozen(tmp_path / "set", [replace(part(), **changed)])  # type: ignore[arg-type]
+        write_set(tmp_path / "set", [replace(part(), **changed)])  # type: ignore[arg-type]
     assert not (tmp_path / "set").exists()
 
 
 def test_nothing_and_twice(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing to freeze"):
-        write_frozen(tmp_path / "set", [])
+        write_set(tmp_path / "set", [])
     with pytest.raises(InputError, match="dataset 'mini/summeval' stands twice"):
-        write_frozen(tmp_path / "set", [part(), part()])
+        write_set(tmp_path / "set", [part(), part()])

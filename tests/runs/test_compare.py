@@ -85,7 +85,7 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
             compare_runs(folders)  # type: ignore[arg-type]
     both = [runs / "good", runs / "noisy"]
     with pytest.raises(
-        InputError, match="--allow 'dataset': would compare what cannot be; allowed: protocol"
+        InputError, match="`allow` 'dataset': would compare what cannot be; allowed: protocol"
     ):
         compare_runs(both, allow=["dataset"])
     with pytest.raises(InputError, match="resamples: 0; allowed: 1 or more"):
@@ -107,7 +107,7 @@ def test_protocols_are_compared_on_purpose(tmp_path: Path) -> None:
                 out=tmp_path / name,
             )
     folders = [tmp_path / "dhp", tmp_path / "stars"]
-    with pytest.raises(InputError, match=r"protocol differs, .* or --allow protocol to compare them"):
+    with pytest.raises(InputError, match=r"protocol differs, .* or `allow` protocol to compare them"):
         compare_runs(folders)
     (found,) = compare_runs(folders, allow=["protocol"])
     assert [judge.partition("@")[0] for judge in found.judges] == ["openai/stub (dhp", "openai/stub (stars"]
@@ -134,10 +134,10 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"doses": (5, 10)}, "a run with doses compares with no other; allowed: runs without --doses"),
+        ({"doses": (5, 10)}, "a run with doses compares with no other; allowed: runs without `doses`"),
         (
             {"analysis": dhp.AnalysisConfig(stop_when_resolved=True, resamples=None)},
-            "a run that stopped early compares with no other; allowed: runs without --stop-when-resolved",
+            "a run that stopped early compares with no other; allowed: runs without `stop_when_resolved`",
         ),
     ],
 )

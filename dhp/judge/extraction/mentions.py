@@ -78,10 +78,10 @@ def _of_the_scale(low: str, high: str) -> tuple[Rewrite, ...]:
 
 
 def _range(match: Match[str]) -> str:
-    """A range of scores has no one value; `2-1` is no rating at all."""
+    """A range of scores has no one value; the result of a match, `2-1` or `3 to 1`, is no rating at all."""
     if float(match[1]) < float(match[3]):
         return "⟦?⟧"
-    return " " if match[2] == "-" else match[0]
+    return " " if match[2].strip() in ("-", "to") else match[0]
 
 
 _RANGE: Rewrite = (

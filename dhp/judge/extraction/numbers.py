@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from re import Match
 
+_LONGEST = 40_000
+"""Characters of an answer that are read, so that a text of any length is read in well under a second."""
 _HALVES = str.maketrans({"½": ".5", "¼": ".25", "¾": ".75"})
 _CHARACTERS = str.maketrans(
     dict.fromkeys("*`\u200b\u200c\u200d\u2060\ufeff\ufe0e\ufe0f⟦⟧", "")
@@ -28,6 +30,14 @@ _MARKUP = (
 def _squeezed(text: str) -> str:
     """With single spaces, and none around line ends."""
     return re.sub(r" ?\n ?", "\n", re.sub(r"[^\S\n]+", " ", text))
+
+
+def shortened(text: str) -> str:
+    """A text of at most `_LONGEST` characters: beginning and end of a longer one, cut at spaces."""
+    if len(text) <= _LONGEST:
+        return text
+    head, tail = text[: _LONGEST // 2], text[-_LONGEST // 2 :]
+    return re.sub(r"\S+\Z", "", head) + "\n" + re.sub(r"\A\S+", "", tail)
 
 
 def clean(text: str) -> str:

@@ -9,14 +9,12 @@ from dhp.core.specs import Scale
 from dhp.core.text import without_reasoning
 from dhp.judge.extraction.letters import letter_matches, letter_value
 from dhp.judge.extraction.mentions import without_mentions
-from dhp.judge.extraction.numbers import clean, value_on, with_tokens
+from dhp.judge.extraction.numbers import clean, shortened, value_on, with_tokens
 from dhp.judge.extraction.records import UNPARSED, Extracted, Found, chosen
 from dhp.judge.extraction.rules import LABELLED, LOOSE, rating_matches
 from dhp.judge.extraction.yes_no import YesNo, read_yes_no
 
 _OTHER_SCALE = re.compile(r"\bscale (?:of|from) ⟦\?⟧", re.I)
-_LONGEST = 40_000
-"""Characters of an answer that are read: half from its beginning, half from its end."""
 ONE_TOKEN: tuple[AnswerForm, ...] = ("score-only", "da", "stars", "letters")
 """Forms whose whole answer is the score."""
 
@@ -53,7 +51,7 @@ def _read(text: str, scale: Scale, form: AnswerForm, cut_off: bool, yes_no: YesN
     words = without_reasoning(text)
     if words is None or (cut_off and form == "analyze-rate"):  # the rating would have come last
         return UNPARSED
-    words = clean(_shortened(words))
+    words = clean(shortened(words))
     if form == "letters":
         found = chosen(letter_matches(words, scale), form)
         value = None if found is None else letter_value(found.value, scale)
@@ -75,14 +73,6 @@ def _read(text: str, scale: Scale, form: AnswerForm, cut_off: bool, yes_no: YesN
 
 _read_short = functools.lru_cache(maxsize=512)(_read)
 """Bare scores come again and again."""
-
-
-def _shortened(text: str) -> str:
-    """Beginning and end of a long text, cut at spaces."""
-    if len(text) <= _LONGEST:
-        return text
-    head, tail = text[: _LONGEST // 2], text[-_LONGEST // 2 :]
-    return re.sub(r"\S+\Z", "", head) + "\n" + re.sub(r"\A\S+", "", tail)
 
 
 def _may_go_on(found: Found, words: str, form: AnswerForm) -> bool:

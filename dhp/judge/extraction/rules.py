@@ -32,7 +32,7 @@ _AFTER = (
     "|also|to|that|only|rather|instead|indicating|suggesting|meaning|reflecting|showing"
 )
 _NO_HAN = r"(?! ?(?!(?:分|颗?星|级)(?:的?(?:评分|分数|得分|成绩|评价))?(?![一-鿿])|因|由于)[一-鿿])(?! ?[%⟦])"
-_END = rf"(?! ?(?!-?(?:{_AFTER})\b)-?[A-Za-z]){_NO_HAN}"
+_END = rf"(?! ?(?!-?(?:{_AFTER})\b)-?[A-Za-z])(?! in ⟦){_NO_HAN}"
 """No count of things may follow, as in `3 errors`."""
 _LABELLED_END = rf"(?! ?(?!-?(?:{_AFTER})\b)-?(?-i:[a-z])){_NO_HAN}"
 """Behind a label a new sentence may follow: `Rating: 3 The text is ...`"""

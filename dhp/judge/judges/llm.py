@@ -77,12 +77,12 @@ class LlmJudge(Judge):
         outcome = answer.outcomes[0]
         place = f"{self.model}: {answer.request.place}"
         if isinstance(outcome, Failure):
-            raise InputError(f"{place}: {outcome.reason}; allowed: --steps written or a file")
+            raise InputError(f"{place}: {outcome.reason}; allowed: `steps` written or a file")
         if outcome.finish == "length":
-            raise InputError(f"{place}: the answer was cut off; --answer-tokens allows a longer one")
+            raise InputError(f"{place}: the answer was cut off; `max_tokens` allows a longer one")
         if not (steps := numbered_steps(outcome.text)):
             raise InputError(
-                f"{place}: the answer is no list of steps; --refresh asks again, --steps takes a file"
+                f"{place}: the answer is no list of steps; `refresh` asks again, `steps` takes a file"
             )
         return steps
 
@@ -118,7 +118,7 @@ class LlmJudge(Judge):
         if extraction == "prob" and read.score is not None:
             raise InputError(
                 f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "
-                "--extraction parse, or prob-or-parse to read the text where there are none"
+                "`extraction` parse, or prob-or-parse to read the text where there are none"
             )
         if extraction == "prob-or-parse" and read.rule is not None:
             read = replace(read, rule=f"parse:{read.rule}")  # not the way that was asked for

@@ -23,10 +23,10 @@ TRANSPORTS = ("fast", "sdk")
 _LOGPROBS = (20, 5, 0)
 """Alternatives a token that servers are asked for, until one of these is not refused."""
 _ADVICE = {
-    "temperature": "--temperature default leaves it to the model",
-    "top_p": "--top-p default leaves it to the model",
-    "max_tokens": "--answer-tokens sets another number",
-    "max_completion_tokens": "--answer-tokens sets another number",
+    "temperature": "`temperature=None` leaves it to the model",
+    "top_p": "`top_p=None` leaves it to the model",
+    "max_tokens": "`max_tokens` sets another number",
+    "max_completion_tokens": "`max_tokens` sets another number",
 }
 
 
@@ -78,9 +78,9 @@ class OpenAIClient:
 
     def _chosen(self, transport: str | None) -> Transport:
         if transport not in (None, *TRANSPORTS):
-            raise InputError(f"--transport: unknown '{transport}'; {suggest(transport, TRANSPORTS)}")
+            raise InputError(f"`transport`: unknown '{transport}'; {suggest(transport, TRANSPORTS)}")
         if self._connection.azure and transport == "fast":
-            raise InputError("--transport fast: does not reach Azure (AZURE_OPENAI_ENDPOINT); allowed: sdk")
+            raise InputError("`transport` fast: does not reach Azure (AZURE_OPENAI_ENDPOINT); allowed: sdk")
         if self._connection.azure or transport == "sdk":
             return SdkTransport(self._connection, self.timeout)
         return FastTransport(self._connection, self.timeout)
@@ -92,7 +92,7 @@ class OpenAIClient:
         """
         if self._url == OPENAI_URL and "authorization" not in self._connection.headers:
             raise InputError(
-                f"{self.model}: there is no key in {KEY_VARIABLE}; set it, or name a server by --base-url"
+                f"{self.model}: there is no key in {KEY_VARIABLE}; set it, or name a server by `base_url`"
             )
         self._connection.check()
         await self._transport.open()
@@ -188,7 +188,9 @@ class OpenAIClient:
             replies = await self.complete(request, samples)
         except Unreachable:
             self._seed = True
-            raise Unreachable(f"{failure}, and it is gone now; --no-seed leaves out the seed") from None
+            raise Unreachable(
+                f"{failure}, and it is gone now; `send_seed=False` leaves out the seed"
+            ) from None
         except (DhpError, Retry, Rejected):
             self._seed = True
             raise failure from None
@@ -260,7 +262,7 @@ class OpenAIClient:
             target = shortened(target.removesuffix("/chat/completions"))
             return InputError(
                 f"{self.model}: {self._url} redirects to {target} (HTTP {problem.status}), which is not "
-                "followed; name the right address by --base-url"
+                "followed; name the right address by `base_url`"
             )
         if problem.wrong_key:
             sent = "authorization" in self._connection.headers or self._connection.azure

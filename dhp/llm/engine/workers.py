@@ -99,8 +99,8 @@ class Workers:
         if error.after is not None and error.after > longest:
             raise StoppedEarly(
                 f"{self._engine.client.model}: the server asks for a wait of {error.after:,.0f} seconds "
-                f"({error}), and the longest allowed is {longest:,.0f} (--longest-wait); the same command "
-                "goes on from here"
+                f"({error}), and the longest allowed is {longest:,.0f} (`rate_limits.longest_wait`); the "
+                "same command goes on from here"
             )
 
     def _hopeless(self, error: Retry, tries: int, last: bool) -> bool:

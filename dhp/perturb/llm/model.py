@@ -118,7 +118,8 @@ class ByModel:
             shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
             raise InputError(
                 f"perturber '{variant.name}': none of {reasons.total()} answers of {self.name} "
-                f"passed the check: {shown}; allowed: another --perturb-model, or more --perturb-tokens"
+                f"passed the check: {shown}; allowed: another `perturb_model`, or more "
+                "`perturb_model.max_tokens`"
             )
         return [made[example.id] for example in examples]
 
@@ -188,8 +189,8 @@ class ByModel:
                 steps = numbered_steps(outcome.text)
             if not steps:
                 raise InputError(
-                    f"{self.name}: {request.place}: {why}; allowed: --perturb-steps written, or "
-                    "--refresh to ask again"
+                    f"{self.name}: {request.place}: {why}; allowed: `perturb_model.steps` written, or "
+                    "`refresh` to ask again"
                 )
             known[variant.name] = steps
         return known[variant.name]

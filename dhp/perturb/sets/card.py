@@ -91,7 +91,9 @@ def read_card(folder: Path) -> SetCard:
     """The card of a set; its files must have the names that are ours: none may lead out of the folder."""
     path = folder / CARD
     if not path.is_file():
-        raise InputError(f"{folder}: no frozen set, there is no {CARD}; allowed: a folder that holds one")
+        raise InputError(
+            f"{folder}: no perturbation set, there is no {CARD}; allowed: a folder that holds one"
+        )
     text = read_text(path)
     data = parse_json(str(path), text)
     schema = data.get("schema") if isinstance(data, dict) else None

@@ -12,7 +12,7 @@ SOURCE_HASH = "source_sha256"
 
 
 @dataclass(frozen=True, slots=True)
-class FrozenPart:
+class SetPart:
     """One dataset of a set."""
 
     dataset: str
@@ -32,12 +32,12 @@ class FrozenPart:
     """Variant -> adjustment steps that a language model wrote for itself."""
 
 
-def matched(part: FrozenPart, examples: Sequence[Example]) -> FrozenPart:
+def matched(part: SetPart, examples: Sequence[Example]) -> SetPart:
     """The part for these examples alone, in their order and with their sources and fields.
 
     Raises `InputError` where an example is not in the set, or there with another output or source.
     """
-    place, held = f"frozen set of '{part.dataset}'", {e.id: e for e in part.examples}
+    place, held = f"perturbation set of '{part.dataset}'", {e.id: e for e in part.examples}
     for example in examples:
         if example.id not in held:
             raise InputError(

@@ -9,10 +9,10 @@ from dhp.core.files import read_lines
 from dhp.core.records import Example, PerturbedText
 from dhp.core.specs import S
 from dhp.perturb.sets.card import CARD, FileCard, OriginalLine, PartCard, TextLine, parsed, read_card
-from dhp.perturb.sets.part import SOURCE_HASH, FrozenPart, in_order
+from dhp.perturb.sets.part import SOURCE_HASH, SetPart, in_order
 
 
-def read_frozen(folder: Path) -> dict[str, FrozenPart]:
+def read_set(folder: Path) -> dict[str, SetPart]:
     """The datasets of a set by name, everything checked.
 
     Raises `InputError` (file, line, what is allowed) for a missing or broken card, another schema, an
@@ -29,7 +29,7 @@ def read_frozen(folder: Path) -> dict[str, FrozenPart]:
     return {part.name: _read_part(folder, part) for part in card.datasets}
 
 
-def _read_part(folder: Path, card: PartCard) -> FrozenPart:
+def _read_part(folder: Path, card: PartCard) -> SetPart:
     file = folder / card.original.file
     originals: dict[str, Example] = {}
     for place, line in _lines(file, OriginalLine, card):
@@ -53,7 +53,7 @@ def _read_part(folder: Path, card: PartCard) -> FrozenPart:
                 f"allowed: {v.texts} of {card.n}, as {CARD} says"
             )
         texts += found
-    return FrozenPart(
+    return SetPart(
         card.name,
         card.task,
         card.suite,

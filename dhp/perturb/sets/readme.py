@@ -10,7 +10,7 @@ from dhp.perturb.sets.part import SOURCE_HASH
 
 def readme(datasets: Sequence[Mapping[str, Any]]) -> str:
     lines = [
-        "# Frozen perturbation set\n",
+        "# Perturbation set\n",
         "Reference texts and copies of them made worse in known ways, to test whether a judge of texts",
         "notices. `card.json` says how each variant was made and holds the sha256 of every file.",
     ]
@@ -39,9 +39,9 @@ _README_END = f"""
 
 ```python
 from pathlib import Path
-from dhp.perturb.sets.read import read_frozen
+from dhp.perturb.sets.read import read_set
 
-parts = read_frozen(Path("."))  # dataset -> its originals, variants and degraded texts
+parts = read_set(Path("."))  # dataset -> its originals, variants and degraded texts
 ```
 
 Without dhp: each line of `{ORIGINAL}.jsonl` is an object of `example`, `text` and `{SOURCE_HASH}` (the

@@ -21,17 +21,17 @@ from dhp.perturb.sets.card import (
     read_card,
     variant_files,
 )
-from dhp.perturb.sets.part import SOURCE_HASH, FrozenPart, check_once, in_order, source_hash
+from dhp.perturb.sets.part import SOURCE_HASH, SetPart, check_once, in_order, source_hash
 from dhp.perturb.sets.readme import readme
 
 README = "README.md"
 
 
-def write_frozen(folder: Path, parts: Sequence[FrozenPart]) -> None:
+def write_set(folder: Path, parts: Sequence[SetPart]) -> None:
     """Write a set; the folder appears whole or not at all. The same set may be written again.
 
     Raises `InputError` where the folder holds anything else or cannot be written, and for a part that
-    `read_frozen` would refuse.
+    `read_set` would refuse.
     """
     check_free(folder)
     if not parts:
@@ -48,7 +48,9 @@ def write_frozen(folder: Path, parts: Sequence[FrozenPart]) -> None:
     parsed(text, SetCard, f"{folder}: {CARD} to be written")
     contents[CARD] = text.encode()
     if (folder / CARD).is_file() and (folder / CARD).read_bytes() != contents[CARD]:
-        raise InputError(f"{folder}: holds another frozen set; choose another folder, or remove it first")
+        raise InputError(
+            f"{folder}: holds another perturbation set; choose another folder, or remove it first"
+        )
     contents[README] = readme(datasets).encode()
     try:
         with replacing(folder.resolve()) as new:
@@ -72,11 +74,11 @@ def check_free(folder: Path) -> None:
     for path in there:
         if (name := path.relative_to(folder).as_posix()) not in known:
             raise InputError(
-                f"{folder}: holds '{name}', which is no part of a frozen set; allowed: a new or empty folder"
+                f"{folder}: holds '{name}', which is no part of a set; allowed: a new or empty folder"
             )
 
 
-def _part_written(part: FrozenPart, stem: str, contents: dict[str, bytes]) -> dict[str, Any]:
+def _part_written(part: SetPart, stem: str, contents: dict[str, bytes]) -> dict[str, Any]:
     """Add the files of a part to `contents` and return its card."""
     place = f"dataset '{part.dataset}'"
     check_once(place, "example", (e.id for e in part.examples))
@@ -118,7 +120,7 @@ def _part_written(part: FrozenPart, stem: str, contents: dict[str, bytes]) -> di
     }
 
 
-def _grouped(part: FrozenPart) -> dict[str, list[PerturbedText]]:
+def _grouped(part: SetPart) -> dict[str, list[PerturbedText]]:
     """Variant -> its texts."""
     place = f"dataset '{part.dataset}'"
     check_once(place, "variant", (v.name for v in part.variants))

@@ -283,7 +283,7 @@ def test_words_around_the_rating_change_nothing(score: int, wording: str) -> Non
     noise = "It has 3 parts and 2 errors, on a scale of 1-5, as of 2019."
     text = wording.format(score)
     for form, answer in ((FIRST, f"{text}\n{noise}"), (LAST, f"{noise}\n{text}")):
-        assert read_rating(answer, FIVE, form).score == score  # type: ignore[arg-type]
+        assert read_rating(answer, FIVE, form).score == score
 
 
 LONG = (
@@ -311,3 +311,10 @@ def test_long_answers_are_read(unit: str) -> None:
     text = unit * (100_000 // len(unit))
     assert read_rating(text, FIVE, FIRST).score in (None, 1.0)
     assert read_rating(text, FIVE, "letters").score in (None, 1.0)
+
+
+def test_of_a_very_long_answer_beginning_and_end_are_read() -> None:
+    filler = "The text goes on and on. " * 40_000
+    assert read_rating(f"Rating: 4\n{filler}", FIVE, FIRST).score == 4
+    assert read_rating(f"{filler}\nRating: 4", FIVE, LAST).score == 4
+    assert read_rating(f"{filler}\nRating: 4\n{filler}", FIVE, LAST).status == "unparsed"

@@ -74,6 +74,11 @@ PARTS_IN_A_LIST = [
     ("A score of 2 out of 5 is fair.\n* The names are right. Score: 4\n* The dates are not. Score: 1", 2),
     ("Here is a breakdown: plot 5/5, style 3/5. All in all I would score it a 4 out of 5.", 4),
 ]
+RESULTS = [
+    ("The recap scores a 2 out of 5. It gives the final score of the match as 3 to 1.", 2),
+    ("It deserves a 3 out of 5, as it says that she scored 5 in 3 games.", 3),
+    ("A 4 out of 5. It leaves out that they won by a score of 4-2.", 4),
+]
 NOT_RATED = [
     "It could be a 5.",
     "Only a clearer ending would make it a 5 out of 5.",
@@ -107,7 +112,7 @@ WORDINGS = [
 
 @pytest.mark.parametrize(
     ("text", "score"),
-    [*HYPOTHETICAL, *SAID_AFTER_ALL, *BREAKDOWN, *PARTS_IN_A_LIST, *WORDINGS],
+    [*HYPOTHETICAL, *SAID_AFTER_ALL, *BREAKDOWN, *PARTS_IN_A_LIST, *RESULTS, *WORDINGS],
     ids=lambda value: str(value)[:60],
 )
 def test_the_stated_rating_is_read(text: str, score: float) -> None:

@@ -1,0 +1,200 @@
+"""A pairwise verdict read from an answer's words: which of the two texts shown is better."""
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from dhp.core.refusals import holds_refusal
+from dhp.core.specs import Scale
+from dhp.core.text import without_reasoning
+from dhp.judge.extraction.numbers import FRACTION, TOKEN, clean, rewritten, shortened, value_on, with_tokens
+
+Choice = Literal["first", "second", "tie"]
+"""Which of the two texts, in the order in which they were shown."""
+VerdictForm = Literal["bare", "reason-first", "reason-last", "two-scores", "llmbar", "llmbar-cot"]
+"""How a verdict was asked for: alone, after its reason, before it, or as two scores in the first line.
+`llmbar` and `llmbar-cot` read answers as the authors of LLMBar did (Zeng et al. 2024, ICLR)."""
+Reason = Literal["unparsed", "refused", "contradictory", "out_of_scale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one answer about two texts says."""
+
+    choice: Choice | None
+    reason: Reason | None = None
+    """Why there is no choice; None where there is one."""
+    rule: str | None = None
+    """The rule that found the choice; None where none did."""
+    scores: tuple[float, float] | None = None
+    """Of the first and of the second text; only in `two-scores`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    tier: int
+    """0 is the most explicit kind; a place counts only where there is none of a lower tier."""
+    start: int
+    choice: Choice
+    rule: str
+
+
+TEN = Scale(min=1.0, max=10.0)
+
+_CHOICES: dict[str, Choice] = {"a": "first", "1": "first", "b": "second", "2": "second"}
+_OTHER: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
+
+_NOUN = (
+    r"(?:outputs?|responses?|assistants?|answers?|repl(?:y|ies)|summar(?:y|ies)|texts?|models?|candidates?"
+    r"|options?|systems?|stor(?:y|ies)|translations?|versions?|choices?)"
+)
+_OPTION = (
+    rf"(?:\b{_NOUN} [\"'(\[]{{0,2}}([ab12])(?![A-Za-z\d])[\"')\]]{{0,2}}|[(\[\"']([ab])[)\]\"']"
+    r"|(?-i:(?<![A-Za-z\d])([AB])(?![A-Za-z\d'])))"
+)
+"""One of the two: `Output (a)`, `response 2`, `(b)`, `A`."""
+_TIE = (
+    r"(?:\b(?:an? )?(?:ties?|tied|draw)\b|\bno (?:clear )?(?:winner|preference)\b"
+    r"|\bneither (?:\w{1,20} ){0,4}is better\b|平局|平手|不相上下|难分高下)"
+)
+_ALIKE = (
+    r"(?:\b(?:both|the two|they)\b[^.\n]{0,60}\b(?:equal(?:ly)?|comparable)\b"
+    r"|\bequally (?:good|bad|well|strong|helpful)\b|一样好)"
+)
+_IS = r"(?:'s| is| are| was| would be| seems| appears to be)"
+_ADVERBS = (
+    r"(?: (?:clearly|slightly|much|far|overall|therefore|thus|indeed|an?|the|marginally|significantly"
+    r"|somewhat|generally|definitely|arguably|still|more)){0,3}"
+)
+_BETTER = (
+    r" (?:better|best|superior|prefer(?:able|red)|stronger|winner|favou?red|chosen|more (?:accurate|helpful"
+    r"|relevant|appropriate|suitable|correct|coherent|fluent|faithful))\b(?! if\b)"
+)
+_LABEL = (
+    r"(?:\b(?:verdict|answer|choice|winner|preference|decision|judge?ment|conclusion|selection"
+    rf"|(?:better|best)(?: (?:one|{_NOUN}))?)|答案|选择|结论|更好的|胜者)"
+)
+_CHOOSES = r"(?:choose|prefer|pick|select|favou?r|(?:would )?go with|vote for)"
+
+_RULES = (
+    (0, "bracketed", r"\[\[ ?(?:([AB12])|(?:C|tie)) ?\]\]"),
+    (
+        1,
+        "labelled",
+        rf"{_LABEL}[\"']? ?(?:(?:is|would be|是|为) ?:?|[:=]) ?[\"'(\[]{{0,2}}(?:{_OPTION}|{_TIE})",
+    ),
+    (1, "stated", rf"{_OPTION}{_IS}{_ADVERBS}{_BETTER}"),
+    (1, "stated", rf"{_OPTION} (?:(?:clearly|narrowly|easily) )?(?:wins|beats|outperforms|surpasses)\b"),
+    (1, "stated", rf"\b(?:I|we)(?:'d| would| will)? {_CHOOSES} {_OPTION}"),
+    (1, "stated", rf"\b(?:in favou?r of|preference (?:for|goes to)) {_OPTION}"),
+    (1, "stated", r"([AB])[\"')]? ?(?:的回答|的文本)?(?:明显|略|稍)?(?:更好|更优|较好|胜出|获胜|更佳)"),
+    (1, "tie", rf"\b(?:it(?:'s| is)|this is|they are|result is|call it|declare) {_TIE}|{_TIE}\W*\Z"),
+    (2, "worse", rf"{_OPTION}{_IS}{_ADVERBS} (?:worse|inferior|weaker)\b"),
+    (2, "tie", _ALIKE),
+)
+"""Tier, name and pattern, most explicit first. A rule without a group that matched says that it is a tie."""
+_ALONE = rf"[\s>#\"'(-]{{0,6}}(?:{_OPTION}|([12])|(?:{_TIE}|C\b))"
+_OPENING = rf"\A{_ALONE}(?=[\s)\"']{{0,3}}(?:\Z|\n|[.:,;] ?|- | because\b| since\b| as\b))"
+_ENDING = rf"^{_ALONE}[\s.!)\"']{{0,6}}\Z"
+_IN_DOUBT = re.compile(r"(?:\b(?:whether|if|why|how|not|never|unless)|n't)(?: [a-z]{1,15}){0,2} $", re.I)
+_LLMBAR = {
+    "llmbar": r"(?:^|\n) ?Output \(%s\)",
+    "llmbar-cot": r"(?:^|\n) ?Output \(%s\)$|Output \(%s\) is better",
+}
+
+
+@functools.cache
+def _rules(form: VerdictForm) -> tuple[tuple[int, str, re.Pattern[str]], ...]:
+    """Compiled when first needed."""
+    alone = _ENDING if form == "reason-first" else _OPENING
+    return tuple((t, name, re.compile(p, re.I | re.M)) for t, name, p in (*_RULES, (1, "alone", alone)))
+
+
+def _found(text: str, form: VerdictForm) -> Iterator[_Found]:
+    for tier, rule, pattern in _rules(form):
+        for match in pattern.finditer(text):
+            if rule in ("stated", "worse") and _IN_DOUBT.search(
+                text, max(0, match.start() - 40), match.start()
+            ):
+                continue
+            named = next((group for group in match.groups() if group), None)
+            choice: Choice = "tie" if named is None else _CHOICES[named.lower()]
+            yield _Found(tier, match.start(), _OTHER[choice] if rule == "worse" else choice, rule)
+
+
+def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdict:
+    """Which text an answer says is better. Never raises.
+
+    Parameters
+    ----------
+    answer
+        The answer as the model gave it.
+    form
+        How the verdict was asked for. Of several equally explicit verdicts the last counts in `reason-first`
+        and the first in `reason-last`; in `bare` they are contradictory.
+    scale
+        Of the scores in `two-scores`.
+
+    Returns
+    -------
+    The choice, or the reason why there is none.
+    """
+    words = without_reasoning(answer)
+    if words is None:
+        return Verdict(None, "unparsed")
+    if pattern := _LLMBAR.get(form):
+        return _as_llmbar(words, pattern)
+    words = clean(shortened(words))
+    if form == "two-scores":
+        return _from_scores(words, scale)
+    found = list(_found(words, form))
+    tier = min((f.tier for f in found), default=0)
+    found = sorted((f for f in found if f.tier == tier), key=lambda f: f.start)
+    if not found:
+        return Verdict(None, "refused" if holds_refusal(words) else "unparsed")
+    if form == "bare" and len({f.choice for f in found}) > 1:
+        return Verdict(None, "contradictory")
+    chosen = found[-1 if form == "reason-first" else 0]
+    return Verdict(chosen.choice, rule=chosen.rule)
+
+
+def _from_scores(words: str, scale: Scale) -> Verdict:
+    """The choice by the two scores in the first line that holds a number."""
+    words = re.sub(rf"\b{_NOUN} [\"'(]?[ab12]\b[\"')]?", "", words, flags=re.I)
+    text = rewritten(with_tokens(words), (FRACTION,))
+    line = next((line for line in text.splitlines() if "⟦" in line), "")
+    values = [value_on(value, scale.max) for value in re.findall(TOKEN, line)]
+    if len(values) != 2 or None in values:
+        return Verdict(None, "refused" if not values and holds_refusal(words) else "unparsed")
+    first, second = (value for value in values if value is not None)
+    if not (scale.min <= first <= scale.max and scale.min <= second <= scale.max):
+        return Verdict(None, "out_of_scale")
+    choice: Choice = "tie" if first == second else "first" if first > second else "second"
+    return Verdict(choice, rule="two-scores", scores=(first, second))
+
+
+def _as_llmbar(answer: str, pattern: str) -> Verdict:
+    """The first text if it is named at all, wherever and whatever is said of the second one."""
+    for letter in "ab":
+        if re.search(pattern.replace("%s", letter), answer):
+            return Verdict(_CHOICES[letter], rule="llmbar")
+    return Verdict(None, "unparsed")
+
+
+def llmbar_choice(first: float | None, second: float | None) -> Choice:
+    """The better of two texts by their own ratings, as LLMBar's authors decide it.
+
+    Parameters
+    ----------
+    first, second
+        The ratings in the order in which the texts are shown; None for one that cannot be read.
+
+    Returns
+    -------
+    Of equal ratings the second text, and the first where a rating is missing: never a tie.
+    """
+    if first is None or second is None:
+        return "first"
+    return "first" if first > second else "second"

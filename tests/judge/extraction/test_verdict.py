@@ -1,0 +1,204 @@
+"""Pairwise verdicts: the text that the answer calls better, a tie, or the reason why there is no verdict."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dhp.core.specs import Scale
+from dhp.judge.extraction.rating import read_rating
+from dhp.judge.extraction.verdict import Choice, Reason, VerdictForm, llmbar_choice, read_verdict
+
+TEN = Scale(min=1.0, max=10.0)
+FORMS: tuple[VerdictForm, ...] = get_args(VerdictForm)
+
+
+@pytest.mark.parametrize(
+    ("answer", "choice"),
+    [
+        ("A", "first"),
+        ("B.", "second"),
+        ("(b)", "second"),
+        ("**A**", "first"),
+        ("[[A]]", "first"),
+        ("[[B]]", "second"),
+        ("[[C]]", "tie"),
+        ("C", "tie"),
+        ("2", "second"),
+        ("Output (a)", "first"),
+        ("Output (b) is better.", "second"),
+        ("Response 1", "first"),
+        ("Answer: B", "second"),
+        ("Verdict: tie", "tie"),
+        ("Tie", "tie"),
+        ("It's a tie.", "tie"),
+        ("Both are equally good.", "tie"),
+        ("Neither of them is better.", "tie"),
+        ("答案：B", "second"),
+        ("A更好", "first"),
+        ("平局", "tie"),
+        ("<think>A seems fine.</think>B", "second"),
+    ],
+)
+def test_a_bare_verdict_is_read_in_every_form(answer: str, choice: Choice) -> None:
+    for form in FORMS[:3]:
+        assert read_verdict(answer, form).choice == choice
+
+
+@pytest.mark.parametrize(
+    ("answer", "choice"),
+    [
+        ("Output (a) names the mayor, Output (b) does not. Therefore, Output (a) is better.", "first"),
+        ("At first sight A is better. But its dates are wrong, so B is better.", "second"),
+        ("A is longer and B is clearer.\n\nB", "second"),
+        ("Both keep to the article. My verdict is [[B]]", "second"),
+        ("Response A repeats itself. I prefer response B.", "second"),
+        ("The first line of A is odd. The better text is B.", "second"),
+        ("Summary 1 is the stronger summary.", "first"),
+        (
+            "One asks whether Output (a) is better, but it is not. Output (b) is better than Output (a).",
+            "second",
+        ),
+        ("Both are equally fluent. Still, text A wins.", "first"),
+        ("A is better in style, B is better in content. Overall, it is a tie.", "tie"),
+        ("I would choose Output (b) over Output (a).", "second"),
+        ("Output (a) is clearly worse.", "second"),
+        ("两者都通顺，但B更好。", "second"),
+    ],
+)
+def test_after_the_reason_the_last_verdict_counts(answer: str, choice: Choice) -> None:
+    assert read_verdict(answer, "reason-first").choice == choice
+
+
+@pytest.mark.parametrize(
+    ("answer", "choice"),
+    [
+        ("Output (b)\n\nOutput (a) gives no date.", "second"),
+        ("B. The other one is too long, and A is better only in its first line.", "second"),
+        ("Output (a) is better.\n\nOutput (b) is better known, but it is wrong.", "first"),
+        ("A because it answers the question.", "first"),
+        ("[[A]] Response B is vague.", "first"),
+        ("Tie. Both say the same.", "tie"),
+    ],
+)
+def test_before_the_reason_the_first_verdict_counts(answer: str, choice: Choice) -> None:
+    assert read_verdict(answer, "reason-last").choice == choice
+
+
+@pytest.mark.parametrize(
+    ("form", "answer", "reason"),
+    [
+        ("bare", "", "unparsed"),
+        ("bare", "A summary should be short.", "unparsed"),
+        ("bare", "The better of the two.", "unparsed"),
+        ("reason-first", "Output (a) names two facts and Output (b) one.", "unparsed"),
+        ("reason-first", "It is not clear whether A is better.", "unparsed"),
+        ("reason-first", "<think>A is better", "unparsed"),
+        ("bare", "A is better. B is better.", "contradictory"),
+        ("reason-last", "I'm sorry, but I cannot compare these texts.", "refused"),
+        ("two-scores", "I cannot rate them.", "refused"),
+        ("two-scores", "8", "unparsed"),
+        ("two-scores", "8 7 6", "unparsed"),
+        ("two-scores", "8 to 9, 7", "unparsed"),
+        ("two-scores", "11 7", "out_of_scale"),
+        ("two-scores", "0 7", "out_of_scale"),
+    ],
+)
+def test_no_verdict_has_its_reason(form: VerdictForm, answer: str, reason: Reason) -> None:
+    read = read_verdict(answer, form)
+    assert (read.choice, read.reason) == (None, reason)
+
+
+@pytest.mark.parametrize(
+    ("answer", "scores", "choice"),
+    [
+        ("8 7", (8, 7), "first"),
+        ("8 7\nThe first names 3 facts, the second 2.", (8, 7), "first"),
+        ("6.5, 9", (6.5, 9), "second"),
+        ("7/10 7/10\nBoth are fine.", (7, 7), "tie"),
+        ("Assistant 1: 5\tAssistant 2: 8", (5, 8), "second"),
+        ("\n9 3\n", (9, 3), "first"),
+    ],
+)
+def test_two_scores_in_the_first_line_decide(
+    answer: str, scores: tuple[float, float], choice: Choice
+) -> None:
+    read = read_verdict(answer, "two-scores")
+    assert (read.scores, read.choice) == (scores, choice)
+
+
+@pytest.mark.parametrize(
+    "answer", ["8.5 out of 10", "8.5", "I'd give it 8.5/10.", "Score: 8.5 out of 10, as it"]
+)
+def test_a_decimal_is_read_whole(answer: str) -> None:
+    assert read_rating(answer, TEN, "rate-explain").score == 8.5
+
+
+@given(
+    st.text()
+    | st.lists(st.sampled_from("A B (a) Output is better [[ ]] tie 8 7 \n . verdict:".split(" "))).map(
+        " ".join
+    )
+)
+def test_any_text_gives_a_choice_or_a_reason(text: str) -> None:
+    for form in FORMS:
+        read = read_verdict(text, form)
+        assert (read.choice is None) != (read.reason is None)
+
+
+@pytest.mark.parametrize(
+    ("form", "wording"),
+    [
+        ("bare", "{}"),
+        ("bare", "[[{}]]"),
+        ("reason-first", "Both are short. Output ({}) is better."),
+        ("reason-first", "I prefer response {}."),
+        ("reason-last", "Verdict: {}. Both are short."),
+    ],
+)
+def test_the_other_name_gives_the_other_choice(form: VerdictForm, wording: str) -> None:
+    assert [read_verdict(wording.format(name), form).choice for name in "AB"] == ["first", "second"]
+
+
+@pytest.mark.realdata
+def test_every_cell_that_llmbar_prints_is_reproduced(real: Path) -> None:
+    folder = real / "llmbar"
+    label = {}
+    subset = {}
+    for row in map(json.loads, (folder / "pairs.jsonl").read_text().splitlines()):
+        label[row["id"]], subset[row["id"]] = row["label"], row["subset"]
+    cells: dict[tuple[str, str, str], list[dict[str, str]]] = defaultdict(list)
+    for judge in ("gpt-4", "chatgpt", "llama2"):
+        for row in map(json.loads, (folder / f"answers-{judge}.jsonl").read_text().splitlines()):
+            cells[subset[row["id"]], row["model"], row["protocol"]].append(row)
+    published = list(map(json.loads, (folder / "published.jsonl").read_text().splitlines()))
+    assert len(published) == len(cells) == 185
+    for cell in published:
+        rows = cells[cell["subset"], cell["model"], cell["protocol"]]
+        both = [(label[row["id"]], *_better(row)) for row in rows]
+        found = {
+            "correct_False": sum(given == right for right, given, _ in both),
+            "correct_True": sum(swapped == right for right, _, swapped in both),
+            "correct_both": sum(given == swapped == right for right, given, swapped in both),
+            "equal": sum(given == swapped for _, given, swapped in both),
+        }
+        assert found == {key: int(cell[key].split(" / ")[0]) for key in found}, cell
+
+
+def _better(row: dict[str, str]) -> tuple[int | None, int | None]:
+    """The number of the better output, as given and with the order swapped."""
+    if "score_1" in row:
+        scale = Scale(min=0.0, max=10.0)
+        one, two = (read_rating(row[key], scale, "score-only").score for key in ("score_1", "score_2"))
+        return _NUMBER[llmbar_choice(one, two)], _SWAPPED[llmbar_choice(two, one)]
+    form: VerdictForm = "llmbar-cot" if "CoT" in row["protocol"] or "Swap" in row["protocol"] else "llmbar"
+    given, swapped = (read_verdict(row[key], form).choice for key in ("answer_as_given", "answer_swapped"))
+    return given and _NUMBER[given], swapped and _SWAPPED[swapped]
+
+
+_NUMBER: dict[Choice, int] = {"first": 1, "second": 2}
+_SWAPPED: dict[Choice, int] = {"first": 2, "second": 1}
