@@ -1,1 +1,1 @@
-"""Degrades texts in known ways: perturbers by rule, found by name, applied with an audit of each edit."""
+"""Degrades texts in known ways, by rules, authored edits or a language model, and audits each edit."""

@@ -32,26 +32,26 @@ def padding(
 ) -> Edited:
     """Put `count` of `texts`, sentences without content, behind random sentences or the last one.
 
-    No sentence comes twice. Those of a smaller `count`, and their places, are among those of a larger one.
+    No sentence comes twice. Those of a smaller `count`, and their positions, are among those of a larger one.
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InputError(f"parameter count is {count!r}; allowed: a whole number of at least 1")
     left = list(_checked(texts))
     spans = sentence_spans(text)
-    # No place within a "sentence" that ended at "No." or "p.", nor between sentences without a space.
-    places = [
+    # No position within a "sentence" that ended at "No." or "p.", nor between sentences without a space.
+    positions = [
         end
         for (_, end), (start, _) in pairwise(spans)
         if end < start and not text[start].isdigit() and text[end - 1] in _STOPS
     ]
-    places.append(len(text))
+    positions.append(len(text))
     added: list[tuple[int, str]] = []
     for _ in range(min(count, len(left))):
         sentence = left.pop(int(rng.random() * len(left)))
-        added.append((places[int(rng.random() * len(places))], sentence))
+        added.append((positions[int(rng.random() * len(positions))], sentence))
     padded, end = "", 0
-    for place, sentence in sorted(added, key=lambda one: one[0]):
-        padded, end = _joined(padded + text[end:place], sentence), place
+    for position, sentence in sorted(added, key=lambda one: one[0]):
+        padded, end = _joined(padded + text[end:position], sentence), position
     return Edited(padded + text[end:], count, len(added))
 
 

@@ -28,9 +28,9 @@ def _dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
 def random_deletions(
     text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
 ) -> Edited:
-    """Delete `k` letters or digits, or a `share` of them, at distinct random places.
+    """Delete `k` letters or digits, or a `share` of them, at distinct random positions.
 
-    The places of a smaller dose are among those of a larger one. At most half of them go.
+    The positions of a smaller dose are among those of a larger one. At most half of them go.
     """
     asked, dose = _dose(text, k, share)
     gone = set(shuffled([i for i, c in enumerate(text) if c.isalnum()], rng)[:dose])

@@ -160,7 +160,7 @@ def _with_article(before: str, name: str) -> str:
 _WRONG = dict(
     pair.split(":") for pair in "VBZ:VBP VBP:VBZ VBD:VBG VBN:VB VBG:VB VB:VBD NN:NNS NNS:NN".split()
 )
-"""Tag of the Penn Treebank -> one that is an error in its place."""
+"""Tag of the Penn Treebank -> one that is an error in its position."""
 _ONE = frozenset("a an this that one each every another".split())
 _SEVERAL = frozenset("these those two three four five six seven eight nine ten many several few both".split())
 
@@ -179,7 +179,7 @@ def inflection_errors(
     k: int | None = None,
     share: float | None = None,
 ) -> Edited:
-    """Inflect `k` verbs and nouns, or a `share` of those where it is an error, as their place does not allow.
+    """Inflect `k` verbs and nouns, or a `share` of those where that is an error, as grammar does not allow.
 
     Tags are spaCy's, inflections those of lemminflect. The errors of a smaller dose are among those of a
     larger one.
@@ -191,17 +191,17 @@ def inflection_errors(
     pipeline
         An installed spaCy pipeline for English with tags, or its folder.
     """
-    places = shuffled(_errors(_parsed(text, pipeline, "TAG")), rng)
-    asked = asked_edits(k, share, len(places))
-    if not places:
+    positions = shuffled(_errors(_parsed(text, pipeline, "TAG")), rng)
+    asked = asked_edits(k, share, len(positions))
+    if not positions:
         raise NotApplicable("no inflection whose change is an error")
-    for start, old, new in sorted(places[:asked], reverse=True):
+    for start, old, new in sorted(positions[:asked], reverse=True):
         text = f"{text[:start]}{new}{text[start + len(old) :]}"
-    return Edited(text, asked, min(asked, len(places)))
+    return Edited(text, asked, min(asked, len(positions)))
 
 
 def _errors(parsed: Any) -> Iterator[tuple[int, str, str]]:
-    """(start, form, wrong form) of each word that can be inflected wrongly in its place."""
+    """(start, form, wrong form) of each word that can be inflected wrongly in its position."""
     from lemminflect import getInflection, getLemma
 
     for before, token in zip([None, *parsed], parsed, strict=False):

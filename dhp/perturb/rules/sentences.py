@@ -20,7 +20,7 @@ def reordering(
     count: int | str | None = None,
     share: float | None = None,
 ) -> Edited:
-    """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays in its place."""
+    """Shuffle `count` sentences (or "all", or a `share` of them) so that none of them stays where it was."""
     if share is None and count != "all" and not (isinstance(count, int) and count >= 2):
         raise InputError(
             f"perturber 'reordering': count must be 'all' or an integer of at least 2, not {count!r}"
@@ -29,31 +29,31 @@ def reordering(
     parts = [text[start:end] for start, end in spans]
     if len(set(parts)) < 2:
         raise NotApplicable("fewer than two different sentences")
-    asked = max(2, asked_edits(None, share, len(parts))) if share is not None else len(parts)
-    if isinstance(count, int):
-        asked = count
+    asked = count if isinstance(count, int) else len(parts)
+    if share is not None:
+        asked = max(2, asked_edits(None, share, len(parts)))
     moved = min(asked, len(parts))
     for _ in range(1000):
-        places = sorted(rng.sample(range(len(parts)), moved))
-        order = _deranged(places, rng)
-        shuffled = parts.copy()
-        for place, origin in zip(places, order, strict=True):
-            shuffled[place] = parts[origin]
-        if shuffled != parts:
+        positions = sorted(rng.sample(range(len(parts)), moved))
+        order = _deranged(positions, rng)
+        reordered = parts.copy()
+        for position, origin in zip(positions, order, strict=True):
+            reordered[position] = parts[origin]
+        if reordered != parts:
             break
     else:
         raise NotApplicable("no other order found")
     pieces, end = [], 0
-    for (start, following), part in zip(spans, shuffled, strict=True):
+    for (start, following), part in zip(spans, reordered, strict=True):
         pieces += [text[end:start], part]
         end = following
     return Edited("".join([*pieces, text[end:]]), asked, moved)
 
 
-def _deranged(places: Sequence[int], rng: random.Random) -> list[int]:
-    """A uniformly random order of at least two items in which none stays in its place."""
-    order = list(places)
-    while any(a == b for a, b in zip(order, places, strict=True)):
+def _deranged(positions: Sequence[int], rng: random.Random) -> list[int]:
+    """A uniformly random order of at least two items in which none stays in its position."""
+    order = list(positions)
+    while any(a == b for a, b in zip(order, positions, strict=True)):
         rng.shuffle(order)
     return order
 
@@ -105,14 +105,14 @@ def sentence_insertion(
 ) -> Edited:
     """Put `k` sentences of other examples, or a `share` of the text's number, behind random sentences.
 
-    Each is of another example. Those of a smaller dose, and their places, are among those of a larger one.
+    Each is of another example. Those of a smaller dose, and their positions, are among those of a larger one.
     """
     own, ends = set(sentences(text)), [end for _, end in sentence_spans(text)]
     asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
     for other in shuffled(sorted(others, key=lambda e: e.id), rng) if ends else []:
-        place, which = ends[int(rng.random() * len(ends))], rng.random()
+        position, which = ends[int(rng.random() * len(ends))], rng.random()
         if len(added) < asked and (known := sorted({*sentences(other.output)} - own)):
-            added.append((place, known[int(which * len(known))]))
+            added.append((position, known[int(which * len(known))]))
             own.add(added[-1][1])
     if not added:
         raise NotApplicable("no other example with another sentence")
@@ -120,10 +120,10 @@ def sentence_insertion(
 
 
 def _inserted(text: str, added: Sequence[tuple[int, str]]) -> str:
-    """The text with sentences at places right behind one of its own."""
-    for place, sentence in sorted(added, key=lambda one: one[0], reverse=True):
-        gap = "" if text[:place].rstrip("”’」』）").endswith(("。", "！", "？")) else " "
-        text = f"{text[:place]}{gap}{sentence}{text[place:]}"
+    """The text with sentences at positions right behind one of its own."""
+    for position, sentence in sorted(added, key=lambda one: one[0], reverse=True):
+        gap = "" if text[:position].rstrip("”’」』）").endswith(("。", "！", "？")) else " "
+        text = f"{text[:position]}{gap}{sentence}{text[position:]}"
     return text
 
 

@@ -13,7 +13,7 @@ _CJK = r"\u3040-\u30ff\u3400-\u9fff"
 """Written without spaces between words: each character counts as one."""
 _TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]*[^\W{_CJK}][^\s{_CJK}]*")
 _PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"
-"""What stays in its place when words move."""
+"""Punctuation that stays where it is when words move."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -41,7 +41,7 @@ def word_deletions(
 def word_swaps(
     text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
 ) -> Edited:
-    """Let `k` pairs of neighbouring words, or as many as a `share` of the words, change places.
+    """Exchange `k` pairs of neighbouring words, or as many as a `share` of the words.
 
     Punctuation stays where it is, no word moves twice. The swaps of a smaller dose are among those of a
     larger one.
