@@ -1,0 +1,35 @@
+"""Ratings that failed: how far they could move detection, and whether failing follows the damage."""
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+def worst_case_bounds(differences: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Detection if every missing pair had risen, and if every one had fallen (Manski 1990).
+
+    `differences` are original minus degraded, shape (n, ...), NaN where a score is missing; the bounds have
+    shape (...). Raises `ValueError` if there is no example.
+    """
+    x = np.asarray(differences, dtype=np.float64)
+    if x.ndim == 0 or len(x) == 0:
+        raise ValueError("differences must have at least one example")
+    missing = np.isnan(x)
+    low = np.where(missing, 0.0, (1 + np.sign(x)) / 2).mean(axis=0)
+    return np.asarray(low), np.asarray(low + missing.mean(axis=0))
+
+
+def failure_p(original_failed: npt.ArrayLike, degraded_failed: npt.ArrayLike) -> Floats:
+    """Two-sided exact p that ratings of originals and of degraded texts fail equally often (McNemar 1947).
+
+    Both are boolean, of one shape (n, ...); p has shape (...), 1 where no example failed on one side only.
+    Raises `ValueError` if the shapes differ.
+    """
+    from scipy.special import bdtr
+
+    one, other = np.asarray(original_failed, dtype=np.bool_), np.asarray(degraded_failed, dtype=np.bool_)
+    if one.shape != other.shape:
+        raise ValueError(f"both must have one shape, not {one.shape} and {other.shape}")
+    first, second = (one & ~other).sum(axis=0), (other & ~one).sum(axis=0)
+    return np.asarray(np.minimum(1.0, 2 * bdtr(np.minimum(first, second), first + second, 0.5)))
