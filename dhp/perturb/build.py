@@ -44,7 +44,8 @@ class _Build:
     """Controls and attacks to be added."""
     doses: Doses | None
     dry: bool
-    """Whether nothing may be asked: the original stands for what is not stored, to estimate the cost."""
+    """Whether nothing may be asked: a text like the original stands for what is not stored, to estimate the
+    cost."""
     progress: Progress | None
 
     def perturbed(self, dataset: Dataset, kept: SetPart | None) -> PerturbedDataset:
@@ -155,9 +156,11 @@ class _Build:
         task = dataset.task.task
         if self.dry:
             recalled, _ = self.model.recalled.recall(dataset.examples, variant, task)
-            return [
-                recalled.get(e.id) or PerturbedText(e.id, variant.name, e.output) for e in dataset.examples
+            # Its name makes the text another one: a prompt that stands twice would count once.
+            placeholders = [
+                PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
             ]
+            return [recalled.get(text.example, text) for text in placeholders]
         cached_model = self.model.by_model.cached_model
 
         def show(done: int) -> None:
@@ -260,7 +263,7 @@ def build_texts(
     context
         The store, the budget and the rate limits under which the perturb model is asked.
     dry
-        Ask nothing: the original stands for each text that is not stored.
+        Ask nothing: a text like the original stands for each one that is not stored.
     check
         Called with each task and its variants before a language model is asked, to refuse what cannot be.
 

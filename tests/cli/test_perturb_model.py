@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dhp as dhp_api
 from tests.llm.stub import reset, stats, stub_server
 
 from .conftest import Run
@@ -115,6 +116,15 @@ def test_a_dry_run_asks_nothing_and_reckons_with_both_models(dhp: Run, follower:
     texts = dhp("perturb", *SMALL, *by_model(follower), "--dry-run", "--cache", "other")
     assert "24 texts" in texts.out
     assert stats(follower)["calls"] == 0
+
+
+def test_a_dry_run_counts_the_judging_of_texts_that_are_not_there_yet(tmp_path: Path) -> None:
+    settings = dhp_api.ModelSettings(base_url="http://localhost:9/v1", cache=tmp_path)
+    (texts, ratings) = dhp_api.estimate(
+        "openai/judge", "mini/summeval", n=4, perturb_model="openai/writer", settings=settings
+    )
+    assert (texts.what, texts.joint.calls) == ("texts", 4 * 6)
+    assert (ratings.what, ratings.joint.calls) == ("ratings", 4 * 13 * 4), "12 variants, 6 of them to be made"
 
 
 def test_a_limit_stops_the_making_and_the_same_command_goes_on(dhp: Run, follower: str) -> None:
