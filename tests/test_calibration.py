@@ -176,7 +176,7 @@ def test_planted_confusion_is_found(dataset: str) -> None:
         assert seen.d_ew >= seen.d
         assert seen.misplaced <= 0.6 <= confused.misplaced
     assert wrong.d_avg_ew < wrong.d_avg < right.d_avg_ew
-    assert any("where experts do not expect it" in note for note in notes(wrong))
+    assert any("weights do not expect it" in note for note in notes(wrong))
 
 
 def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> None:

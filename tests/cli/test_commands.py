@@ -108,7 +108,7 @@ def test_analyze_gives_what_the_run_gave(dhp: Run, finished: Path, tmp_path: Pat
 def test_perturb_writes_lines_and_shows_edits(dhp: Run, tmp_path: Path) -> None:
     done = dhp("perturb", "--dataset", "mini/summeval", "--n", "3", "--out", "p.jsonl", "--show", "1")
     assert done.code == 0
-    assert re.search(r"random_deletions\.minor \(10 edits\): .*\[-\w+-\]\{\+\w*\+\}", done.out)
+    assert re.search(r"random_deletions\.minor \(10 edits\): (?s:.*?)\[-.+?-\]", done.out)
     rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
     assert len(rows) == 3 * 12
     assert all(row["audit"]["similarity"] < 1 for row in rows)
@@ -222,7 +222,8 @@ def test_too_few_pairs_and_empty_levels_are_said(dhp: Run, tmp_path: Path) -> No
     lines = [{"source": f"Ann met {i} friends in Rome.", "output": f"Anna {i}."} for i in range(3)]
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)))
     done = dhp(
-        "benchmark", "--model", "baseline/surface", "--dataset", "own.jsonl", "--task", "summarization"
+        *("benchmark", "--model", "baseline/surface", "--dataset", "own.jsonl", "--task", "summarization"),
+        *("--suite", "summeval"),
     )
     assert "fewer than 5 pairs can never reach D = 1" in done.out
     assert "no D is defined at level 'sentence'" in done.out

@@ -90,7 +90,7 @@ def test_a_refused_seed_is_left_out_and_said(transport: str, caplog: pytest.LogC
 
 @pytest.mark.parametrize("parameter", ["temperature", "top_p"])
 def test_a_refused_sampling_parameter_is_never_dropped_in_silence(transport: str, parameter: str) -> None:
-    option = f"--{parameter.replace('_', '-')} default leaves it to the model"
+    option = f"`{parameter}=None` leaves it to the model"
     with stub_server("--refuse", parameter) as url:
         with pytest.raises(InputError, match=f"refuses the parameter '{parameter}': {option}"):
             answered(cached_model(url, transport=transport), list(requests(3, params=SAMPLED)))
