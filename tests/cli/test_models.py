@@ -133,6 +133,16 @@ def test_a_server_that_cannot_serve(
     assert "secret" not in done.err + done.out + written
 
 
+def test_prompts_that_are_all_too_long_end_the_run_with_the_remedy(dhp: Run) -> None:
+    with stub_server("--mode", "context-too-long") as url:
+        done = dhp(*benchmark(url))
+    *progress, error = done.err.strip().splitlines()
+    assert done.code == 2
+    assert error.startswith("dhp: openai/stub: ")
+    assert "choose a model with a longer context" in error
+    assert not any(line.startswith("dhp:") for line in progress)
+
+
 def test_tool_calls_are_failed_ratings_and_the_run_says_so(dhp: Run) -> None:
     with stub_server("--mode", "tool-call") as url:
         done = dhp(*benchmark(url))
