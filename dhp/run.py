@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from dhp.analysis.analyze import analyze_group
+from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
-from dhp.analysis.ratings import groups
-from dhp.analysis.results import Result, Results, VariantResult
+from dhp.analysis.ratings import split_ratings
+from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import Result, Results
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
@@ -281,14 +282,14 @@ def _judged(
     frame = rate_dataset(
         judge, part.candidates(), part.dataset.task, part.dataset.name, config, seed=seed, progress=progress
     )
-    (group,) = groups(frame)
-    result = analyze_group(
-        group,
+    (ratings,) = split_ratings(frame)
+    result = analyze_ratings(
+        ratings,
         config,
         part.variants,
         left_out=part.left_out,
         levels="suite" if part.dataset.suite else "column",
-        signature=_signature(part, group.size, config, judge),
+        signature=_signature(part, ratings.size, config, judge),
         scales={m.name: m.scale for m in part.dataset.task.metrics},
     )
     result = _without_absent(result, part)

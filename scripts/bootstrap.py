@@ -14,6 +14,7 @@ import scipy.special  # the bootstrap uses it: not part of what is timed
 import scipy.stats
 
 from dhp.stats.bootstrap import bootstrap
+from dhp.stats.design import Design
 from dhp.stats.wilcoxon.resampled import Grid, draws
 from dhp.stats.wilcoxon.signed_rank import signed_rank
 
@@ -117,7 +118,7 @@ def main() -> None:
             y = judged(100, samples, np.random.default_rng(0))
             seconds = cpu(
                 lambda y=y, m=method, c=combination: bootstrap(
-                    y, LEVELS, np.random.default_rng(1), method=m, combination=c, resamples=10_000
+                    Design.of(y, LEVELS, method=m, combination=c), np.random.default_rng(1), resamples=10_000
                 )
             )
             print(f"whole bootstrap, 10,000 resamples, {method}, {samples} samples: {seconds:.2f} s CPU")
@@ -127,7 +128,7 @@ def main() -> None:
         for n, resamples in ((100, 2000), (1000, 2000), (10_000, 2000), (1000, 4000)):
             y = judged(n, 5, np.random.default_rng(0))
             start = time.process_time()
-            bootstrap(y, LEVELS, np.random.default_rng(1), method=method, resamples=resamples)
+            bootstrap(Design.of(y, LEVELS, method=method), np.random.default_rng(1), resamples=resamples)
             seconds = time.process_time() - start
             print(f"{method}, N = {n:,}, {resamples:,} resamples: {seconds:.2f} s CPU")
     print("error of p under default, of resamples with p >= 1e-12:")

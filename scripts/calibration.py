@@ -17,10 +17,12 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 import dhp
-from dhp.stats.bootstrap import KINDS, Bootstrap, bootstrap, interval
+from dhp.stats.bootstrap import Bootstrap, bootstrap
 from dhp.stats.combine import COMBINATIONS, Combination, combined
 from dhp.stats.compare import compare
+from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA
+from dhp.stats.intervals import KINDS, interval
 from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 Floats = npt.NDArray[np.float64]
@@ -176,7 +178,7 @@ def judged(strength: str, n: int, rng: np.random.Generator) -> Floats:
 def resampled(strength: str, n: int, run: int) -> Bootstrap:
     """The bootstrap of such a run."""
     rng = np.random.default_rng([1, run])
-    return bootstrap(judged(strength, n, rng), LEVELS, rng, resamples=RESAMPLES)
+    return bootstrap(Design.of(judged(strength, n, rng), LEVELS), rng, resamples=RESAMPLES)
 
 
 def intervals(runs: int, n: int) -> None:
@@ -205,7 +207,7 @@ def comparisons(runs: int, n: int) -> None:
         for run in range(runs):
             rng = np.random.default_rng([2, run])
             both = [judged(strength, n, rng) for _ in range(2)]
-            found = compare(np.stack(both), LEVELS, rng, resamples=RESAMPLES)
+            found = compare([Design.of(one, LEVELS) for one in both], rng, resamples=RESAMPLES)
             for quantity, values in p.items():
                 values.append(found[quantity].pairs[0].p)
         line = ", ".join(f"{name} {np.mean(np.array(ps) <= 0.05):.1%}" for name, ps in p.items())

@@ -1,7 +1,6 @@
 """From a table of ratings to discernment scores: the one bridge from ratings to `stats`."""
 
 import datetime as dt
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,30 +9,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
-from dhp.analysis.dose_response import dose_curves
+from dhp.analysis.dose_response import dose_responses
 from dhp.analysis.intervals import Ends, intervals
-from dhp.analysis.ratings import RatingsArray, groups, read_ratings
-from dhp.analysis.response_style import halo, styles
-from dhp.analysis.results import Cell, Result, Results, VariantResult, plain_p
-from dhp.analysis.sequential import adjusted, own_intervals
-from dhp.content.catalog import read_probes, read_suite, read_task
-from dhp.core.errors import InputError, suggest
-from dhp.core.records import ORIGINAL, PROBES, Variant, methods, parse_variant
+from dhp.analysis.ratings import RatingsArray, split_ratings
+from dhp.analysis.ratings_table import read_ratings
+from dhp.analysis.response_style import halo, response_styles
+from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import Result, Results
+from dhp.analysis.sequential import own_intervals
+from dhp.analysis.variants import design_of, rated_variants, variant_results
+from dhp.content.catalog import read_suite, read_task
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL, PROBES, Variant, methods
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
-from dhp.stats.combine import combine
-from dhp.stats.confusion import contributions, misplaced
-from dhp.stats.discernment import LOG_ALPHA, discernment, level_average, minimum
-from dhp.stats.effects import effect
+from dhp.stats.discernment import LOG_ALPHA, level_average, minimum
 from dhp.stats.multiplicity import benjamini_yekutieli, holm
-from dhp.stats.sample_consistency import repeats
-from dhp.stats.wilcoxon.signed_rank import signed_rank
+from dhp.stats.sample_consistency import sample_consistency
+from dhp.stats.wilcoxon.signed_rank import Alternative
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_ONE_LEVEL = "all"
 _MANY_MISSING = 0.05
 
 
@@ -76,78 +74,44 @@ def analyze(
     read = read_suite(suite) if isinstance(suite, str) else suite
     task = read_task(read.task) if read and read.task != ANY_TASK else None
     scales = {m.name: m.scale for m in task.metrics} if task else None
-    return Results([_analyzed(group, read, analysis, scales) for group in groups(frame, scales)])
+    return Results([_analyzed(ratings, read, analysis, scales) for ratings in split_ratings(frame, scales)])
 
 
 def _analyzed(
-    group: RatingsArray,
+    ratings: RatingsArray,
     suite: Suite | None,
     analysis: AnalysisConfig,
     scales: Mapping[str, Scale] | None,
 ) -> Result:
-    """The result of one group of a ratings table."""
-    if not group.variants:
-        raise InputError(f"{group.place}: no rows of any variant besides '{ORIGINAL}'")
-    rated, left_out, levels = _rated_variants(group, suite)
+    """The result of one part of a ratings table."""
+    if not ratings.variants:
+        raise InputError(f"{ratings.place}: no rows of any variant besides '{ORIGINAL}'")
+    rated, left_out, levels = rated_variants(ratings, suite)
     task = suite.task if suite and suite.task != ANY_TASK else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
-    analysis = replace(analysis, stop_when_resolved=group.looks is not None)
-    config = analysis.resolve(task, perturbers, group.metrics)
-    signature = _signature(group, suite, config, methods(rated))
-    return analyze_group(
-        group, config, rated, left_out=left_out, levels=levels, signature=signature, scales=scales
+    analysis = replace(analysis, stop_when_resolved=ratings.interim is not None)
+    config = analysis.resolve(task, perturbers, ratings.metrics)
+    signature = _signature(ratings, suite, config, methods(rated))
+    return analyze_ratings(
+        ratings, config, rated, left_out=left_out, levels=levels, signature=signature, scales=scales
     )
 
 
-def _signature(group: RatingsArray, suite: Suite | None, config: ResolvedConfig, made: str) -> Signature:
+def _signature(ratings: RatingsArray, suite: Suite | None, config: ResolvedConfig, made: str) -> Signature:
     return Signature(
-        dataset=f"{group.dataset}@ratings.{group.digest}",
-        n=group.size,
+        dataset=f"{ratings.dataset}@ratings.{ratings.digest}",
+        n=ratings.size,
         suite=suite.suite if suite else "none",
         method=made,
-        metrics=f"{len(group.metrics)}@{text_hash(repr(sorted(group.metrics)))}",
+        metrics=f"{len(ratings.metrics)}@{text_hash(repr(sorted(ratings.metrics)))}",
         weights=config.signed_weights,
         statistics=config.signed_statistics,
-        protocol=group.protocol,
+        protocol=ratings.protocol,
     )
 
 
-def _rated_variants(group: RatingsArray, suite: Suite | None) -> tuple[list[Variant], list[str], str]:
-    """The rated variants in order, the suite's variants that were not rated, and where levels come from."""
-    probes = {v.name: v for v in _probes()}
-    if suite is None:
-        levels = {name: v.level for name, v in probes.items()} | (group.levels or {})
-        rated = []
-        for name in group.variants:
-            perturber, degree, _ = parse_variant(name)
-            rated.append(Variant(name, perturber, levels.get(name, _ONE_LEVEL), "", degree))
-        return rated, [], "column" if group.levels else "none"
-    # A table does not say whether a language model or people made the variants of method `llm`.
-    own = (v if v.method == "rule" else replace(v, method="") for v in suite.variants)
-    known = {v.name: v for v in (*own, *probes.values())}
-    for name in group.variants:
-        perturber, degree, dose = parse_variant(name)
-        if dose and perturber in suite.perturbers:
-            use = suite.perturbers[perturber]
-            known[name] = Variant(name, perturber, use.level, use.method, degree)
-        if name not in known:
-            raise InputError(
-                f"{group.place}: variant '{name}' is not in the suite '{suite.suite}'; {suggest(name, known)}"
-            )
-    rated = [v for name, v in known.items() if name in group.variants]
-    doses = any(parse_variant(v.name).dose for v in rated)
-    missing = [v.name for v in suite.variants if v.name not in group.variants]
-    return rated, [] if doses else missing, "suite"
-
-
-def _probes() -> list[Variant]:
-    """The controls and attacks that can be added to any suite."""
-    uses = [use for name in ("controls", "attacks") for use in read_probes(name).perturbers.items()]
-    return [variant for name, use in uses for variant in use.variants(name)]
-
-
-def analyze_group(
-    group: RatingsArray,
+def analyze_ratings(
+    ratings: RatingsArray,
     config: ResolvedConfig,
     variants: Sequence[Variant],
     *,
@@ -156,86 +120,94 @@ def analyze_group(
     signature: Signature,
     scales: Mapping[str, Scale] | None = None,
 ) -> Result:
-    """Discernment scores of one (model, protocol, dataset) for `variants`, rated or not.
+    """Discernment scores of one (model, protocol, dataset).
 
-    `left_out` names the suite's other variants, `levels` says where the levels come from, `scales` maps the
-    metrics to their scales.
+    Parameters
+    ----------
+    ratings, config, scales
+        What was rated, how it is analysed, and the scale of each metric where it is known.
+    variants, left_out, levels, signature
+        Of the result: its variants, rated or not, and what it says of itself.
     """
-    rows = [_variant_result(group, variant, config) for variant in variants]
-    controls, attacks = ([row for row in rows if row.level == probe] for probe in PROBES)
-    rows = [row for row in rows if row.level not in PROBES]
-    curves = dose_curves(group, [row.variant for row in rows], config.combination)
-    dosed = {curve.perturber for curve in curves}
-    averaged = [row for row in rows if parse_variant(row.variant).perturber not in dosed]
-    ci, own, at_100 = _intervals(group, averaged, config)
-    rows = [replace(row, ci=own.get(row.variant, {})) for row in _adjusted(rows, averaged)]
-    rated = [row.variant for row in rows]
+    controls = _tested(ratings, [v for v in variants if v.level == "control"], config)
+    attacks = _tested(ratings, [v for v in variants if v.level == "attack"], config, "two-sided")
+    perturbed = [v for v in variants if v.level not in PROBES]
+    rated = [v.name for v in perturbed]
+    responses = dose_responses(ratings, rated, config.combination)
+    dosed = {response.perturber for response in responses}
+    averaged = [v for v in perturbed if v.perturber not in dosed]
+    rows, ci, at_100 = _averaged(ratings, averaged, config)
+    further = _tested(ratings, [v for v in perturbed if v.perturber in dosed], config)
     return Result(
         signature=str(signature),
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        model=group.model,
-        protocol=group.protocol,
-        dataset=group.dataset,
-        n=len(group.examples),
+        model=ratings.model,
+        protocol=ratings.protocol,
+        dataset=ratings.dataset,
+        n=len(ratings.examples),
         statistics=config.statistics,
         combination=config.combination,
         weights=config.weights.weights,
         levels=levels,
-        **averages(averaged),
+        **averages(rows),
         ci=ci,
         at_100=at_100,
-        variants=tuple(rows),
+        variants=tuple(sorted((*rows, *further), key=lambda row: rated.index(row.variant))),
         controls=tuple(controls),
         attacks=tuple(attacks),
-        curves=curves,
+        curves=responses,
         left_out=tuple(left_out),
-        ratings=group.counts,
-        repeats={m: asdict(repeats(scores)) for m, scores in group.samples.items() if scores.size},
-        scales={m: (s.min, s.max) for m, s in (scales or {}).items() if m in group.metrics},
-        styles=styles(group, rated, scales),
-        halo=halo(group, rated),
-        failures=group.failures,
-        rules=group.rules,
-        missing_mass=group.missing_mass,
+        ratings=ratings.counts,
+        repeats={m: asdict(sample_consistency(x)) for m, x in ratings.samples.items() if x.size},
+        scales={m: (s.min, s.max) for m, s in (scales or {}).items() if m in ratings.metrics},
+        styles=response_styles(ratings, rated, scales),
+        halo=halo(ratings, rated),
+        failures=ratings.failures,
+        rules=ratings.rules,
+        missing_mass=ratings.missing_mass,
         usage={},
         cost=None,
-        warnings=(*_warnings(group), *_probe_warnings(controls, attacks)),
+        warnings=(*_warnings(ratings), *_probe_warnings(controls, attacks)),
     )
 
 
-def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
-    """The figures of a result that sum up its variants; None where no variant is defined."""
-    found: dict[str, Any] = {}
-    levels = {row.variant: row.level for row in rows}
-    for end in ("", "_ew"):
-        there = [row for row in rows if row.d is not None]
-        d = {row.variant: getattr(row, f"d{end}") for row in there}
-        effects = {row.variant: getattr(row, f"effect{end}") for row in there}
-        found[f"d_avg{end}"] = level_average(d, levels) if d else None
-        found[f"d_min{end}"], found[f"d_min_variant{end}"] = minimum(d) if d else (None, None)
-        found[f"effect_avg{end}"] = level_average(effects, levels) if d else None
-    return found
+def _tested(
+    ratings: RatingsArray,
+    variants: Sequence[Variant],
+    config: ResolvedConfig,
+    alternative: Alternative = "greater",
+) -> list[VariantResult]:
+    """Variants that no average counts."""
+    if not variants:
+        return []
+    return variant_results(ratings, variants, design_of(ratings, variants, config, alternative))
 
 
-def _intervals(
-    group: RatingsArray, rows: Sequence[VariantResult], config: ResolvedConfig
-) -> tuple[dict[str, Ends], dict[str, dict[str, Ends]], dict[str, float | None]]:
-    """As `intervals`; empty where none are asked for or nothing is defined.
+def _averaged(
+    ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig
+) -> tuple[list[VariantResult], dict[str, Ends], dict[str, float | None]]:
+    """Variants with their intervals and adjusted p-values, intervals of the averages, averages at 100.
 
-    Averages have none in a run with looks, as they are over variants with different numbers of examples.
+    Intervals are empty where none are asked for or nothing is defined. Averages have none in a run that stops
+    early, as they are over variants with different numbers of examples.
     """
-    levels = {row.variant: row.level for row in rows}
+    if not variants:
+        return [], {}, {}
+    design = design_of(ratings, variants, config)
+    rows = _adjusted(variant_results(ratings, variants, design))
     if config.resamples is None or all(row.d is None for row in rows):
-        return {}, {}, {}
+        return rows, {}, {}
     if config.interim:
-        return {}, own_intervals(group, [row.variant for row in rows if row.d is not None], config), {}
-    weights = [config.weight_row(parse_variant(name).perturber, group.metrics) for name in levels]
-    return intervals(group, levels, weights, config.method, config.combination, config.resamples)
+        own = own_intervals(ratings, variants, design, config.resamples)
+        return [replace(row, ci=own.get(row.variant, {})) for row in rows], {}, {}
+    names = [v.name for v in variants]
+    ci, of_variants, at_100 = intervals(design, names, ratings.digest, config.resamples)
+    return [replace(row, ci=of_variants[row.variant]) for row in rows], ci, at_100
 
 
-def _adjusted(rows: Sequence[VariantResult], tested: Sequence[VariantResult]) -> list[VariantResult]:
-    """The rows with p-values adjusted for testing several variants, those of `tested` that are defined."""
-    d = {row.variant: row.d for row in tested if row.d is not None}
+def _adjusted(rows: Sequence[VariantResult]) -> list[VariantResult]:
+    """The rows with p-values adjusted for testing several variants."""
+    d = {row.variant: row.d for row in rows if row.d is not None}
     if not d:
         return list(rows)
     logs = np.array(list(d.values())) * LOG_ALPHA
@@ -243,9 +215,24 @@ def _adjusted(rows: Sequence[VariantResult], tested: Sequence[VariantResult]) ->
     return [replace(row, p_holm=by_holm.get(row.variant), p_by=by.get(row.variant)) for row in rows]
 
 
-def _warnings(group: RatingsArray) -> tuple[str, ...]:
+def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
+    """The figures of a result that sum up its variants; None where no variant is defined."""
+    found: dict[str, Any] = {}
+    there = [row for row in rows if row.d is not None]
+    levels = [row.level for row in there]
+    for end in ("", "_ew"):
+        d, effects = ([getattr(row, name + end) for row in there] for name in ("d", "effect"))
+        lowest, place = minimum(d) if there else (None, 0)
+        found[f"d_avg{end}"] = float(level_average(d, levels)) if there else None
+        found[f"d_min{end}"] = None if lowest is None else float(lowest)
+        found[f"d_min_variant{end}"] = there[int(place)].variant if there else None
+        found[f"effect_avg{end}"] = float(level_average(effects, levels)) if there else None
+    return found
+
+
+def _warnings(ratings: RatingsArray) -> tuple[str, ...]:
     """What makes the figures doubtful."""
-    asked, scored = group.counts["asked"], group.counts["scored"]
+    asked, scored = ratings.counts["asked"], ratings.counts["scored"]
     share = 1 - scored / asked
     if share <= _MANY_MISSING:
         return ()
@@ -265,77 +252,3 @@ def _probe_warnings(controls: Sequence[VariantResult], attacks: Sequence[Variant
         for row in attacks
         if row.d is not None and row.d >= 1 and row.risen
     ]
-
-
-def _variant_result(group: RatingsArray, variant: Variant, config: ResolvedConfig) -> VariantResult:
-    cells: dict[str, Cell] = {}
-    logs: list[float] = []
-    for metric in group.metrics:
-        differences, missing = group.differences(variant.name, metric)
-        if differences.size == 0:
-            cells[metric] = Cell(None, None, 0, missing, 0, None, None, None, None, None)
-            continue
-        test = signed_rank(
-            differences,
-            config.method,
-            "two-sided" if variant.level == "attack" else "greater",
-        )
-        size = effect(differences)
-        logs.append(test.log_p)
-        cells[metric] = Cell(
-            p=plain_p(test.log_p),
-            log10_p=test.log_p / math.log(10) + 0.0,
-            n=test.n,
-            missing=missing,
-            n_nonzero=test.n_nonzero,
-            effect=size.rank_biserial,
-            mean_drop=size.mean_drop,
-            fell=size.fell,
-            tied=size.tied,
-            rose=size.rose,
-        )
-    probe = variant.level in PROBES
-    row = None if probe else config.weight_row(variant.perturber, group.metrics)
-    log_p = log_p_ew = lost = mean = mean_ew = None
-    if len(logs) == len(group.metrics):
-        log_p = combine(np.array(logs), None, config.combination)
-        log_p_ew = log_p if row is None else combine(np.array(logs), row, config.combination)
-        if not probe:
-            log_p, log_p_ew = (adjusted(p, group, variant.name) for p in (log_p, log_p_ew))
-        cells = _with_shares(cells, logs, row)
-        effects = [c.effect or 0.0 for c in cells.values()]
-        mean = math.fsum(effects) / len(effects)
-        mean_ew = mean if row is None else math.fsum(e * w for e, w in zip(effects, row, strict=True))
-        lost = None if row is None else misplaced([c.mean_drop or 0.0 for c in cells.values()], row)
-    return VariantResult(
-        variant=variant.name,
-        level=variant.level,
-        method=variant.method or None,
-        degree=variant.degree,
-        metrics=cells,
-        p=plain_p(log_p),
-        p_ew=plain_p(log_p_ew),
-        d=None if log_p is None else discernment(log_p),
-        d_ew=None if log_p_ew is None else discernment(log_p_ew),
-        effect=mean,
-        effect_ew=mean_ew,
-        not_applicable=group.not_applicable(variant.name),
-        stopped_at=None if group.looks is None else group.looks.stopped_at(variant.name),
-        misplaced=None if lost is None or math.isnan(lost) else lost,
-    )
-
-
-def _with_shares(
-    cells: Mapping[str, Cell], logs: Sequence[float], row: Sequence[float] | None
-) -> dict[str, Cell]:
-    """The cells with what each contributes to D and D_EW, and what experts expect of it."""
-    shares, shares_ew = contributions(logs), contributions(logs, row)
-    return {
-        metric: replace(
-            cell,
-            weight=None if row is None else row[m],
-            share=float(shares[m]),
-            share_ew=float(shares_ew[m]),
-        )
-        for m, (metric, cell) in enumerate(cells.items())
-    }

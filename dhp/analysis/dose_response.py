@@ -1,4 +1,4 @@
-"""From ratings of many doses to dose-response curves."""
+"""From ratings of many doses to dose-response: D by dose, and the detection threshold."""
 
 import math
 from collections.abc import Iterable
@@ -7,11 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.results import Curve, CurveLine
+from dhp.analysis.result_parts import DoseResponse, DoseResponseLine
 from dhp.core.records import parse_variant
 from dhp.core.seeding import key_digest
 from dhp.stats.combine import Combination
-from dhp.stats.dose_response import curve, threshold, threshold_interval
+from dhp.stats.design import Design
+from dhp.stats.dose_response import dose_tests, threshold, threshold_interval
 
 COMBINED = "combined"
 _FEWEST_DOSES = 2
@@ -19,43 +20,48 @@ _FEWEST_DOSES = 2
 Floats = npt.NDArray[np.float64]
 
 
-def dose_curves(group: RatingsArray, variants: Iterable[str], combination: Combination) -> tuple[Curve, ...]:
-    """A curve for each perturber of which two doses or more were rated, by exact tests.
+def dose_responses(
+    ratings: RatingsArray, variants: Iterable[str], combination: Combination
+) -> tuple[DoseResponse, ...]:
+    """One for each perturber of which two doses or more were rated, by exact tests.
 
     The combination is that of D, without weights. The bootstrap is seeded by the ratings.
     """
     doses: dict[str, list[int]] = {}
     for name in variants:
         perturber, _, dose = parse_variant(name)
-        if dose is not None and name in group.variants:
+        if dose is not None and name in ratings.variants:
             doses.setdefault(perturber, []).append(dose)
     return tuple(
-        _curve(group, perturber, sorted(found), combination)
+        _dose_response(ratings, perturber, sorted(found), combination)
         for perturber, found in doses.items()
         if len(found) >= _FEWEST_DOSES
     )
 
 
-def _curve(group: RatingsArray, perturber: str, doses: list[int], combination: Combination) -> Curve:
-    differences = group.difference_table([f"{perturber}.k{k}" for k in doses], group.metrics)
-    found = curve(differences, None, combination)
-    rng = np.random.default_rng(int.from_bytes(key_digest(group.digest, perturber)))
-    intervals = threshold_interval(doses, differences, rng, None, combination)
+def _dose_response(
+    ratings: RatingsArray, perturber: str, doses: list[int], combination: Combination
+) -> DoseResponse:
+    names = [f"{perturber}.k{k}" for k in doses]
+    design = Design.of(ratings.difference_table(names, ratings.metrics), names, combination=combination)
+    found = dose_tests(design)
+    rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
+    intervals = threshold_interval(doses, design, rng)
     lines = {
-        metric: CurveLine(
-            _listed(found.d[:, m]),
-            _listed(found.rank_biserial[:, m]),
-            _listed(found.fell[:, m]),
+        metric: DoseResponseLine(
+            _as_tuple(found.d[:, m]),
+            _as_tuple(found.rank_biserial[:, m]),
+            _as_tuple(found.fell[:, m]),
             *_ends(threshold(doses, found.d[:, m]), intervals.metrics[m]),
         )
-        for m, metric in enumerate(group.metrics)
+        for m, metric in enumerate(ratings.metrics)
     }
     ends = _ends(threshold(doses, found.combined), intervals.combined)
-    lines[COMBINED] = CurveLine(_listed(found.combined), None, None, *ends)
-    return Curve(perturber, tuple(doses), lines)
+    lines[COMBINED] = DoseResponseLine(_as_tuple(found.combined), None, None, *ends)
+    return DoseResponse(perturber, tuple(doses), lines)
 
 
-def _listed(values: Floats) -> tuple[float | None, ...]:
+def _as_tuple(values: Floats) -> tuple[float | None, ...]:
     return tuple(_finite(value) for value in values)
 
 

@@ -1,29 +1,23 @@
-"""The ratings table, validated and laid out as arrays."""
+"""The ratings of one judge on one dataset, laid out as arrays."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from dhp.analysis.interim import Looks, read_looks
+from dhp.analysis.interim import InterimAnalyses, read_interim_analyses
+from dhp.analysis.ratings_table import GROUPING, blank, checked_ratings, place_of
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale
-from dhp.core.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-REQUIRED = ("example", "variant", "metric", "score")
-GROUPING = ("model", "protocol", "dataset")
-OPTIONAL = ("sample", "level", "status", "look", *GROUPING)
 _UNKNOWN = "unknown"
-_PLACE = "dhp.place"
 _REASONS_KEPT = 5
 _LARGEST = 1e306  # beyond it differences overflow
 
@@ -47,7 +41,7 @@ class RatingsArray:
     """Metric -> single scores, shape (texts with a score, samples), NaN where one is missing."""
     asked: npt.NDArray[np.bool_]
     """Whether there is any row, scored or failed; same shape."""
-    looks: Looks | None
+    interim: InterimAnalyses | None
     """In a run that asked no more about variants once they were resolved; else None."""
     levels: dict[str, str] | None
     """variant -> level, where the table has that column."""
@@ -66,35 +60,30 @@ class RatingsArray:
         names = (self.variants, self.metrics, self.examples)
         variants, metrics, examples = (np.argsort(list(each)) for each in names)
         means = self.means[np.ix_(np.append(0, 1 + variants), metrics, examples)]
-        looks = b"" if self.looks is None else self.looks.course.encode()
-        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + looks)
+        course = b"" if self.interim is None else self.interim.course.encode()
+        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + course)
 
     @property
     def size(self) -> str:
         """The number of examples, for signatures."""
-        return str(len(self.examples)) if self.looks is None else self.looks.size
+        return str(len(self.examples)) if self.interim is None else self.interim.size
 
     def not_applicable(self, variant: str) -> int:
         """Number of examples about which nothing was asked under this variant."""
         if variant not in self.variants:
             return len(self.examples)
-        turns = len(self.examples) if self.looks is None else self.looks.reached(variant)
-        return turns - int(self.asked[1 + self.variants.index(variant)].any(axis=0).sum())
+        reached = len(self.examples) if self.interim is None else self.interim.reached(variant)
+        return reached - int(self.asked[1 + self.variants.index(variant)].any(axis=0).sum())
 
-    def differences(self, variant: str, metric: str) -> tuple[npt.NDArray[np.float64], int]:
-        """Original minus variant where both have a score, and the number of pairs that lack one.
-
-        A pair counts as lacking only if the variant was asked about at all.
-        """
+    def missing(self, variant: str, metric: str) -> int:
+        """Number of pairs that lack a score, of those about which the variant was asked at all."""
         if variant not in self.variants:
-            return np.empty(0), 0
-        difference = self.all_differences(variant, metric)
-        paired = ~np.isnan(difference)
+            return 0
         wanted = self.asked[1 + self.variants.index(variant), self.metrics.index(metric)]
-        return difference[paired], int((wanted & ~paired).sum())
+        return int((wanted & np.isnan(self.differences(variant, metric))).sum())
 
     def difference_table(self, variants: Sequence[str], metrics: Sequence[str]) -> npt.NDArray[np.float64]:
-        """`all_differences`, shape (examples, variants, metrics), for resampling: examples sorted by name.
+        """`differences`, shape (examples, variants, metrics), for resampling: examples sorted by name.
 
         NaN all over for a variant that was not rated.
         """
@@ -103,10 +92,10 @@ class RatingsArray:
         for v, name in enumerate(variants):
             if name in self.variants:
                 for m, metric in enumerate(metrics):
-                    table[:, v, m] = self.all_differences(name, metric)[order]
+                    table[:, v, m] = self.differences(name, metric)[order]
         return table
 
-    def all_differences(self, variant: str, metric: str) -> npt.NDArray[np.float64]:
+    def differences(self, variant: str, metric: str) -> npt.NDArray[np.float64]:
         """Original minus a rated variant, shape (examples,); NaN where a score is missing.
 
         Rounded to twelve significant digits of the typical score: means of samples lie on a grid of
@@ -123,140 +112,23 @@ class RatingsArray:
         return on_grid
 
 
-def read_ratings(path: Path) -> "pd.DataFrame":
-    """A ratings table from `.csv`, `.jsonl` or `.parquet`; raises `InputError` with file and row."""
-    import pandas as pd
+def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> Iterator[RatingsArray]:
+    """Check a ratings table and split it by (model, protocol, dataset), in order of appearance.
 
-    rows = read_table(path).rows
-    for row in rows:
-        for column, value in row.values.items():
-            if isinstance(value, list | dict):
-                kind = type(value).__name__
-                raise row.fault(f"column '{column}' holds a {kind}; allowed: text or a number")
-            if isinstance(value, str):
-                row.encodable(column, value)
-    frame = pd.DataFrame([row.values for row in rows], dtype=object)
-    frame.attrs[_PLACE] = str(path)
-    return frame
-
-
-def groups(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> Iterator[RatingsArray]:
-    """Validate a ratings table and split it by (model, protocol, dataset), in order of appearance.
-
-    With `scales` (metric -> scale) other metrics and scores off the scale are errors too.
+    Parameters and errors as for `checked_ratings`; samples that stand twice, examples without their original
+    and variants with two levels are errors too.
     """
-    if not hasattr(frame, "attrs"):
-        raise InputError(f"ratings: a {type(frame).__name__}; allowed: a pandas DataFrame or a file")
-    place = str(frame.attrs.get(_PLACE, "ratings"))
-    table = _validated(frame, place)
-    if scales is not None:
-        _check_scales(table, scales, place)
+    table, place = checked_ratings(frame, scales), place_of(frame)
     present = [c for c in GROUPING if c in table]
     if not present:
-        yield _group(table, {}, place)
+        yield _array(table, {}, place)
         return
     for key, part in table.groupby(present, sort=False):
         names = key if isinstance(key, tuple) else (key,)
-        yield _group(part, dict(zip(present, map(str, names), strict=True)), place)
+        yield _array(part, dict(zip(present, map(str, names), strict=True)), place)
 
 
-def _validated(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
-    import pandas as pd
-
-    columns = [str(c) for c in frame.columns]
-    for name in REQUIRED:
-        if name not in columns:
-            raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}")
-    for name in columns:
-        if columns.count(name) > 1:
-            raise InputError(f"{place}: column '{name}' stands twice")
-        meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
-        if name not in REQUIRED and meant:
-            raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *OPTIONAL])}")
-    if frame.empty:
-        raise InputError(f"{place}: the table has no rows")
-    table = frame.reset_index(drop=True)
-    for name in ("example", "variant", "metric", *GROUPING, "level", "sample"):
-        if name not in table:
-            continue
-        empty = _blank(table[name])
-        if name == "level":
-            empty &= table["variant"] != ORIGINAL
-        if empty.any():
-            raise InputError(f"{place}: row {_row(empty)}: {name} is empty")
-        table[name] = table[name].astype(str)
-    if table["score"].dtype.kind not in "iufO":
-        raise InputError(f"{place}: column 'score' is of type {table['score'].dtype}; allowed: numbers")
-    blank = _blank(table["score"])
-    numbers = pd.to_numeric(table["score"].mask(blank), errors="coerce").astype(float)
-    wrong = ~blank & ~np.isfinite(numbers)
-    if table["score"].dtype == object:
-        wrong |= table["score"].map(lambda score: isinstance(score, bool | np.bool_ | complex)).astype(bool)
-    if wrong.any():
-        value = table["score"].iloc[_row(wrong) - 1]
-        raise InputError(f"{place}: row {_row(wrong)}: score {value!r} is not a number")
-    table["score"] = numbers
-    _check_status(table, blank, place)
-    return table
-
-
-def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str) -> None:
-    import pandas as pd
-
-    unknown = ~table["metric"].isin(list(scales))
-    if unknown.any():
-        metric = table["metric"].iloc[_row(unknown) - 1]
-        raise InputError(
-            f"{place}: row {_row(unknown)}: unknown metric '{metric}'; {suggest(metric, scales)}"
-        )
-    code, names = pd.factorize(table["metric"])
-    low, high = (np.array([getattr(scales[m], end) for m in names])[code] for end in ("min", "max"))
-    off = (table["score"] < low) | (table["score"] > high)
-    if off.any():
-        row = table.iloc[_row(off) - 1]
-        scale = scales[row["metric"]]
-        raise InputError(
-            f"{place}: row {_row(off)}: score {row['score']:g} is off the scale of metric '{row['metric']}'; "
-            f"allowed: {scale.min:g} to {scale.max:g}, or an empty score with status 'out_of_scale'"
-        )
-
-
-def _blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
-    return column.isna() | (column.astype(str).str.strip() == "")
-
-
-def _check_status(table: "pd.DataFrame", blank: "pd.Series[bool]", place: str) -> None:
-    if "status" not in table:
-        if blank.any():
-            raise InputError(
-                f"{place}: row {_row(blank)}: score is empty, not a number; allowed: a number, or an empty "
-                f"score with a column 'status' that says why ({', '.join(RATING_STATUSES[1:])})"
-            )
-        table["status"] = "scored"
-        return
-    table["status"] = table["status"].astype(object).mask(_blank(table["status"]) & ~blank, "scored")
-    unknown = ~table["status"].isin([*RATING_STATUSES, STOPPED])
-    if unknown.any():
-        value = str(table["status"].iloc[_row(unknown) - 1])
-        raise InputError(
-            f"{place}: row {_row(unknown)}: unknown status '{value}'; {suggest(value, RATING_STATUSES)}"
-        )
-    scored = table["status"] == "scored"
-    if (contradiction := scored & blank).any():
-        raise InputError(f"{place}: row {_row(contradiction)}: status is 'scored' but the score is empty")
-    if (contradiction := ~scored & ~blank).any():
-        at = _row(contradiction)
-        raise InputError(
-            f"{place}: row {at}: status is '{table['status'].iloc[at - 1]}' but there is a score"
-        )
-
-
-def _row(wrong: "pd.Series[bool]") -> int:
-    """The first row at fault, counted from 1 without the heading."""
-    return int(np.flatnonzero(wrong.to_numpy())[0]) + 1
-
-
-def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsArray:
+def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsArray:
     import pandas as pd
 
     place = f"{file}: model '{names['model']}'" if "model" in names else file
@@ -288,8 +160,8 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     if np.abs(means[samples > 0]).max(initial=0) > _LARGEST:
         raise InputError(f"{place}: a score is larger than {_LARGEST:g}")
     counts = table["status"].value_counts()
-    looks = read_looks(table, place)
-    kinds = RATING_STATUSES if looks is None else (*RATING_STATUSES, STOPPED)
+    interim = read_interim_analyses(table, place)
+    kinds = RATING_STATUSES if interim is None else (*RATING_STATUSES, STOPPED)
     return RatingsArray(
         place=place,
         model=names.get("model", _UNKNOWN),
@@ -305,7 +177,7 @@ def _group(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
             for chosen in [scored & (metric == m)]
         },
         asked=rows > 0,
-        looks=looks,
+        interim=interim,
         levels=_levels(table, place) if "level" in table else None,
         counts={"asked": int(rows.sum()), **{s: int(counts.get(s, 0)) for s in kinds}},
         failures=_failures(table),
@@ -328,7 +200,7 @@ def _failures(table: "pd.DataFrame") -> dict[str, int]:
     if "raw" not in table:
         return {}
     reasons = table.loc[table["status"] == "failed", "raw"]
-    counts = reasons[~_blank(reasons)].astype(str).value_counts()
+    counts = reasons[~blank(reasons)].astype(str).value_counts()
     return {str(reason): int(count) for reason, count in counts.head(_REASONS_KEPT).items()}
 
 
@@ -336,17 +208,15 @@ def _rules(table: "pd.DataFrame") -> dict[str, int]:
     if "rule" not in table:
         return {}
     rules = table.loc[table["status"] == "scored", "rule"]
-    return {
-        str(rule): int(count) for rule, count in rules[~_blank(rules)].value_counts().sort_index().items()
-    }
+    return {str(rule): int(count) for rule, count in rules[~blank(rules)].value_counts().sort_index().items()}
 
 
 def _missing_mass(table: "pd.DataFrame", place: str) -> float | None:
-    if "missing_mass" not in table or _blank(table["missing_mass"]).all():
+    if "missing_mass" not in table or blank(table["missing_mass"]).all():
         return None
     import pandas as pd
 
-    mass = pd.to_numeric(table["missing_mass"].mask(_blank(table["missing_mass"])), errors="coerce")
+    mass = pd.to_numeric(table["missing_mass"].mask(blank(table["missing_mass"])), errors="coerce")
     if not mass.dropna().between(0, 1).all():
         raise InputError(f"{place}: column 'missing_mass' holds a value outside [0, 1]")
     return float(mass.mean())

@@ -6,48 +6,47 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.results import Style
+from dhp.analysis.result_parts import ResponseStyle
 from dhp.core.specs import Scale
-from dhp.stats.response_style import rank_correlations, spread, style_words
+from dhp.stats.response_style import rank_correlations, spread, style_names
 
 Floats = npt.NDArray[np.float64]
 SIDES = ("originals", "degraded")
 
 
-def styles(
-    group: RatingsArray, variants: Sequence[str], scales: Mapping[str, Scale] | None
-) -> dict[str, Style]:
+def response_styles(
+    ratings: RatingsArray, variants: Sequence[str], scales: Mapping[str, Scale] | None
+) -> dict[str, ResponseStyle]:
     """Metric -> distribution of the mean scores of originals and of degraded texts, and what it is called."""
     found = {}
-    originals, degraded = (_scores(group, each) for each in (None, variants))
-    for m, metric in enumerate(group.metrics):
+    originals, degraded = (_scores(ratings, each) for each in (None, variants))
+    for m, metric in enumerate(ratings.metrics):
         good, bad = spread(originals[:, m]), spread(degraded[:, m])
         if good is None or bad is None:
             continue
         scale = (scales or {}).get(metric)
-        words = None if scale is None else style_words(good, bad, scale.min, scale.max)
-        found[metric] = Style(good, bad, words)
+        words = None if scale is None else style_names(good, bad, scale.min, scale.max)
+        found[metric] = ResponseStyle(good, bad, words)
     return found
 
 
-def halo(group: RatingsArray, variants: Sequence[str]) -> dict[str, dict[str, dict[str, float | None]]]:
+def halo(ratings: RatingsArray, variants: Sequence[str]) -> dict[str, dict[str, dict[str, float | None]]]:
     """Side -> metric -> metric -> Spearman's correlation of their scores over texts.
 
     Metrics that always move together say one thing several times. None where a metric is constant or fewer
     than three texts have both; empty for a single metric.
     """
-    if len(group.metrics) < 2:
+    if len(ratings.metrics) < 2:
         return {}
     sides = zip(SIDES, (None, variants), strict=True)
-    return {side: _named(rank_correlations(_scores(group, each)), group.metrics) for side, each in sides}
+    return {side: _named(rank_correlations(_scores(ratings, each)), ratings.metrics) for side, each in sides}
 
 
-def _scores(group: RatingsArray, variants: Sequence[str] | None) -> Floats:
+def _scores(ratings: RatingsArray, variants: Sequence[str] | None) -> Floats:
     """Mean scores of the originals, or of these variants, shape (texts, metrics)."""
-    places = (
-        [0] if variants is None else [1 + group.variants.index(v) for v in variants if v in group.variants]
-    )
-    return np.moveaxis(group.means[places], 1, 2).reshape(-1, len(group.metrics))
+    there = [v for v in variants or () if v in ratings.variants]
+    places = [0] if variants is None else [1 + ratings.variants.index(v) for v in there]
+    return np.moveaxis(ratings.means[places], 1, 2).reshape(-1, len(ratings.metrics))
 
 
 def _named(table: Floats, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
@@ -73,7 +72,7 @@ def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> di
     for side, each in zip(SIDES, (None, variants), strict=True):
         tables = []
         for metric in metrics:
-            columns = [_column(group, each, metric, examples) for group in judged]
+            columns = [_column(ratings, each, metric, examples) for ratings in judged]
             tables.append(rank_correlations(np.column_stack(columns)))
         stacked = np.array(tables)
         there = ~np.isnan(stacked)
@@ -83,10 +82,10 @@ def shared_styles(judged: Sequence[RatingsArray], variants: Sequence[str]) -> di
 
 
 def _column(
-    group: RatingsArray, variants: Sequence[str] | None, metric: str, examples: Sequence[str]
+    ratings: RatingsArray, variants: Sequence[str] | None, metric: str, examples: Sequence[str]
 ) -> Floats:
     """Mean scores text by text, variant by variant."""
-    place = {name: i for i, name in enumerate(group.examples)}
+    place = {name: i for i, name in enumerate(ratings.examples)}
     chosen = [place[e] for e in examples]
-    rows = [0] if variants is None else [1 + group.variants.index(v) for v in variants]
-    return group.means[rows, group.metrics.index(metric)][:, chosen].ravel()
+    rows = [0] if variants is None else [1 + ratings.variants.index(v) for v in variants]
+    return ratings.means[rows, ratings.metrics.index(metric)][:, chosen].ravel()

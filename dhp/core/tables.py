@@ -202,7 +202,7 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
 
 def _parsed(name: str, suffix: str, data: bytes) -> Table:
     if suffix == ".parquet":
-        return _parquet(name, data)
+        return from_arrow(name, arrow_table(name, data))
     text = decoded(name, data)
     if suffix == ".json":
         return _json(name, text)
@@ -283,12 +283,12 @@ def _separated(name: str, text: str, mark: str, quoting: Any = csv.QUOTE_MINIMAL
     return table(name, header, rows)
 
 
-def _parquet(name: str, data: bytes) -> Table:
+def arrow_table(name: str, data: bytes) -> Any:
+    """The `pyarrow.Table` in a Parquet file; raises `InputError` for one that is none."""
     import pyarrow
     import pyarrow.parquet
 
     try:
-        found = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read()
+        return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read()
     except (OSError, pyarrow.ArrowException) as e:
         raise InputError(f"{name}: not a Parquet file ({reason(e)})") from None
-    return from_arrow(name, found)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dhp.analysis.ratings import RatingsArray, groups, read_ratings
+from dhp.analysis.ratings import RatingsArray, split_ratings
+from dhp.analysis.ratings_table import read_ratings
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.files import write_whole
@@ -56,10 +57,10 @@ def add_results(
     columns: list[str] = []
     if ratings is not None:
         frame = read_ratings(Path(ratings))
-        columns, table = list(frame.columns), list(groups(frame))
-        entries = [replace(e, group=_ratings_of(e.result, table, str(ratings))) for e in entries]
+        columns, table = list(frame.columns), list(split_ratings(frame))
+        entries = [replace(e, ratings=_ratings_of(e.result, table, str(ratings))) for e in entries]
     for entry in entries:
-        if entry.group is None:
+        if entry.ratings is None:
             check_averages(entry)
         else:
             check_figures(entry, columns, weights=weights, resamples=resamples)
@@ -81,10 +82,10 @@ def _write(result: Result, path: Path) -> None:
 def _ratings_of(result: Result, table: Sequence[RatingsArray], place: str) -> RatingsArray:
     """The ratings of a result; a table without one of the columns model, protocol, dataset fits any."""
     names = (result.model, result.protocol, result.dataset)
-    for group in table:
-        there = (group.model, group.protocol, group.dataset)
+    for part in table:
+        there = (part.model, part.protocol, part.dataset)
         if all(name in (own, _UNKNOWN) for own, name in zip(names, there, strict=True)):
-            return replace(group, model=result.model, protocol=result.protocol, dataset=result.dataset)
+            return replace(part, model=result.model, protocol=result.protocol, dataset=result.dataset)
     raise InputError(
         f"{place}: no ratings of model '{result.model}', protocol '{result.protocol}', dataset "
         f"'{result.dataset}'"

@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from dhp.analysis.analyze import analyze_group, averages
+from dhp.analysis.analyze import analyze_ratings, averages
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.results import Result
 from dhp.content.catalog import DATASETS, read_suite, weights_names
@@ -124,15 +124,15 @@ def _without_intervals(entry: Entry) -> Entry:
 
 def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Result:
     """The result that follows from the ratings, analysed as the given result says it was."""
-    r, group = entry.result, entry.group
-    assert group is not None
+    r, ratings = entry.result, entry.ratings
+    assert ratings is not None
     rated = (*r.variants, *r.controls, *r.attacks)
-    if unnamed := sorted(set(group.variants) - {v.variant for v in rated}):
+    if unnamed := sorted(set(ratings.variants) - {v.variant for v in rated}):
         raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
-    if (n := r.signed.n) != group.size:
-        raise InputError(f"{entry.place}: n is {n}, but {group.size} follows from the ratings")
-    source = _source_of_levels(r, with_column=bool(group.levels))
-    levels = group.levels or {}
+    if (n := r.signed.n) != ratings.size:
+        raise InputError(f"{entry.place}: n is {n}, but {ratings.size} follows from the ratings")
+    source = _source_of_levels(r, with_column=bool(ratings.levels))
+    levels = ratings.levels or {}
     variants = [
         Variant(
             v.variant,
@@ -145,11 +145,11 @@ def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Resul
     ]
     config = _config(entry, variants, weights, resamples)
     scales = {metric: Scale(min=low, max=high) for metric, (low, high) in r.scales.items()}
-    return analyze_group(
-        group,
+    return analyze_ratings(
+        ratings,
         config,
         variants,
-        left_out=_left_out(r, {*levels, *group.variants, *(v.name for v in variants)}, resamples),
+        left_out=_left_out(r, {*levels, *ratings.variants, *(v.name for v in variants)}, resamples),
         levels=source,
         signature=r.signed,
         scales=scales,
@@ -181,17 +181,17 @@ def _config(
     quick = resamples is None
     if not quick and weights is None and r.weights not in weights_names():
         raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by `weights`")
-    assert entry.group is not None
+    assert entry.ratings is not None
     analysis = AnalysisConfig(
         statistics=r.statistics,
         combination=r.combination,
         weights="uniform" if quick else weights or r.weights,
         resamples=resamples if r.ci or r.at_100 or any(v.ci for v in r.variants) else None,
-        stop_when_resolved=entry.group.looks is not None,
+        stop_when_resolved=entry.ratings.interim is not None,
     )
     task = None if entry.task == _UNKNOWN else entry.task
     perturbers = {v.perturber for v in variants if v.level not in PROBES}
-    config = analysis.resolve(task, perturbers, entry.group.metrics)
+    config = analysis.resolve(task, perturbers, entry.ratings.metrics)
     if not quick and signed.weights != config.signed_weights:
         raise InputError(
             f"{place}: weights are '{signed.weights}', not '{config.signed_weights}'; "

@@ -23,7 +23,7 @@ class Entry:
     place: str
     """The file or folder it is from, for messages."""
     result: Result
-    group: RatingsArray | None = None
+    ratings: RatingsArray | None = None
 
     @property
     def kind(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
     for entry in entries:
         first = kept.setdefault(entry.key, entry)
         if first.result == entry.result:
-            kept[entry.key] = first if first.group is not None else entry
+            kept[entry.key] = first if first.ratings is not None else entry
             continue
         older, newer = (entry, first) if entry.created <= first.created else (first, entry)
         kept[entry.key] = newer

@@ -50,7 +50,7 @@ def _of_run(run: Run) -> list[Entry]:
     entries = _checked(run.results, str(run.folder))
     if not (run.folder / RATINGS).is_file():
         return entries
-    made = [Entry(e.place, e.result, r.group) for e, r in zip(entries, run.rated, strict=True)]
+    made = [Entry(e.place, e.result, r.ratings) for e, r in zip(entries, run.rated, strict=True)]
     for entry in made:
         check_figures(entry, run.ratings.columns, resamples=None)
     return made

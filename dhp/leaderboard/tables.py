@@ -134,8 +134,8 @@ def _end(entries: Sequence[Entry]) -> float:
 
 def _ranked(entries: Sequence[Entry]) -> tuple[Rule, list[int], DatasetComparison | None]:
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
-    rated = [RunResult(e.place, e.result, e.group) for e in entries if e.group is not None]
-    apart = any(run.group.looks is not None or run.result.curves for run in rated)
+    rated = [RunResult(e.place, e.result, e.ratings) for e in entries if e.ratings is not None]
+    apart = any(run.ratings.interim is not None or run.result.curves for run in rated)
     paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
     if paired and unpaired(rated) is None:
         found = _comparison(rated)
@@ -150,6 +150,6 @@ def _ranked(entries: Sequence[Entry]) -> tuple[Rule, list[int], DatasetCompariso
 
 def _comparison(rated: Sequence[RunResult]) -> DatasetComparison:
     for run in rated[1:]:
-        if set(run.group.examples) != set(rated[0].group.examples):
+        if set(run.ratings.examples) != set(rated[0].ratings.examples):
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
     return compare_results(rated[0].result.dataset, rated, ("protocol",), RESAMPLES)

@@ -56,7 +56,7 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
     """
     datasets = {name: _dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
     frame = run.ratings[run.ratings["status"] != STOPPED]
-    judges = [_judge(rated, frame, datasets[rated.group.dataset]) for rated in run.rated]
+    judges = [_judge(rated, frame, datasets[rated.ratings.dataset]) for rated in run.rated]
 
     def packed(cut: Cut, step: int = 1) -> str:
         kept = slice(None, cut.examples, step)
@@ -116,11 +116,11 @@ def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: Mapping[str, Any]
 
     A text that was not rated is None; in the place of a missing score stands its status.
     """
-    group = rated.group
+    ratings = rated.ratings
     mine = frame[
-        (frame["model"] == group.model)
-        & (frame["protocol"] == group.protocol)
-        & (frame["dataset"] == group.dataset)
+        (frame["model"] == ratings.model)
+        & (frame["protocol"] == ratings.protocol)
+        & (frame["dataset"] == ratings.dataset)
     ]
     scores: _Cells = {}
     answers: _Cells = {}
@@ -134,22 +134,22 @@ def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: Mapping[str, Any]
     variants = [v["name"] for v in dataset["variants"]]
     texts = (ORIGINAL, *variants)
     drops = {
-        v: [list(map(_short, group.all_differences(v, m).tolist())) for m in group.metrics]
+        v: [list(map(_short, ratings.differences(v, m).tolist())) for m in ratings.metrics]
         for v in variants
-        if v in group.variants
+        if v in ratings.variants
     }
-    places = {example: place for place, example in enumerate(group.examples)}
+    places = {example: place for place, example in enumerate(ratings.examples)}
     ids = [e["id"] for e in dataset["examples"]]
     return {
-        "model": group.model,
-        "protocol": group.protocol,
-        "dataset": group.dataset,
-        "metrics": group.metrics,
+        "model": ratings.model,
+        "protocol": ratings.protocol,
+        "dataset": ratings.dataset,
+        "metrics": ratings.metrics,
         "examples": [
             {
                 "drops": [[of[places[e]] for of in drops[v]] if (e, v) in scores else None for v in variants],
-                "scores": [_row(scores.get((e, t)), group.metrics) for t in texts],
-                "answers": [_row(answers.get((e, t)), group.metrics) for t in texts],
+                "scores": [_row(scores.get((e, t)), ratings.metrics) for t in texts],
+                "answers": [_row(answers.get((e, t)), ratings.metrics) for t in texts],
             }
             for e in ids
         ],

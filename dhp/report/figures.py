@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.results import Curve, Result, Style, VariantResult
+from dhp.analysis.result_parts import DoseResponse, ResponseStyle, VariantResult
+from dhp.analysis.results import Result
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure
 
@@ -112,7 +113,7 @@ def scores_chart(result: Result) -> "Markup":
     return drawn(draw, width, 2.1 * lines, f"Distribution of scores by metric: {said}.")
 
 
-def _scores(axes: "Axes", style: Style, scale: tuple[float, float] | None) -> None:
+def _scores(axes: "Axes", style: ResponseStyle, scale: tuple[float, float] | None) -> None:
     from matplotlib.ticker import MaxNLocator
 
     used = sorted({float(s) for part in (style.originals, style.degraded) for s in part.histogram})
@@ -128,7 +129,7 @@ def _scores(axes: "Axes", style: Style, scale: tuple[float, float] | None) -> No
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
 
 
-def curves_chart(curves: Sequence[Curve]) -> "Markup":
+def curves_chart(curves: Sequence[DoseResponse]) -> "Markup":
     """D by dose, a panel for each perturber; where D of all metrics passes 1, with its interval."""
     columns = min(len(curves), 2)
     lines = math.ceil(len(curves) / columns)
@@ -152,12 +153,12 @@ def curves_chart(curves: Sequence[Curve]) -> "Markup":
     )
 
 
-def _combined(curve: Curve) -> list[tuple[int, float | None]]:
+def _combined(curve: DoseResponse) -> list[tuple[int, float | None]]:
     line = next(reversed(curve.lines.values()))
     return list(zip(curve.doses, line.d, strict=True))
 
 
-def _curve(axes: "Axes", curve: Curve) -> None:
+def _curve(axes: "Axes", curve: DoseResponse) -> None:
     metrics = [name for name in curve.lines if name != "combined"]
     for place, name in enumerate(metrics):
         axes.plot(

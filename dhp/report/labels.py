@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dhp.analysis.results import Curve, CurveLine, VariantResult
+from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, VariantResult
 
 STANDARD_N = 100
 """Examples of the benchmark's own datasets, for which averages are re-expressed."""
@@ -51,7 +51,7 @@ def probe_verdict(row: VariantResult) -> str:
     return "raised" if row.level == "attack" and row.risen else "lowered"
 
 
-def threshold(curve: Curve, line: CurveLine) -> str:
+def threshold(curve: DoseResponse, line: DoseResponseLine) -> str:
     """The dose at which D passes 1, with its interval; `≤` and `>` where it lies beyond the doses."""
     if line.threshold is None and line.low is None:
         return f"> {curve.doses[-1]}" if any(d is not None for d in line.d) else "–"

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.results import Result, VariantResult
+from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import Result
 from dhp.content.catalog import descriptions
 from dhp.core.records import parse_variant
 from dhp.report.explorer import explorer_data

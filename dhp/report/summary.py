@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from dhp.analysis.results import Result, VariantResult
+from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import Result
 from dhp.core.records import parse_variant
 from dhp.report.labels import figure, noticed, probe_verdict, threshold
 

@@ -3,7 +3,8 @@
 from rich.table import Table
 from rich.text import Text
 
-from dhp.analysis.results import Curve, Result
+from dhp.analysis.result_parts import DoseResponse
+from dhp.analysis.results import Result
 from dhp.core.text import printable
 from dhp.report.labels import figure, most_changed, pairs, probe_verdict, threshold
 
@@ -36,7 +37,7 @@ def probes_table(result: Result) -> Table:
     return table
 
 
-def curve_table(curve: Curve) -> Table:
+def curve_table(curve: DoseResponse) -> Table:
     """D at each dose, a row a metric."""
     table = plain_table(f"{curve.perturber}: D at dose k, and the dose at which D passes 1")
     table.add_column("k", no_wrap=True)

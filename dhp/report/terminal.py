@@ -10,7 +10,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from dhp.analysis.results import Result, Results, VariantResult
+from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import Result, Results
 from dhp.core.diff import diff
 from dhp.core.text import printable
 from dhp.report.labels import between, figure, most_hurt, noticed, pairs

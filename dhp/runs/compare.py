@@ -15,6 +15,7 @@ from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.compare import Comparison, compare
+from dhp.stats.design import Design
 
 _DRAWS_PER_PAIR = 40
 """p is at least 1 / (resamples + 1), Holm multiplies it by the number of pairs, and 1 / 40 is below 0.05."""
@@ -107,8 +108,8 @@ def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
     As the place of the judge with the fewest pairs, which mostly are none at all, variant and metric. The
     signatures must agree, but for the protocol.
     """
-    variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].group.metrics
-    paired = ~np.isnan(np.stack([e.group.difference_table(variants, metrics) for e in entries]))
+    variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].ratings.metrics
+    paired = ~np.isnan(np.stack([e.ratings.difference_table(variants, metrics) for e in entries]))
     counts = paired.sum(axis=1)
     lost = np.argwhere(counts.any(axis=0) & ~paired.all(axis=0).any(axis=0))
     if not lost.size:
@@ -131,7 +132,7 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
     for entry in entries:
         for apart, kind, option in (
             (bool(entry.result.curves), "with doses", "`doses`"),
-            (entry.group.looks is not None, "that stopped early", "`stop_when_resolved`"),
+            (entry.ratings.interim is not None, "that stopped early", "`stop_when_resolved`"),
         ):
             if apart:
                 raise InputError(
@@ -150,22 +151,28 @@ def _compared(
 ) -> DatasetComparison:
     first = entries[0]
     levels = {v.variant: v.level for v in first.result.variants}
-    metrics = first.group.metrics
+    metrics = first.ratings.metrics
     weights = [
         [math.nan if (w := v.metrics[m].weight) is None else w for m in metrics]
         for v in first.result.variants
     ]
+    designs = [
+        Design.of(
+            e.ratings.difference_table(list(levels), metrics),
+            list(levels.values()),
+            np.array(weights),
+            method="scipy" if first.result.statistics == "paper" else "exact",
+            combination=first.result.combination,
+        )
+        for e in entries
+    ]
     found = compare(
-        np.stack([e.group.difference_table(list(levels), metrics) for e in entries]),
-        list(levels.values()),
-        np.random.default_rng(int.from_bytes(key_digest(*(e.group.digest for e in entries)))),
-        np.array(weights),
-        method="scipy" if first.result.statistics == "paper" else "exact",
-        combination=first.result.combination,
+        designs,
+        np.random.default_rng(int.from_bytes(key_digest(*(e.ratings.digest for e in entries)))),
         resamples=max(resamples, _DRAWS_PER_PAIR * math.comb(len(entries), 2)),
     )
-    shared = shared_styles([e.group for e in entries], list(levels))
-    return DatasetComparison(dataset, len(first.group.examples), judges, found, shared)
+    shared = shared_styles([e.ratings for e in entries], list(levels))
+    return DatasetComparison(dataset, len(first.ratings.examples), judges, found, shared)
 
 
 def _allowing(part: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dhp.analysis.ratings import RatingsArray, groups
+from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, Candidate, Rating
@@ -177,13 +177,13 @@ def power_of_mock(model: str, question: Question | None = None, *, metrics: int 
 
 
 def _of_pilot(rated: RunResult, question: Question) -> PowerAnalysis:
-    result, group = rated.result, rated.group
+    result, ratings = rated.result, rated.ratings
     name = f"{rated.place}: {result.model} on {result.dataset}"
-    n = len(group.examples)
+    n = len(ratings.examples)
     if n < 2:
         raise InputError(f"{name}: a pilot of one example tells nothing about others; allowed: 2 or more")
     variants = [v.variant for v in result.variants]
-    table = group.difference_table(variants, group.metrics)
+    table = ratings.difference_table(variants, ratings.metrics)
     method: Method = "scipy" if result.statistics == "paper" else "exact"
     combination = _combination(question.combination or result.combination)
     rows = []
@@ -193,7 +193,7 @@ def _of_pilot(rated: RunResult, question: Question) -> PowerAnalysis:
             pairs = pairs[~np.isnan(pairs).all(axis=1)]
         found = _variant(row.variant, pairs, question, method, combination, LIMIT)
         rows.append(replace(found, d=row.d))
-    source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(group.metrics))}"
+    source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(ratings.metrics))}"
     return PowerAnalysis(source, n, question.n, LIMIT, combination, tuple(rows))
 
 
@@ -241,10 +241,10 @@ def _rated(judge: MockJudge, variants: Sequence[str], metrics: int) -> RatingsAr
         Candidate(str(i), variant, "", "") for i in range(_MOCK_EXAMPLES) for variant in (ORIGINAL, *variants)
     ]
     judge.dials = replace(judge.dials, latency=0.0)
-    ratings = list(judge.rate(candidates, task))
-    frame = pd.DataFrame({f.name: [getattr(r, f.name) for r in ratings] for f in fields(Rating)})
-    (group,) = groups(frame)
-    return group
+    given = list(judge.rate(candidates, task))
+    frame = pd.DataFrame({f.name: [getattr(r, f.name) for r in given] for f in fields(Rating)})
+    (ratings,) = split_ratings(frame)
+    return ratings
 
 
 def _metric_names(metrics: int) -> list[str]:

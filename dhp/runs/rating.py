@@ -6,9 +6,9 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from dhp.analysis.config import ResolvedConfig
-from dhp.analysis.ratings import groups
-from dhp.analysis.sequential import example_looks, resolved
-from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating
+from dhp.analysis.ratings import split_ratings
+from dhp.analysis.sequential import interim_numbers, resolved
+from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
@@ -54,8 +54,8 @@ def rate_dataset(
     cached_model, shown = judge.cached_model, time.monotonic()
     before = replace(cached_model.session_usage) if cached_model else None
 
-    def table(looks: Mapping[str, int]) -> "pd.DataFrame":
-        frame = _table(judge, candidates, task.metric_names, ratings, looks)
+    def table(interim: Mapping[str, int]) -> "pd.DataFrame":
+        frame = _table(judge, candidates, task.metric_names, ratings, interim)
         return frame.assign(model=judge.model, protocol=judge.protocol, dataset=dataset)
 
     def show() -> None:
@@ -66,27 +66,30 @@ def rate_dataset(
         cached_model.on_wait = show
     judge.prepare(ahead, task)
     examples = list(dict.fromkeys(c.example for c in candidates))
-    looks = example_looks(examples, seed, dataset) if config.interim else dict.fromkeys(examples, 1)
-    for look in range(1, 1 + max(looks.values())):
-        turn = [c for c in ahead if looks[c.example] == look]
-        ahead = [c for c in ahead if looks[c.example] > look]
+    interim = interim_numbers(examples, seed, dataset) if config.interim else dict.fromkeys(examples, 1)
+    for number in range(1, 1 + max(interim.values())):
+        turn = [c for c in ahead if interim[c.example] == number]
+        ahead = [c for c in ahead if interim[c.example] > number]
         for rating in checked_ratings(judge, turn, task) if turn else ():
             ratings.append(rating)
             if len(ratings) == total or time.monotonic() - shown > _SECONDS_BETWEEN_SHOWS:
                 shown = time.monotonic()
                 show()
         if ahead:
-            ahead = _needed(ahead, table(looks), config)
+            ahead = _needed(ahead, table(interim), config)
             total = len(ratings) + len(ahead) * per_text
             show()
-    return table(looks if config.interim else {})
+    return table(interim if config.interim else {})
 
 
 def _needed(ahead: Sequence[Candidate], frame: "pd.DataFrame", config: ResolvedConfig) -> list[Candidate]:
     """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
-    (group,) = groups(frame)
-    variants = dict.fromkeys(c.variant for c in ahead if c.variant != ORIGINAL and c.level not in PROBES)
-    done = resolved(group, list(variants), config)
+    (ratings,) = split_ratings(frame)
+    levels = {c.variant: c.level for c in ahead if c.level is not None and c.level not in PROBES}
+    variants = [
+        Variant(name, parse_variant(name).perturber, level, "", None) for name, level in levels.items()
+    ]
+    done = resolved(ratings, variants, config) if variants else set()
     wanted = {c.example for c in ahead if c.variant not in {ORIGINAL, *done}}
     return [c for c in ahead if c.variant not in done and c.example in wanted]
 
@@ -96,13 +99,13 @@ def _table(
     candidates: Sequence[Candidate],
     metrics: Sequence[str],
     ratings: Sequence[Rating],
-    looks: Mapping[str, int],
+    interim: Mapping[str, int],
 ) -> "pd.DataFrame":
     """The ratings in the order of the texts; with interim analyses their column, and what was not asked."""
     import pandas as pd
 
     rows = list(ratings)
-    if looks:
+    if interim:
         rated = {(r.example, r.variant) for r in ratings}
         rows += [
             Rating(c.example, c.variant, metric, sample, None, STOPPED)
@@ -116,6 +119,6 @@ def _table(
     columns = {f.name: [getattr(r, f.name) for r in rows] for f in fields(Rating)}
     levels = {c.variant: c.level for c in candidates}
     columns["level"] = [levels[variant] for variant in columns["variant"]]
-    if looks:
-        columns["look"] = [looks[example] for example in columns["example"]]
+    if interim:
+        columns["look"] = [interim[example] for example in columns["example"]]
     return pd.DataFrame(columns)

@@ -5,7 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.ratings import RatingsArray, groups, read_ratings
+from dhp.analysis.ratings import RatingsArray, split_ratings
+from dhp.analysis.ratings_table import read_ratings
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
 from dhp.core.files import parse_json, read_json, read_lines
@@ -23,7 +24,7 @@ class RunResult:
     place: str
     """The run's folder, for messages."""
     result: Result
-    group: RatingsArray
+    ratings: RatingsArray
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Run:
     @cached_property
     def rated(self) -> tuple[RunResult, ...]:
         """Each result with its ratings; raises `InputError` for a result that has none."""
-        known = {(g.model, g.protocol, g.dataset): g for g in groups(self.ratings)}
+        known = {(g.model, g.protocol, g.dataset): g for g in split_ratings(self.ratings)}
         for r in self.results:
             if (r.model, r.protocol, r.dataset) not in known:
                 raise InputError(f"{self.folder}: no ratings of model '{r.model}' on '{r.dataset}'")

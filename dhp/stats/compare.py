@@ -1,17 +1,16 @@
 """Which of several models is the better judge, as far as the same examples can tell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.bootstrap import Scores, ends, joined, make_design
-from dhp.stats.combine import DEFAULT_COMBINATION, Combination
+from dhp.stats.design import Design, Scores
+from dhp.stats.intervals import ends
 from dhp.stats.multiplicity import holm
 from dhp.stats.wilcoxon.resampled import draws
-from dhp.stats.wilcoxon.signed_rank import Method
 
 Floats = npt.NDArray[np.float64]
 QUANTITIES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
@@ -55,15 +54,7 @@ class Comparison:
 
 
 def compare(
-    differences: npt.ArrayLike,
-    levels: Sequence[str],
-    rng: np.random.Generator,
-    weights: npt.ArrayLike | None = None,
-    *,
-    method: Method = "exact",
-    combination: Combination = DEFAULT_COMBINATION,
-    resamples: int = 2000,
-    level: float = 0.95,
+    designs: Sequence[Design], rng: np.random.Generator, *, resamples: int = 2000, level: float = 0.95
 ) -> dict[str, Comparison]:
     """Compare two or more models by D_avg and D_min, plain and weighted: a paired bootstrap over examples.
 
@@ -75,10 +66,10 @@ def compare(
 
     Parameters
     ----------
-    differences : shape (K, n, V, M)
-        Original minus degraded for K models, n examples, V variants and M metrics; NaN where missing.
-    levels, rng, weights, method, combination, resamples
-        As for `bootstrap`; the weights are the same for all models.
+    designs
+        One a model, of the same examples, variants and metrics; all but the differences is that of the first.
+    rng, resamples
+        As for `bootstrap`.
     level
         As for `interval`; models are told apart at 1 - level.
 
@@ -90,26 +81,25 @@ def compare(
     Raises
     ------
     ValueError
-        If shapes do not fit, there are fewer than two models, or as for `bootstrap` and `interval`.
+        If there are fewer than two models, shapes differ, or as for `bootstrap` and `interval`.
     """
-    x = np.asarray(differences, dtype=np.float64)
-    if x.ndim != 4 or x.size == 0 or len(x) < 2 or np.isinf(x).any():
-        raise ValueError(
-            "differences must have shape (K, n, V, M), K at least 2 and none 0, and be finite or NaN, "
-            f"not {x.shape}"
-        )
+    shapes = {design.differences.shape for design in designs}
+    if len(designs) < 2 or len(shapes) > 1:
+        raise ValueError(f"designs must be two or more of one shape, not {len(designs)} of {sorted(shapes)}")
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, not {resamples}")
-    x = np.where(np.isnan(x).any(axis=0), np.nan, x)
-    n = x.shape[1]
-    designs = [make_design(one, levels, weights, method, combination) for one in x]
-    parts: list[list[Scores]] = [[] for _ in designs]
+    lacking = np.any([np.isnan(design.differences) for design in designs], axis=0)
+    common = [
+        replace(designs[0], differences=np.where(lacking, np.nan, design.differences)) for design in designs
+    ]
+    n = designs[0].n
+    parts: list[list[Scores]] = [[] for _ in common]
     for times in draws(n, n, resamples, rng):
-        for design, mine in zip(designs, parts, strict=True):
+        for design, mine in zip(common, parts, strict=True):
             mine.append(design.sampled(times))
-    drawn = [joined(mine) for mine in parts]
-    points = [design.point(one) for design, one in zip(designs, x, strict=True)]
-    without = [design.left_out(n) for design in designs]
+    drawn = [Scores.joined(mine) for mine in parts]
+    points = [design.point for design in common]
+    without = [design.without_each() for design in common]
     return {
         name: _compared(_columns(drawn, name), _columns(points, name), _columns(without, name), level)
         for name in QUANTITIES

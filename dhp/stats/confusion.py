@@ -6,7 +6,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def misplaced(drops: npt.ArrayLike, weights: npt.ArrayLike) -> float:
+def confusion(drops: npt.ArrayLike, weights: npt.ArrayLike) -> float:
     """The share of a drop that fell on other metrics than the experts expect.
 
     The total variation distance between the shares of the drop and the weights: 0 where the drop is

@@ -1,39 +1,67 @@
-"""Discernment scores from combined p-values (Wang et al. 2025, DHP Benchmark)."""
+"""Discernment scores from combined p-values, their mean over levels and their minimum (Wang et al. 2025)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import overload
 
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.layout import level_shares
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 LOG_ALPHA = math.log(0.05)
+_ROUNDING = 1e-9  # scores that differ by less are equal
 
 
-def discernment(log_p: float) -> float:
-    """D = log base 0.05 of a combined p-value, given as natural log; D >= 1 means p <= 0.05. In [0, inf)."""
-    if not log_p <= 0:
-        raise ValueError(f"log_p must be at most 0, not {log_p}")
+@overload
+def discernment(log_p: float) -> float: ...
+@overload
+def discernment(log_p: Floats) -> Floats: ...
+def discernment(log_p: float | Floats) -> float | Floats:
+    """D = log base 0.05 of combined p-values, given as natural logs; D >= 1 means p <= 0.05. In [0, inf).
+
+    Of any shape; NaN (undefined) stays NaN. Raises `ValueError` for a log p above 0.
+    """
+    if np.any(np.asarray(log_p) > 0):
+        raise ValueError(f"log_p must be at most 0, not {np.nanmax(log_p)}")
     return log_p / LOG_ALPHA + 0.0
 
 
-def level_average(scores: Mapping[str, float], levels: Mapping[str, str]) -> float:
-    """D_avg: the mean over levels of the mean D within each level.
+def level_average(scores: npt.ArrayLike, levels: Sequence[str]) -> Floats:
+    """D_avg: the mean over levels of the mean within each level. Degrees count as variants of their own.
 
-    `scores` maps variant -> D, `levels` maps variant -> level. Degrees count as variants of their own.
-    Raises `ValueError` if there is no score.
+    Parameters
+    ----------
+    scores : shape (..., V)
+        Of V variants, V >= 1; an average over one that is NaN is NaN.
+    levels : V names
+        The level of each variant.
+
+    Returns
+    -------
+    shape (...)
     """
-    if not scores:
-        raise ValueError("there is no score to average")
-    by_level: dict[str, list[float]] = {}
-    for variant, score in scores.items():
-        by_level.setdefault(levels[variant], []).append(score)
-    return _mean([_mean(values) for values in by_level.values()])
+    x = _checked(scores)
+    _, shares = level_shares(levels, np.ones(x.shape[-1], dtype=np.bool_))
+    average: Floats = x @ shares[-1]
+    return average
 
 
-def minimum(scores: Mapping[str, float]) -> tuple[float, str]:
-    """D_min and the variant that gives it, the first on a tie. Raises `ValueError` if there is no score."""
-    if not scores:
-        raise ValueError("there is no score to take the minimum of")
-    variant = min(scores, key=lambda name: scores[name])
-    return scores[variant], variant
+def minimum(scores: npt.ArrayLike) -> tuple[Floats, Ints]:
+    """D_min and the index of the variant that gives it, the first on a tie; NaN where any score is.
+
+    Scores of shape (..., V), V >= 1; both results of shape (...). Scores that differ by rounding are tied.
+    """
+    x = _checked(scores)
+    lowest: Floats = x.min(axis=-1)
+    tied = ~(x > (lowest + _ROUNDING * np.maximum(np.abs(lowest), 1))[..., None])
+    return lowest, tied.argmax(axis=-1)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+def _checked(scores: npt.ArrayLike) -> Floats:
+    x = np.asarray(scores, dtype=np.float64)
+    if x.ndim == 0 or x.shape[-1] == 0:
+        raise ValueError("there is no score")
+    return x

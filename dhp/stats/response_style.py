@@ -62,7 +62,7 @@ def _shares(points: Floats, shares: Floats) -> dict[str, float]:
     return found
 
 
-def style_words(originals: Spread, degraded: Spread, low: float, high: float) -> tuple[str, ...]:
+def style_names(originals: Spread, degraded: Spread, low: float, high: float) -> tuple[str, ...]:
     """What the distributions of one metric's scores, on a scale from `low` to `high`, are called.
 
     `lenient`: degraded texts still have a mean in the upper third of the scale. `harsh`: originals have one

@@ -9,7 +9,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class SampleConsistency:
     """What the samples of a metric show; None where there are not enough of them."""
 
     within: float | None
@@ -29,7 +29,7 @@ class Repeats:
     """Different values among the single scores."""
 
 
-def repeats(scores: npt.ArrayLike) -> Repeats:
+def sample_consistency(scores: npt.ArrayLike) -> SampleConsistency:
     """Variance, consistency and spread of the samples of one metric.
 
     Parameters
@@ -54,7 +54,7 @@ def repeats(scores: npt.ArrayLike) -> Repeats:
     if several.any():
         some = x[several]
         identical = float((np.nanmax(some, axis=1) == np.nanmin(some, axis=1)).mean())
-    return Repeats(
+    return SampleConsistency(
         *_variances(x[there.any(axis=1)]),
         identical=identical,
         dominance=float(shares.max()),

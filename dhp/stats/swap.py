@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from dhp.stats.clusters import cluster_index, cluster_sums, flip_p, flipped_sums, sign_flips
 from dhp.stats.combine import DEFAULT_COMBINATION, Combination, combined
-from dhp.stats.detection import checked_differences, level_shares
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
+from dhp.stats.layout import checked_table, level_shares
 
 Floats = npt.NDArray[np.float64]
 Outcome = Literal["passed", "failed", "undecided"]
@@ -163,7 +163,7 @@ def swap_discernment(
     ValueError
         If the shapes differ or a parameter is out of range.
     """
-    both = [checked_differences(one) for one in (first, second)]
+    both = [checked_table(one) for one in (first, second)]
     if both[0].shape != both[1].shape:
         raise ValueError(f"the judges must have one shape, not {both[0].shape} and {both[1].shape}")
     missing = np.isnan(both[0]) | np.isnan(both[1])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.analysis.ratings import RatingsArray, groups
+from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.analysis.response_style import shared_styles
 from dhp.core.specs import Task
 from dhp.report.notes import notes
@@ -98,8 +98,8 @@ def rated(scores: dict[str, list[float]]) -> RatingsArray:
         for v, each in scores.items()
         for e, score in enumerate(each)
     ]
-    (group,) = groups(pd.DataFrame(rows))
-    return group
+    (ratings,) = split_ratings(pd.DataFrame(rows))
+    return ratings
 
 
 def test_judges_are_alike_on_the_variants_that_all_rated() -> None:

@@ -130,4 +130,4 @@ def test_what_stands_in_the_folder_is_given_back(folder: Path) -> None:
     assert run.prompts == []
     (rated,) = run.rated
     assert rated.result.d_avg == run.results.d_avg
-    assert set(rated.group.examples) == {e["id"] for e in run.examples}
+    assert set(rated.ratings.examples) == {e["id"] for e in run.examples}

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.analysis.sequential import example_looks
+from dhp.analysis.sequential import interim_numbers
 from dhp.cli.main import main
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
@@ -72,7 +72,9 @@ def watched(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> tuple[dhp
     ], folder
 
 
-def test_what_is_seen_clearly_is_resolved_at_the_first_look(watched: tuple[dhp.Result, Path]) -> None:
+def test_what_is_seen_clearly_is_resolved_at_the_first_interim_analysis(
+    watched: tuple[dhp.Result, Path],
+) -> None:
     row = next(v for v in watched[0].variants if v.variant == "random_typos.minor")
     assert row.stopped_at == 15
     assert row.d > 1
@@ -87,14 +89,14 @@ def test_what_is_not_seen_is_resolved_too_but_later(watched: tuple[dhp.Result, P
 
 
 def test_nothing_is_asked_about_what_is_resolved(watched: tuple[dhp.Result, Path], judge: Judge) -> None:
-    looks = example_looks([str(i) for i in range(60)], 0, "bakeries")
+    numbers = interim_numbers([str(i) for i in range(60)], 0, "bakeries")
     assert [len({e for e, _ in turn}) for turn in judge.asked] == [15] * len(judge.asked)
     stopped = {v.variant: v.stopped_at or 60 for v in watched[0].variants}
     asked = Counter(variant for turn in judge.asked for _, variant in turn)
     assert asked == {**stopped, ORIGINAL: max(stopped.values())}
-    for look, turn in enumerate(judge.asked, 1):
-        assert {looks[example] for example, _ in turn} == {look}
-        assert {v for _, v in turn} - {ORIGINAL} == {v for v, end in stopped.items() if end >= 15 * look}
+    for number, turn in enumerate(judge.asked, 1):
+        assert {numbers[example] for example, _ in turn} == {number}
+        assert {v for _, v in turn} - {ORIGINAL} == {v for v, end in stopped.items() if end >= 15 * number}
 
 
 def test_where_all_is_resolved_nothing_more_is_asked_not_even_originals() -> None:
@@ -158,7 +160,7 @@ def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
     assert {v["stopped_at"] for v in saved["variants"]} >= {15}
 
 
-def test_the_last_look_has_a_line_of_its_own_without_any_stop(tmp_path: Path) -> None:
+def test_the_last_analysis_has_a_boundary_of_its_own_without_any_stop(tmp_path: Path) -> None:
     judge, data = "mock/noisy?sensitivity=0.5", "mini/story_cloze"
     result = dhp.run(judge, data, analysis=dhp.AnalysisConfig(stop_when_resolved=True), out=tmp_path / "run")
     plain = dhp.run(judge, data, analysis=dhp.AnalysisConfig(combination="hmp-asymptotic"))
@@ -181,7 +183,7 @@ def test_mock_judges(model: str, most: float) -> None:
     )
 
 
-def test_controls_and_attacks_get_all_examples_and_one_look() -> None:
+def test_controls_and_attacks_get_all_examples_and_one_analysis() -> None:
     stopping, plain = (
         dhp.run(
             "mock/ideal",
@@ -219,11 +221,11 @@ def test_progress_ends_at_what_was_asked() -> None:
 
 def test_the_order_is_drawn_by_seed_and_dataset() -> None:
     names = [f"{i}" for i in range(100)]
-    looks = example_looks(names, 0, "a")
-    assert Counter(looks.values()) == {1: 25, 2: 25, 3: 25, 4: 25}
-    assert looks == example_looks(names[::-1], 0, "a")
-    assert looks != example_looks(names, 1, "a") != example_looks(names, 0, "b")
-    assert [looks[name] for name in names] != sorted(looks.values())
+    numbers = interim_numbers(names, 0, "a")
+    assert Counter(numbers.values()) == {1: 25, 2: 25, 3: 25, 4: 25}
+    assert numbers == interim_numbers(names[::-1], 0, "a")
+    assert numbers != interim_numbers(names, 1, "a") != interim_numbers(names, 0, "b")
+    assert [numbers[name] for name in names] != sorted(numbers.values())
 
 
 def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:

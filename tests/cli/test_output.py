@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 import dhp as library
-from dhp.analysis.results import VariantResult
+from dhp.analysis.result_parts import VariantResult
 from dhp.report.formats import csv_text, markdown_text
 from dhp.report.labels import between, figure, most_hurt, noticed
 from dhp.report.notes import notes

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dhp
-from dhp.analysis.results import Curve
+from dhp.analysis.result_parts import DoseResponse
 from dhp.core.errors import InputError
 from dhp.leaderboard.entries import Entry, judge_name, safe_name
 from dhp.leaderboard.load import read_entries
@@ -160,7 +160,7 @@ def test_the_newest_of_two_runs_counts(
 def test_the_same_result_twice_is_one(runs: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = runs / "noisy" / "results.json"
     for order in ([file, runs / "noisy"], [runs / "noisy", file]):
-        assert [entry.group is not None for entry in read_entries(order)] == [True, True]
+        assert [entry.ratings is not None for entry in read_entries(order)] == [True, True]
     assert not caplog.messages
 
 
@@ -335,7 +335,7 @@ def test_as_many_judges_as_are_compared_by_pairs_can_be_told_apart(runs: Path) -
 
 def test_runs_with_doses_are_not_compared_by_pairs(runs: Path) -> None:
     entries = copies(runs, {"good": 1, "blind": 1})
-    curve = Curve("random_typos", (1, 2), {})
+    curve = DoseResponse("random_typos", (1, 2), {})
     dosed = [replace(e, result=replace(e.result, curves=(curve,))) for e in entries]
     assert [make_tables(some)[0].rule for some in (entries, dosed)] == ["paired", "intervals"]
 

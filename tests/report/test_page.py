@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.analysis.results import Cell, Result, VariantResult
+from dhp.analysis.result_parts import Cell, VariantResult
+from dhp.analysis.results import Result
 from dhp.report.labels import threshold
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run

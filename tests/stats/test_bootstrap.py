@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from dhp.stats.bootstrap import Scores, bootstrap, discernment_at_n, ends, interval, make_design
+from dhp.stats.bootstrap import bootstrap, discernment_at_n
 from dhp.stats.combine import COMBINATIONS, combine, combined
-from dhp.stats.discernment import discernment, level_average
+from dhp.stats.design import Design, Scores
+from dhp.stats.discernment import discernment
 from dhp.stats.effects import effect
+from dhp.stats.intervals import ends, interval
 from dhp.stats.wilcoxon.resampled import Grid, draws, subsets
 from dhp.stats.wilcoxon.signed_rank import signed_rank
 
@@ -33,20 +35,20 @@ def scores(n: int = 60, seed: int = 1, missing: float = 0.0) -> np.ndarray:
 def looped(x: np.ndarray, times: np.ndarray, method: str, levels: list[str] = LEVELS) -> list[float]:
     """D of each variant, D_avg and D_min of one resample, by the plain functions."""
     drawn = np.repeat(x, times, axis=0)
-    d = {}
+    d = []
     for v in range(x.shape[1]):
         pairs = [column[~np.isnan(column)] for column in drawn[:, v].T]
         logs = [signed_rank(p, method).log_p for p in pairs]  # type: ignore[arg-type]
-        d[str(v)] = discernment(combine(logs))
-    average = level_average(d, dict(zip(d, levels, strict=True)))
-    return [*d.values(), average, min(d.values())]
+        d.append(discernment(combine(logs)))
+    by_level = [np.mean([s for s, own in zip(d, levels, strict=True) if own == name]) for name in set(levels)]
+    return [*d, float(np.mean(by_level)), min(d)]
 
 
 @pytest.mark.parametrize("method", ["exact", "scipy"])
 @pytest.mark.parametrize(("n", "missing"), [(4, 0.0), (12, 0.1), (14, 0.1), (30, 0.0), (60, 0.2)])
 def test_every_resample_is_what_a_loop_gives(method: str, n: int, missing: float) -> None:
     x = scores(n, missing=missing)
-    found = bootstrap(x, LEVELS, rng(3), method=method, resamples=40).resamples  # type: ignore[arg-type]
+    found = bootstrap(Design.of(x, LEVELS, method=method), rng(3), resamples=40).resamples  # type: ignore[arg-type]
     times = np.concatenate(list(draws(n, n, 40, rng(3))), axis=1)
     for i, one in enumerate(times.T):
         if (~np.isnan(np.repeat(x, one, axis=0))).any(axis=0).all():
@@ -67,7 +69,7 @@ def test_paper_p_values_equal_scipy(n: int) -> None:
 def test_two_examples_by_enumeration() -> None:
     """Of two examples the four resamples are known: twice either, or both of them in either order."""
     x = np.array([3.0, -1.0]).reshape(2, 1, 1)
-    found = bootstrap(x, ["a"], rng(), resamples=4000).resamples
+    found = bootstrap(Design.of(x, ["a"]), rng(), resamples=4000).resamples
     by_draw = [discernment(signed_rank(pair).log_p) for pair in product([3.0, -1.0], repeat=2)]
     values, counts = np.unique(found.d_avg.round(9), return_counts=True)
     expected, weights = np.unique(np.round(by_draw, 9), return_counts=True)
@@ -77,7 +79,7 @@ def test_two_examples_by_enumeration() -> None:
 
 def test_point_and_jackknife_are_the_plain_statistics() -> None:
     x = scores(25, missing=0.1)
-    found = bootstrap(x, LEVELS, rng(), resamples=2)
+    found = bootstrap(Design.of(x, LEVELS), rng(), resamples=2)
     everything = np.ones(25, dtype=np.int64)
     assert [*found.point.d[0], found.point.d_avg[0], found.point.d_min[0]] == pytest.approx(
         looped(x, everything, "exact")
@@ -100,17 +102,17 @@ def test_jackknife_of_many_distinct_scores_is_interpolated_closely() -> None:
 
 def test_one_resample_serves_all_variants_and_metrics() -> None:
     x = scores()
-    found = bootstrap(x[:, [0, 0, 0]][:, :, [0, 0]], LEVELS, rng(), resamples=50).resamples
+    found = bootstrap(Design.of(x[:, [0, 0, 0]][:, :, [0, 0]], LEVELS), rng(), resamples=50).resamples
     assert (found.d == found.d[:, :1]).all()
     assert found.d_avg == pytest.approx(found.d_min)
 
 
 def test_weights_move_only_the_weighted_scores() -> None:
     x, w = scores(), [[1.0, 0.0], [0.25, 0.75], [math.nan, math.nan]]
-    plain, found = (bootstrap(x, LEVELS, rng(), weights, resamples=20) for weights in (None, w))
+    plain, found = (bootstrap(Design.of(x, LEVELS, weights), rng(), resamples=20) for weights in (None, w))
     assert (found.resamples.d == plain.resamples.d).all()
     assert (plain.resamples.d_ew == plain.resamples.d).all()
-    first = bootstrap(x[:, :, :1], LEVELS, rng(), resamples=20)
+    first = bootstrap(Design.of(x[:, :, :1], LEVELS), rng(), resamples=20)
     assert found.resamples.d_ew[:, 0] == pytest.approx(first.resamples.d[:, 0])
     assert found.resamples.d_ew[:, 2] == pytest.approx(plain.resamples.d[:, 2])
     assert found.point.effect_ew[0, 1] == pytest.approx(found.point.effects[0, 1] @ [0.25, 0.75])
@@ -130,15 +132,15 @@ def test_combination_of_many_is_that_of_one(combination: str, weights: list[list
 
 def test_the_order_of_variants_and_metrics_does_not_matter_and_seeds_do() -> None:
     x = scores()
-    found, again, other = (bootstrap(x, LEVELS, rng(s), resamples=30).resamples for s in (1, 1, 2))
-    turned = bootstrap(x[:, ::-1, ::-1], LEVELS[::-1], rng(1), resamples=30).resamples
+    found, again, other = (bootstrap(Design.of(x, LEVELS), rng(s), resamples=30).resamples for s in (1, 1, 2))
+    turned = bootstrap(Design.of(x[:, ::-1, ::-1], LEVELS[::-1]), rng(1), resamples=30).resamples
     assert found.d_avg.tolist() == again.d_avg.tolist() != other.d_avg.tolist()
     assert turned.d_avg == pytest.approx(found.d_avg)
     assert turned.effects[:, ::-1, ::-1] == pytest.approx(found.effects)
 
 
 def test_the_order_of_examples_does_not_matter_to_what_is_no_draw() -> None:
-    found, turned = (bootstrap(x, LEVELS, rng(), resamples=2) for x in (scores(), scores()[::-1]))
+    found, turned = (bootstrap(Design.of(x, LEVELS), rng(), resamples=2) for x in (scores(), scores()[::-1]))
     assert turned.point.d_avg == pytest.approx(found.point.d_avg)
     assert turned.left_out.d_avg[::-1] == pytest.approx(found.left_out.d_avg)
 
@@ -146,8 +148,8 @@ def test_the_order_of_examples_does_not_matter_to_what_is_no_draw() -> None:
 def test_a_variant_without_scores_is_undefined_and_left_out_of_the_averages() -> None:
     x = scores()
     x[:, 1, 0] = math.nan
-    found = bootstrap(x, LEVELS, rng(), resamples=30)
-    without = bootstrap(x[:, [0, 2]], ["character", "word"], rng(), resamples=30)
+    found = bootstrap(Design.of(x, LEVELS), rng(), resamples=30)
+    without = bootstrap(Design.of(x[:, [0, 2]], ["character", "word"]), rng(), resamples=30)
     assert np.isnan(found.resamples.d[:, 1]).all()
     assert found.resamples.d_avg == pytest.approx(without.resamples.d_avg)
     ends_of = interval(found, "d")
@@ -156,26 +158,28 @@ def test_a_variant_without_scores_is_undefined_and_left_out_of_the_averages() ->
 
 @pytest.mark.parametrize("quantity", NAMES)
 def test_nothing_but_missing_scores_is_undefined(quantity: str) -> None:
-    found = bootstrap(np.full((5, 3, 2), math.nan), LEVELS, rng(), resamples=10)
+    found = bootstrap(Design.of(np.full((5, 3, 2), math.nan), LEVELS), rng(), resamples=10)
     assert np.isnan(getattr(found.point, quantity)).all()
     assert np.isnan(interval(found, quantity).low).all()
-    assert np.isnan(getattr(discernment_at_n(np.full((5, 3, 2), math.nan), LEVELS, rng()), quantity)).all()
+    assert np.isnan(
+        getattr(discernment_at_n(Design.of(np.full((5, 3, 2), math.nan), LEVELS), rng()), quantity)
+    ).all()
 
 
 def test_one_example_or_one_pair_has_no_interval() -> None:
-    one = bootstrap(scores(1), LEVELS, rng(), resamples=20)
+    one = bootstrap(Design.of(scores(1), LEVELS), rng(), resamples=20)
     assert np.isfinite(one.point.d_avg).all()
     assert math.isnan(interval(one, "d_avg").low)
     x = scores()
     x[1:, 0, 0] = math.nan
-    found = bootstrap(x, LEVELS, rng(), resamples=200)
+    found = bootstrap(Design.of(x, LEVELS), rng(), resamples=200)
     assert np.isnan(interval(found, "d").high).tolist() == [True, False, False]
     assert np.isnan(interval(found, "d_avg").high)
 
 
 def test_constant_scores_fall_back_to_percentiles() -> None:
     for value in (0.0, 2.0):
-        found = bootstrap(np.full((20, 3, 2), value), LEVELS, rng(), resamples=50)
+        found = bootstrap(Design.of(np.full((20, 3, 2), value), LEVELS), rng(), resamples=50)
         ends_of = interval(found, "d_avg")
         assert not ends_of.bca
         assert ends_of.low == pytest.approx(found.point.d_avg[0]) == ends_of.high
@@ -192,11 +196,11 @@ def test_bca_equals_scipy_on_its_own_resamples() -> None:
         theirs = scipy_stats.bootstrap(
             (np.arange(40),), statistic, vectorized=False, n_resamples=500, method=name, rng=rng(5)
         )
-        design = make_design(x, ["a"], None, "exact", "hmp")
+        design = Design.of(x, ["a"], combination="hmp")
         ours = ends(
             theirs.bootstrap_distribution,
             np.asarray(statistic(np.arange(40))),
-            design.left_out(40).d_avg,
+            design.without_each().d_avg,
             0.95,
             kind,  # type: ignore[arg-type]
         )
@@ -213,7 +217,7 @@ def test_intervals_cover_the_effect_of_a_simulated_judge(kind: str) -> None:
     generator, covered = rng(8), 0
     for _ in range(simulations):
         x = generator.normal(shift, 1, (n, 1, 1))
-        found = bootstrap(x, ["a"], generator, method="scipy", resamples=300)
+        found = bootstrap(Design.of(x, ["a"], method="scipy"), generator, resamples=300)
         ends_of = interval(found, "effect_avg", kind=kind)  # type: ignore[arg-type]
         covered += bool(ends_of.low <= truth <= ends_of.high)
     assert 0.89 <= covered / simulations <= 0.99
@@ -233,27 +237,29 @@ def test_draws_and_subsets() -> None:
 
 def test_d_at_the_size_at_hand_is_the_point() -> None:
     x = scores(50)
-    found = discernment_at_n(x, LEVELS, rng(), size=50, resamples=200)
-    assert found.d_avg == pytest.approx(bootstrap(x, LEVELS, rng(), resamples=1).point.d_avg)
+    found = discernment_at_n(Design.of(x, LEVELS), rng(), size=50, resamples=200)
+    assert found.d_avg == pytest.approx(bootstrap(Design.of(x, LEVELS), rng(), resamples=1).point.d_avg)
 
 
 def test_d_at_a_standard_size_brings_sizes_together() -> None:
     small, large = scores(60, seed=2), scores(600, seed=3)
-    up, down = (discernment_at_n(x, LEVELS, rng(), size=100, resamples=200) for x in (small, large))
-    points = [bootstrap(x, LEVELS, rng(), resamples=1).point.d_avg[0] for x in (small, large)]
+    up, down = (
+        discernment_at_n(Design.of(x, LEVELS), rng(), size=100, resamples=200) for x in (small, large)
+    )
+    points = [bootstrap(Design.of(x, LEVELS), rng(), resamples=1).point.d_avg[0] for x in (small, large)]
     assert points[1] > 4 * points[0]
     assert down.d_avg[0] < 1.6 * up.d_avg[0]
     fresh = [
-        bootstrap(scores(100, seed=s), LEVELS, rng(), resamples=1).point.d_avg[0] for s in range(100, 140)
+        bootstrap(Design.of(scores(100, seed=s), LEVELS), rng(), resamples=1).point.d_avg[0]
+        for s in range(100, 140)
     ]
     assert down.d_avg[0] == pytest.approx(np.mean(fresh), rel=0.25)
 
 
 @pytest.mark.parametrize("shape", [(3,), (3, 4), (0, 3, 2), (3, 0, 2), (3, 3, 0)])
 def test_bad_shapes_are_refused(shape: tuple[int, ...]) -> None:
-    for function in (bootstrap, discernment_at_n):
-        with pytest.raises(ValueError, match="differences must"):
-            function(np.zeros(shape), LEVELS, rng())
+    with pytest.raises(ValueError, match="differences must"):
+        Design.of(np.zeros(shape), LEVELS)
 
 
 @pytest.mark.parametrize(
@@ -264,25 +270,56 @@ def test_bad_shapes_are_refused(shape: tuple[int, ...]) -> None:
         ({"weights": [1.0, 0.0]}, r"weights must have shape \(3, 2\)"),
         ({"weights": [[0.5, 0.6]] * 3}, "sum to 1"),
         ({"weights": [[math.nan, 1.0]] * 3}, "sum to 1"),
-        ({"resamples": 0}, "resamples"),
         ({"method": "normal"}, "unknown method"),
         ({"combination": "fisher"}, "unknown combination"),
+        ({"alternative": "less"}, "unknown alternative"),
     ],
 )
 def test_what_does_not_fit_is_refused(wrong: dict[str, object], match: str) -> None:
-    arguments = {"levels": LEVELS, "rng": rng(), **wrong}
-    for function in (bootstrap, discernment_at_n):
-        with pytest.raises(ValueError, match=match) as error:
-            function(scores(), **arguments)  # type: ignore[arg-type]
-        assert "\n" not in str(error.value)
+    with pytest.raises(ValueError, match=match) as error:
+        Design.of(scores(), **{"levels": LEVELS, **wrong})  # type: ignore[arg-type]
+    assert "\n" not in str(error.value)
+
+
+def test_no_interval_of_discernment_reaches_below_zero() -> None:
+    """Centring moves resamples, which lie above the data, below 0 where the judge notices next to nothing."""
+    seen = 0
+    for seed in range(8):
+        found = bootstrap(Design.of(rng(seed).normal(0, 1, (40, 3, 2)), LEVELS), rng(), resamples=200)
+        for quantity in ("d", "d_ew", "d_avg", "d_min", "d_avg_ew", "d_min_ew"):
+            drawn, point = getattr(found.resamples, quantity), getattr(found.point, quantity)[0]
+            lowest = np.quantile(drawn, 0.025, axis=0) + point - np.median(drawn, axis=0)
+            seen += int((lowest < 0).sum())
+            assert interval(found, quantity).low == pytest.approx(np.maximum(lowest, 0.0), abs=1e-12)
+            assert (interval(found, quantity).low >= 0).all()
+    assert seen > 20, "without a bound there would be such intervals"
+    low = interval(bootstrap(Design.of(-np.ones((20, 1, 1)), ["a"]), rng(), resamples=50), "effect_avg").low
+    assert low == -1, "effects do reach below"
+
+
+def test_part_is_the_design_of_one_variant_and_some_examples() -> None:
+    x, w = scores(missing=0.1), [[1.0, 0.0], [0.25, 0.75], [0.5, 0.5]]
+    chosen = np.arange(60) < 30
+    part = Design.of(x, LEVELS, w, method="scipy", combination="hmp").part(chosen, 1)
+    alone = Design.of(x[:30, [1]], ["word"], [w[1]], method="scipy", combination="hmp")
+    for name in NAMES:
+        assert getattr(part.point, name).tolist() == getattr(alone.point, name).tolist()
+
+
+def test_two_sided_tests_of_the_data() -> None:
+    x = -np.abs(scores())
+    assert (Design.of(x, LEVELS).point.d < 0.1).all()
+    assert (Design.of(x, LEVELS, alternative="two-sided").point.d > 5).all()
 
 
 def test_infinite_differences_and_bad_intervals_are_refused() -> None:
     with pytest.raises(ValueError, match="finite or NaN"):
-        bootstrap(np.full((3, 3, 2), math.inf), LEVELS, rng())
+        Design.of(np.full((3, 3, 2), math.inf), LEVELS)
     with pytest.raises(ValueError, match="size and resamples"):
-        discernment_at_n(scores(), LEVELS, rng(), size=0)
-    found = bootstrap(scores(), LEVELS, rng(), resamples=10)
+        discernment_at_n(Design.of(scores(), LEVELS), rng(), size=0)
+    with pytest.raises(ValueError, match="resamples must be at least 1"):
+        bootstrap(Design.of(scores(), LEVELS), rng(), resamples=0)
+    found = bootstrap(Design.of(scores(), LEVELS), rng(), resamples=10)
     for quantity, wrong in (("mean", {}), ("d_avg", {"level": 1.0}), ("d_avg", {"kind": "normal"})):
         with pytest.raises(ValueError, match=r"unknown quantity|level must|unknown kind"):
             interval(found, quantity, **wrong)  # type: ignore[arg-type]

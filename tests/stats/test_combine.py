@@ -100,14 +100,39 @@ def test_discernment(p: float, d: float) -> None:
 
 
 def test_levels_weigh_the_same_and_degrees_count() -> None:
-    scores = {"typos.minor": 1.0, "typos.major": 3.0, "entities": 5.0, "order.minor": 0.0, "order.major": 1.0}
-    levels = {"typos.minor": "c", "typos.major": "c", "entities": "w", "order.minor": "s", "order.major": "s"}
-    assert level_average(scores, levels) == pytest.approx((2 + 5 + 0.5) / 3)
-    assert minimum(scores) == (0.0, "order.minor")
+    scores = [1.0, 3.0, 5.0, 0.0, 1.0]
+    assert level_average(scores, ["c", "c", "w", "s", "s"]) == pytest.approx((2 + 5 + 0.5) / 3)
+    two = level_average([scores, [1.0] * 5], ["c", "c", "w", "s", "s"])
+    assert two == pytest.approx([(2 + 5 + 0.5) / 3, 1.0])
+    assert minimum(scores) == (0.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("scores", "first"),
+    [
+        ([2.0, 1.0, 1.0], 1),
+        ([1.0, 1.0, 1.0], 0),
+        ([0.3, 0.1 + 0.2, 0.5], 0),
+        ([0.1 + 0.2, 0.3, 0.5], 0),
+        ([1e-17, 0.0, 0.0], 0),
+        ([1e-6, 0.0, 1.0], 1),
+    ],
+)
+def test_the_first_of_the_smallest_is_the_minimum(scores: list[float], first: int) -> None:
+    """Scores that differ by rounding alone are the same."""
+    assert minimum(scores) == (min(scores), first)
+    rows, places = minimum([scores, scores[::-1]])
+    assert rows.tolist() == [min(scores)] * 2
+    assert places[0] == first
+
+
+def test_an_undefined_score_has_no_average_and_no_minimum() -> None:
+    assert math.isnan(level_average([1.0, math.nan], ["a", "b"]))
+    assert math.isnan(minimum([1.0, math.nan])[0])
 
 
 def test_no_score_is_refused() -> None:
-    for function in (lambda: level_average({}, {}), lambda: minimum({})):
+    for function in (lambda: level_average([], []), lambda: minimum([])):
         with pytest.raises(ValueError, match="no score"):
             function()
 

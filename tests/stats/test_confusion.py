@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.stats.combine import combine
-from dhp.stats.confusion import contributions, misplaced
+from dhp.stats.confusion import confusion, contributions
 
 DROPS = st.lists(st.floats(-4, 4).map(lambda x: round(x, 6)), min_size=2, max_size=5)
 
@@ -24,24 +24,24 @@ DROPS = st.lists(st.floats(-4, 4).map(lambda x: round(x, 6)), min_size=2, max_si
     ],
 )
 def test_hand_worked(drops: list[float], weights: list[float], expected: float) -> None:
-    assert misplaced(drops, weights) == pytest.approx(expected)
+    assert confusion(drops, weights) == pytest.approx(expected)
 
 
 def test_without_a_drop_nothing_is_misplaced_or_right() -> None:
-    assert math.isnan(misplaced([0, 0], [0.5, 0.5]))
-    assert math.isnan(misplaced([-1, -2], [0.5, 0.5]))
-    assert math.isnan(misplaced([1, math.nan], [0.5, 0.5]))
+    assert math.isnan(confusion([0, 0], [0.5, 0.5]))
+    assert math.isnan(confusion([-1, -2], [0.5, 0.5]))
+    assert math.isnan(confusion([1, math.nan], [0.5, 0.5]))
 
 
 @given(DROPS, st.floats(0.1, 10))
 def test_a_share_that_does_not_depend_on_the_size_of_the_drop(drops: list[float], factor: float) -> None:
     weights = np.arange(1, len(drops) + 1) / sum(range(1, len(drops) + 1))
-    found = misplaced(drops, weights)
+    found = confusion(drops, weights)
     if max(drops) <= 0:
         assert math.isnan(found)
     else:
         assert 0 <= found <= 1
-        assert misplaced(np.array(drops) * factor, weights) == pytest.approx(found, abs=1e-9)
+        assert confusion(np.array(drops) * factor, weights) == pytest.approx(found, abs=1e-9)
 
 
 @given(st.lists(st.floats(-600, 0), min_size=1, max_size=5))
@@ -65,4 +65,4 @@ def test_a_metric_without_weight_contributes_nothing() -> None:
 )
 def test_what_does_not_fit_is_refused(values: list[float], weights: list[float]) -> None:
     with pytest.raises(ValueError, match="weights"):
-        misplaced(values, weights)
+        confusion(values, weights)

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from dhp.stats.combine import combine
+from dhp.stats.design import Design
 from dhp.stats.discernment import discernment
-from dhp.stats.dose_response import curve, log_tails, threshold, threshold_interval
+from dhp.stats.dose_response import dose_tests, threshold, threshold_interval
 from dhp.stats.effects import effect
 from dhp.stats.wilcoxon.signed_rank import signed_rank
+from dhp.stats.wilcoxon.tails import log_tails
 
 DOSES = [1, 2, 4, 8]
+LEVELS = ["k1", "k2", "k4", "k8"]
 Floats = npt.NDArray[np.float64]
 
 
@@ -62,17 +65,16 @@ def test_the_threshold_goes_with_the_unit_of_the_dose(d: list[float], unit: floa
     assert threshold([unit * dose for dose in DOSES], d) == pytest.approx(unit * threshold(DOSES, d))
 
 
-def test_curve_is_made_of_the_known_statistics() -> None:
+def test_doses_are_tested_by_the_known_statistics() -> None:
     x = falling()
     x[:5, 1, 0] = math.nan
-    weights = [0.75, 0.25]
-    found = curve(x, weights, "hmp-asymptotic")
+    found = dose_tests(Design.of(x, LEVELS, combination="hmp"))
     for dose in range(4):
         columns = [x[:, dose, metric] for metric in range(2)]
         columns = [c[~np.isnan(c)] for c in columns]
         logs = [signed_rank(c).log_p for c in columns]
         assert found.d[dose].tolist() == [discernment(log_p) for log_p in logs]
-        assert found.combined[dose] == pytest.approx(discernment(combine(logs, weights, "hmp-asymptotic")))
+        assert found.combined[dose] == pytest.approx(discernment(combine(logs, None, "hmp")))
         assert found.rank_biserial[dose].tolist() == [effect(c).rank_biserial for c in columns]
         assert found.fell[dose].tolist() == [effect(c).fell for c in columns]
     assert found.pairs.tolist() == [[30, 30], [25, 30], [30, 30], [30, 30]]
@@ -81,7 +83,7 @@ def test_curve_is_made_of_the_known_statistics() -> None:
 def test_a_dose_without_pairs_is_undefined() -> None:
     x = falling()
     x[:, 2, 0] = math.nan
-    found = curve(x)
+    found = dose_tests(Design.of(x, LEVELS))
     assert np.isnan(found.d).tolist() == [[False, False], [False, False], [True, False], [False, False]]
     assert np.isnan(found.combined).tolist() == [False, False, True, False]
     assert math.isnan(found.rank_biserial[2, 0])
@@ -92,35 +94,36 @@ def test_a_dose_without_pairs_is_undefined() -> None:
 def test_nothing_rated_has_an_undefined_interval() -> None:
     x = falling()
     x[:, :, 0] = math.nan
-    found = threshold_interval(DOSES, x, rng(), resamples=20)
+    found = threshold_interval(DOSES, Design.of(x, LEVELS), rng(), resamples=20)
     assert np.isnan(found.metrics[0]).all()
     assert np.isnan(found.combined).all()
     assert np.isfinite(found.metrics[1]).any()
 
 
 def test_constant_scores_are_never_noticed() -> None:
-    found = curve(np.zeros((20, 4, 2)))
+    found = dose_tests(Design.of(np.zeros((20, 4, 2)), LEVELS))
     assert not found.d.any()
     assert not found.combined.any()
-    intervals = threshold_interval(DOSES, np.zeros((20, 4, 2)), rng(), resamples=20)
+    intervals = threshold_interval(DOSES, Design.of(np.zeros((20, 4, 2)), LEVELS), rng(), resamples=20)
     assert np.isposinf(intervals.metrics).all()
     assert np.isposinf(intervals.combined).all()
 
 
 def test_one_example_is_never_enough() -> None:
     x = np.arange(1.0, 5.0).reshape(1, 4, 1)
-    assert curve(x).d[:, 0] == pytest.approx(math.log(0.5) / math.log(0.05))
-    assert np.isposinf(threshold_interval(DOSES, x, rng(), resamples=20).metrics).all()
+    assert dose_tests(Design.of(x, LEVELS)).d[:, 0] == pytest.approx(math.log(0.5) / math.log(0.05))
+    assert np.isposinf(threshold_interval(DOSES, Design.of(x, LEVELS), rng(), resamples=20).metrics).all()
 
 
 def test_a_judge_that_always_notices_is_censored_at_the_first_dose() -> None:
-    intervals = threshold_interval(DOSES, np.ones((20, 4, 2)), rng(), resamples=50)
+    intervals = threshold_interval(DOSES, Design.of(np.ones((20, 4, 2)), LEVELS), rng(), resamples=50)
     assert intervals.combined.tolist() == [1.0, 1.0]
 
 
 def test_the_same_generator_gives_the_same_interval() -> None:
     first, again, other = (
-        threshold_interval(DOSES, falling(), rng(seed), resamples=200) for seed in (3, 3, 4)
+        threshold_interval(DOSES, Design.of(falling(), LEVELS), rng(seed), resamples=200)
+        for seed in (3, 3, 4)
     )
     assert first.metrics.tolist() == again.metrics.tolist()
     assert first.combined.tolist() == again.combined.tolist()
@@ -129,20 +132,22 @@ def test_the_same_generator_gives_the_same_interval() -> None:
 
 def test_intervals_hold_the_point_and_grow_with_the_level() -> None:
     x = falling(n=60)
-    point = threshold(DOSES, curve(x).combined)
-    narrow, wide = (threshold_interval(DOSES, x, rng(), level=level).combined for level in (0.5, 0.95))
+    point = threshold(DOSES, dose_tests(Design.of(x, LEVELS)).combined)
+    narrow, wide = (
+        threshold_interval(DOSES, Design.of(x, LEVELS), rng(), level=level).combined for level in (0.5, 0.95)
+    )
     assert wide[0] < narrow[0] <= point <= narrow[1] < wide[1]
 
 
 def test_metrics_of_one_example_stay_together() -> None:
     x = falling()
     pair = np.repeat(x[:, :, :1], 2, axis=2)
-    twins = threshold_interval(DOSES, pair, rng(), resamples=100, combination="hmp")
+    twins = threshold_interval(DOSES, Design.of(pair, LEVELS, combination="hmp"), rng(), resamples=100)
     assert twins.metrics[0].tolist() == twins.metrics[1].tolist() == twins.combined.tolist()
 
 
 def resampled_tests(d: Floats, resamples: int) -> tuple[Floats, Floats, list[Floats]]:
-    """RatingsArray sizes and positive counts of resamples of `d`, and the resamples themselves."""
+    """Sizes of the groups and positive counts of resamples of `d`, and the resamples themselves."""
     magnitudes = np.unique(np.abs(d[d != 0]))
     drawn = [rng(7).choice(d, d.size) if i else d for i in range(resamples)]
     sizes = np.array([[(np.abs(r) == v).sum() for v in magnitudes] for r in drawn], dtype=np.float64)
@@ -210,7 +215,7 @@ def test_intervals_cover_the_threshold_of_a_simulated_judge() -> None:
     for _ in range(simulations):
         noise = generator.normal(0, 0.6, (n, 1)) + generator.normal(0, 0.8, (n, 6))
         x = np.round(drop + noise, 1)[:, :, None]
-        low, high = threshold_interval(doses, x, generator, resamples=150).combined
+        low, high = threshold_interval(doses, Design.of(x, ["k"] * 6), generator, resamples=150).combined
         covered += low <= truth <= high
         below += truth < low
     assert 0.9 <= covered / simulations <= 0.98
@@ -222,24 +227,14 @@ def test_bad_doses_are_refused(doses: list[float]) -> None:
     with pytest.raises(ValueError, match="doses must"):
         threshold(doses, [0.0] * len(doses))
     with pytest.raises(ValueError, match="doses must"):
-        threshold_interval(doses, falling(), rng())
-
-
-@pytest.mark.parametrize("shape", [(3,), (3, 4), (0, 4, 2), (3, 4, 0)])
-def test_bad_shapes_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="differences must"):
-        curve(np.zeros(shape))
+        threshold_interval(doses, Design.of(falling(), LEVELS), rng())
 
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"d must have shape \(4,\)"):
         threshold(DOSES, [1.0, 2.0])
     with pytest.raises(ValueError, match=r"doses must have shape \(4,\)"):
-        threshold_interval([1, 2], falling(), rng())
-    with pytest.raises(ValueError, match="finite or NaN"):
-        curve(np.full((3, 4, 2), math.inf))
-    with pytest.raises(ValueError, match="weights"):
-        curve(falling(), [1.0])
+        threshold_interval([1, 2], Design.of(falling(), LEVELS), rng())
     for wrong in ({"resamples": 0}, {"level": 1.0}):
         with pytest.raises(ValueError, match="resamples must"):
-            threshold_interval(DOSES, falling(), rng(), **wrong)  # type: ignore[arg-type]
+            threshold_interval(DOSES, Design.of(falling(), LEVELS), rng(), **wrong)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats.response_style import rank_correlations, spread, style_words
+from dhp.stats.response_style import rank_correlations, spread, style_names
 
 
 def test_a_distribution_by_hand() -> None:
@@ -58,9 +58,9 @@ def test_scores_of_any_size() -> None:
     ],
 )
 def test_names_by_their_figures(originals: list[int], degraded: list[int], words: tuple[str, ...]) -> None:
-    assert style_words(spread(originals), spread(degraded), 1, 5) == words
+    assert style_names(spread(originals), spread(degraded), 1, 5) == words
     grown = [spread(25 * (np.array(side) - 1)) for side in (originals, degraded)]
-    assert style_words(*grown, 0, 100) == words
+    assert style_names(*grown, 0, 100) == words
 
 
 def test_correlations_are_spearmans_over_shared_rows() -> None:

@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from dhp.stats.combine import combined
+from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA
-from dhp.stats.sequential import LOOKS, boundaries, look_sizes, predicted_d, settled_below, spent
+from dhp.stats.sequential import SHARES, boundaries, interim_sizes, predicted_d, settled_below, spent
 from dhp.stats.wilcoxon.tails import log_tails
 
 RUNS = 1000
@@ -30,13 +31,13 @@ MOST = 64
     ],
 )
 def test_published_lines(published: list[float]) -> None:
-    looks = len(published)
-    found = boundaries(tuple((k + 1) / looks for k in range(looks)), 0.025)
+    k = len(published)
+    found = boundaries(tuple((i + 1) / k for i in range(k)), 0.025)
     assert norm.isf(found) == pytest.approx(published, abs=2e-4)
 
 
-@pytest.mark.parametrize("fractions", [LOOKS, (0.267, 0.5, 0.767, 1.0), (0.1, 0.9, 1.0), (0.5, 1.0)])
-def test_each_look_spends_its_share_of_the_error(fractions: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("fractions", [SHARES, (0.267, 0.5, 0.767, 1.0), (0.1, 0.9, 1.0), (0.5, 1.0)])
+def test_each_analysis_spends_its_share_of_the_error(fractions: tuple[float, ...]) -> None:
     limits = norm.isf(boundaries(fractions))
     covariance = [[math.sqrt(min(a, b) / max(a, b)) for a in fractions] for b in fractions]
     for k in range(1, len(fractions) + 1):
@@ -47,12 +48,12 @@ def test_each_look_spends_its_share_of_the_error(fractions: tuple[float, ...]) -
 def test_lines_hold_in_simulated_walks() -> None:
     rng = np.random.default_rng(4)
     walks = rng.normal(size=(200_000, 4)).cumsum(axis=1) / np.sqrt([1, 2, 3, 4])
-    passed = (walks >= norm.isf(boundaries(LOOKS))).any(axis=1).mean()
+    passed = (walks >= norm.isf(boundaries(SHARES))).any(axis=1).mean()
     assert passed == pytest.approx(0.05, abs=4 * math.sqrt(0.05 * 0.95 / len(walks)))
 
 
 def test_lines_rise_to_a_little_below_the_level() -> None:
-    lines = boundaries(LOOKS)
+    lines = boundaries(SHARES)
     assert all(a < b for a, b in pairwise(lines))
     assert 0.04 < lines[-1] < 0.05
     assert spent(1.0) == pytest.approx(0.05)
@@ -68,8 +69,8 @@ def test_fractions_that_do_not_rise_are_refused(fractions: tuple[float, ...]) ->
 @pytest.mark.parametrize(
     ("n", "sizes"), [(100, (25, 50, 75, 100)), (30, (8, 15, 23, 30)), (3, (1, 2, 3)), (1, (1,))]
 )
-def test_sizes_of_looks(n: int, sizes: tuple[int, ...]) -> None:
-    assert look_sizes(n) == sizes
+def test_sizes_of_interim_analyses(n: int, sizes: tuple[int, ...]) -> None:
+    assert interim_sizes(n) == sizes
 
 
 def log_ps(differences: np.ndarray) -> np.ndarray:
@@ -83,12 +84,12 @@ def log_ps(differences: np.ndarray) -> np.ndarray:
     return log_tails(np.ones_like(order), np.take_along_axis(differences, order, axis=1) > 0)
 
 
-def looked_at(runs: int, n: int, metrics: int, drawn: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Whether each look of each run reaches its line, shape (runs, looks); metrics correlate by 0.5."""
+def analysed(runs: int, n: int, metrics: int, drawn: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Whether each analysis reaches its boundary, shape (runs, analyses); metrics correlate by 0.5."""
     rng = np.random.default_rng(metrics * 1000 + n)
     shared = rng.normal(size=(runs, n, 1))
     x = drawn((shared + rng.normal(size=(runs, n, metrics))) / math.sqrt(2))
-    sizes = look_sizes(n)
+    sizes = interim_sizes(n)
     lines = np.log(boundaries(tuple(size / n for size in sizes)))
     logs = [
         combined(
@@ -109,31 +110,35 @@ def looked_at(runs: int, n: int, metrics: int, drawn: Callable[[np.ndarray], np.
 def test_a_judge_that_notices_nothing_is_found_out_no_more_often_than_promised(
     metrics: int, n: int, drawn: Callable[[np.ndarray], np.ndarray]
 ) -> None:
-    found = looked_at(RUNS, n, metrics, drawn).any(axis=1)
-    assert found.sum() <= MOST, "whatever ends the settings: some look reaches its line"
+    found = analysed(RUNS, n, metrics, drawn).any(axis=1)
+    assert found.sum() <= MOST, "whatever ends the runs: some analysis reaches its boundary"
 
 
-def test_looks_without_lines_of_their_own_would_find_too_much() -> None:
+def test_analyses_without_boundaries_of_their_own_would_find_too_much() -> None:
     rng = np.random.default_rng(8)
     x = rng.normal(size=(RUNS, 100))
-    naive = np.stack([log_ps(x[:, :size]) <= LOG_ALPHA for size in look_sizes(100)], axis=1)
+    naive = np.stack([log_ps(x[:, :size]) <= LOG_ALPHA for size in interim_sizes(100)], axis=1)
     assert naive.any(axis=1).sum() > 90
 
 
 def test_what_is_there_is_found_early_and_hardly_less_often() -> None:
-    strong = looked_at(300, 100, 4, lambda z: np.round(z + 1.2))
+    strong = analysed(300, 100, 4, lambda z: np.round(z + 1.2))
     assert strong[:, 1].mean() > 0.99, "half the examples suffice"
-    weak = looked_at(RUNS, 100, 1, lambda z: z + 0.3)
+    weak = analysed(RUNS, 100, 1, lambda z: z + 0.3)
     once = norm.sf(norm.isf(0.05) - 0.3 * math.sqrt(100) * math.sqrt(3 / math.pi))
     assert weak.any(axis=1).mean() == pytest.approx(once, abs=0.05)
 
 
+def design(differences: np.ndarray) -> Design:
+    return Design.of(differences, ["a"] * differences.shape[1])
+
+
 def test_predicted_d_keeps_what_was_seen() -> None:
     x = np.random.default_rng(1).normal(0.4, 1, size=(20, 3, 2))
-    d = predicted_d(x, 20, np.random.default_rng(0), draws=5)
+    d = predicted_d(design(x), 20, np.random.default_rng(0), draws=5)
     assert d.shape == (5, 3)
     assert (d == d[0]).all(), "nothing is left to be drawn"
-    wider = [np.ptp(predicted_d(x, size, np.random.default_rng(0))[:, 0]) for size in (25, 40, 80)]
+    wider = [np.ptp(predicted_d(design(x), size, np.random.default_rng(0))[:, 0]) for size in (25, 40, 80)]
     assert wider == sorted(wider)
 
 
@@ -143,22 +148,24 @@ def test_predicted_d_is_right_on_average() -> None:
     inside = 0
     for _ in range(200):
         x = rng.normal(rng.normal(0.2, 0.2), 1, size=(60, 1, 1))
-        low, high = np.quantile(predicted_d(x[:30], 60, rng), [0.025, 0.975])
-        inside += low <= predicted_d(x, 60, rng, draws=1)[0, 0] <= high
+        low, high = np.quantile(predicted_d(design(x[:30]), 60, rng), [0.025, 0.975])
+        inside += low <= predicted_d(design(x), 60, rng, draws=1)[0, 0] <= high
     assert inside >= 184
 
 
 def test_what_was_not_seen_is_not_impossible() -> None:
     rng = np.random.default_rng(3)
-    line = math.log(boundaries(LOOKS)[-1]) / LOG_ALPHA
-    assert not settled_below(np.zeros((10, 1, 1)), 100, line, rng), "ten ties leave room for ninety drops"
-    assert settled_below(np.zeros((75, 1, 1)), 100, line, rng)
-    assert settled_below(-np.ones((50, 1, 4)), 100, line, rng)
-    assert not settled_below(np.ones((25, 1, 4)), 100, line, rng)
-    assert not settled_below(np.full((25, 1, 2), np.nan), 100, 0.0, rng)
+    line = math.log(boundaries(SHARES)[-1]) / LOG_ALPHA
+    assert not settled_below(design(np.zeros((10, 1, 1))), 100, line, rng), (
+        "ten ties leave room for ninety drops"
+    )
+    assert settled_below(design(np.zeros((75, 1, 1))), 100, line, rng)
+    assert settled_below(design(-np.ones((50, 1, 4))), 100, line, rng)
+    assert not settled_below(design(np.ones((25, 1, 4))), 100, line, rng)
+    assert not settled_below(design(np.full((25, 1, 2), np.nan)), 100, 0.0, rng)
 
 
 @pytest.mark.parametrize(("size", "draws"), [(9, 5), (20, 0)])
 def test_what_cannot_be_predicted_is_refused(size: int, draws: int) -> None:
     with pytest.raises(ValueError, match="size must be at least 10, and draws"):
-        predicted_d(np.ones((10, 1, 1)), size, np.random.default_rng(0), draws=draws)
+        predicted_d(design(np.ones((10, 1, 1))), size, np.random.default_rng(0), draws=draws)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.effects import rank_biserial
 from dhp.stats.wilcoxon.signed_rank import Method
 from dhp.stats.wilcoxon.tails import doubled_ranks, exact_log_tails, tails
 
@@ -54,15 +55,13 @@ class Tests:
         """Natural logs of p and rank-biserial correlations, both of shape (tests,); NaN where no pair is.
 
         p is that of `signed_rank`, one-sided: under `scipy` to rounding, under `exact` its tail or one close
-        to it, see `log_tails`. The correlation is that of `Effect`.
+        to it, see `log_tails`.
         """
         ranks, m = doubled_ranks(self.sizes), self.sizes.sum(axis=1)
         w = (ranks * self.positive).sum(axis=1)
         logs = tails(ranks, self.sizes, w) if method == "exact" else self._scipy(ranks, m, w)
-        n, zeros = self.pairs, self.pairs - m
-        drops_less_rises = w - m * (m + 1) / 2 + zeros * (2 * self.positive.sum(axis=1) - m)
-        biserial = drops_less_rises / np.maximum(n * (n + 1) / 2, 1)
-        return np.where(n > 0, logs, np.nan), np.where(n > 0, biserial, np.nan)
+        fell = self.positive.sum(axis=1)
+        return np.where(self.pairs > 0, logs, np.nan), rank_biserial(w, m, fell, self.pairs)
 
     def _scipy(self, ranks: Ints, m: Ints, w: Ints) -> Floats:
         from scipy.special import log_ndtr

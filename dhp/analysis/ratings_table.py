@@ -1,0 +1,203 @@
+"""The ratings table: read from a file, and checked once."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import read_bytes
+from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
+from dhp.core.specs import Scale
+from dhp.core.tables import arrow_table, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED = ("example", "variant", "metric", "score")
+GROUPING = ("model", "protocol", "dataset")
+OPTIONAL = ("sample", "level", "status", "look", *GROUPING)
+_PLACE = "dhp.place"
+
+
+def read_ratings(path: Path) -> "pd.DataFrame":
+    """A ratings table, not yet checked, from a file of any kind that `read_table` takes.
+
+    Raises `InputError` with the file, and the row where there is one.
+    """
+    import pandas as pd
+
+    if path.suffix.lower() == ".parquet" and path.is_file():
+        frame = _read_parquet(path)
+    else:
+        rows = read_table(path).rows
+        for row in rows:
+            for column, value in row.values.items():
+                if isinstance(value, list | dict):
+                    kind = type(value).__name__
+                    raise row.fault(f"column '{column}' holds a {kind}; allowed: text or a number")
+                if isinstance(value, str):
+                    row.encodable(column, value)
+        frame = pd.DataFrame([row.values for row in rows], dtype=object)
+    frame.attrs[_PLACE] = str(path)
+    return frame
+
+
+def _read_parquet(path: Path) -> "pd.DataFrame":
+    """Columns as they stand in the file, whatever index pandas noted there."""
+    from pyarrow import types
+
+    found = arrow_table(str(path), read_bytes(path))
+    for column in found.schema:
+        if types.is_nested(column.type) and found[column.name].null_count < len(found):
+            raise InputError(
+                f"{path}: column '{column.name}' holds a {column.type}; allowed: text or numbers"
+            )
+    frame: pd.DataFrame = found.to_pandas(ignore_metadata=True)
+    return frame
+
+
+def place_of(frame: "pd.DataFrame") -> str:
+    """Where a ratings table comes from, for error messages."""
+    if not hasattr(frame, "attrs"):
+        raise InputError(f"ratings: a {type(frame).__name__}; allowed: a pandas DataFrame or a file")
+    return str(frame.attrs.get(_PLACE, "ratings"))
+
+
+def checked_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> "pd.DataFrame":
+    """A ratings table in which every value is what it must be.
+
+    Parameters
+    ----------
+    frame
+        With the columns that `dhp.analyze` takes.
+    scales
+        Metric -> scale; with them other metrics and scores off the scale are errors too.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A copy: names as texts, `score` as floats, NaN where there is none, and `status` in every row.
+
+    Raises
+    ------
+    InputError
+        With the first row at fault.
+    """
+    place = place_of(frame)
+    table = _checked_columns(frame, place)
+    numbers, empty = _checked_scores(table["score"], place)
+    table["score"] = numbers
+    _check_status(table, empty, place)
+    if scales is not None:
+        _check_scales(table, scales, place)
+    return table
+
+
+def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
+    columns = [str(c) for c in frame.columns]
+    for name in REQUIRED:
+        if name not in columns:
+            raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}")
+    for name in columns:
+        if columns.count(name) > 1:
+            raise InputError(f"{place}: column '{name}' stands twice")
+        meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
+        if name not in REQUIRED and meant:
+            raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *OPTIONAL])}")
+    if frame.empty:
+        raise InputError(f"{place}: the table has no rows")
+    table = frame.reset_index(drop=True)
+    for name in ("example", "variant", "metric", *GROUPING, "level", "sample"):
+        if name not in table:
+            continue
+        empty = blank(table[name])
+        if name == "level":
+            empty &= table["variant"] != ORIGINAL
+        if empty.any():
+            raise InputError(f"{place}: row {_row(empty)}: {name} is empty")
+        table[name] = table[name].astype(str)
+    return table
+
+
+def _checked_scores(scores: "pd.Series[Any]", place: str) -> "tuple[pd.Series[float], pd.Series[bool]]":
+    """The scores as numbers, and where there is none."""
+    import pandas as pd
+
+    if scores.dtype.kind not in "iufO":
+        raise InputError(f"{place}: column 'score' is of type {scores.dtype}; allowed: numbers")
+    empty = blank(scores)
+    numbers = pd.to_numeric(scores.mask(empty), errors="coerce").astype(float)
+    wrong = ~empty & ~np.isfinite(numbers)
+    if scores.dtype == object:
+        wrong |= scores.map(lambda score: isinstance(score, bool | np.bool_ | complex)).astype(bool)
+    if wrong.any():
+        value = scores.iloc[_row(wrong) - 1]
+        plain = value.item() if isinstance(value, np.generic) else value
+        raise InputError(f"{place}: row {_row(wrong)}: score {plain!r} is not a number")
+    return numbers, empty
+
+
+def _check_scales(table: "pd.DataFrame", scales: Mapping[str, Scale], place: str) -> None:
+    import pandas as pd
+
+    unknown = ~table["metric"].isin(list(scales))
+    if unknown.any():
+        metric = table["metric"].iloc[_row(unknown) - 1]
+        raise InputError(
+            f"{place}: row {_row(unknown)}: unknown metric '{metric}'; {suggest(metric, scales)}"
+        )
+    code, names = pd.factorize(table["metric"])
+    low, high = (np.array([getattr(scales[m], end) for m in names])[code] for end in ("min", "max"))
+    off = (table["score"] < low) | (table["score"] > high)
+    if off.any():
+        row = table.iloc[_row(off) - 1]
+        scale = scales[row["metric"]]
+        raise InputError(
+            f"{place}: row {_row(off)}: score {row['score']:g} is off the scale of metric '{row['metric']}'; "
+            f"allowed: {scale.min:g} to {scale.max:g}, or an empty score with status 'out_of_scale'"
+        )
+
+
+def blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
+    """Where a column holds nothing, or a text of spaces."""
+    import pandas as pd
+
+    if column.dtype.kind in "biuf":
+        return column.isna()
+    code, names = pd.factorize(column.astype(str))
+    spaces = [i for i, name in enumerate(names) if not str(name).strip()]
+    return column.isna() | np.isin(code, spaces)
+
+
+def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -> None:
+    if "status" not in table:
+        if empty.any():
+            raise InputError(
+                f"{place}: row {_row(empty)}: score is empty, not a number; allowed: a number, or an empty "
+                f"score with a column 'status' that says why ({', '.join(RATING_STATUSES[1:])})"
+            )
+        table["status"] = "scored"
+        return
+    table["status"] = table["status"].astype(object).mask(blank(table["status"]) & ~empty, "scored")
+    unknown = ~table["status"].isin([*RATING_STATUSES, STOPPED])
+    if unknown.any():
+        value = str(table["status"].iloc[_row(unknown) - 1])
+        raise InputError(
+            f"{place}: row {_row(unknown)}: unknown status '{value}'; {suggest(value, RATING_STATUSES)}"
+        )
+    scored = table["status"] == "scored"
+    if (contradiction := scored & empty).any():
+        raise InputError(f"{place}: row {_row(contradiction)}: status is 'scored' but the score is empty")
+    if (contradiction := ~scored & ~empty).any():
+        at = _row(contradiction)
+        raise InputError(
+            f"{place}: row {at}: status is '{table['status'].iloc[at - 1]}' but there is a score"
+        )
+
+
+def _row(wrong: "pd.Series[bool]") -> int:
+    """The first row at fault, counted from 1 without the heading."""
+    return int(np.flatnonzero(wrong.to_numpy())[0]) + 1

@@ -1,0 +1,138 @@
+"""What a result is made of: tests, variants, response styles, dose-response; the shapes in `results.json`."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from dhp.stats.response_style import Spread
+
+STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
+"""How pydantic reads these shapes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One test: did the scores of this metric fall under this variant?"""
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
+
+    p: float | None
+    """One-sided p-value, for attacks two-sided; None without a pair, or below 1e-300 (see `log10_p`)."""
+    log10_p: float | None
+    n: int
+    """Pairs with a score on both sides."""
+    missing: int
+    """Pairs left out because a side has no score."""
+    n_nonzero: int
+    effect: float | None
+    """Matched-pairs rank-biserial correlation, in [-1, 1]; positive where scores fell."""
+    mean_drop: float | None
+    """Original minus degraded, in points of the scale."""
+    fell: float | None
+    tied: float | None
+    rose: float | None
+    weight: float | None = None
+    """How much of the drop experts expect here, in [0, 1]; None without expert weights."""
+    share: float | None = None
+    """What this metric contributes to D: its part of the sum of 1 / p, in [0, 1]."""
+    share_ew: float | None = None
+    """The same for D_EW; where it differs from `share`, D and D_EW do."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantResult:
+    """All metrics of one variant, and the discernment that follows."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
+
+    variant: str
+    level: str
+    method: str | None
+    degree: str | None
+    metrics: dict[str, Cell]
+    p: float | None
+    p_ew: float | None
+    d: float | None
+    """None where a metric has no pair at all: undefined."""
+    d_ew: float | None
+    effect: float | None
+    """Mean effect over the metrics; None where a metric has no pair."""
+    effect_ew: float | None
+    """The mean with the weights of the metrics."""
+    not_applicable: int
+    """Examples that have no text in this variant, of those that it got."""
+    stopped_at: int | None = None
+    """In a run that stops what is resolved, the number of examples after which this variant was and got no
+    more; None where it got all. p, D and their intervals are then adjusted for the interim analyses (see
+    `dhp.analysis.sequential`), those of single metrics are not."""
+    ci: dict[str, tuple[float, float] | None] = field(default_factory=dict)
+    """95 % bootstrap intervals of `d`, `d_ew`, `effect` and `effect_ew`; None where undefined,
+    empty where none were asked for."""
+    p_holm: float | None = None
+    """p adjusted over the variants: bounds the chance of any false one among those noticed (Holm 1979)."""
+    p_by: float | None = None
+    """p adjusted over the variants: bounds the expected share of false ones among them (Benjamini and
+    Yekutieli 2001)."""
+    misplaced: float | None = None
+    """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
+    weights or without a drop."""
+
+    @property
+    def risen(self) -> str | None:
+        """The metric that an attack raised most clearly; None if it raised none.
+
+        One that rose beyond doubt (Bonferroni over metrics), or the clearest change of all if that is a rise.
+        Only for attacks, whose p-values are two-sided.
+        """
+        tested = {m: c for m, c in self.metrics.items() if c.log10_p is not None and c.effect is not None}
+        if not tested:
+            return None
+        order = sorted(tested, key=lambda m: (tested[m].log10_p, tested[m].effect))
+        line = math.log10(0.05 / len(self.metrics))
+        risen = [m for m in order if (tested[m].effect or 0.0) < 0]
+        clear = [m for m in risen if m == order[0] or (tested[m].log10_p or 0.0) <= line]
+        return clear[0] if clear else None
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseStyle:
+    """How a judge uses the scale of one metric, by the mean scores of the texts."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
+
+    originals: Spread
+    degraded: Spread
+    words: tuple[str, ...] | None
+    """`lenient`, `harsh`, `compressed`; None where the scale is unknown. See `dhp.stats.response_style`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoseResponseLine:
+    """One line of a dose-response curve: a metric, or all metrics combined."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
+
+    d: tuple[float | None, ...]
+    """D at each dose; None where there is no pair."""
+    effect: tuple[float | None, ...] | None
+    """Rank-biserial correlation at each dose; None for the combination."""
+    fell: tuple[float | None, ...] | None
+    """Share of scores that fell at each dose; None for the combination."""
+    threshold: float | None
+    """The dose at which D passes 1; None where it never does or is undefined."""
+    low: float | None
+    high: float | None
+    """Ends of the 95 % bootstrap interval of the threshold; None for an end beyond the largest dose."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoseResponse:
+    """How D grows with the dose of one perturber."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
+
+    perturber: str
+    doses: tuple[int, ...]
+    lines: dict[str, DoseResponseLine]
+    """Metric, or `combined`, -> its line."""
