@@ -14,14 +14,17 @@ def protocols() -> None:
 
 @protocols.command("list")
 def list_() -> None:
-    """The protocols that ship with the package.
+    """The protocols that ship with the package; pairwise ones are for dhp battle.
 
     Example: dhp protocols list
     """
+    from dhp.content.pairwise import pairwise_names, read_pairwise
     from dhp.content.protocols import protocol_names, read_protocol
 
     for name in protocol_names():
         print(f"{name:15} {' '.join(read_protocol(name).description.split())}")
+    for name in pairwise_names():
+        print(f"{name:15} (pairwise) {' '.join(read_pairwise(name).description.split())}")
 
 
 @protocols.command(cls=GroupedCommand)

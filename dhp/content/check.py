@@ -13,6 +13,7 @@ from dhp.content.catalog import (
     task_names,
     weights_names,
 )
+from dhp.content.pairwise import pair_languages, pairwise_names, read_pair_wording, read_pairwise
 from dhp.content.protocols import protocol_names, read_protocol, read_wording
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import LANGUAGES
@@ -50,3 +51,17 @@ def check_protocols() -> Iterator[str]:
         if protocol.protocol != name:
             raise InputError(f"{protocol.origin}: protocol: must be '{name}', not '{protocol.protocol}'")
         yield f"protocol {name}: {protocol.answer}, {protocol.samples} samples"
+    yield from _pairwise()
+
+
+def _pairwise() -> Iterator[str]:
+    for language in pair_languages():
+        wording = read_pair_wording(language)
+        if wording.language != language:
+            raise InputError(f"{wording.origin}: language: must be '{language}', not '{wording.language}'")
+        yield f"wording of pairwise prompts {language}"
+    for name in pairwise_names():
+        protocol = read_pairwise(name)
+        if protocol.protocol != name:
+            raise InputError(f"{protocol.origin}: protocol: must be '{name}', not '{protocol.protocol}'")
+        yield f"pairwise protocol {name}: {protocol.answer}, both orders"

@@ -101,7 +101,7 @@ class CachedModel:
         for sample, stored in self._stored(missing).items():
             found[sample] = stored.reply
             self._count(missing.pop(sample), stored.reply, own=stored.run == self.run)
-        return Job(request, found, missing, estimated_tokens(request.prompt))
+        return Job(request, found, missing, estimated_tokens(request.text))
 
     def _count(self, key: bytes, reply: Reply, *, own: bool) -> bool:
         """Count a reply, unless it was counted; says whether it was not."""

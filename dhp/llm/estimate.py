@@ -88,7 +88,7 @@ def estimate_requests(
             continue
         if len(first) < _MEASURED:
             first.append(request)
-        length = count(request.prompt)
+        length = count(request.text)
         prompts += 1
         missing += left
         tokens += length

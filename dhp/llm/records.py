@@ -34,6 +34,21 @@ class Request:
     """Requests of one group share a long beginning and follow one another."""
     tag: object = field(default=None, compare=False)
     """Data of the caller; nobody else reads it."""
+    before: tuple[tuple[str, str], ...] = ()
+    """Messages before the prompt, each (role, text) with the role `system`, `user` or `assistant`."""
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """All messages as chat models take them, the prompt last; what is no Unicode text is replaced."""
+        return [
+            {"role": role, "content": text.encode(errors="replace").decode()}
+            for role, text in (*self.before, ("user", self.prompt))
+        ]
+
+    @property
+    def text(self) -> str:
+        """All that is sent, as one text; for counting."""
+        return "\n\n".join([*(text for _, text in self.before), self.prompt])
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,8 +164,10 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def keys(model: str, endpoint: str, request: Request) -> dict[int, bytes]:
-    """sha256 of (model, endpoint, parameters, prompt, sample), by sample."""
+    """sha256 of (model, endpoint, parameters, messages, sample), by sample."""
     base = hashlib.sha256(_settings(model, endpoint, request.params))
+    if request.before:  # keys of a prompt alone stay as they are
+        base.update(json.dumps(request.before).encode() + b"\0")
     base.update(request.prompt.encode(errors="surrogatepass"))
     found = {}
     for sample in request.samples:

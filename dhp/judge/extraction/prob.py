@@ -106,13 +106,44 @@ def expected_score(
     return _mean(positions[place], tokens, scale, form)
 
 
-def _mean(position: Position, tokens: dict[str, float], scale: Scale, form: AnswerForm) -> Extracted:
+def letter_masses(positions: Sequence[Position], count: int) -> list[float] | None:
+    """The probabilities of the first `count` letters (A, B, ...) where an answer that is one letter gives it.
+
+    Parameters
+    ----------
+    positions
+        The answer, token by token, each with its likely alternatives.
+    count
+        How many letters may be answered, 2 to 26.
+
+    Returns
+    -------
+    list of float or None
+        Of A, B, ... in turn, not renormalised, with a positive sum; None where the answer is not one of them.
+    """
+    tokens = score_tokens(Scale(min=0, max=count - 1), "letters")
+    pieces = [p.chosen.translate(_BYTES) for p in positions]
+    place = _first(pieces)
+    if place is None or not _is_alone(pieces, place) or normal(pieces[place]) not in tokens:
+        return None
+    masses = _masses(positions[place], tokens, letters=True)
+    found = [masses[float(letter)] for letter in range(count)]
+    return found if sum(found) > 0 else None
+
+
+def _masses(position: Position, tokens: dict[str, float], *, letters: bool) -> dict[float, float]:
+    """Score -> the probability of its tokens at one place."""
     masses: dict[float, float] = dict.fromkeys(tokens.values(), 0.0)
     for token, logprob in position.alternatives:
         score = tokens.get(normal(token))
-        article = form == "letters" and token.translate(_BYTES).strip() in ("a", "i")
+        article = letters and token.translate(_BYTES).strip() in ("a", "i")
         if score is not None and not article and not math.isnan(logprob):
             masses[score] += math.exp(min(logprob, 0.0))
+    return masses
+
+
+def _mean(position: Position, tokens: dict[str, float], scale: Scale, form: AnswerForm) -> Extracted:
+    masses = _masses(position, tokens, letters=form == "letters")
     total = math.fsum(masses.values())
     if total <= 0:
         return UNPARSED

@@ -141,10 +141,9 @@ class OpenAIClient:
     def body(self, request: Request, samples: tuple[int, ...]) -> dict[str, Any]:
         """The call's JSON."""
         params = request.params
-        prompt = request.prompt.encode(errors="replace").decode()
         body: dict[str, Any] = {
             "model": self._name,
-            "messages": [{"role": "user", "content": prompt}],
+            "messages": request.messages,
             self._tokens: params.max_tokens,
         }
         if params.temperature is not None:

@@ -71,11 +71,11 @@ class HfModel:
 
     def count_tokens(self, prompt: str) -> int:
         """Tokens of a prompt as it is sent, those of the chat template included."""
-        return len(self._vocabulary.encode(prompt))
+        return len(self._vocabulary.encode([{"role": "user", "content": prompt}]))
 
     def misfit(self, request: Request) -> str | None:
         """Why prompt and answer do not fit into the model's context; None where they do."""
-        tokens = self.count_tokens(request.prompt)
+        tokens = len(self._vocabulary.encode(request.messages))
         answer = request.params.max_tokens
         limit = getattr(self._config.get_text_config(), "max_position_embeddings", None)
         if not tokens:
@@ -109,7 +109,7 @@ class HfModel:
 
         def compute(rows: Sequence[Row], cache: "Cache | None") -> list[Generated]:
             streams = [
-                stream("hf", requests[row.index].prompt, requests[row.index].params.seed, row.sample)
+                stream("hf", requests[row.index].text, requests[row.index].params.seed, row.sample)
                 for row in rows
             ]
             return generate(self._network, [row.tokens for row in rows], decoding, streams, end, cache)
@@ -128,7 +128,7 @@ class HfModel:
         for family in window:
             rows = []
             for request in family:
-                tokens = self._vocabulary.encode(request.prompt)
+                tokens = self._vocabulary.encode(request.messages)
                 rows += [Row(index, s, tokens) for s in (request.samples[:1] if one else request.samples)]
                 index += 1
             yield rows

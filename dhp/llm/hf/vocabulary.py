@@ -1,6 +1,6 @@
 """Between text and tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
@@ -18,22 +18,21 @@ class Vocabulary:
         self.end: int | None = tokenizer.eos_token_id
         """The token that ends an answer."""
 
-    def encode(self, prompt: str) -> list[int]:
-        """The prompt as the model gets it: as one message of a user where there is a chat template.
+    def encode(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
+        """The messages as the model gets them; without a chat template as one text, blank lines between.
 
-        Control tokens written out in the prompt stay plain text.
+        Control tokens written out in them stay plain text.
         """
         from jinja2 import TemplateError
 
-        prompt = prompt.encode(errors="replace").decode()
         ids: Any
         if self._tokenizer.chat_template is None:
-            ids = self._tokenizer(prompt, split_special_tokens=True, verbose=False)["input_ids"]
+            text = "\n\n".join(message["content"] for message in messages)
+            ids = self._tokenizer(text, split_special_tokens=True, verbose=False)["input_ids"]
         else:
-            message = [{"role": "user", "content": prompt}]
             try:
                 ids = self._tokenizer.apply_chat_template(
-                    message,
+                    [dict(message) for message in messages],
                     add_generation_prompt=True,
                     sanitize_control_tokens=True,
                     return_dict=False,

@@ -1,0 +1,110 @@
+"""The shapes of pairwise protocol files: how a judge is asked which of two texts is better."""
+
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+from pydantic import Field, model_validator
+
+from dhp.core.protocol_spec import Extraction, ProtocolName
+from dhp.core.slots import slots_fault
+from dhp.core.specs import Language, Scale, Spec
+
+PairAnswer = Literal["two-scores", "bare", "reason-first", "reason-last"]
+PAIR_ANSWERS: tuple[PairAnswer, ...] = get_args(PairAnswer)
+
+_SLOTS = "instruction source_label output_label metric definition low high".split()
+_OWN_SLOTS = {
+    "sample": ["first", "second", "source", "fields"],
+    "final": ["verdict_1", "verdict_2"],
+}
+"""Slots that a text has beside `_SLOTS`."""
+_NEEDED = {"sample": ["first", "second"], "final": ["verdict_1", "verdict_2"]}
+
+
+class PairwiseProtocol(Spec):
+    """How a judge is asked about two texts, and how its answer is read. Both orders are always asked."""
+
+    protocol: ProtocolName
+    description: str
+    answer: PairAnswer = "bare"
+    """`two-scores` for both texts in the first line, then the reason; or the better text: `bare`,
+    `reason-first` (the verdict last) or `reason-last`."""
+    ties: bool = True
+    """Whether the judge may call a tie; without effect on `two-scores`."""
+    scale: Scale = Scale(min=1.0, max=10.0)
+    """Of `two-scores`."""
+    system: bool = False
+    """Whether the wording's system message is sent."""
+    final: bool = False
+    """Whether verdicts that contradict each other over the two orders are shown to the judge for a final
+    word, again in both orders."""
+    samples: int = Field(default=1, ge=1)
+    """Answers in each order; the majority counts."""
+    temperature: float | None = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """None (`null`) leaves it to the model."""
+    top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
+    max_tokens: int = Field(default=16, ge=1)
+    """Most tokens of one answer."""
+    extraction: Extraction = "parse"
+    """`parse` reads the answer's text, `prob` compares the probabilities of the letters, `prob-or-parse`
+    falls back to the text where the model gives no probabilities."""
+    language: Language = "en"
+
+    @model_validator(mode="after")
+    def _extraction_fits(self) -> "PairwiseProtocol":
+        if self.extraction != "parse" and self.answer != "bare":
+            raise ValueError(
+                f"extraction '{self.extraction}' needs an answer that is one letter, unlike '{self.answer}'; "
+                "allowed: answer bare"
+            )
+        if self.extraction == "prob" and self.samples > 1:
+            raise ValueError(
+                "extraction 'prob' reads all letters from one answer, so more tell nothing new; "
+                f"allowed: samples 1, not {self.samples}"
+            )
+        return self
+
+
+class PairWording(Spec):
+    """The texts that pairwise prompts are made of, in one language. Slots are written `{{name}}`."""
+
+    language: Language
+    system: str
+    """The system message."""
+    task: str
+    """What is to be judged."""
+    task_without_source: str
+    """The same, where the writers were given nothing but the task."""
+    criterion: str
+    """The metric by which the texts are compared."""
+    overall: str
+    """In the place of a metric: which text is better as a whole."""
+    sample: str
+    """Source, further fields and both texts, each fenced by its slot; paragraphs that are no more than an
+    empty slot vanish."""
+    answers: dict[PairAnswer, str]
+    """The request for an answer, by answer form."""
+    ties: dict[Literal["letter", "word", "none"], str]
+    """What is said of ties: with a letter of its own, with the word, or that there are none."""
+    final: str
+    """Shows two contradicting verdicts, above the request for an answer."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> "PairWording":
+        for key, wanted in (("answers", PAIR_ANSWERS), ("ties", ("letter", "word", "none"))):
+            if unlike := sorted(set(getattr(self, key)) ^ set(wanted)):
+                raise ValueError(
+                    f"{key}.{unlike[0]}: unknown or missing; allowed: exactly {', '.join(wanted)}"
+                )
+        for place, text in self._texts():
+            allowed = [*_SLOTS, *_OWN_SLOTS.get(place, [])]
+            if fault := slots_fault(text, allowed, _NEEDED.get(place, [])):
+                raise ValueError(f"{place}: {fault}")
+        return self
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        """Place and text of everything with slots."""
+        for name in ("system", "task", "task_without_source", "criterion", "overall", "sample", "final"):
+            yield name, getattr(self, name)
+        for name, text in self.answers.items():
+            yield f"answers.{name}", text

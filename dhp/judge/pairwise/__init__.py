@@ -1,0 +1,1 @@
+"""Judges that are shown two texts and asked which one is better."""

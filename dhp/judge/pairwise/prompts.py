@@ -1,0 +1,132 @@
+"""Prompts that show two texts: of a pairwise protocol and its wording, or of a user's battle prompt."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Protocol as Interface
+
+from dhp.core.errors import InputError
+from dhp.core.pair_spec import PairwiseProtocol, PairWording
+from dhp.core.slots import fill, join_slots, paragraphs, split_slots
+from dhp.core.specs import Task
+from dhp.core.text import fenced
+from dhp.judge.pairwise.records import OVERALL, Pair
+
+
+class PairWriter(Interface):
+    """What turns a pair into messages."""
+
+    @property
+    def system(self) -> str:
+        """The system message; empty for none."""
+        ...
+
+    def prompt(self, pair: Pair, metric: str, verdicts: Sequence[str] = ()) -> str:
+        """The prompt that shows the first text first; `verdicts` are two that contradict each other."""
+        ...
+
+
+class PairPrompts:
+    """Writes the prompts of a pairwise protocol. Texts are fenced, never altered and never expanded."""
+
+    def __init__(self, protocol: PairwiseProtocol, wording: PairWording, task: Task) -> None:
+        self._protocol = protocol
+        self._wording = wording
+        self._task = task.in_language(protocol.language)
+        self._metrics = {metric.name: metric for metric in self._task.metrics}
+        english = task.in_language("en") if "en" in task.translations else task
+        self._tags = {
+            "source": _tag(english.source_label or "", "source"),
+            "output": _tag(english.output_label, "output"),
+            **{name: _tag(label, name) for name, label in english.shown_fields.items()},
+        }
+        self.system = fill(wording.system, self._known(OVERALL)) if protocol.system else ""
+
+    def prompt(self, pair: Pair, metric: str, verdicts: Sequence[str] = ()) -> str:
+        """The whole prompt; see `PairWriter`."""
+        known, wording = self._known(metric), self._wording
+        with_source = bool(self._task.source_label)
+        task = wording.task if with_source else wording.task_without_source
+        texts = {
+            "source": fenced(pair.first.source, self._tags["source"]),
+            "fields": self._fields(pair.first.fields),
+            "first": fenced(pair.first.text, f"{self._tags['output']}-a"),
+            "second": fenced(pair.second.text, f"{self._tags['output']}-b"),
+        }
+        pieces = [split_slots(text, known) for text in paragraphs(wording.sample)]
+        shown = [join_slots(p, texts) for p in pieces if with_source or "source" not in p[1::2]]
+        if verdicts:
+            said = {f"verdict_{n}": fenced(v, "verdict") for n, v in enumerate(verdicts, 1)}
+            shown.append(join_slots(split_slots(wording.final.strip(), known), said))
+        criterion = wording.overall if metric == OVERALL else wording.criterion
+        return "\n\n".join(
+            filter(None, [fill(task, known), fill(criterion, known), *shown, self._answer(known)])
+        )
+
+    def _answer(self, known: Mapping[str, str]) -> str:
+        answer = fill(self._wording.answers[self._protocol.answer], known)
+        if self._protocol.answer == "two-scores":
+            return answer
+        ties = self._wording.ties
+        if not self._protocol.ties:
+            return f"{answer} {ties['none']}"
+        return f"{answer}\n{ties['letter' if self._protocol.answer == 'bare' else 'word']}"
+
+    def _known(self, metric: str) -> dict[str, str]:
+        """The slots that are the same for all texts."""
+        by = self._metrics.get(metric)
+        scale = self._protocol.scale
+        return {
+            "instruction": self._task.instruction,
+            "source_label": self._task.source_label or "",
+            "output_label": self._task.output_label,
+            "metric": by.label if by else "",
+            "definition": by.definition if by else "",
+            "low": f"{scale.min:g}",
+            "high": f"{scale.max:g}",
+        }
+
+    def _fields(self, fields: Mapping[str, str]) -> str:
+        labels = self._task.shown_fields.items()
+        given = [(label, name) for name, label in labels if name in fields]
+        return "\n\n".join(f"{label}\n{fenced(fields[name], self._tags[name])}" for label, name in given)
+
+
+class BattlePrompt:
+    """Writes the prompts of a battle prompt file, as they are: nothing is fenced.
+
+    Parameters
+    ----------
+    system, template, request
+        `system_prompt`, `prompt_template` and `prompt` of the file. The template has the slots `{question}`,
+        `{answer_1}`, `{answer_2}` and `{prompt}`; other braces are text.
+    """
+
+    _SLOT = re.compile(r"\{(question|answer_1|answer_2|prompt)\}")
+
+    def __init__(self, system: str, template: str, request: str) -> None:
+        self.system = system
+        self._template = template
+        self._request = request
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """All that it is made of."""
+        return self.system, self._template, self._request
+
+    def prompt(self, pair: Pair, metric: str, verdicts: Sequence[str] = ()) -> str:
+        """The whole prompt; see `PairWriter`. Raises `InputError` for a metric or a final word."""
+        if metric != OVERALL or verdicts:
+            raise InputError(
+                "a battle prompt file compares texts as a whole; allowed: a protocol like battle"
+            )
+        texts = {
+            "question": pair.first.source,
+            "answer_1": pair.first.text,
+            "answer_2": pair.second.text,
+            "prompt": self._request,
+        }
+        return self._SLOT.sub(lambda slot: texts[slot[1]], self._template)
+
+
+def _tag(label: str, otherwise: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or otherwise

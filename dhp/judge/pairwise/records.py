@@ -1,0 +1,97 @@
+"""Two texts to be compared, verdicts on them, and what a pairwise judge is."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, get_args
+
+from dhp.core.records import Candidate
+from dhp.core.specs import Task
+
+if TYPE_CHECKING:
+    from dhp.llm.cached_model import CachedModel
+    from dhp.llm.records import Request
+
+OVERALL = "overall"
+"""In the place of a metric: the texts are compared as a whole."""
+
+Order = Literal["given", "swapped"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+"""`given` shows the first text of the pair first, `swapped` the second."""
+
+VerdictStatus = Literal["scored", "unparsed", "refused", "contradictory", "out_of_scale", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts on the same source; `example` is the same in both."""
+
+    first: Candidate
+    second: Candidate
+    category: str = ""
+    """What kind of example it is; empty where examples have no categories."""
+
+    @property
+    def swapped(self) -> "Pair":
+        """The same texts the other way round."""
+        return Pair(self.second, self.first, self.category)
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """One answer about a pair in one order."""
+
+    pair: Pair
+    metric: str
+    """A metric of the task, or `OVERALL`."""
+    order: Order
+    sample: int
+    choice: int | None
+    """1 where the first text of the pair is better, wherever it was shown; -1 the second; 0 a tie; None where
+    there is no verdict."""
+    status: VerdictStatus = "scored"
+    """`scored` where there is a verdict, else why there is none."""
+    scores: tuple[float, float] | None = None
+    """Of the first and the second text: scores in `two-scores`, probabilities of the letters with `prob`."""
+    raw: str | None = None
+    """The judge's own words."""
+    rule: str | None = None
+    """How the verdict was read."""
+    final: bool = False
+    """Whether it is a final word on contradicting verdicts."""
+
+
+class PairwiseJudge:
+    """A model, or any other judge, that compares two texts. Subclasses override `compare`."""
+
+    model: str
+    """`provider/name`."""
+    protocol: str
+    """`<name>@<hash>`, or `none`."""
+    samples: int = 1
+    settings: Mapping[str, object] = MappingProxyType({})
+    """What else decides its verdicts, for the record; JSON."""
+    cached_model: "CachedModel | None" = None
+    """The language model that it asks, with what that has cost; None where it asks none."""
+
+    def compare(
+        self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
+    ) -> Iterator[PairVerdict]:
+        """Verdicts on every pair by every metric: `samples` in each order, in any sequence.
+
+        Final words, where the protocol has them, come on top.
+        """
+        raise NotImplementedError
+
+    def requests(
+        self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
+    ) -> Iterable["Request"]:
+        """What it would ask the language model, without final words."""
+        return ()
+
+
+def majority(choices: Iterable[int | None]) -> int | None:
+    """What several answers in one order say together: the sign of their sum; None where none can be read."""
+    read = [choice for choice in choices if choice is not None]
+    total = sum(read)
+    return None if not read else (total > 0) - (total < 0)
