@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate, Example, Rating, Variant
     from dhp.human.agreement import correlate_tables
+    from dhp.judge.adapters.settings import JudgeSettings
     from dhp.judge.api import Judge
     from dhp.judge.factory import protocol
     from dhp.llm.engine.rate_limits import RateLimits
@@ -42,6 +43,7 @@ __all__ = [
     "Example",
     "InputError",
     "Judge",
+    "JudgeSettings",
     "Limits",
     "ModelSettings",
     "NotApplicable",
@@ -73,6 +75,7 @@ _MODULES = {
     "core.errors": "DhpError InputError NotApplicable StoppedEarly",
     "core.protocol_spec": "Protocol",
     "core.records": "Candidate Example Rating Variant",
+    "judge.adapters.settings": "JudgeSettings",
     "judge.api": "Judge",
     "judge.factory": "protocol",
     "llm.usage": "Limits Prices",

@@ -19,7 +19,8 @@ from dhp.core.records import PROBES, Candidate, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import Task
-from dhp.judge.api import Judge, PlainJudge
+from dhp.judge.adapters.settings import JudgeSettings
+from dhp.judge.api import Judge
 from dhp.judge.factory import find_judges
 from dhp.judge.rate_texts import rate_texts
 from dhp.llm.estimate import Estimate, estimate_requests
@@ -47,19 +48,21 @@ class Way(TypedDict, total=False):
     prompt_files: Sequence[str]
     metrics: Sequence[str]
     settings: ModelSettings
+    judge_settings: JudgeSettings
     seed: int
     analysis: AnalysisConfig
 
 
 @takes_old_keywords("weights", "statistics", "combination", "resamples", "stop_when_resolved")
 def run(
-    model: str | PlainJudge | Sequence[str | PlainJudge] = "baseline/surface",
+    model: object = "baseline/surface",
     dataset: str | Dataset | Sequence[str | Dataset] | None = None,
     *,
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str] = (),
     settings: ModelSettings = ModelSettings(),
+    judge_settings: JudgeSettings = JudgeSettings(),
     seed: int = 0,
     analysis: AnalysisConfig = AnalysisConfig(),
     out: str | Path | RunFolder | None = None,
@@ -71,7 +74,7 @@ def run(
     Parameters
     ----------
     model
-        `provider/name`, a `Judge`, or several of them.
+        `provider/name`, `python:MODULE:OBJECT`, a `Judge`, a function, a framework's scorer, or several.
     dataset
         Whose texts: a name, a file, a `Dataset`, or several of them; default: the bundled set.
     protocol
@@ -82,6 +85,8 @@ def run(
         Those of the task to judge by; default: all.
     settings
         How language models are reached, how hard they are worked, and what they may cost.
+    judge_settings
+        What is said about a judge of your own: scale, threshold, version, what its parameters are given.
     seed
         Of every random choice.
     analysis
@@ -95,15 +100,14 @@ def run(
 
     Raises
     ------
-    InputError
-        For anything wrong with these, in one line.
-    StoppedEarly
-        At a limit of `settings`, or when a server gives out; the same call goes on from there.
+    InputError, StoppedEarly
+        For anything wrong with these; at a limit of `settings`, or when a server gives out (resumable).
     """
     folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
     _check(settings, analysis, choice)
     context = settings.context()
-    judges = find_judges(model, protocol, settings, context, prompt_files=prompt_files, seed=seed)
+    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
+    judges = find(model, protocol, settings, context)
     resolve = partial(_resolved, analysis)
     check = lambda task, variants: resolve(with_metrics(task, metrics), variants)  # noqa: E731
     made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=check)
@@ -119,17 +123,20 @@ def _carry_out(
     progress: Progress | None,
 ) -> Results:
     configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
+    own = [
+        (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
+        for part in perturbed
+        for judge in judges
+    ]
     identity = _identity(judges, perturbed, configs, seed)
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = text_hash(json.dumps(identity, sort_keys=True))
-    judged = []
-    for part in perturbed:
-        for judge in judges:
-            own = part.judged_as(judge.own_task(part.dataset.task))
-            judged.append(_judged(judge, own, resolve(own.dataset.task, own.variants), seed, progress))
+    judged = [
+        _judged(judge, part, resolve(part.dataset.task, part.variants), seed, progress) for judge, part in own
+    ]
     results = Results([result for _, result in judged])
     if folder:
         sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
@@ -146,13 +153,14 @@ def _carry_out(
 
 @takes_old_keywords("stop_when_resolved")
 def estimate(
-    model: str | Sequence[str],
+    model: object,
     dataset: str | Dataset | Sequence[str | Dataset] | None = None,
     *,
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str] = (),
     settings: ModelSettings = ModelSettings(),
+    judge_settings: JudgeSettings = JudgeSettings(),
     seed: int = 0,
     analysis: AnalysisConfig = AnalysisConfig(),
     **choice: Unpack[Choice],
@@ -160,7 +168,8 @@ def estimate(
     """What `run` would take of language models, at most, asking nothing; parameters and errors as there."""
     _check(settings, analysis, choice)
     context = settings.context()
-    judges = find_judges(model, protocol, settings, context, prompt_files=prompt_files, seed=seed)
+    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
+    judges = find(model, protocol, settings, context)
     made = build_texts(dataset, choice, seed, settings, context, dry=True)
     parts = [p.judged_by(metrics) for p in made]
     texts = perturbing_estimates(parts, choice.get("perturb_model"), settings, context)
@@ -178,7 +187,7 @@ def estimate(
 
 
 def judge_texts(
-    model: str | PlainJudge | Sequence[str | PlainJudge],
+    model: object,
     data: str | Sequence[RatedText],
     *,
     task: str = "summarization",
@@ -186,6 +195,7 @@ def judge_texts(
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str] = (),
     settings: ModelSettings = ModelSettings(),
+    judge_settings: JudgeSettings = JudgeSettings(),
     seed: int = 0,
     progress: Progress | None = None,
 ) -> "pd.DataFrame":
@@ -193,7 +203,7 @@ def judge_texts(
 
     Parameters
     ----------
-    model, protocol, prompt_files, metrics, settings, seed, progress
+    model, protocol, prompt_files, metrics, settings, judge_settings, seed, progress
         As for `run`.
     data
         A table of texts, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or texts.
@@ -211,12 +221,13 @@ def judge_texts(
     InputError, StoppedEarly
         As `run`.
     """
-    judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
+    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
+    judges = find(model, protocol, settings, settings.context())
     return rate_texts(judges, _texts(data), with_metrics(read_task(task), metrics), progress)
 
 
 def estimate_texts(
-    model: str | Sequence[str],
+    model: object,
     data: str | Sequence[RatedText],
     *,
     task: str = "summarization",
@@ -224,10 +235,12 @@ def estimate_texts(
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str] = (),
     settings: ModelSettings = ModelSettings(),
+    judge_settings: JudgeSettings = JudgeSettings(),
     seed: int = 0,
 ) -> list[Estimate]:
     """What `judge_texts` would take of language models, at most, asking nothing; parameters as there."""
-    judges = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
+    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
+    judges = find(model, protocol, settings, settings.context())
     texts, chosen = _texts(data), with_metrics(read_task(task), metrics)
     return [
         estimate_requests(j.cached_model, j.protocol, str(data), j.requests(texts, j.own_task(chosen)))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.judge_options import JudgeOptions
 from dhp.cli.model_options import ModelOptions, ProtocolOptions
 from dhp.cli.option_groups import GroupedCommand, StatisticsOptions, option_group
 from dhp.cli.output import OutputOptions, output_console
@@ -16,7 +17,7 @@ from dhp.cli.text_options import TextOptions
     multiple=True,
     required=True,
     metavar="MODEL",
-    help="provider/name, e.g. baseline/surface; may be repeated.",
+    help="provider/name, e.g. baseline/surface, or python:MODULE:OBJECT; may be repeated.",
 )
 @click.option(
     "--protocol",
@@ -31,6 +32,7 @@ from dhp.cli.text_options import TextOptions
 @option_group("texts", TextOptions)
 @option_group("protocols", ProtocolOptions)
 @option_group("models", ModelOptions)
+@option_group("judges", JudgeOptions)
 @option_group("statistics", StatisticsOptions)
 @option_group("output", OutputOptions)
 def benchmark(
@@ -42,6 +44,7 @@ def benchmark(
     texts: TextOptions,
     protocols: ProtocolOptions,
     models: ModelOptions,
+    judges: JudgeOptions,
     statistics: StatisticsOptions,
     output: OutputOptions,
 ) -> None:
@@ -59,6 +62,7 @@ def benchmark(
         "prompt_files": protocols.prompt_file,
         "metrics": protocols.metric,
         "settings": models.settings(),
+        "judge_settings": judges.settings(),
         "seed": texts.seed,
         "analysis": statistics.config(stop_when_resolved=stop_when_resolved),
     }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.judge_options import JudgeOptions
 from dhp.cli.model_options import ModelOptions, ProtocolOptions
 from dhp.cli.option_groups import GroupedCommand, option_group
 from dhp.core.errors import InputError
@@ -21,6 +22,7 @@ from dhp.core.errors import InputError
 @click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
 @option_group("protocols", ProtocolOptions)
 @option_group("models", ModelOptions)
+@option_group("judges", JudgeOptions)
 def judge(
     data: str,
     model: tuple[str, ...],
@@ -30,6 +32,7 @@ def judge(
     dry_run: bool,
     protocols: ProtocolOptions,
     models: ModelOptions,
+    judges: JudgeOptions,
 ) -> None:
     """Rate given texts without degrading them.
 
@@ -52,6 +55,7 @@ def judge(
         "prompt_files": protocols.prompt_file,
         "metrics": protocols.metric,
         "settings": models.settings(),
+        "judge_settings": judges.settings(),
         "task": task,
     }
     if dry_run:

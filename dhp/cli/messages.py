@@ -14,6 +14,12 @@ _OPTIONS = {
     "d_avg": "--min-d-avg",
     "d_min": "--min-d-min",
     "fields": "--field",
+    "judge_settings": "--scale, --threshold, --judge-version and the like",
+    "judge_settings.fields": "--map",
+    "judge_settings.scale": "--scale",
+    "judge_settings.threads": "--judge-threads",
+    "judge_settings.threshold": "--threshold",
+    "judge_settings.version": "--judge-version",
     "limits.calls": "--max-calls",
     "limits.cost": "--max-cost",
     "limits.tokens": "--max-tokens",
@@ -58,4 +64,4 @@ class Messages(logging.Handler):
     def _option(self, found: re.Match[str]) -> str:
         """The option of a parameter; what is none stays."""
         option = _OPTIONS.get(found[1], f"--{found[1].replace('_', '-')}")
-        return option if option.partition(" ")[0] in self._known() else found[0]
+        return option if re.split("[ ,]", option)[0] in self._known() else found[0]

@@ -49,8 +49,11 @@ class Judge(PlainJudge, Protocol):
     auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
     """Task -> metric -> evaluation steps that the language model wrote."""
 
-    def own_task(self, task: Task) -> Task:
-        """The task with the metrics by which it rates; a classical metric has one of its own."""
+    def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
+        """The task with the metrics by which it rates; a classical metric has one of its own.
+
+        A judge that cannot tell them beforehand may rate some of the texts that it will be given.
+        """
         return task
 
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
@@ -99,7 +102,7 @@ def complete(given: object) -> Judge:
     InputError
         If it is no judge.
     """
-    if isinstance(given, type) or not _is_plain(given):
+    if not is_plain(given):
         raise InputError(
             f"model {given!r} is no judge; allowed: provider/name, or an object with texts 'model' and "
             "'protocol' and a method 'rate'"
@@ -110,7 +113,10 @@ def complete(given: object) -> Judge:
     return judge
 
 
-def _is_plain(given: object) -> TypeGuard[PlainJudge]:
+def is_plain(given: object) -> TypeGuard[PlainJudge]:
+    """Whether an object is a judge, at least a plain one."""
+    if isinstance(given, type):
+        return False
     named = all(isinstance(getattr(given, name, None), str) for name in ("model", "protocol"))
     return named and callable(getattr(given, "rate", None))
 

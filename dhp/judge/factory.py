@@ -9,7 +9,11 @@ from dhp.content.protocols import override, read_persona, read_protocol, read_st
 from dhp.core.errors import InputError, suggest
 from dhp.core.protocol_spec import Protocol
 from dhp.core.registry import Registry
-from dhp.judge.api import Judge, PlainJudge, complete
+from dhp.judge.adapters.judge import ObjectJudge
+from dhp.judge.adapters.load import PREFIX, load_object
+from dhp.judge.adapters.settings import JudgeSettings
+from dhp.judge.adapters.shapes import object_judges
+from dhp.judge.api import Judge, PlainJudge, complete, is_plain
 from dhp.judge.judges.baseline import ConstantJudge, RandomJudge
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.judges.mock import mock_judge
@@ -51,20 +55,21 @@ def protocol(name: str = "dhp", **changes: object) -> Protocol:
 
 
 def find_judges(
-    model: str | PlainJudge | Sequence[str | PlainJudge],
+    model: object,
     protocols: str | Protocol | Sequence[str | Protocol],
     settings: ModelSettings,
     context: RequestContext,
     *,
     prompt_files: Sequence[str] = (),
     seed: int = 0,
+    judge_settings: JudgeSettings = JudgeSettings(),
 ) -> list[Judge]:
     """The judges: each language model under each protocol, other judges once.
 
     Parameters
     ----------
     model
-        Names of models, judges, or a sequence of both.
+        Names of models, judges, functions, scorers of a framework, or a sequence of these.
     protocols
         Names of protocols, protocols, or a sequence of both.
     settings, context
@@ -73,6 +78,8 @@ def find_judges(
         Published prompts to use as they are.
     seed
         Of every random choice.
+    judge_settings
+        What is said about functions and scorers: their scale, their threshold and more.
 
     Raises
     ------
@@ -82,8 +89,8 @@ def find_judges(
     chosen = [protocol(each) if isinstance(each, str) else each for each in _as_list(protocols)]
     judges: list[Judge] = []
     for given in _as_list(model):
-        if not isinstance(given, str):
-            judges.append(complete(given))
+        if not isinstance(given, str) or given.startswith(PREFIX):
+            judges += _own_judges(given, judge_settings, context)
         elif _asks_a_model(given):
             sent = seed if settings.send_seed else None
             builders = [request_builder(each, prompt_files=prompt_files, seed=sent) for each in chosen]
@@ -91,12 +98,23 @@ def find_judges(
             judges += [LlmJudge(cached_model, each) for each in builders]
         else:
             judges.append(find_judge(given, seed=seed))
+    if judge_settings.says_anything() and not any(isinstance(judge, ObjectJudge) for judge in judges):
+        raise InputError(
+            "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
+        )
     names = [(judge.model, judge.protocol) for judge in judges]
     if not judges:
         raise InputError("no model is given; name at least one")
     if repeated := [model for model, protocol in names if names.count((model, protocol)) > 1]:
         raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
     return judges
+
+
+def _own_judges(given: object, settings: JudgeSettings, context: RequestContext) -> Sequence[Judge]:
+    """Those of the user's own: an object, or the name of one."""
+    name = given if isinstance(given, str) else None
+    found = given if name is None else load_object(name)
+    return [complete(found)] if is_plain(found) else object_judges(found, name, settings, context)
 
 
 def find_judge(model: str, *, seed: int = 0) -> Judge:

@@ -41,7 +41,7 @@ def rate_texts(
 
     rows = []
     for judge in judges:
-        own = judge.own_task(task)
+        own = judge.own_task(task, texts)
         total = len(texts) * len(own.metrics) * judge.samples
         judge.prepare(texts, own)
         for done, r in enumerate(checked_ratings(judge, texts, own), 1):

@@ -36,7 +36,7 @@ class MetricJudge(Judge):
     over_references: str
     protocol: str = "none"
 
-    def own_task(self, task: Task) -> Task:
+    def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
         """The task with this metric in place of its own."""
         known = self.name in overlap.NAMES or self.name == "bertscore"
         scale = Scale(min=0, max=1) if known else Scale(min=-WIDE, max=0)

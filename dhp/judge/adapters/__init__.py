@@ -1,0 +1,1 @@
+"""Judges that people already use: functions and the scorers of evaluation frameworks."""

@@ -1,0 +1,52 @@
+"""How an object of a known shape is called: its parameters, what they are given, its scale."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from dhp.core.records import Candidate
+
+OUTPUT = ("output",)
+SOURCE = ("source",)
+REFERENCE = ("reference",)
+INPUT = ("question", "source")
+"""What the writer was given: the question, where there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapter:
+    """One object, ready to be called."""
+
+    shape: str
+    """What it was recognised as."""
+    name: str
+    """Of the metric that it rates, where it gives one score."""
+    fields: Mapping[str, tuple[str, ...]]
+    """Parameter -> fields of a candidate, of which the first that is there is given."""
+    call: Callable[[Mapping[str, str | None]], object]
+    """Rates a text, given a value for each parameter; a coroutine function where `is_async`."""
+    required: frozenset[str] = frozenset()
+    """Parameters that must have a field."""
+    optional: frozenset[str] = frozenset()
+    """Parameters that are left out, rather than given None, where no field is there."""
+    takes_further: bool = False
+    """Whether further fields of a candidate are given under their own names."""
+    is_async: bool = False
+    scale: tuple[float, float] | None = None
+    """Of its scores; None where it does not say."""
+    lower_is_better: bool = False
+
+
+def fields_of(candidate: Candidate) -> dict[str, str]:
+    """What a judge may be given of a candidate, by name; nothing that is blank."""
+    found = {**candidate.fields, "output": candidate.text, "source": candidate.source}
+    if candidate.reference is not None:
+        found["reference"] = candidate.reference
+    return {name: text for name, text in found.items() if text.strip() or name == "output"}
+
+
+def is_of(given: object, package: str, *names: str) -> bool:
+    """Whether an object is of a class of these names from a package, which need not be imported for that."""
+    return any(
+        base.__name__ in names and base.__module__.partition(".")[0] == package
+        for base in type(given).__mro__
+    )

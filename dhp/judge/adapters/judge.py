@@ -1,0 +1,279 @@
+"""A user's own judge, in the shape that all judges have: its scores, and its verdicts by a threshold."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import ORIGINAL, Candidate, Rating
+from dhp.core.seeding import key_digest
+from dhp.core.specs import Metric, Scale, Task
+from dhp.judge.adapters.adapter import Adapter, fields_of
+from dhp.judge.adapters.calls import Caller
+from dhp.judge.adapters.outcome import Outcome, as_json, failed, from_json, metric_name, read_outcomes
+from dhp.judge.adapters.settings import JudgeSettings
+from dhp.judge.api import Judge
+from dhp.llm.cached_model import RequestContext
+from dhp.llm.records import Reply
+from dhp.llm.store import row
+
+_TRIED = 5
+"""Texts after which a judge is given up that has not scored one."""
+_ENDPOINT = "python"
+
+
+class Scorer:
+    """Calls a user's judge, once for each different thing that it is given, and keeps what it said.
+
+    Parameters
+    ----------
+    model
+        What it is called.
+    adapter
+        How it is called.
+    settings
+        What the user says about it.
+    context
+        The store, the rate limits and the budget of its calls.
+    """
+
+    def __init__(
+        self, model: str, adapter: Adapter, settings: JudgeSettings, context: RequestContext, threads: int
+    ) -> None:
+        self.model = model
+        self.adapter = adapter
+        self.settings = settings
+        self._context = context
+        self._said: dict[bytes, dict[str, Outcome]] = {}
+        at_once = context.rate_limits.concurrency if adapter.is_async else threads
+        self._caller: Caller[tuple[bytes, Mapping[str, str | None]]] = Caller(
+            lambda job: adapter.call(job[1]), is_async=adapter.is_async, at_once=at_once
+        )
+        if settings.version is None:
+            logging.getLogger("dhp").warning(
+                "%s: its replies are not kept, as no version of it is named (`judge_settings.version`); "
+                "another run calls it again",
+                model,
+            )
+
+    def check(self, candidates: Sequence[Candidate]) -> None:
+        """Raise `InputError` where a parameter has no field to be given."""
+        there = {name for c in candidates for name in fields_of(c)}
+        fields = self.fields
+        for parameter, field in self.settings.fields.items():
+            if field not in there:
+                raise InputError(
+                    f"{self.model}: `judge_settings.fields` {parameter}={field}: no example has that field; "
+                    f"{suggest(field, there)}"
+                )
+            if parameter not in self.adapter.fields and not self.adapter.takes_further:
+                raise InputError(
+                    f"{self.model}: `judge_settings.fields` {parameter}={field}: it has no such parameter; "
+                    f"{suggest(parameter, self.adapter.fields)}"
+                )
+        for parameter in sorted(self.adapter.required - set(self.settings.fields)):
+            if not there & set(fields[parameter]):
+                raise InputError(
+                    f"{self.model}: parameter '{parameter}': no field of that name; say which it is given by "
+                    f"`judge_settings.fields` {parameter}=FIELD; fields: {', '.join(sorted(there))}"
+                )
+        if not any("output" in names for names in fields.values()):
+            raise InputError(
+                f"{self.model}: no parameter is given the text under judgement; say which by "
+                f"`judge_settings.fields` PARAMETER=output; parameters: {', '.join(fields) or 'none'}"
+            )
+
+    @property
+    def fields(self) -> dict[str, tuple[str, ...]]:
+        """Parameter -> fields of which it is given the first that is there."""
+        return {**self.adapter.fields, **{p: (field,) for p, field in self.settings.fields.items()}}
+
+    def outcomes(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, dict[str, Outcome]]]:
+        """Each text with what the judge says of it: what is known first, then as calls are done."""
+        waiting: dict[bytes, list[Candidate]] = {}
+        jobs = []
+        for candidate in candidates:
+            given = self._given(candidate)
+            key = key_digest(self.model, _ENDPOINT, self.settings.version, given)
+            if (said := self._known(key)) is not None:
+                yield candidate, said
+            elif key in waiting:
+                waiting[key].append(candidate)
+            else:
+                waiting[key] = [candidate]
+                jobs.append((key, given))
+        for (key, _), returned in self._caller.results(self._reserved(jobs)):
+            is_error = isinstance(returned, Exception)
+            self._keep(key, {self.name: failed(returned)} if is_error else read_outcomes(returned, self.name))
+            for candidate in waiting[key]:
+                yield candidate, self._said[key]
+
+    @property
+    def name(self) -> str:
+        """Of its metric, where it gives one score."""
+        return metric_name(self.adapter.name)
+
+    def _reserved(
+        self, jobs: Sequence[tuple[bytes, dict[str, str | None]]]
+    ) -> Iterator[tuple[bytes, dict[str, str | None]]]:
+        for job in jobs:
+            self._context.budget.settle(self._context.budget.reserve(0, 0), [])
+            yield job
+
+    def _given(self, candidate: Candidate) -> dict[str, str | None]:
+        there = fields_of(candidate)
+        given: dict[str, str | None] = {}
+        used = set()
+        for parameter, names in self.fields.items():
+            found = next((name for name in names if name in there), None)
+            if found is not None:
+                given[parameter] = there[found]
+                used.add(found)
+            elif parameter not in self.adapter.optional:
+                given[parameter] = None
+        if self.adapter.takes_further:
+            further: dict[str, str | None] = {
+                k: v for k, v in candidate.fields.items() if k in there and k not in used
+            }
+            if "source" in there and "source" not in used:
+                further["context"] = there["source"]
+            given = {**further, **given}
+        return given
+
+    def _known(self, key: bytes) -> dict[str, Outcome] | None:
+        if key in self._said:
+            return self._said[key]
+        store = self._context.store
+        if store is None or self.settings.version is None or self._context.refresh:
+            return None
+        found = store.find({0: key})
+        if found:
+            self._said[key] = from_json(found[0].reply.text)
+        return self._said.get(key)
+
+    def _keep(self, key: bytes, said: dict[str, Outcome]) -> None:
+        self._said[key] = said
+        store = self._context.store
+        if store is None or self.settings.version is None or any(o.status == "failed" for o in said.values()):
+            return
+        reply = Reply(as_json(said), "stop", 0, 0, 1)
+        store.add([row(key, self.model, _ENDPOINT, 0, reply, "")], replace=self._context.refresh)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the first texts told about a judge."""
+
+    metrics: tuple[str, ...]
+    scale: tuple[float, float]
+
+
+class ObjectJudge(Judge):
+    """A user's own judge; what it rates, and on which scale, the first texts tell."""
+
+    def __init__(self, scorer: Scorer, verdicts: bool) -> None:
+        self._scorer = scorer
+        self._known: _Known | None = None
+        self._verdicts = verdicts
+        settings = scorer.settings
+        self.model = scorer.model
+        self.protocol = f"pass@{settings.threshold:g}" if verdicts else "none"
+        self.settings = {
+            "shape": scorer.adapter.shape,
+            "scale": None if settings.scale is None else list(settings.scale),
+            "lower_is_better": self._lower_is_better,
+            "version": settings.version,
+            "fields": dict(settings.fields),
+        }
+
+    @property
+    def _lower_is_better(self) -> bool:
+        said = self._scorer.settings.lower_is_better
+        return self._scorer.adapter.lower_is_better if said is None else said
+
+    def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
+        """The task with the metrics of the judge, for which the first originals are rated."""
+        if self._known is None:
+            self._scorer.check(candidates)
+            self._known = self._found_out(candidates)
+        low, high = (0.0, 1.0) if self._verdicts else self._known.scale
+        metrics = [
+            Metric(
+                name=f"{name}_pass" if self._verdicts else name,
+                scale=Scale(min=low, max=high),
+                definition=f"{name}, as the judge defines it.",
+                steps=["Call it."],
+                question=f"What is the {name} of this text?",
+                antonym=f"poor {name}",
+            )
+            for name in self._known.metrics
+        ]
+        return task.model_copy(update={"metrics": metrics, "translations": {}})
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """One rating per candidate and metric."""
+        self._scorer.check(candidates)
+        for candidate, outcomes in self._scorer.outcomes(candidates):
+            alone = next(iter(outcomes.values())) if len(outcomes) == 1 else None
+            for metric in task.metrics:
+                key = metric.name.removesuffix("_pass") if self._verdicts else metric.name
+                outcome = outcomes.get(key)
+                if outcome is None and alone and alone.status != "scored":
+                    outcome = alone
+                place = (candidate.example, candidate.variant, metric.name, 0)
+                yield self._rating(place, outcome or failed(f"returned no '{key}'"))
+
+    def _rating(self, place: tuple[str, str, str, int], outcome: Outcome) -> Rating:
+        assert self._known is not None
+        if outcome.value is None:
+            return Rating(*place, None, outcome.status, outcome.reason)
+        low, high = self._known.scale
+        words = f"{outcome.value:g}" + (f": {outcome.reason}" if outcome.reason else "")
+        if not low <= outcome.value <= high:
+            return Rating(*place, None, "out_of_scale", words)
+        score = low + high - outcome.value if self._lower_is_better else outcome.value
+        if self._verdicts:
+            threshold = self._scorer.settings.threshold
+            assert threshold is not None
+            passes = outcome.value <= threshold if self._lower_is_better else outcome.value >= threshold
+            score = float(passes)
+        return Rating(*place, score, raw=words)
+
+    def _found_out(self, candidates: Sequence[Candidate]) -> _Known:
+        """Metrics and scale by the first originals, which are rated one by one."""
+        originals = [c for c in candidates if c.variant == ORIGINAL] or list(candidates)
+        tried: list[Outcome] = []
+        for candidate in islice(originals, _TRIED):
+            ((_, outcomes),) = self._scorer.outcomes([candidate])
+            tried += outcomes.values()
+            if scored := [o for o in outcomes.values() if o.status == "scored"]:
+                return _Known(tuple(outcomes), self._scale(scored))
+        if any(o.status == "failed" for o in tried):
+            reason = next(o.reason for o in tried if o.status == "failed")
+            raise InputError(
+                f"{self.model}: it failed on the first {len(tried)} texts ({reason}); it is asked no more"
+            )
+        if (scale := self._scorer.settings.scale or self._scorer.adapter.scale) is None:
+            raise InputError(
+                f"{self.model}: gave no score for the first {len(tried)} texts ({tried[0].reason}); say its "
+                "scale by `judge_settings.scale` to go on all the same"
+            )
+        return _Known((self._scorer.name,), scale)
+
+    def _scale(self, scored: Sequence[Outcome]) -> tuple[float, float]:
+        settings = self._scorer.settings
+        scale = settings.scale or self._scorer.adapter.scale
+        if scale is None and all(o.is_verdict for o in scored):
+            scale = (0.0, 1.0)
+        if scale is None:
+            raise InputError(
+                f"{self.model}: returned {scored[0].value:g}, and its scale is not known; say it by "
+                "`judge_settings.scale`, such as 0..1"
+            )
+        if settings.threshold is not None and not scale[0] <= settings.threshold <= scale[1]:
+            raise InputError(
+                f"`judge_settings.threshold` {settings.threshold:g}: lies off the scale of {self.model}; "
+                f"allowed: {scale[0]:g} to {scale[1]:g}"
+            )
+        return scale

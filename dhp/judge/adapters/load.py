@@ -1,0 +1,90 @@
+"""Finds a user's judge: `python:MODULE:OBJECT`, `python:FILE.py:OBJECT`, `python:NAME` of an entry point."""
+
+import importlib
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.seeding import text_hash
+
+PREFIX = "python:"
+ENTRY_POINT_GROUP = "dhp.judges"
+
+
+def load_object(model: str) -> object:
+    """The object that a name `python:...` stands for; modules of the working directory are found too.
+
+    Raises
+    ------
+    InputError
+        For another form, a module or file that cannot be imported, and an object that is not there.
+    """
+    where, colon, name = model.removeprefix(PREFIX).rpartition(":")
+    if not name or (colon and not where):
+        raise InputError(
+            f"model '{model}': must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT, or "
+            f"python:NAME of an entry point in the group {ENTRY_POINT_GROUP}"
+        )
+    if not colon:
+        return _entry_point(model, name)
+    module = _file(model, Path(where)) if where.endswith(".py") else _module(model, where)
+    found: object = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            there = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
+            raise InputError(f"model '{model}': no '{name}' in {where}; {suggest(name, there)}")
+        found = getattr(found, part)
+    return found
+
+
+def _entry_point(model: str, name: str) -> object:
+    entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)}
+    if name not in entries:
+        raise InputError(
+            f"model '{model}': no entry point of that name in the group {ENTRY_POINT_GROUP}; "
+            f"{suggest(name, entries)}, or python:MODULE:OBJECT"
+        )
+    return _imported(entries[name].load, f"model '{model}' ({entries[name].value})")
+
+
+def _module(model: str, name: str) -> ModuleType:
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    module = _imported(lambda: importlib.import_module(name), f"model '{model}'")
+    assert isinstance(module, ModuleType)
+    return module
+
+
+def _file(model: str, path: Path) -> ModuleType:
+    """A module from a file; modules beside it are found too."""
+    if not path.is_file():
+        raise InputError(f"model '{model}': no file {path}; allowed: python:FILE.py:OBJECT")
+    name = f"dhp_judge_{text_hash(str(path.resolve()))}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses of the file look for it there
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    try:
+        _imported(lambda: spec.loader.exec_module(module), f"model '{model}'")  # type: ignore[union-attr]
+    except InputError:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _imported(load: Callable[[], object], place: str) -> object:
+    """What `load` returns; whatever somebody else's module raises becomes an `InputError`."""
+    try:
+        return load()
+    except (Exception, SystemExit) as e:
+        raise InputError(f"{place}: cannot be imported ({type(e).__name__}: {e})".splitlines()[0]) from e

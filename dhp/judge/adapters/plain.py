@@ -1,0 +1,79 @@
+"""Plain functions, and any object that is called like one; also evaluators of openevals and langfuse."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from dhp.core.errors import InputError
+from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, SOURCE, Adapter
+
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        "outputs output response answer prediction completion text actual_output".split(), OUTPUT
+    ),
+    **dict.fromkeys("inputs input query prompt".split(), INPUT),
+    **dict.fromkeys("source context document".split(), SOURCE),
+    **dict.fromkeys(
+        "reference_outputs expected_output expected reference ground_truth target".split(), REFERENCE
+    ),
+    "metadata": (),
+}
+"""Parameters by the names that they usually have; any other is given the field of its own name."""
+_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def adapt(given: object) -> Adapter | None:
+    """An adapter for a callable; None for what is none."""
+    if not callable(given) or isinstance(given, type):
+        return None
+    name = getattr(given, "__name__", None) or type(given).__name__
+    if isinstance(given, partial):
+        name = getattr(given.func, "__name__", name)
+    try:
+        parameters = inspect.signature(given).parameters.values()
+    except (TypeError, ValueError):
+        raise InputError(
+            f"judge '{name}': its parameters are unknown; allowed: a function with named parameters, such as "
+            "f(*, inputs, outputs, reference_outputs=None)"
+        ) from None
+    if nameless := [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]:
+        raise InputError(f"judge '{name}': parameter '{nameless[0]}' has no name by which it can be given")
+    named = [p for p in parameters if p.kind in _KINDS]
+    further = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    fields = {p.name: _FIELDS.get(p.name, (p.name,)) for p in named}
+    if further and OUTPUT not in fields.values():
+        fields |= {"inputs": INPUT, "outputs": OUTPUT, "reference_outputs": REFERENCE}
+    return Adapter(
+        shape="function",
+        name="score" if name == "<lambda>" else _metric(given, name),
+        fields=fields,
+        call=_call(given),
+        required=frozenset(p.name for p in named if p.default is p.empty and p.name not in _FIELDS),
+        optional=frozenset(p.name for p in named if p.default is not p.empty),
+        takes_further=further,
+        is_async=_is_async(given),
+    )
+
+
+def _is_async(given: object) -> bool:
+    of_instance = getattr(type(given), "__call__", None)  # noqa: B004  the method itself is wanted
+    return any(
+        inspect.iscoroutinefunction(each)
+        for each in (given, of_instance, given.func if isinstance(given, partial) else None)
+    )
+
+
+def _metric(given: object, name: str) -> str:
+    """Evaluators that a factory wraps are all called the same; their results bear a key."""
+    return "score" if "<locals>" in getattr(given, "__qualname__", "") and name.startswith("_") else name
+
+
+def _call(given: Callable[..., Any]) -> Callable[[Mapping[str, str | None]], object]:
+    if _is_async(given):
+
+        async def awaited(arguments: Mapping[str, str | None]) -> object:
+            return await given(**arguments)
+
+        return awaited
+    return lambda arguments: given(**arguments)

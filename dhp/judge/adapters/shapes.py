@@ -1,0 +1,75 @@
+"""Recognises an object by its shape; the package that it is of is never imported unless it is there."""
+
+from collections.abc import Callable
+from typing import Any
+
+from dhp.core.errors import InputError
+from dhp.judge.adapters import plain
+from dhp.judge.adapters.adapter import Adapter
+from dhp.judge.adapters.judge import ObjectJudge, Scorer
+from dhp.judge.adapters.settings import JudgeSettings
+from dhp.llm.cached_model import RequestContext
+
+_ADAPTERS: tuple[Callable[[Any], Adapter | None], ...] = (plain.adapt,)
+"""In order: whatever can be called is a function, unless it is something else."""
+SHAPES = (
+    "a function f(*, inputs, outputs, reference_outputs=None); a dhp.Judge; an instance of a scorer class of "
+    "autoevals, deepeval, inspect_ai, mlflow, phoenix or ragas; an evaluator of langfuse or openevals"
+)
+
+
+def adapt(given: object, name: str) -> Adapter:
+    """How an object is called.
+
+    Parameters
+    ----------
+    given
+        A judge of the user's own.
+    name
+        What it is called in messages.
+
+    Raises
+    ------
+    InputError
+        If it has no known shape.
+    """
+    for recognise in _ADAPTERS:
+        if adapter := recognise(given):
+            return adapter
+    what = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
+    raise InputError(f"{name}: is {what}, of no known shape; allowed: {SHAPES}")
+
+
+def object_judges(
+    given: object, name: str | None, settings: JudgeSettings, context: RequestContext
+) -> list[ObjectJudge]:
+    """The judge that an object is, by its scores and, with a threshold, by its verdicts.
+
+    Parameters
+    ----------
+    given
+        A judge of the user's own.
+    name
+        The name `python:...` by which it was found; None where it was handed over as it is.
+    settings, context
+        What the user says about it, and what its calls share with others.
+
+    Raises
+    ------
+    InputError
+        If it has no known shape.
+    """
+    adapter = adapt(given, f"model '{name}'" if name else f"model {given!r}")
+    said = getattr(given, "threads", 1)
+    threads = settings.threads or (said if isinstance(said, int) else 1)
+    scorer = Scorer(name or _name(given, adapter), adapter, settings, context, threads)
+    return [
+        ObjectJudge(scorer, verdicts)
+        for verdicts in ([False] if settings.threshold is None else [False, True])
+    ]
+
+
+def _name(given: object, adapter: Adapter) -> str:
+    if adapter.shape == "function" and hasattr(given, "__qualname__"):
+        return f"python:{given.__module__}:{given.__qualname__.replace('<locals>.', '')}"
+    return f"python:{type(given).__module__.partition('.')[0]}:{adapter.name}"

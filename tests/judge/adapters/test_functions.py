@@ -1,0 +1,365 @@
+"""Functions as judges: what they may return, how they are called, what is kept, what is said of faults."""
+
+import asyncio
+import math
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dhp
+from dhp.core.errors import InputError
+from dhp.core.records import Candidate, Rating
+from dhp.core.specs import Task
+from dhp.judge.adapters.outcome import metric_name, read_outcomes
+from dhp.judge.adapters.settings import JudgeSettings
+from dhp.judge.check import checked_ratings
+from dhp.judge.factory import find_judges
+from dhp.llm.settings import ModelSettings
+
+UNIT = JudgeSettings(scale=(0, 1))
+
+
+def texts(count: int = 6, fields: Mapping[str, str] = {}) -> list[Candidate]:
+    return [
+        Candidate(str(i), variant, f"{variant} {i}", f"source {i}", fields)
+        for i in range(count)
+        for variant in ("original", "typos")
+    ]
+
+
+def rated(
+    judge: object,
+    settings: JudgeSettings = UNIT,
+    candidates: Sequence[Candidate] | None = None,
+    models: ModelSettings = ModelSettings(),
+) -> tuple[Task, list[Rating]]:
+    """The task and the ratings of an object; those of its verdicts where a threshold is set."""
+    candidates = texts() if candidates is None else candidates
+    found = find_judges([judge], "dhp", models, models.context(), judge_settings=settings)[-1]
+    task = found.own_task(dhp.perturb_datasets("mini/summeval", n=1)[0].dataset.task, candidates)
+    found.prepare(candidates, task)
+    return task, list(checked_ratings(found, candidates, task))
+
+
+def scores(ratings: Sequence[Rating]) -> set[float | None]:
+    return {r.score for r in ratings}
+
+
+class Value:
+    def __init__(self, **parts: object) -> None:
+        self.__dict__.update(parts)
+
+
+@pytest.mark.parametrize(
+    ("returned", "status", "value", "reason"),
+    [
+        (0.25, "scored", 0.25, None),
+        (3, "scored", 3.0, None),
+        (True, "scored", 1.0, None),
+        ("no", "scored", 0.0, None),
+        ({"score": 0.5, "reason": "half\nway"}, "scored", 0.5, "half way"),
+        ({"key": "tone", "score": False, "comment": "rude"}, "scored", 0.0, "rude"),
+        (Value(value="Pass", rationale="fine"), "scored", 1.0, "fine"),
+        (Value(score=None, error="quota"), "unparsed", None, "quota"),
+        (None, "unparsed", None, "returned no score"),
+        (math.nan, "unparsed", None, "returned nan"),
+        (math.inf, "unparsed", None, "returned inf"),
+        ("very good", "unparsed", None, "returned the text 'very good'"),
+        ([], "failed", None, "returned an empty list"),
+        ([{"score": 1}, {"score": 0}], "failed", None, "returned two scores called 'own'"),
+        ({"points": 1}, "failed", None, "returned a dict; allowed: a number"),
+        ({"score": {"a": 1}}, "failed", None, "returned a score of type dict; allowed"),
+        (object(), "failed", None, "returned a object; allowed"),
+    ],
+)
+def test_what_a_judge_may_return(returned: object, status: str, value: float | None, reason: str) -> None:
+    (outcome,) = read_outcomes(returned, "own").values()
+    assert (outcome.status, outcome.value) == (status, value)
+    assert (outcome.reason or "").startswith(reason or "")
+    assert (outcome.reason is None) == (reason is None)
+
+
+def test_scores_with_keys_are_metrics() -> None:
+    def judge(outputs: str) -> list[dict[str, object]]:
+        return [{"key": "Tone of voice", "score": 0.25}, {"key": "2nd", "score": True}]
+
+    task, ratings = rated(judge)
+    assert task.metric_names == ("tone_of_voice", "score_2nd")
+    assert {(r.metric, r.score) for r in ratings} == {("tone_of_voice", 0.25), ("score_2nd", 1.0)}
+    assert [metric_name(n) for n in ("Faithfulness [GEval]", "__", "Ä")] == [
+        "faithfulness_geval",
+        "score",
+        "score",
+    ]
+
+
+def test_parameters_are_given_by_name() -> None:
+    seen: list[dict[str, object]] = []
+
+    def judge(*, inputs: str, outputs: str, reference_outputs: str | None = None, **fields: object) -> bool:
+        seen.append({"inputs": inputs, "outputs": outputs, "reference": reference_outputs, **fields})
+        return True
+
+    rated(judge, JudgeSettings(), texts(1))
+    assert seen[0] == {"inputs": "source 0", "outputs": "original 0", "reference": None}
+    seen.clear()
+    rated(judge, JudgeSettings(), texts(1, {"question": "Why?"}))
+    asked = {"inputs": "Why?", "outputs": "original 0", "reference": None, "context": "source 0"}
+    assert seen[0] == asked
+    seen.clear()
+    rated(judge, JudgeSettings(fields={"inputs": "source", "hint": "question"}), texts(1, {"question": "?"}))
+    assert seen[0] == {"inputs": "source 0", "outputs": "original 0", "reference": None, "hint": "?"}
+
+
+def test_a_mapping_serves_names_that_are_not_known() -> None:
+    def judge(story: str, ending: str, penalty: float = 0.5) -> float:
+        return float(story.startswith("source") and ending.startswith(("original", "typos"))) * penalty
+
+    _, ratings = rated(judge, JudgeSettings(scale=(0, 1), fields={"story": "source", "ending": "output"}))
+    assert scores(ratings) == {0.5}
+    with pytest.raises(InputError, match="parameter 'ending': no field of that name; say which"):
+        rated(judge)
+    with pytest.raises(
+        InputError, match=r"`judge_settings.fields` ending=outputs: no example has that field"
+    ):
+        rated(judge, JudgeSettings(fields={"story": "source", "ending": "outputs"}))
+    with pytest.raises(InputError, match=r"it has no such parameter; did you mean 'ending'"):
+        rated(judge, JudgeSettings(fields={"story": "source", "endings": "output", "ending": "output"}))
+    with pytest.raises(InputError, match="no parameter is given the text under judgement"):
+        rated(lambda source: 1.0)
+    with pytest.raises(InputError, match="parameter 'x' has no name"):
+        rated(partial(math.fabs))
+
+
+def test_none_and_faults_keep_their_reason() -> None:
+    def judge(outputs: str) -> object:
+        if outputs == "typos 1":
+            raise KeyError("quota")
+        return {"typos 2": None, "typos 3": math.nan, "typos 4": 7, "original 3": "maybe"}.get(outputs, 0.5)
+
+    _, ratings = rated(judge)
+    by_text = {f"{r.variant} {r.example}": (r.status, r.raw) for r in ratings if r.status != "scored"}
+    assert by_text == {
+        "typos 1": ("failed", "KeyError: 'quota'"),
+        "typos 2": ("unparsed", "returned no score"),
+        "typos 3": ("unparsed", "returned nan"),
+        "typos 4": ("out_of_scale", "7"),
+        "original 3": ("unparsed", "returned the text 'maybe'"),
+    }
+
+
+def test_a_judge_that_always_raises_is_asked_a_few_times() -> None:
+    calls: list[str] = []
+
+    def judge(outputs: str) -> float:
+        calls.append(outputs)
+        raise RuntimeError("no key")
+
+    with pytest.raises(InputError, match=r"failed on the first 5 texts \(RuntimeError: no key\)"):
+        rated(judge, UNIT, texts(20))
+    assert calls == [f"original {i}" for i in range(5)]
+
+
+def test_the_scale_must_be_known() -> None:
+    with pytest.raises(InputError, match=r"returned 0.5, and its scale is not known; .*0\.\.1"):
+        rated(lambda outputs: 0.5, JudgeSettings())
+    with pytest.raises(InputError, match="gave no score for the first 5 texts"):
+        rated(lambda outputs: None, JudgeSettings())
+    task, ratings = rated(lambda outputs: "original" in outputs, JudgeSettings())
+    assert (task.metrics[0].scale.min, task.metrics[0].scale.max) == (0, 1)
+    assert scores(ratings) == {0.0, 1.0}
+    for wrong in ((1, 1), (1, 0), (0, math.inf)):
+        with pytest.raises(InputError, match="the lower one first"):
+            JudgeSettings(scale=wrong)
+
+
+def test_verdicts_by_a_threshold_cost_no_further_call() -> None:
+    calls: list[str] = []
+
+    def judge(outputs: str) -> float:
+        calls.append(outputs)
+        return 0.7 if "original" in outputs else 0.4
+
+    settings = JudgeSettings(scale=(0, 1), threshold=0.5)
+    found = dhp.run(judge, "mini/summeval", n=4, judge_settings=settings, analysis=_QUICK)
+    assert [r.protocol for r in found] == ["none", "pass@0.5"]
+    assert len(calls) == len(set(calls))
+    task, ratings = rated(judge, settings)
+    assert task.metric_names == ("judge_pass",)
+    assert {(r.variant, r.score) for r in ratings} == {("original", 1.0), ("typos", 0.0)}
+    _, turned = rated(judge, JudgeSettings(scale=(0, 1), threshold=0.5, lower_is_better=True))
+    assert {(r.variant, r.score) for r in turned} == {("original", 0.0), ("typos", 1.0)}
+    with pytest.raises(InputError, match="threshold` 2: lies off the scale"):
+        rated(judge, JudgeSettings(scale=(0, 1), threshold=2))
+
+
+_QUICK = dhp.AnalysisConfig(resamples=None)
+
+
+def test_low_scores_may_be_good() -> None:
+    _, ratings = rated(lambda outputs: 2.0, JudgeSettings(scale=(1, 5), lower_is_better=True))
+    assert scores(ratings) == {4.0}
+
+
+def test_asynchronous_judges_run_together_and_threads_where_asked_for() -> None:
+    together = 4
+    barrier = threading.Barrier(together, timeout=10)
+
+    def slow(outputs: str) -> float:
+        if outputs.startswith("typos"):
+            barrier.wait()
+        return 0.5
+
+    candidates = texts(together)[:1] + [c for c in texts(together) if c.variant == "typos"]
+    _, ratings = rated(slow, JudgeSettings(scale=(0, 1), threads=together), candidates)
+    assert scores(ratings) == {0.5}
+
+    running, most = 0, 0
+
+    async def awaited(outputs: str) -> float:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.01)
+        running -= 1
+        return float(len(outputs) % 2)
+
+    models = ModelSettings(rate_limits=dhp.RateLimits(concurrency=3))
+    _, ratings = rated(awaited, UNIT, texts(), models)
+    assert most == 3
+    assert {(f"{r.variant} {r.example}", r.score) for r in ratings} == {
+        (c.text, float(len(c.text) % 2)) for c in texts()
+    }
+
+
+def test_replies_of_a_version_are_called_for_once(caplog: pytest.LogCaptureFixture) -> None:
+    calls: list[str] = []
+
+    def judge(outputs: str) -> float:
+        calls.append(outputs)
+        if outputs == "typos 0" and len(calls) < 14:
+            raise OSError("passing")
+        return 0.5
+
+    one = JudgeSettings(scale=(0, 1), version="1")
+    for expected in (12, 13, 14):  # what failed is called for again
+        rated(judge, one)
+        assert len(calls) == expected
+    rated(judge, JudgeSettings(scale=(0, 1), version="2"))
+    assert len(calls) == 14 + 12
+    assert "are not kept" not in caplog.text
+    rated(judge, UNIT)
+    rated(judge, UNIT)
+    assert len(calls) == 14 + 3 * 12
+    assert "its replies are not kept" in caplog.text
+
+
+def test_calls_count_against_the_limit() -> None:
+    models = ModelSettings(limits=dhp.Limits(calls=3))
+    with pytest.raises(dhp.StoppedEarly, match=r"`limits\.calls` 3"):
+        rated(lambda outputs: 0.5, JudgeSettings(scale=(0, 1), version="1"), models=models)
+
+
+FILE = """
+import dhp
+from beside import FACTOR
+def judge(outputs): return FACTOR
+class Other:
+    model, protocol = "own/other", "none"
+    def rate(self, candidates, task):
+        return iter(())
+other = Other()
+number = 4
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "own_judges.py").write_text(FILE)
+    (tmp_path / "beside.py").write_text("FACTOR = 0.5")
+    (tmp_path / "broken.py").write_text("import nothing_of_that_name")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["own_judges", "own_judges.py", "./own_judges.py"])
+def test_judges_are_found_by_name(folder: Path, name: str) -> None:
+    task, ratings = rated(f"python:{name}:judge")
+    assert (task.metric_names, scores(ratings)) == (("judge",), {0.5})
+    (other,) = find_judges(f"python:{name}:other", "dhp", ModelSettings(), ModelSettings().context())
+    assert other.model == "own/other"
+    sys.modules.pop("own_judges", None)
+    sys.modules.pop("beside", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("python:own_judges.py:judgee", "no 'judgee' in own_judges.py; did you mean 'judge'?"),
+        ("python:own_judge:judge", "cannot be imported (ModuleNotFoundError: No module named 'own_judge')"),
+        ("python:none.py:judge", "no file none.py; allowed: python:FILE.py:OBJECT"),
+        ("python:broken.py:x", "cannot be imported (ModuleNotFoundError: No module named 'nothing_of"),
+        ("python:own_judges.py:number", "is a int, of no known shape; allowed: a function f("),
+        ("python:own_judges.py:Other", "is the class Other, of no known shape; allowed: a function f("),
+        ("python:", "must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT"),
+        ("python::judge", "must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT"),
+        ("python:nobody", "no entry point of that name in the group dhp.judges"),
+    ],
+)
+def test_what_cannot_be_found_is_said_in_one_line(folder: Path, name: str, message: str) -> None:
+    with pytest.raises(InputError) as fault:
+        rated(name)
+    assert message in str(fault.value)
+    assert "\n" not in str(fault.value)
+
+
+def test_entry_points_are_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "acme-1.dist-info").mkdir()
+    (folder / "acme-1.dist-info" / "entry_points.txt").write_text("[dhp.judges]\nacme = own_judges:judge\n")
+    (folder / "acme-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1\n")
+    monkeypatch.syspath_prepend(folder)
+    assert scores(rated("python:acme")[1]) == {0.5}
+
+
+def test_settings_without_such_a_judge_are_refused() -> None:
+    with pytest.raises(InputError, match="`judge_settings`: are for functions and scorers"):
+        dhp.run("baseline/surface", "mini/summeval", n=2, judge_settings=UNIT)
+
+
+def test_the_same_function_twice_is_refused() -> None:
+    def judge(outputs: str) -> bool:
+        return True
+
+    with pytest.raises(InputError, match="is given twice"):
+        dhp.run([judge, judge], "mini/summeval", n=2)
+
+
+def planted(drop: Mapping[str, float]) -> Callable[..., Any]:
+    """A judge of a planted sensitivity: it knows the texts, by their perturber."""
+    parts = dhp.perturb_datasets("mini/summeval")
+    lost = {
+        t.text: drop.get(t.variant.partition(".")[0], 0.0) for part in parts for t in part.texts if t.text
+    }
+
+    def judge(*, inputs: str, outputs: str, reference_outputs: str | None = None) -> float:
+        return 0.9 - lost.get(outputs, 0.0) - (len(inputs) % 7) / 100
+
+    return judge
+
+
+def test_d_is_as_planted() -> None:
+    judge = planted({"random_typos": 0.3, "reordering": -0.05})
+    found = dhp.run(judge, "mini/summeval", judge_settings=UNIT, analysis=_QUICK)
+    d = {v.variant: v.d for v in found.variants}
+    full = 24 * math.log(2) / -math.log(0.05)  # all 24 pairs fell: p = 2 ** -24
+    assert d["random_typos.minor"] == pytest.approx(full)
+    assert d["random_typos.major"] == pytest.approx(full)
+    assert d["random_deletions.major"] == 0
+    assert d["reordering.major"] == pytest.approx(0, abs=1e-6)
+    assert found.ratings["scored"] == found.ratings["asked"]
