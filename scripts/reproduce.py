@@ -1,31 +1,37 @@
 """Published agreement figures beside ours, from published data and recorded answers.
 
-python scripts/reproduce.py ../shared/data [--quick]
+python scripts/reproduce.py ../shared/data [PART ...]
 
-Topical-Chat: Chiang and Lee (2023), gpt-3.5-turbo-0613. SummEval: the row of ROUGE-1 of
-Wang et al. (2023). Each cell: published, ours, difference.
+Parts: topical_chat (Chiang and Lee 2023, gpt-3.5-turbo-0613), summeval and realsumm (ROUGE rows of
+Wang et al. 2023), newsroom (ROUGE rows of Yuan et al. 2021), judge (answers of gpt-3.5-turbo-0301 that
+Shen et al. 2023 released, without published cells), williams (two judges of Topical-Chat). Default: all.
+Each cell: published, ours, difference; a dash where no published figure is at hand.
 """
 
 import gzip
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+import pandas as pd
 
 from dhp.content.catalog import read_task
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
-from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale
+from dhp.human.agreement import Agreement, correlate_tables
+from dhp.human.comparison import Williams, williams
 from dhp.human.correlation import Coefficient, Level, correlate
 from dhp.human.scores import Floats
 from dhp.judge.extraction.rating import read_rating
+from dhp.judge.judges.recorded import dialogue_id
 from dhp.judge.metrics.judge import metric_judge
-from dhp.loaders.rated import RatedText, read_rated
+from dhp.loaders.rated import RatedText, human_scores, read_rated
+from dhp.run import judge_texts
 
 # Pearson pooled and Kendall per source of naturalness, then of coherence.
 TOPICAL_CHAT: dict[tuple[str, AnswerForm], tuple[float, ...]] = {
@@ -34,14 +40,43 @@ TOPICAL_CHAT: dict[tuple[str, AnswerForm], tuple[float, ...]] = {
     ("llm_eval_no_cot", "free-text"): (0.464, 0.476, 0.524, 0.426),
     ("analyze_rate", "analyze-rate"): (0.524, 0.470, 0.477, 0.416),
 }
-# Spearman, Pearson, Kendall per source.
-ROUGE_1 = {
-    "coherence": (0.167, 0.160, 0.126),
-    "relevance": (0.326, 0.359, 0.252),
-    "consistency": (0.160, 0.224, 0.130),
-    "fluency": (0.115, 0.158, 0.094),
+# Spearman, Pearson, Kendall per source, then over all items; rougeLsum is what the study calls ROUGE-L.
+ROUGE: dict[tuple[str, str, str], tuple[float | None, ...]] = {
+    ("summeval", "rouge1", "coherence"): (0.167, 0.160, 0.126, 0.184, 0.193, 0.131),
+    ("summeval", "rouge1", "relevance"): (0.326, 0.359, 0.252, 0.302, None, 0.219),
+    ("summeval", "rouge1", "consistency"): (0.160, 0.224, 0.130, 0.137, None, 0.110),
+    ("summeval", "rouge1", "fluency"): (0.115, 0.158, 0.094, 0.080, None, 0.062),
+    ("summeval", "rouge2", "coherence"): (0.184, 0.174, 0.139, 0.145, 0.140, 0.103),
+    ("summeval", "rouge2", "relevance"): (0.290, 0.327, 0.219, 0.245, None, None),
+    ("summeval", "rouge2", "consistency"): (0.187, 0.246, 0.155, 0.129, None, 0.103),
+    ("summeval", "rouge2", "fluency"): (0.159, 0.185, 0.128, 0.062, None, 0.048),
+    ("summeval", "rougeLsum", "coherence"): (0.128, 0.102, 0.099, 0.141, 0.148, 0.100),
+    ("summeval", "rougeLsum", "relevance"): (0.311, 0.342, 0.237, 0.284, 0.318, 0.205),
+    ("summeval", "rougeLsum", "consistency"): (0.115, 0.189, 0.092, 0.109, None, 0.087),
+    ("summeval", "rougeLsum", "fluency"): (0.105, 0.141, 0.084, 0.079, None, 0.061),
+    ("realsumm", "rouge1", "litepyramid_recall"): (0.498, 0.526, 0.408, 0.533, 0.555, 0.383),
+    ("realsumm", "rouge2", "litepyramid_recall"): (0.423, 0.449, 0.353, None, None, None),
+    ("realsumm", "rougeLsum", "litepyramid_recall"): (0.488, None, None, None, None, None),
+    ("newsroom", "rouge1", "coherence"): (0.095, None, None, None, None, None),
+    ("newsroom", "rouge1", "fluency"): (0.104, None, None, None, None, None),
+    ("newsroom", "rouge1", "informativeness"): (0.130, None, None, None, None, None),
+    ("newsroom", "rouge1", "relevance"): (0.147, None, None, None, None, None),
+    ("newsroom", "rouge2", "coherence"): (0.026, None, None, None, None, None),
+    ("newsroom", "rouge2", "fluency"): (0.048, None, None, None, None, None),
+    ("newsroom", "rouge2", "informativeness"): (0.079, None, None, None, None, None),
+    ("newsroom", "rouge2", "relevance"): (0.091, None, None, None, None, None),
+    ("newsroom", "rougeLsum", "coherence"): (0.064, None, None, None, None, None),
+    ("newsroom", "rougeLsum", "fluency"): (0.072, None, None, None, None, None),
+    ("newsroom", "rougeLsum", "informativeness"): (0.089, None, None, None, None, None),
+    ("newsroom", "rougeLsum", "relevance"): (0.106, None, None, None, None, None),
 }
-Cell = tuple[str, float, float]
+PART = {"realsumm": "recall"}
+COLUMNS: tuple[tuple[Level, Coefficient], ...] = tuple(
+    (level, coefficient)
+    for level in ("per_source", "pooled")
+    for coefficient in ("spearman", "pearson", "kendall")
+)
+Cell = tuple[str, float | None, float]
 
 
 def grid(texts: list[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, str], tuple[int, int]]]:
@@ -66,17 +101,23 @@ def first_digit(answer: str, form: AnswerForm) -> float | None:
     return float(found[1]) if found else None
 
 
+def judged(folder: Path, metric: str, protocol: str, form: AnswerForm, reading: str) -> tuple[Floats, Floats]:
+    """Human scores and the judge's means of Topical-Chat, shape (dialogues, systems)."""
+    human, places = grid(read_rated("topical_chat", folder / "topical_chat.json"), metric)
+    judge = np.full(human.shape, np.nan)
+    file = folder / "chatgpt_responses" / f"gpt3.5_{metric[:3]}_{protocol}.json.gz"
+    for row in json.loads(gzip.decompress(file.read_bytes())):
+        scores = [s for a in row["all_responses"] if (s := _read(a, form, reading)) is not None]
+        judge[places[dialogue_id(row["source"], row["context"]), row["system_id"]]] = (
+            fmean(scores) if scores else np.nan
+        )
+    return human, judge
+
+
 def topical_chat(folder: Path, reading: str = "ours") -> Iterator[Cell]:
-    texts = read_rated("topical_chat", folder / "topical_chat.json")
     for (protocol, form), published in TOPICAL_CHAT.items():
         for k, metric in enumerate(("naturalness", "coherence")):
-            human, places = grid(texts, metric)
-            judge = np.full(human.shape, np.nan)
-            file = folder / "chatgpt_responses" / f"gpt3.5_{metric[:3]}_{protocol}.json.gz"
-            for row in json.loads(gzip.decompress(file.read_bytes())):
-                scores = [s for a in row["all_responses"] if (s := _read(a, form, reading)) is not None]
-                key = (text_hash(f"{row['source']}\n{row['context']}"), row["system_id"])
-                judge[places[key]] = fmean(scores) if scores else np.nan
+            human, judge = judged(folder, metric, protocol, form, reading)
             name = f"topical_chat {protocol} {metric}"
             yield f"{name} Pearson, pooled", published[2 * k], value(human, judge, "pooled", "pearson")
             yield (
@@ -102,31 +143,106 @@ def rouge(texts: list[RatedText], model: str) -> dict[tuple[str, str], float]:
     return {(r.example, r.variant): r.score or 0.0 for r in judge.rate(candidates, task)}
 
 
-def summeval(folder: Path) -> Iterator[Cell]:
-    texts = read_rated("summeval", folder / "summeval" / "summeval.jsonl")
-    scores = rouge(texts, "metric/rouge1")
-    for metric, published in ROUGE_1.items():
+def rouge_rows(folder: Path, name: str) -> Iterator[Cell]:
+    """The ROUGE rows of a set: F1 averaged over the references, recall for RealSumm; stemmed."""
+    texts = read_rated(name, folder / name / f"{name}.jsonl")
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for (each, kind, metric), published in ROUGE.items():
+        if each != name:
+            continue
+        if kind not in found:
+            found[kind] = rouge(texts, f"metric/{kind}?part={PART.get(name, 'f')}")
         human, places = grid(texts, metric)
         judge = np.full(human.shape, np.nan)
         for key, place in places.items():
-            judge[place] = scores[key]
-        coefficients: tuple[Coefficient, ...] = ("spearman", "pearson", "kendall")
-        for coefficient, expected in zip(coefficients, published, strict=True):
-            found = value(human, judge, "per_source", coefficient)
-            yield f"summeval rouge1 {metric} {coefficient}, per source", expected, found
+            judge[place] = found[kind][key]
+        for (level, coefficient), expected in zip(COLUMNS, published, strict=True):
+            yield (
+                f"{name} {kind} {metric} {coefficient}, {level}",
+                expected,
+                value(human, judge, level, coefficient),
+            )
 
 
-def main(folder: Path, quick: bool) -> None:
-    parts: list[Callable[[], Iterator[Cell]]] = [lambda: topical_chat(folder / "topical_chat")]
-    if not quick:
-        parts.append(lambda: summeval(folder))
-    for part in parts:
-        for name, published, ours in part():
-            print(f"{name:62} {published:7.3f} {ours:7.3f} {ours - published:+7.3f}")
+def recorded_judge(folder: Path) -> Agreement:
+    """gpt-3.5-turbo-0301 on 12 systems of SummEval, reason then score and stars, by the user's own way."""
+    data = f"summeval={folder / 'summeval' / 'summeval.jsonl'}"
+    file = folder / "judge_responses" / "summeval_gpt-3.5-turbo-0301.jsonl.gz"
+    frames = [judge_texts(f"replay/{file}?protocol={protocol}", data) for protocol in ("rts", "stareval")]
+    ratings = pd.concat(frames)
+    ratings["model"] = "gpt-3.5-turbo-0301"
+    human = pd.DataFrame(human_scores(read_rated("summeval", folder / "summeval" / "summeval.jsonl")))
+    return correlate_tables(ratings, human)
+
+
+def print_judge(folder: Path) -> None:
+    found = recorded_judge(folder)
+    for judge in found.judges:
+        for metric in judge.metrics:
+            for c in metric.correlations:
+                ends = "undefined" if c.ci is None else f"[{c.ci[0]:.3f}, {c.ci[1]:.3f}]"
+                name = f"{judge.judge} {metric.metric} {c.coefficient}, {c.level}"
+                print(f"{name:62}       – {c.value or float('nan'):7.3f} {ends}")
+    for pair in found.pairs:
+        if pair.williams:
+            name = f"{pair.first} against {pair.second}, {pair.metric}"
+            print(f"{name:75} Williams t {pair.williams.t:+.2f}, p {pair.williams.p_two_sided:.3g}")
+
+
+COMPARED: tuple[tuple[tuple[str, AnswerForm], tuple[str, AnswerForm]], ...] = (
+    (("geval", "score-only"), ("geval_no_auto_cot", "score-only")),
+    (("llm_eval_no_cot", "free-text"), ("geval_no_auto_cot", "score-only")),
+)
+"""The studies' own comparisons: Auto-CoT against none, free text against a score only."""
+
+
+def compared(folder: Path) -> Iterator[tuple[str, Williams]]:
+    for first, second in COMPARED:
+        for metric in ("naturalness", "coherence"):
+            human, one = judged(folder, metric, *first, "ours")
+            _, other = judged(folder, metric, *second, "ours")
+            there = ~(np.isnan(human) | np.isnan(one) | np.isnan(other))
+            r = np.corrcoef([human[there], one[there], other[there]])
+            test = williams(float(r[0, 1]), float(r[0, 2]), float(r[1, 2]), int(there.sum()))
+            assert test
+            yield f"{first[0]} against {second[0]}, {metric}, {test.n} items", test
+
+
+def print_cells(cells: Iterable[Cell]) -> None:
+    for name, published, ours in cells:
+        apart = f"{'–':>7} {ours:7.3f}" if published is None else f"{published:7.3f} {ours:7.3f}"
+        print(f"{name:62} {apart}" + ("" if published is None else f" {ours - published:+7.3f}"))
+
+
+def print_topical_chat(folder: Path) -> None:
+    print_cells(topical_chat(folder))
     print("\nThe same with the study's own reading, the first digit of an answer:")
-    for name, published, ours in topical_chat(folder / "topical_chat", "first digit"):
-        print(f"{name:62} {published:7.3f} {ours:7.3f} {ours - published:+7.3f}")
+    print_cells(topical_chat(folder, "first digit"))
+
+
+def print_williams(folder: Path) -> None:
+    for name, test in compared(folder):
+        print(f"{name:62} Williams t {test.t:+.2f}, p two-sided {test.p_two_sided:.3g}")
+
+
+PARTS: dict[str, Callable[[Path], None]] = {
+    "topical_chat": lambda folder: print_topical_chat(folder / "topical_chat"),
+    "williams": lambda folder: print_williams(folder / "topical_chat"),
+    "judge": print_judge,
+    **{
+        name: lambda folder, name=name: print_cells(rouge_rows(folder, name))  # type: ignore[misc]
+        for name in ("realsumm", "newsroom", "summeval")
+    },
+}
+
+
+def main(folder: Path, parts: Sequence[str]) -> None:
+    if unknown := [part for part in parts if part not in PARTS]:
+        sys.exit(f"unknown part '{unknown[0]}'; allowed: {', '.join(PARTS)}")
+    for part in parts or PARTS:
+        PARTS[part](folder)
+        print()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), "--quick" in sys.argv)
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,5 +1,6 @@
 """Shared by all tests: hypothesis without deadlines (timings are measured by scripts), a private cache."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ def private_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
 
 @pytest.fixture(scope="session")
 def real() -> Path:
-    """The folder of published data; without it the test is skipped."""
-    folder = Path(__file__).resolve().parents[2] / "shared" / "data"
+    """The folder of published data, `DHP_REAL_DATA` or ../shared/data; without it the test is skipped."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("DHP_REAL_DATA", default))
     if not folder.is_dir():
-        pytest.skip(f"the published data is not at {folder}")
+        pytest.skip(f"the published data is not at {folder}; DHP_REAL_DATA names its folder")
     return folder

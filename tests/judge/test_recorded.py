@@ -225,8 +225,10 @@ def test_a_recorded_variant_plays_the_original(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", row("4", "M22"), row("2", "M9"))
     ratings = rated(f"replay/{path}?form=score-only&original=M22", "original", "M9")
     assert [(r.variant, r.score) for r in ratings] == [("original", 4), ("M9", 2)]
+    judge = find_judge(f"replay/{path}?form=score-only")
+    judge.prepare([Candidate("a", "M9", "text", "source")], task())  # no original is to be rated
     with pytest.raises(InputError, match="say original=NAME; allowed: M22, M9"):
-        find_judge(f"replay/{path}?form=score-only")
+        judge.prepare([Candidate("a", "original", "text", "source")], task())
     with pytest.raises(
         InputError, match="no variant 'M2' is recorded; say original=NAME; did you mean 'M22'"
     ):

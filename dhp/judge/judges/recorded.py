@@ -196,16 +196,25 @@ class RecordedJudge(Judge):
         self.protocol = answers[0].protocol or "none"
         self._form = self._form_of(settings.get("form") or self.protocol)
         self._original = settings.get("original", ORIGINAL)
-        variants = {answer.variant for answer in answers}
-        if self._original not in variants:
-            raise InputError(
-                f"model '{model}': no variant '{self._original}' is recorded; say original=NAME; "
-                f"{suggest(self._original, variants)}"
-            )
+        self._variants = {answer.variant for answer in answers}
+        if "original" in settings:
+            self._need_original()
         self._answers: dict[tuple[str, str, str], list[RecordedAnswer]] = defaultdict(list)
         for answer in answers:
             self._answers[answer.example, answer.variant, answer.metric].append(answer)
         self.samples = max(map(len, self._answers.values()))
+
+    def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
+        """Raises `InputError` where originals are to be rated and no recorded variant plays the original."""
+        if any(c.variant == ORIGINAL for c in candidates):
+            self._need_original()
+
+    def _need_original(self) -> None:
+        if self._original not in self._variants:
+            raise InputError(
+                f"model '{self.model}': no variant '{self._original}' is recorded; say original=NAME; "
+                f"{suggest(self._original, self._variants)}"
+            )
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """The recorded samples of every candidate and metric; failed where there are none."""

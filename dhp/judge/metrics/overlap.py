@@ -4,7 +4,7 @@ The figures are those of the packages rouge-score, sacrebleu and nltk, in [0, 1]
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dhp.core.errors import InputError
@@ -56,7 +56,16 @@ def need(package: str, metric: str) -> Any:
 
 @cache
 def _scorer(kind: str) -> Any:
-    return need("rouge_score.rouge_scorer", kind).RougeScorer([kind], use_stemmer=True)
+    scorer = need("rouge_score.rouge_scorer", kind)
+    return scorer.RougeScorer([kind], tokenizer=_StemsOnce())
+
+
+class _StemsOnce:
+    """rouge-score's own tokens with stems; a reference, met with the text of each system, is stemmed once."""
+
+    def __init__(self) -> None:
+        tokenizer = need("rouge_score.tokenizers", "rouge").DefaultTokenizer(use_stemmer=True)
+        self.tokenize = lru_cache(maxsize=4096)(tokenizer.tokenize)
 
 
 def _rouge(kind: str, part: str) -> Score:
@@ -70,6 +79,7 @@ def _rouge(kind: str, part: str) -> Score:
     return score
 
 
+@lru_cache(maxsize=4096)
 def _by_lines(text: str) -> str:
     """One sentence a line, as rougeLsum wants it."""
     from dhp.core.text import sentences
