@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dhp.cli.option_groups import ALLOW
 from dhp.cli.output import output_console
 from dhp.core.text import printable
 
@@ -21,7 +22,7 @@ _SHOWN = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew"
 
 @click.command()
 @click.argument("run", nargs=-1, required=True)
-@click.option("--allow", multiple=True, metavar="protocol", help="Compare protocols.")
+@click.option("--allow", **ALLOW)
 @click.option("--resamples", default=2000, metavar="K", help="Of the examples; 40 a pair or more.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
 def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: bool) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.option_groups import ALLOW
 from dhp.core.text import printable
 
 
@@ -14,12 +15,14 @@ from dhp.core.text import printable
 @click.option("--min-d-avg", type=float, metavar="X", help="Least D_avg of every result.")
 @click.option("--against", metavar="OLD_RUN", help="An earlier run, for --max-drop.")
 @click.option("--max-drop", type=float, metavar="X", help="Most that D_min and D_avg may fall against it.")
+@click.option("--allow", **ALLOW)
 def gate(
     run: str,
     min_d_min: float | None,
     min_d_avg: float | None,
     against: str | None,
     max_drop: float | None,
+    allow: tuple[str, ...],
 ) -> None:
     """Exit with 1 unless every result of a run is good enough.
 
@@ -29,7 +32,8 @@ def gate(
     """
     from dhp.runs.gate import Gate, check_run
 
-    conditions = Gate(min_d_min, min_d_avg, max_drop, None if against is None else Path(against))
+    earlier = None if against is None else Path(against)
+    conditions = Gate(min_d_min, min_d_avg, max_drop, earlier, allow)
     verdict = check_run(run, conditions)
     for doubt in verdict.doubts:
         print(f"dhp: warning: {printable(doubt)}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 import click
 
+from dhp.cli.option_groups import ALLOW
 from dhp.core.text import printable
 
 
@@ -24,7 +25,8 @@ def leaderboard() -> None:
 @leaderboard.command()
 @click.argument("run", nargs=-1)
 @click.option("--out", default="site", metavar="DIR", help="Folder of the site.")
-def site(run: tuple[str, ...], out: str) -> None:
+@click.option("--allow", **ALLOW)
+def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
     """Write a leaderboard as a static site.
 
     The site holds pages, the tables as JSON, CSV, Markdown and LaTeX, and the JSON Schema of results files,
@@ -38,7 +40,7 @@ def site(run: tuple[str, ...], out: str) -> None:
     from dhp.leaderboard.site import write_site
     from dhp.leaderboard.tables import make_tables
 
-    tables = make_tables(read_entries(run))
+    tables = make_tables(read_entries(run), allow)
     write_site(tables, out)
     count = sum(len(table.rows) for table in tables)
     page = f"{out.rstrip('/')}/index.html"

@@ -82,6 +82,11 @@ SUITE: dict[str, Any] = {
     "metavar": "NAME|FILE.yaml",
     "help": "Perturbers and parameters; default: the dataset's.",
 }
+ALLOW: dict[str, Any] = {
+    "multiple": True,
+    "metavar": "PART",
+    "help": "A part of the signature that may differ: protocol or metrics; may be repeated.",
+}
 """Settings of options that also stand outside a group."""
 
 

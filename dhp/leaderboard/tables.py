@@ -1,6 +1,6 @@
 """Results in tables of like with like, ranked with ties."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +9,7 @@ import numpy as np
 from dhp.core.errors import InputError
 from dhp.leaderboard.entries import Entry
 from dhp.report.labels import group_letters
+from dhp.runs.comparable import check_allowed
 from dhp.runs.compare import DatasetComparison, compare_results, unpaired
 from dhp.runs.reader import RunResult
 
@@ -79,12 +80,19 @@ class Table:
         return self.rows[0].entry.result.dataset
 
 
-def make_tables(entries: Sequence[Entry]) -> list[Table]:
-    """One table for each kind of result, by task and dataset, the fullest of a dataset first."""
+def make_tables(entries: Sequence[Entry], allow: Collection[str] = ()) -> list[Table]:
+    """One table for each kind of result, by task and dataset, the fullest of a dataset first.
+
+    `allow` names parts of the signature that may differ within a table, beside the protocol; see
+    `dhp.runs.comparable`.
+    """
+    check_allowed(allow)
     kinds: dict[tuple[str, ...], list[Entry]] = {}
     for entry in sorted(entries, key=lambda e: e.key):
-        kinds.setdefault(entry.kind, []).append(entry)
-    tables = [_table(members) for members in kinds.values()]
+        kind = tuple(value for part, value in entry.shared.items() if part not in allow)
+        names = sorted({m for v in entry.result.variants for m in v.metrics}) if "metrics" in allow else []
+        kinds.setdefault((*kind, *names), []).append(entry)
+    tables = [_table(members, allow) for members in kinds.values()]
     return sorted(tables, key=lambda t: (t.task, t.dataset, -len(t.rows), tuple(t.parts.values())))
 
 
@@ -107,9 +115,9 @@ def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> lis
     ]
 
 
-def _table(entries: Sequence[Entry]) -> Table:
+def _table(entries: Sequence[Entry], allow: Collection[str]) -> Table:
     there = [e for e in entries if e.result.d_avg is not None]
-    rule, ranks, comparison = _ranked(there)
+    rule, ranks, comparison = _ranked(there, allow)
     rows = []
     for entry in entries:
         place = there.index(entry) if entry in there else None
@@ -120,7 +128,8 @@ def _table(entries: Sequence[Entry]) -> Table:
         rows.append(Row(entry, rank, ranks.count(rank) > 1 if rank else False, letters))
     rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(row.entry.result.d_avg or 0.0)))
     first, end = entries[0], _end(entries)
-    return Table(first.shared, first.task, rule, tuple(rows), comparison, tuple(there), end)
+    shared = {part: value for part, value in first.shared.items() if part not in allow}
+    return Table(shared, first.task, rule, tuple(rows), comparison, tuple(there), end)
 
 
 def _end(entries: Sequence[Entry]) -> float:
@@ -132,13 +141,15 @@ def _end(entries: Sequence[Entry]) -> float:
     return max(ends) * 1.02
 
 
-def _ranked(entries: Sequence[Entry]) -> tuple[Rule, list[int], DatasetComparison | None]:
+def _ranked(
+    entries: Sequence[Entry], allow: Collection[str]
+) -> tuple[Rule, list[int], DatasetComparison | None]:
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
     rated = [RunResult(e.place, e.result, e.ratings) for e in entries if e.ratings is not None]
     apart = any(run.ratings.interim is not None or run.result.curves for run in rated)
     paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
     if paired and unpaired(rated) is None:
-        found = _comparison(rated)
+        found = _comparison(rated, allow)
         by_average = found.scores["d_avg"]
         if np.isfinite(by_average.point).all():
             return "paired", group_ranks(by_average.point.tolist(), by_average.groups), found
@@ -148,8 +159,8 @@ def _ranked(entries: Sequence[Entry]) -> tuple[Rule, list[int], DatasetCompariso
     return "figures", competition_ranks([e.result.d_avg or 0.0 for e in entries]), None
 
 
-def _comparison(rated: Sequence[RunResult]) -> DatasetComparison:
+def _comparison(rated: Sequence[RunResult], allow: Collection[str]) -> DatasetComparison:
     for run in rated[1:]:
         if set(run.ratings.examples) != set(rated[0].ratings.examples):
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
-    return compare_results(rated[0].result.dataset, rated, ("protocol",), RESAMPLES)
+    return compare_results(rated[0].result.dataset, rated, {"protocol", *allow}, RESAMPLES)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from dhp.analysis.response_style import shared_styles
 from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
+from dhp.runs.comparable import allowing, check_allowed, differences
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.compare import Comparison, compare
 from dhp.stats.design import Design
@@ -53,7 +54,7 @@ def compare_runs(
     folders
         Run folders; each may hold several models and datasets.
     allow
-        `protocol`, to compare protocols of one model on purpose.
+        Parts of the signature that may differ; see `dhp.runs.comparable`.
     resamples
         Of the examples, at least 1; 40 for each pair of judges are taken where that is more, as the adjusted
         p-values of many pairs could not fall below 0.05 with fewer.
@@ -65,8 +66,7 @@ def compare_runs(
         some: these are left out with a warning), runs whose signatures differ in what must agree (names what
         differs), runs with doses or that stopped early, and a judge that is `unpaired`.
     """
-    if refused := [name for name in allow if name != "protocol"]:
-        raise InputError(f"`allow` '{refused[0]}': would compare what cannot be; allowed: protocol")
+    check_allowed(allow)
     if resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more")
     by_dataset: dict[str, list[RunResult]] = {}
@@ -124,10 +124,10 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
         raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
     first, *others = entries
     for other in others:
-        for part, (here, there) in first.result.signed.differences(other.result.signed, allow).items():
+        for part, (here, there) in differences(first.result, other.result, allow).items():
             raise InputError(
                 f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
-                f"{other.place}; allowed: runs that agree in it{_allowing(part)}"
+                f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"
             )
     for entry in entries:
         for apart, kind, option in (
@@ -173,10 +173,6 @@ def _compared(
     )
     shared = shared_styles([e.ratings for e in entries], list(levels))
     return DatasetComparison(dataset, len(first.ratings.examples), judges, found, shared)
-
-
-def _allowing(part: str) -> str:
-    return ", or `allow` protocol to compare them on purpose" if part == "protocol" else ""
 
 
 def _plain(value: Any) -> Any:

@@ -1,11 +1,12 @@
 """A gate for runs: how much a judge must discern, and how far it may fall below an earlier run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
+from dhp.runs.comparable import allowing, check_allowed, differences, same_judge
 from dhp.runs.reader import read_results, read_run
 
 _SHOWN = {"d_min": "D_min", "d_avg": "D_avg"}
@@ -30,8 +31,11 @@ class Gate:
     """How far D_min and D_avg may each fall below those of the earlier run, 0 or more."""
     against: Path | None = None
     """Folder of the earlier run, or its results file."""
+    allow: Collection[str] = ()
+    """Parts of the signature that may differ from the earlier run; see `dhp.runs.comparable`."""
 
     def __post_init__(self) -> None:
+        check_allowed(self.allow)
         conditions = {"`d_min`": self.d_min, "`d_avg`": self.d_avg, "`max_drop`": self.max_drop}
         for option, value in conditions.items():
             if value is not None and not abs(value) < float("inf"):
@@ -58,9 +62,9 @@ class Verdict:
 def check_run(folder: str | Path, gate: Gate) -> Verdict:
     """Hold a gate against every result of a run.
 
-    An undefined D does not pass. Two runs are compared by dataset and protocol; by model too where a run has
-    several models, as otherwise the judge before and the judge after may bear different names. Either run
-    is named by its folder or its results file.
+    An undefined D does not pass. Two runs are compared by dataset and name of the protocol, across edits of
+    its prompts and settings; by model too where a run has several models, as otherwise the judge before and
+    the judge after may bear different names. Either run is named by its folder or its results file.
 
     Raises
     ------
@@ -74,7 +78,7 @@ def check_run(folder: str | Path, gate: Gate) -> Verdict:
     _check_stopped(folder, results, gate)
     broken = [line for r in results for line in _broken(r, gate)]
     if gate.against is not None:
-        pairs = _pairs(folder, results, gate.against)
+        pairs = _pairs(folder, results, gate.against, gate.allow)
         broken += [line for new, old in pairs for line in _fallen(new, old, gate.max_drop or 0.0)]
     doubts = tuple(f"{_name(r)}: {warning}" for r in results for warning in r.warnings)
     said = dict.fromkeys(broken or _held(results, gate))
@@ -113,20 +117,20 @@ def _broken(result: Result, gate: Gate) -> Iterator[str]:
             yield f"{_name(result)}: {_SHOWN[figure]} {below}"
 
 
-def _pairs(folder: str | Path, results: Results, place: Path) -> list[tuple[Result, Result]]:
+def _pairs(
+    folder: str | Path, results: Results, place: Path, allow: Collection[str]
+) -> list[tuple[Result, Result]]:
     """Each result with that of the same judge in the earlier run at `place`."""
     earlier = _averaged(place)
-    single = all(len({r.model for r in run}) == 1 for run in (results, earlier))
+    models = any(len({r.model for r in run}) > 1 for run in (results, earlier))
 
-    def judge(result: Result) -> tuple[str, str]:
-        return result.protocol, "" if single else result.model
+    def alike(one: Result, others: Sequence[Result]) -> list[Result]:
+        found = [r for r in others if same_judge(one, r, models=models, allow=allow)]
+        return sorted(found, key=lambda r: r.protocol != one.protocol)
 
-    pairs = []
-    for result in results:
-        mine = [r for r in earlier if judge(r) == judge(result)]
-        pairs.append((result, _counterpart(result, mine, place, single)))
+    pairs = [(r, _counterpart(r, alike(r, earlier), place, models, allow)) for r in results]
     for old in earlier:
-        mine = [r for r in results if judge(r) == judge(old)] or list(results)
+        mine = alike(old, results) or list(results)
         if all(r.dataset != old.dataset for r in mine):
             raise InputError(
                 f"{folder}: lacks dataset '{old.dataset}', on which {place} has a result; "
@@ -135,18 +139,20 @@ def _pairs(folder: str | Path, results: Results, place: Path) -> list[tuple[Resu
     return pairs
 
 
-def _counterpart(result: Result, earlier: Sequence[Result], place: Path, single: bool) -> Result:
+def _counterpart(
+    result: Result, earlier: Sequence[Result], place: Path, models: bool, allow: Collection[str]
+) -> Result:
     alike = [r for r in earlier if r.dataset == result.dataset]
     if not alike:
-        model = "" if single else f" by model '{result.model}'"
+        model = f" by model '{result.model}'" if models else ""
         raise InputError(
             f"{place}: holds no result on '{result.dataset}' under protocol '{result.protocol}'{model}; "
-            "allowed: a run of the same datasets and protocols"
+            f"allowed: a run of the same datasets and protocols{allowing('protocol', allow)}"
         )
-    for part, (here, there) in result.signed.differences(alike[0].signed).items():
+    for part, (here, there) in differences(result, alike[0], {"protocol", *allow}).items():
         raise InputError(
             f"{place}: dataset '{result.dataset}': {part} differs, '{there}' there and '{here}' in the "
-            "run; allowed: runs that agree in it"
+            f"run; allowed: runs that agree in it{allowing(part, allow)}"
         )
     return alike[0]
 

@@ -84,9 +84,8 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             compare_runs(folders)  # type: ignore[arg-type]
     both = [runs / "good", runs / "noisy"]
-    with pytest.raises(
-        InputError, match="`allow` 'dataset': would compare what cannot be; allowed: protocol"
-    ):
+    refused = "`allow` 'dataset': would compare what cannot be; allowed: protocol, metrics"
+    with pytest.raises(InputError, match=refused):
         compare_runs(both, allow=["dataset"])
     with pytest.raises(InputError, match="resamples: 0; allowed: 1 or more"):
         compare_runs(both, resamples=0)
@@ -107,7 +106,7 @@ def test_protocols_are_compared_on_purpose(tmp_path: Path) -> None:
                 out=tmp_path / name,
             )
     folders = [tmp_path / "dhp", tmp_path / "stars"]
-    with pytest.raises(InputError, match=r"protocol differs, .* or `allow` protocol to compare them"):
+    with pytest.raises(InputError, match=r"protocol differs, .* or `allow` protocol to compare protocols"):
         compare_runs(folders)
     (found,) = compare_runs(folders, allow=["protocol"])
     assert [judge.partition("@")[0] for judge in found.judges] == ["openai/stub (dhp", "openai/stub (stars"]

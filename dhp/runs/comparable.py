@@ -1,0 +1,62 @@
+"""Which results compare: the one rule of `compare`, `gate` and `leaderboard`, and the names of judges.
+
+A judge is a model under a protocol. Results compare where their signatures agree in data, number of
+examples, suite, method, metrics, weights and statistics; seed and version may differ. The protocol is part of
+the judge: `compare` takes judges under different protocols only where that is allowed, `gate` pairs judges by
+name, across edits of their prompts, and `leaderboard` names the protocol of each row.
+"""
+
+from collections.abc import Collection, Mapping
+
+from dhp.analysis.results import Result
+from dhp.core.errors import InputError
+
+ALLOWABLE: Mapping[str, str] = {
+    "protocol": "to compare protocols on purpose",
+    "metrics": "where metrics of the same names have other scales or definitions",
+}
+"""Parts of the signature that may be allowed to differ, each with what that is for."""
+
+
+def check_allowed(allow: Collection[str]) -> None:
+    """Raise `InputError` for a part that may never differ."""
+    if refused := [name for name in allow if name not in ALLOWABLE]:
+        raise InputError(
+            f"`allow` '{refused[0]}': would compare what cannot be; allowed: {', '.join(ALLOWABLE)}"
+        )
+
+
+def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict[str, tuple[str, str]]:
+    """Part of the signature -> its text in both results, for the parts that forbid a comparison.
+
+    Names of metrics must agree even where `metrics` is allowed to differ.
+    """
+    found = one.signed.differences(other.signed, allow)
+    names = [", ".join(sorted({m for v in r.variants for m in v.metrics})) for r in (one, other)]
+    if "metrics" in allow and names[0] != names[1]:
+        found["metrics"] = (names[0], names[1])
+    return found
+
+
+def allowing(part: str, allow: Collection[str] = ()) -> str:
+    """The end of a message about a part that differs: how to allow it, where that is possible."""
+    return f", or `allow` {part} {ALLOWABLE[part]}" if part in ALLOWABLE and part not in allow else ""
+
+
+def protocol_name(protocol: str) -> str:
+    """The name of a protocol, or of a prompt, without the hash of its settings."""
+    return protocol.partition("@")[0]
+
+
+def same_judge(one: Result, other: Result, *, models: bool, allow: Collection[str] = ()) -> bool:
+    """Whether two results are of one judge by name, whatever was edited in its prompts.
+
+    Parameters
+    ----------
+    models
+        Whether the model counts; not where each run has a single one, as it may then be exchanged.
+    allow
+        With `protocol` in it the name of the protocol does not count either.
+    """
+    same_protocol = "protocol" in allow or protocol_name(one.protocol) == protocol_name(other.protocol)
+    return same_protocol and (not models or one.model == other.model)
