@@ -24,6 +24,8 @@ _OUR_FIELDS = (
     "level",
     "control",
     "reference",
+    "language",
+    "source_language",
 )
 
 
@@ -80,6 +82,11 @@ class TextOptions:
     perturbed: str | None = option(
         "--perturbed", metavar="DIR|hf:ORG/NAME", help="A perturbation set, of your own or released."
     )
+    text_language: str | None = option(
+        "--text-language",
+        metavar="CODE",
+        help="Language of the texts of your own file, e.g. de, where no column language says it.",
+    )
     controls: bool = option("--controls", default=False, help="Add changes that must not lower a score.")
     attacks: bool = option("--attacks", default=False, help="Add changes that must not raise a score.")
     doses: tuple[str, ...] = option(
@@ -105,6 +112,7 @@ class TextOptions:
             "perturbers": [load_perturber(reference) for reference in self.perturber],
             "perturb_model": self._perturb_model(),
             "perturbed": self.perturbed,
+            "text_language": self.text_language,
             "controls": self.controls,
             "attacks": self.attacks,
             "doses": _doses(self.doses),

@@ -86,8 +86,10 @@ class Card(Spec):
     """Which examples qualify, as the DHP paper chose them."""
     n: int | None = Field(default=None, ge=1)
     """How many examples a run takes; all where it is not said."""
-    source_language: str = "en"
+    source_language: str | None = None
+    """Code of the language of the sources, where the task names it."""
     output_language: str = "en"
+    """Code of the language of the outputs."""
     paper: Figures | None = None
     """What the DHP paper says of its examples."""
     download: Download | None = None

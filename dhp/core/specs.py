@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
+from dhp.core.language import language_name
 from dhp.core.records import ORIGINAL, Level, Probe, Variant
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -77,14 +78,27 @@ class TaskTexts(Spec):
     metrics: dict[Name, MetricTexts]
 
 
+def _is_absent(value: object) -> bool:
+    return value is None or value == {} or value == []
+
+
+_UNKNOWN: Mapping[str, str] = {"en": "the target language", "zh": "目标语言"}
+"""What the language of the outputs is called where it is not known."""
+
+
 class Task(Spec):
     """What the writer of the texts had to do, and by which metrics the result is judged."""
 
     task: Name
     language: Language = "en"
     """Of the texts that stand here."""
+    source_language: str | None = Field(default=None, exclude_if=_is_absent)
+    """Code of the language of the sources, where it is known."""
+    output_language: str | None = Field(default=None, exclude_if=_is_absent)
+    """Code of the language of the outputs, where it is known."""
     instruction: str
-    """What the writer was asked to do."""
+    """What the writer was asked to do. Slots: `{{source_language}}`, `{{output_language}}`, which are filled
+    with the names of the languages of the data."""
     default_suite: Name = "general"
     """The suite for data of the user's own where a perturb model is given; without one it is `general`."""
     source_label: str | None = None
@@ -124,12 +138,13 @@ class Task(Spec):
         return tuple(metric.name for metric in self.metrics)
 
     def in_language(self, language: Language) -> "Task":
-        """The same task with its texts in `language`; those that it has now become a translation.
+        """The same task with its texts in `language`, the languages of the data named in them.
 
-        Raises `ValueError` where it is not translated into that language.
+        The texts that it has now become a translation. Raises `ValueError` where it is not translated into
+        that language.
         """
         if language == self.language:
-            return self
+            return self._naming_languages()
         if language not in self.translations:
             there = ", ".join([self.language, *self.translations])
             raise ValueError(f"task '{self.task}': has no texts in '{language}'; allowed: {there}")
@@ -137,7 +152,20 @@ class Task(Spec):
         metrics = [m.model_copy(update=dict(new.metrics[m.name])) for m in self.metrics]
         others = {k: texts for k, texts in self.translations.items() if k != language}
         changes = {"language": language, "translations": {self.language: self._texts(), **others}}
-        return self.model_copy(update={**dict(new), **changes, "metrics": metrics})
+        return self.model_copy(update={**dict(new), **changes, "metrics": metrics})._naming_languages()
+
+    @property
+    def names_languages(self) -> bool:
+        """Whether its instruction says which languages the data are in."""
+        return "_language}}" in self.instruction
+
+    def _naming_languages(self) -> "Task":
+        if not self.names_languages:
+            return self
+        source = language_name(self.source_language, self.language)
+        output = language_name(self.output_language, self.language) or _UNKNOWN[self.language]
+        named = self.instruction.replace("{{source_language}}", source).replace("{{output_language}}", output)
+        return self.model_copy(update={"instruction": " ".join(named.split())})
 
     def _texts(self) -> TaskTexts:
         metrics = {
@@ -258,10 +286,6 @@ class Agreement(Spec):
         if self.low is not None and self.high is not None and not self.low <= self.kappa <= self.high:
             raise ValueError(f"kappa {self.kappa:g} must lie between {self.low:g} and {self.high:g}")
         return self
-
-
-def _is_absent(value: object) -> bool:
-    return value is None or value == {} or value == []
 
 
 class Weights(Spec):

@@ -1,11 +1,14 @@
-"""Sentences and words, and texts as language models are shown them and write them.
+"""Texts as language models are shown them and write them, and the words and sentences by which they are
+measured.
 
-All offline: NLTK's tokenisers with rules of our own instead of downloaded data.
+All offline: NLTK's tokenisers with rules of our own instead of downloaded data. Bounds for other languages
+than English: `segments`.
 """
 
 import functools
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 _ABBREVIATIONS = (
@@ -14,6 +17,11 @@ _ABBREVIATIONS = (
     "u.n d.c ph.d m.d b.a m.a sp spp subsp var"
 ).split()
 _CJK_STOP = re.compile(r"[^。！？]*[。！？]+[”’」』）]*|[^。！？]+$")
+_GERMAN_DAY = re.compile(r"\b(?:zum|am|vom|beim|dem|den|der|des|bis|ab|seit|vor|nach)\s+\d{1,2}\.$", re.I)
+_GERMAN_MONTH = re.compile(
+    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
+)
+"""Dates that tell German from English: "zum 1. April"."""
 _REASONING = re.compile(r"<(/?)(?:think(?:ing)?|thought|reasoning)>", re.I)
 _HIDDEN = r"[\s\u200b-\u200d\u2060\ufeff]*"
 _HAN = "一二三四五六七八九十"
@@ -47,15 +55,27 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         for piece in _CJK_STOP.finditer(text)
         for start, end in _punkt().span_tokenize(piece.group())
     ]
-    trimmed = []
+    whole: list[tuple[int, int]] = []
+    for start, end in spans:
+        before = text[max(whole[-1][1] - 12, 0) : whole[-1][1]] if whole else ""
+        if _GERMAN_DAY.search(before) and _GERMAN_MONTH.match(text, start):
+            whole[-1] = (whole[-1][0], end)
+        else:
+            whole.append((start, end))
+    return trimmed(text, whole)
+
+
+def trimmed(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans without white space at their ends; one without letters or digits joins the one before it."""
+    kept: list[tuple[int, int]] = []
     for start, end in spans:
         piece = text[start:end]
         start, end = start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
         if any(c.isalnum() for c in text[start:end]):
-            trimmed.append((start, end))
-        elif trimmed and end > start:
-            trimmed[-1] = (trimmed[-1][0], end)
-    return trimmed
+            kept.append((start, end))
+        elif kept and end > start:
+            kept[-1] = (kept[-1][0], end)
+    return kept
 
 
 def sentences(text: str) -> list[str]:

@@ -19,6 +19,7 @@ from dhp.content.catalog import (
 )
 from dhp.core.card_spec import Figures
 from dhp.core.errors import InputError, suggest
+from dhp.core.language import declared_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
 from dhp.core.specs import ANY_TASK, Suite, Task
@@ -44,6 +45,9 @@ class Dataset:
     """All eligible examples, chosen or not; `random_ending` and `random_answer` draw from them."""
     pair_variants: tuple[Variant, ...] = ()
     pairs: tuple[PerturbedText, ...] = ()
+    language: str | None = None
+    """Code of the language of the outputs, where no field `language` of an example says otherwise; None: not
+    known."""
 
     def __post_init__(self) -> None:
         place = f"dataset '{self.name}'"
@@ -75,9 +79,8 @@ class Dataset:
     @classmethod
     def of(cls, examples: Sequence[Example], *, name: str, task: str, suite: str | None = None) -> "Dataset":
         """A dataset of your own examples; `task` names their task, `suite` defaults to `general`."""
-        return cls(
-            name, tuple(examples), read_task(task), read_suite(suite or GENERAL_SUITE), tuple(examples)
-        )
+        known, own = naming(read_task(task), examples), read_suite(suite or GENERAL_SUITE)
+        return cls(name, tuple(examples), known, own, tuple(examples), language=known.output_language)
 
     def only(self, ids: Collection[str]) -> "Dataset":
         """With the examples of these ids to choose from; raises `InputError` for one that it lacks."""
@@ -135,6 +138,7 @@ def resolve_datasets(
     suite: Suite | None = None,
     by_model: bool = False,
     only: Mapping[str, Collection[str]] = {},
+    text_language: str | None = None,
 ) -> list[Dataset]:
     """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`.
 
@@ -148,7 +152,12 @@ def resolve_datasets(
     for entry in given:
         if isinstance(entry, str):
             _check_name(entry)
-    for option, value in (("`task`", task), ("`fields`", fields), ("`where`", where)):
+    for option, value in (
+        ("`task`", task),
+        ("`fields`", fields),
+        ("`where`", where),
+        ("`text_language`", text_language),
+    ):
         if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):
             raise InputError(f"{option} is for data of your own; the benchmark's datasets bring theirs")
     resolved: list[Dataset] = []
@@ -159,7 +168,7 @@ def resolve_datasets(
             continue
         for name in _expanded(entry):
             whole = (
-                _user_data(name, fields or {}, where or {}, task, suite, by_model)
+                _user_data(name, fields or {}, where or {}, task, suite, by_model, text_language)
                 if is_user_data(name)
                 else _published(name, data)
             )
@@ -224,6 +233,7 @@ def _user_data(
     task: str | None,
     suite: Suite | None,
     by_model: bool,
+    text_language: str | None,
 ) -> Dataset:
     if task is None and (suite is None or suite.task == ANY_TASK):
         raise InputError(
@@ -232,7 +242,8 @@ def _user_data(
     known = read_task(task or (suite.task if suite else ""))
     found = read_examples(Path(name), fields, where, known)
     own = None if found.variants else suite or read_suite(known.default_suite if by_model else GENERAL_SUITE)
-    return _dataset(name if name.startswith("hf:") else Path(name).name, found, known, own)
+    short = name if name.startswith("hf:") else Path(name).name
+    return _dataset(short, found, known, own, None, text_language or known.output_language)
 
 
 def _published(name: str, data: Path | None) -> Dataset:
@@ -240,17 +251,46 @@ def _published(name: str, data: Path | None) -> Dataset:
     if base != name:
         file = mini_examples_file(base)
         card = read_card(base)
-        return _dataset(name, read_examples(file), read_task(card.task), read_suite(base))
+        languages = card.source_language, card.output_language
+        return _dataset(name, read_examples(file), read_task(card.task), read_suite(base), *languages)
     card = read_card(base)
     found = read_set(card, data) if data is not None else load_prepared(card)
     if found is None:
         raise InputError(unprepared(base))
-    return _dataset(name, found, read_task(card.task), None if found.variants else read_suite(base))
+    suite = None if found.variants else read_suite(base)
+    return _dataset(name, found, read_task(card.task), suite, card.source_language, card.output_language)
 
 
-def _dataset(name: str, found: Loaded, task: Task, suite: Suite | None) -> Dataset:
+def _dataset(
+    name: str,
+    found: Loaded,
+    task: Task,
+    suite: Suite | None,
+    source_language: str | None,
+    language: str | None,
+) -> Dataset:
     examples = tuple(found.examples)
-    return Dataset(name, examples, task, suite, examples, found.variants, tuple(found.perturbed))
+    task = naming(task, examples, source_language, language)
+    return Dataset(name, examples, task, suite, examples, found.variants, tuple(found.perturbed), language)
+
+
+def naming(
+    task: Task, examples: Sequence[Example], source: str | None = None, output: str | None = None
+) -> Task:
+    """The task with the languages of the data, where its instruction names them."""
+    if not task.names_languages:
+        return task
+    languages = {
+        "source_language": source or task.source_language or _common(examples, "source_language"),
+        "output_language": output or task.output_language or _common(examples, "language"),
+    }
+    return task.model_copy(update={key: declared_language(value) for key, value in languages.items()})
+
+
+def _common(examples: Sequence[Example], field: str) -> str | None:
+    """The value of a field that is the same in all examples; None without one."""
+    values = {example.fields.get(field) for example in examples}
+    return values.pop() if len(values) == 1 else None
 
 
 def _default_n(dataset: Dataset) -> int:

@@ -1,11 +1,14 @@
 """What a perturber is, and the decorator that makes one out of a plain function."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from dhp.core.errors import InputError, suggest
+from dhp.core.language import NAMES, WITHOUT_SPACES, language_name
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Variant
+from dhp.core.segments import SEGMENTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +25,16 @@ PerturberFunction = Callable[..., str | Edited]
 
 `rng` is a stream of its own for this example; use no other source of randomness. A function with a
 parameter `others` also gets the other examples of the dataset, one with a parameter `lists` a `ListReader`
-for word lists. Raise `NotApplicable` where this kind of damage is impossible in the text.
+for word lists, one with a parameter `language` the code of the text's language, or None where it is not
+known. Raise `NotApplicable` where this kind of damage is impossible in the text.
 """
 
 
-_GIVEN = ("others", "lists")
+Languages = Literal["any", "words"] | tuple[str, ...]
+"""The languages that a perturber can do: any; any whose words can be told apart; or those with these
+codes."""
+
+_GIVEN = ("others", "lists", "language")
 """Parameters of a perturber that no suite sets."""
 DOSES = ("count", "k", "share")
 """Ways of saying how much is to be done: exactly one, where a function takes several and None for each."""
@@ -48,6 +56,14 @@ def asked_edits(k: object, share: object, total: int) -> int:
     return max(1, round(share * total))
 
 
+TOO_MUCH = "the edit would remove more than half of the text"
+
+
+def length(text: str) -> int:
+    """Characters other than white space: by these half of a text is reckoned."""
+    return sum(not c.isspace() for c in text)
+
+
 def count_or_all(count: object) -> int | str:
     """`count`; raises `InputError` unless it is a whole number of at least 1, or "all"."""
     if count == "all":
@@ -55,6 +71,10 @@ def count_or_all(count: object) -> int | str:
     if isinstance(count, int) and not isinstance(count, bool) and count >= 1:
         return count
     raise InputError(f"parameter count is {count!r}; allowed: a whole number of at least 1, or all")
+
+
+UNDECLARED = "the language of the text is not declared"
+IN_ANOTHER = "the text is in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +88,24 @@ class Perturber:
     """degree -> default parameters; the key None stands for an only degree."""
     function: PerturberFunction | None
     """None for a perturber that a language model carries out."""
+    languages: Languages = "any"
+
+    def language_fault(self, language: str | None) -> str | None:
+        """Why it cannot degrade a text in this language (None: not known); None if it can."""
+        if self.languages == "any":
+            return None
+        if self.languages == "words":
+            lacking = language in WITHOUT_SPACES and language not in SEGMENTED
+            return f"the words of {language_name(language)} cannot be told apart" if lacking else None
+        allowed = ", ".join(map(language_name, self.languages))
+        if language is None:
+            # The suite that names a parser says with it which language the texts are in.
+            return None if "pipeline" in self.parameters else f"{UNDECLARED}; allowed: {allowed}"
+        return (
+            None
+            if language in self.languages
+            else f"{IN_ANOTHER} {language_name(language)}; allowed: {allowed}"
+        )
 
     @property
     def method(self) -> str:
@@ -108,7 +146,11 @@ class Perturber:
 
 
 def perturber(
-    *, name: str, level: str, degrees: Mapping[str, Mapping[str, object]] | None = None
+    *,
+    name: str,
+    level: str,
+    degrees: Mapping[str, Mapping[str, object]] | None = None,
+    languages: Literal["any", "words"] | Sequence[str] = "any",
 ) -> Callable[[PerturberFunction], Perturber]:
     """Make a perturber out of a function `(text, rng, *, example, **params) -> str`.
 
@@ -122,6 +164,10 @@ def perturber(
     degrees
         degree -> parameters of the function, mildest first. Without it there is one variant, named as
         the perturber.
+    languages
+        Which texts it can degrade: in `any` language, in any whose `words` can be told apart (those with
+        spaces, Chinese, Japanese and Thai), or in those of a list of codes, e.g. `["en"]`. To others it is
+        not applicable.
 
     Raises
     ------
@@ -136,11 +182,24 @@ def perturber(
     if level not in (*LEVELS, *PROBES):
         raise InputError(f"{place}: unknown level '{level}'; {suggest(level, (*LEVELS, *PROBES))}")
 
+    able: Languages = languages if languages in ("any", "words") else _codes(languages, place)
+
     def made(function: PerturberFunction) -> Perturber:
         own: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}
-        result = Perturber(name, level, own, function)
+        result = Perturber(name, level, own, function, able)
         for degree, params in own.items():
             result.check_params(params, place if degree is None else f"{place}: degree '{degree}'")
         return result
 
     return made
+
+
+def _codes(languages: Sequence[str], place: str) -> tuple[str, ...]:
+    """The codes of a list of languages; raises `InputError` for anything else."""
+    listed = tuple(languages) if isinstance(languages, list | tuple) else ()
+    if not listed or not all(isinstance(code, str) and code in NAMES for code in listed):
+        raise InputError(
+            f"{place}: languages is {languages!r}; allowed: any, words, or a list of "
+            f"{', '.join(sorted(NAMES))}"
+        )
+    return listed

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, NotApplicable
+from dhp.core.language import text_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.registry import Registry
 from dhp.core.seeding import stream
@@ -20,6 +21,7 @@ def perturb(
     seed: int = 0,
     pool: Sequence[Example] | None = None,
     lists: ListReader | None = None,
+    language: str | None = None,
 ) -> Iterator[PerturbedText]:
     """Degrade every example in every variant, variant by variant in the order given.
 
@@ -40,6 +42,9 @@ def perturb(
         The examples from which perturbers draw other texts; default: `examples`.
     lists
         Reads the word lists of perturbers that need some.
+    language
+        Of the texts, where the field `language` of an example does not say it; None takes what the script
+        tells.
 
     Yields
     ------
@@ -60,7 +65,18 @@ def perturb(
                 extra["others"] = [e for e in pool or examples if e.id != example.id]
             if perturber.wants("lists"):
                 extra["lists"] = lists
+            spoken = example_language(example, language)
+            if (fault := perturber.language_fault(spoken)) is not None:
+                yield PerturbedText(example.id, variant.name, None, reason=fault)
+                continue
+            if perturber.wants("language"):
+                extra["language"] = spoken
             yield _perturbed(example, variant, perturber, extra, (seed, dataset))
+
+
+def example_language(example: Example, otherwise: str | None = None) -> str | None:
+    """The language of a text: the example's field `language`, else that of the data, else by its script."""
+    return text_language(example.output, example.fields.get("language") or otherwise)
 
 
 def _perturbed(

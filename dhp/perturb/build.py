@@ -1,7 +1,7 @@
 """Builds degraded texts: from names and options to datasets with all their variants."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Unpack
@@ -20,6 +20,7 @@ from dhp.perturb.apply import perturb
 from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
 from dhp.perturb.choice import Choice, check_choice, found_datasets, part_of
 from dhp.perturb.dose_suites import Doses, dosed
+from dhp.perturb.languages import language_note
 from dhp.perturb.model_config import OpenedModel, open_perturb_model
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import check_suite, find_perturbers
@@ -58,6 +59,7 @@ class _Build:
                     f"dataset '{dataset.name}' brings degraded texts of its own; no perturber goes with it"
                 )
             name = dataset.suite_name
+            self._note_languages(dataset, dataset.pair_variants)
             part = PerturbedDataset(dataset, dataset.pair_variants, (), dataset.pairs, name, self.seed)
         else:
             part = self._by_suite(dataset, dataset.suite)
@@ -125,6 +127,7 @@ class _Build:
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
         name, variants, left_out = self.chosen(dataset, suite)
+        self._note_languages(dataset, variants)
         before = replace(self.model.by_model.cached_model.usage) if self.model else Usage()
         texts = tuple(text for variant in variants for text in self._texts(dataset, variant))
         origins = self._origins(dataset, variants)
@@ -134,6 +137,11 @@ class _Build:
         asked = self.model.by_model
         usage = asked.cached_model.usage.since(before).lasting
         return replace(part, usage=usage, auto_steps=asked.auto_steps.get(dataset.task.task, {}))
+
+    def _note_languages(self, dataset: Dataset, variants: Sequence[Variant]) -> None:
+        probes = self._missing_probes({v.name for v in variants})
+        if note := language_note(dataset, [*variants, *probes], self.registry):
+            logging.getLogger("dhp").warning(note)
 
     def _origins(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, str]:
         """Perturber -> what made its texts, where its name does not say it all."""
@@ -181,13 +189,17 @@ class _Build:
                 seed=self.seed,
                 pool=dataset.pool,
                 lists=read_list,
+                language=dataset.language,
             )
         )
         return [_fully_dosed(t) for t in texts] if self.doses and parse_variant(variant.name).dose else texts
 
+    def _missing_probes(self, there: Collection[str]) -> list[Variant]:
+        return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
+
     def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
         there = {v.name for v in part.variants}
-        probes = [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
+        probes = self._missing_probes(there)
         texts = [text for variant in probes for text in self._by_rule(part.dataset, variant)]
         return replace(part, variants=(*part.variants, *probes), texts=(*part.texts, *texts))
 
@@ -223,7 +235,7 @@ def perturb_datasets(
         Called as `progress(what, done, total, cost)` while a language model is asked.
     **choice
         The keywords of `Choice`: `data, task, fields, where, n, suite, perturbers, perturb_model, perturbed,
-        controls, attacks, doses`.
+        text_language, controls, attacks, doses`.
 
     Returns
     -------

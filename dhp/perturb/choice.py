@@ -7,7 +7,8 @@ from typing import Any, TypedDict
 
 from dhp.content.catalog import DATASETS, read_card, read_suite, read_task
 from dhp.core.errors import InputError, suggest
-from dhp.loaders.dataset import Dataset, resolve_datasets
+from dhp.core.language import NAMES, declared_language
+from dhp.loaders.dataset import Dataset, naming, resolve_datasets
 from dhp.loaders.released import is_released, read_released, released_datasets
 from dhp.loaders.user import is_user_data
 from dhp.perturb.api import Perturber
@@ -40,6 +41,10 @@ class Choice(TypedDict, total=False):
     that people wrote, and for other data these perturbers are left out."""
     perturbed: str | Path | None
     """A perturbation set, written by dhp (folder) or released (folder, `hf:ORG/NAME`): its texts are used."""
+    text_language: str | None
+    """Language of the outputs of a user's file, a code such as `de`, where no field `language` of an example
+    and no `output_language` of the task says it. Without any it is known only where one script means one
+    language."""
     controls: bool
     """Whether to add changes that must not lower a score."""
     attacks: bool
@@ -74,8 +79,17 @@ def found_datasets(
         suite=read_suite(suite) if suite is not None else None,
         by_model=choice.get("perturb_model") is not None,
         only={name: [e.id for e in part.examples] for name, part in (given or {}).items()},
+        text_language=_known_language(choice.get("text_language")),
     )
     return sets, given
+
+
+def _known_language(given: str | None) -> str | None:
+    """The code of a language that is given; raises `InputError` for one that has no name here."""
+    code = declared_language(given)
+    if code is not None and code not in NAMES:
+        raise InputError(f"`text_language` '{given}': unknown language; {suggest(code, NAMES)}")
+    return code
 
 
 def _task_of(given: Mapping[str, SetPart] | None) -> str | None:
@@ -118,8 +132,10 @@ def _released(
         found = read_released(name, entry, suite, fitting)
         shown = ", ".join(f"{ours} = {theirs}" for ours, theirs in found.field_map.items())
         logging.getLogger("dhp").warning("%s, %s: columns read as %s", name, entry, shown)
-        task = read_task(read_card(entry).task)
-        whole = Dataset(entry, found.examples, task, None, found.examples, found.variants, found.texts)
+        card = read_card(entry)
+        task = naming(read_task(card.task), found.examples, card.source_language, card.output_language)
+        texts = found.examples, found.variants, found.texts
+        whole = Dataset(entry, texts[0], task, None, *texts, language=card.output_language)
         sets.append(whole if n is None else whole.chosen(n, seed))
     if len({each.name for each in sets}) < len(sets):
         raise InputError(f"`perturbed` {name}: a dataset is named twice; give each one once")

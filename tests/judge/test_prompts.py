@@ -364,8 +364,8 @@ def test_a_task_in_chinese_is_chinese_and_can_be_turned_back(name: str) -> None:
     assert [(m.name, m.scale, len(m.steps)) for m in chinese.metrics] == [
         (m.name, m.scale, len(m.steps)) for m in task.metrics
     ]
-    assert all_texts(chinese.in_language("en")) == all_texts(task)
-    assert task.in_language("en") is task
+    assert all_texts(chinese.in_language("en")) == all_texts(task.in_language("en"))
+    assert (task.in_language("en") is task) != task.names_languages
 
 
 def test_a_task_without_that_language_says_so() -> None:

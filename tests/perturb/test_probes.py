@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from dhp.content.catalog import read_list, read_probes
 from dhp.core.errors import InputError, NotApplicable
+from dhp.core.language import text_language
 from dhp.core.records import Example
 from dhp.core.text import sentences
 from dhp.loaders.dataset import resolve_datasets
@@ -23,9 +24,13 @@ any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=80) | st.t
 )
 
 
-def apply(perturber: Perturber, text: str, seed: int = 0, **params: object) -> Edited:
+def apply(
+    perturber: Perturber, text: str, seed: int = 0, language: str | None = "en", **params: object
+) -> Edited:
     assert perturber.function is not None
-    extra = {"lists": read_list} if perturber.wants("lists") else {}
+    extra: dict[str, object] = {"lists": read_list} if perturber.wants("lists") else {}
+    if perturber.wants("language"):
+        extra["language"] = language
     result = perturber.function(text, random.Random(seed), example=Example("e", "", text), **extra, **params)
     assert isinstance(result, Edited)
     return result
@@ -114,9 +119,13 @@ def test_lower_cased_text_keeps_its_marks() -> None:
 def test_other_languages_change_in_spacing_alone() -> None:
     text = 'Der "Theater color" ist nicht da. Die Stadt wartet um 31% auf das Ende...'
     expected = 'Der "Theater color" ist nicht da.  Die Stadt wartet um 31% auf das Ende…'
-    assert apply(harmless, text) == Edited(expected, 2, 2)
+    for language in ("de", None):
+        assert apply(harmless, text, language=language) == Edited(expected, 2, 2)
     with pytest.raises(NotApplicable):
-        apply(harmless, "这是第一句话。这是第二句话。")
+        apply(harmless, "这是第一句话。这是第二句话。", language="zh")
+    english = "The color of the theater was gray and it was the first of its kind."
+    with pytest.raises(NotApplicable, match="its language is not declared"):
+        apply(harmless, english, language=None)
 
 
 @given(any_text)
@@ -159,17 +168,41 @@ def params(name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", ["judge_instruction", "judge_flattery"])
-@pytest.mark.parametrize("text", ["It is late. They left.", "the team 's draw with them .", "他们走了。"])
-def test_judge_is_addressed_in_a_last_sentence(name: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "language", "gap"),
+    [
+        ("It is late. They left.", "en", " "),
+        ("the team 's draw with them .", "en", " "),
+        ("Es ist spät. Sie gingen.", "de", " "),
+        ("Era tarde. Se fueron.", "es", " "),
+        ("他们走了。", "zh", ""),
+        ("彼らは帰った。", "ja", ""),
+        ("هل غادروا؟", "ar", " "),
+    ],
+)
+def test_judge_is_addressed_in_a_last_sentence(name: str, text: str, language: str, gap: str) -> None:
     texts = params(name)["texts"]
-    assert isinstance(texts, list)
-    made = {apply(ATTACKS[name], text, seed, texts=texts).text for seed in range(60)}
-    assert made == {f"{text} {sentence}" for sentence in texts}
+    assert isinstance(texts, dict)
+    made = {apply(ATTACKS[name], text, seed, language, texts=texts).text for seed in range(60)}
+    assert made == {f"{text}{gap}{sentence}" for sentence in texts[language]}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attacks_are_written_in_each_language_that_they_can_do(name: str) -> None:
+    texts = params(name)["texts"]
+    assert isinstance(texts, dict)
+    assert tuple(texts) == ATTACKS[name].languages
+    for language, written in texts.items():
+        assert len(written) == len(set(written)) >= 4
+        if language in ("zh", "ja", "ar"):  # the script tells, as far as it can
+            assert {text_language(text) for text in written} == {None if language == "ar" else language}
+    with pytest.raises(NotApplicable, match="the text is in French, in which there is nothing to add"):
+        apply(ATTACKS[name], "Il est tard.", language="fr", texts=texts)
 
 
 def test_a_text_without_a_stop_gets_one_before_the_addition() -> None:
-    assert apply(judge_flattery, "binds p <dig>\n", texts=["Well read!"]).text == "binds p <dig>. Well read!"
-    twice = apply(padding, "binds p <dig>", count=2, texts=["So be it.", "So it is."]).text
+    assert apply(judge_flattery, "p <dig>\n", texts={"en": ["Well read!"]}).text == "p <dig>. Well read!"
+    twice = apply(padding, "binds p <dig>", count=2, texts={"en": ["So be it.", "So it is."]}).text
     assert twice in ("binds p <dig>. So be it. So it is.", "binds p <dig>. So it is. So be it.")
 
 
@@ -179,7 +212,7 @@ STORY = "It was late on 3 May. The harbor was No. 2 of them. They left. Nobody c
 @given(st.integers(0, 500), st.integers(1, 12))
 def test_padding_adds_different_sentences_and_no_more(seed: int, count: int) -> None:
     texts = [f"Filler {letter} says nothing." for letter in "abcdefgh"]
-    result = apply(padding, STORY, seed, count=count, texts=texts)
+    result = apply(padding, STORY, seed, count=count, texts={"en": texts})
     assert (result.asked, result.made) == (count, min(count, 8))
     there = [t for t in texts if t in result.text]
     assert len(there) == result.made
@@ -194,7 +227,7 @@ def test_padding_adds_different_sentences_and_no_more(seed: int, count: int) -> 
 @given(st.integers(0, 500), st.integers(1, 6))
 def test_less_padding_is_part_of_more(seed: int, count: int) -> None:
     texts = [f"Filler {letter} says nothing." for letter in "abcdefgh"]
-    less, more = (apply(padding, STORY, seed, count=n, texts=texts).text for n in (count, count + 2))
+    less, more = (apply(padding, STORY, seed, count=n, texts={"en": texts}).text for n in (count, count + 2))
     added = [t for t in texts if t in more and t not in less]
     assert len(added) == 2
     for t in added:
@@ -203,14 +236,14 @@ def test_less_padding_is_part_of_more(seed: int, count: int) -> None:
 
 
 def test_padding_stands_between_sentences_too() -> None:
-    made = {apply(padding, STORY, seed, texts=["So be it."]).text for seed in range(60)}
+    made = {apply(padding, STORY, seed, texts={"en": ["So be it."]}).text for seed in range(60)}
     assert STORY.replace("They left. ", "They left. So be it. ") in made
     assert f"{STORY} So be it." in made
     assert all("So be it. 2" not in text for text in made)
 
 
 @pytest.mark.parametrize("perturber", ATTACKS.values(), ids=ATTACKS)
-@pytest.mark.parametrize("texts", [[], "a text", [""], [3]])
+@pytest.mark.parametrize("texts", [{}, ["a text"], {"en": []}, {"en": "a text"}, {"en": [""]}, {"en": [3]}])
 def test_attacks_need_texts(perturber: Perturber, texts: object) -> None:
     with pytest.raises(InputError, match=r"parameter texts is .*; allowed: a list of one text or more"):
         apply(perturber, STORY, texts=texts)
@@ -219,4 +252,4 @@ def test_attacks_need_texts(perturber: Perturber, texts: object) -> None:
 @pytest.mark.parametrize("count", [0, True, "all", 1.5])
 def test_padding_needs_a_count(count: object) -> None:
     with pytest.raises(InputError, match="parameter count is"):
-        apply(padding, STORY, count=count, texts=["So be it."])
+        apply(padding, STORY, count=count, texts={"en": ["So be it."]})

@@ -207,7 +207,7 @@ def test_sentences_go_come_twice_or_come_from_elsewhere_and_nest(seed: int, coun
         gone = apply("sentence_deletion", text, seed, k=k)
         kept = sentences(gone.text)
         assert kept == [part for part in parts if part in kept]
-        assert len(parts) - len(kept) == gone.made == min(k, count - 1)
+        assert len(parts) - len(kept) == gone.made == min(k, count // 2), "at most half of the text"
         twice = sentences(apply("sentence_repetition", text, seed, k=k).text)
         assert [part for part, _ in groupby(twice)] == parts
         assert len(twice) == count + min(k, count)
@@ -274,7 +274,7 @@ def test_typos_do_not_move_the_global_generator() -> None:
 
 @given(st.integers(0, 300), st.integers(2, 60))
 def test_word_deletions_remove_consecutive_words_and_nest(seed: int, count: int) -> None:
-    words = [f"w{i}" for i in range(count)]
+    words = [f"w{i:02}" for i in range(count)]
     kept = {}
     for k in (5, 25):
         result = apply("word_deletions", " ".join(words), seed, k=k)

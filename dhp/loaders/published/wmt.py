@@ -42,7 +42,9 @@ def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     if path.is_file() and path.suffix.lower() != ".xml":
         raise InputError(f"{path}: wrong kind of file; {expected}")
     xml = path if path.is_file() else _xml_below(path, pair)
-    segments = _xml_segments(xml, card.source_language) if xml else _text_segments(path, pair, expected)
+    segments = (
+        _xml_segments(xml, card.source_language or "en") if xml else _text_segments(path, pair, expected)
+    )
     # Long segments alone where there are enough of them, so that the choice does not hang on whether the
     # bounds of documents are known.
     found = list(long_segments(segments))

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 from dhp.core.english import looks_english
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
+from dhp.core.segments import sentence_spans
 from dhp.core.specs import ListReader, Spec
-from dhp.core.text import sentence_spans
 from dhp.perturb.api import Edited, perturber
 
 Edit = tuple[int, int, str]
@@ -64,15 +64,17 @@ def identity(text: str, rng: random.Random, *, example: Example) -> Edited:
 
 
 @perturber(name="harmless", level="control")
-def harmless(text: str, rng: random.Random, *, example: Example, lists: ListReader) -> Edited:
+def harmless(
+    text: str, rng: random.Random, *, example: Example, lists: ListReader, language: str | None = None
+) -> Edited:
     """Make every edit that leaves meaning and quality alone: quotation marks, dashes, spelling, spacing.
 
     Each goes from the one accepted way to the other, whichever the text has. Most are for English; in other
-    languages only spacing, dashes and dots change.
+    languages, and where it is not known, only spacing, dashes and dots change.
     """
-    spans = sentence_spans(text)
+    spans = sentence_spans(text, language)
     edits = [*_matched(_ANY_LANGUAGE, text), *_sentence_spaces(text, spans)]
-    if looks_english(text):
+    if language == "en" and looks_english(text):
         known = lists("harmless", HarmlessLists)
         edits += _respelled(text, {start for start, _ in spans}, known)
         edits += _matched(_ENGLISH, text)
@@ -82,7 +84,8 @@ def harmless(text: str, rng: random.Random, *, example: Example, lists: ListRead
             edits += _matched(_CASED_ENGLISH, text)
     changed, made = _applied(text, edits)
     if made == 0:
-        raise NotApplicable("no harmless edit is possible")
+        unknown = "" if language else ", as its language is not declared"
+        raise NotApplicable(f"no harmless edit is possible{unknown}")
     return Edited(changed, made, made)
 
 

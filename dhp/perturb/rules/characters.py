@@ -49,6 +49,8 @@ _TYPOS = {
     "unichar": -1,
 }
 """The error kinds of the `typo` package and how each must change the length of a text."""
+_ON_A_KEYBOARD = ("extra_char", "nearby_char")
+"""Those that need to know which keys lie side by side; the package knows the English keyboard alone."""
 
 _typo_lock = threading.Lock()
 
@@ -77,18 +79,26 @@ def _private_typo() -> ModuleType:
 
 @perturber(name="random_typos", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
 def random_typos(
-    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+    text: str,
+    rng: random.Random,
+    *,
+    example: Example,
+    language: str | None = None,
+    k: int | None = None,
+    share: float | None = None,
 ) -> Edited:
     """Make `k` typographical errors with the `typo` package, each of which takes the text further away.
 
-    With `share` there are as many as that share of the letters and digits, at most half of them.
+    With `share` there are as many as that share of the letters and digits, at most half of them. In languages
+    other than English no neighbouring key is hit, as the package knows no other keyboard; a text whose
+    language is not known is taken to be typed on that keyboard.
 
     An error that changes nothing, undoes or merges with an earlier one (the optimal string alignment
     distance to the original must grow), or is no typographical error ('9' to '10') is drawn again. The
     errors of a smaller dose are the first of those of a larger one.
     """
     asked, dose = _dose(text, k, share)
-    kinds = list(_TYPOS)
+    kinds = [kind for kind in _TYPOS if language in (None, "en") or kind not in _ON_A_KEYBOARD]
     module = _private_typo()
     made = 0
     with _typo_lock:

@@ -85,6 +85,7 @@ def _faker() -> Any:
     name="entity_swaps",
     level="word",
     degrees={"minor": {"k": 1, "pipeline": _DEFAULT}, "major": {"share": 1.0, "pipeline": _DEFAULT}},
+    languages=("en",),
 )
 def entity_swaps(
     text: str,
@@ -169,6 +170,7 @@ _SEVERAL = frozenset("these those two three four five six seven eight nine ten m
     name="inflection_errors",
     level="word",
     degrees={"minor": {"k": 2, "pipeline": _DEFAULT}, "major": {"k": 5, "pipeline": _DEFAULT}},
+    languages=("en",),
 )
 def inflection_errors(
     text: str,

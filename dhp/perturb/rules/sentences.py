@@ -7,8 +7,8 @@ from itertools import pairwise
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example
 from dhp.core.seeding import shuffled
-from dhp.core.text import sentence_spans, sentences
-from dhp.perturb.api import Edited, asked_edits, perturber
+from dhp.core.segments import sentence_spans, sentences
+from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 
 
 @perturber(name="reordering", level="sentence", degrees={"minor": {"count": 2}, "major": {"count": "all"}})
@@ -17,6 +17,7 @@ def reordering(
     rng: random.Random,
     *,
     example: Example,
+    language: str | None = None,
     count: int | str | None = None,
     share: float | None = None,
 ) -> Edited:
@@ -25,7 +26,7 @@ def reordering(
         raise InputError(
             f"perturber 'reordering': count must be 'all' or an integer of at least 2, not {count!r}"
         )
-    spans = sentence_spans(text)
+    spans = sentence_spans(text, language)
     parts = [text[start:end] for start, end in spans]
     if len(set(parts)) < 2:
         raise NotApplicable("fewer than two different sentences")
@@ -60,32 +61,49 @@ def _deranged(positions: Sequence[int], rng: random.Random) -> list[int]:
 
 @perturber(name="sentence_deletion", level="sentence", degrees={"minor": {"k": 1}, "major": {"share": 0.5}})
 def sentence_deletion(
-    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+    text: str,
+    rng: random.Random,
+    *,
+    example: Example,
+    language: str | None = None,
+    k: int | None = None,
+    share: float | None = None,
 ) -> Edited:
-    """Delete `k` sentences, or a `share` of them, but not the last one that is left.
+    """Delete `k` sentences, or a `share` of them, as long as half of the text is left.
 
-    Those of a smaller dose are among those of a larger one.
+    A sentence that would take more is passed over. Those of a smaller dose are among those of a larger one.
     """
-    starts = [start for start, _ in sentence_spans(text)]
+    starts = [start for start, _ in sentence_spans(text, language)]
     asked = asked_edits(k, share, len(starts))
-    dose = min(asked, len(starts) - 1)
-    if dose < 1:
+    if len(starts) < 2:
         raise NotApplicable("fewer than two sentences")
-    gone = set(shuffled(range(len(starts)), rng)[:dose])
     pieces = [text[a:b] for a, b in pairwise([*starts, len(text)])]
+    gone, left = set[int](), length(text) / 2
+    for i in shuffled(range(len(starts)), rng):
+        if len(gone) < asked and length(pieces[i]) <= left:
+            gone.add(i)
+            left -= length(pieces[i])
+    if not gone:
+        raise NotApplicable(TOO_MUCH)
     kept = text[: starts[0]] + "".join(piece for i, piece in enumerate(pieces) if i not in gone)
-    return Edited(kept.rstrip() if len(starts) - 1 in gone else kept, asked, dose)
+    return Edited(kept.rstrip() if len(starts) - 1 in gone else kept, asked, len(gone))
 
 
 @perturber(name="sentence_repetition", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
 def sentence_repetition(
-    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+    text: str,
+    rng: random.Random,
+    *,
+    example: Example,
+    language: str | None = None,
+    k: int | None = None,
+    share: float | None = None,
 ) -> Edited:
     """Say `k` sentences, or a `share` of them, twice in a row.
 
     Those of a smaller dose are among those of a larger one.
     """
-    spans = sentence_spans(text)
+    spans = sentence_spans(text, language)
     asked = asked_edits(k, share, len(spans))
     chosen = shuffled(spans, rng)[:asked]
     if not chosen:
@@ -99,6 +117,7 @@ def sentence_insertion(
     rng: random.Random,
     *,
     example: Example,
+    language: str | None = None,
     others: Sequence[Example],
     k: int | None = None,
     share: float | None = None,
@@ -107,11 +126,11 @@ def sentence_insertion(
 
     Each is of another example. Those of a smaller dose, and their positions, are among those of a larger one.
     """
-    own, ends = set(sentences(text)), [end for _, end in sentence_spans(text)]
+    own, ends = set(sentences(text, language)), [end for _, end in sentence_spans(text, language)]
     asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
     for other in shuffled(sorted(others, key=lambda e: e.id), rng) if ends else []:
         position, which = ends[int(rng.random() * len(ends))], rng.random()
-        if len(added) < asked and (known := sorted({*sentences(other.output)} - own)):
+        if len(added) < asked and (known := sorted({*sentences(other.output, language)} - own)):
             added.append((position, known[int(which * len(known))]))
             own.add(added[-1][1])
     if not added:

@@ -7,47 +7,66 @@ import string
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
 from dhp.core.seeding import shuffled
-from dhp.perturb.api import Edited, asked_edits, perturber
+from dhp.core.segments import word_spans
+from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 
-_CJK = r"\u3040-\u30ff\u3400-\u9fff"
-"""Written without spaces between words: each character counts as one."""
-_TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]*[^\W{_CJK}][^\s{_CJK}]*")
 _PUNCTUATION = string.punctuation.replace("_", "") + "“”‘’„«»…—–¿¡、，。！？；：（）《》〈〉【】।॥؟،؛"
 """Punctuation that stays where it is when words move."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-@perturber(name="word_deletions", level="word", degrees={"minor": {"k": 5}, "major": {"k": 25}})
+@perturber(
+    name="word_deletions", level="word", degrees={"minor": {"k": 5}, "major": {"k": 25}}, languages="words"
+)
 def word_deletions(
-    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+    text: str,
+    rng: random.Random,
+    *,
+    example: Example,
+    language: str | None = None,
+    k: int | None = None,
+    share: float | None = None,
 ) -> Edited:
     """Delete `k` consecutive words, or a `share` of them.
 
-    A word is what stands between white space and holds a letter or digit. At most half of the words go. The
-    words that a smaller dose deletes are among those of a larger one.
+    Words are those of `word_spans`. At most half of the words go, and at most half of the text. The words
+    that a smaller dose deletes are among those of a larger one.
     """
-    spans = [m.span() for m in _TOKEN.finditer(text)]
+    spans = word_spans(text, language)
     asked = asked_edits(k, share, len(spans))
     dose = min(asked, len(spans) // 2)
     if dose == 0:
         raise NotApplicable("fewer than two words")
     first = int(rng.random() * (len(spans) - dose + 1))
+    while dose and 2 * length(text[spans[first][0] : spans[first + dose - 1][1]]) > length(text):
+        dose -= 1
+    if dose == 0:
+        raise NotApplicable(TOO_MUCH)
     head, tail = text[: spans[first][0]], text[spans[first + dose - 1][1] :]
     gap = " " if head != head.rstrip() or tail != tail.lstrip() else ""
     return Edited(f"{head.rstrip()}{gap}{tail.lstrip()}".strip(), asked, dose)
 
 
-@perturber(name="word_swaps", level="word", degrees={"minor": {"k": 3}, "major": {"k": 15}})
+@perturber(
+    name="word_swaps", level="word", degrees={"minor": {"k": 3}, "major": {"k": 15}}, languages="words"
+)
 def word_swaps(
-    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
+    text: str,
+    rng: random.Random,
+    *,
+    example: Example,
+    language: str | None = None,
+    k: int | None = None,
+    share: float | None = None,
 ) -> Edited:
     """Exchange `k` pairs of neighbouring words, or as many as a `share` of the words.
 
     Punctuation stays where it is, no word moves twice. The swaps of a smaller dose are among those of a
     larger one.
     """
-    tokens = [(m, m.group().strip(_PUNCTUATION)) for m in _TOKEN.finditer(text)]
-    starts, words = [m.start() + m.group().index(word) for m, word in tokens], [word for _, word in tokens]
+    tokens = [(start, text[start:end]) for start, end in word_spans(text, language)]
+    words = [token.strip(_PUNCTUATION) for _, token in tokens]
+    starts = [start + token.index(word) for (start, token), word in zip(tokens, words, strict=True)]
     asked, chosen = asked_edits(k, share, len(words)), set[int]()
     for i in shuffled([i for i in range(len(words) - 1) if words[i] != words[i + 1]], rng):
         if len(chosen) < asked and not chosen & {i - 1, i, i + 1}:

@@ -1,0 +1,107 @@
+"""Languages of texts, and their bounds of sentences and words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dhp.core.errors import NotApplicable
+from dhp.core.language import NAMES, WITHOUT_SPACES, declared_language, language_name, text_language
+from dhp.core.segments import SEGMENTED, sentence_spans, sentences, word_spans
+
+# A text with a bar at each bound of its sentences.
+MARKED = [
+    ("de", "Die Abgabefrist endet zum 1. April. |Danach werden keine Anträge mehr angenommen."),
+    ("de", "Am 3. Oktober 1990 wurde gefeiert. |Seitdem ist der Tag ein Feiertag."),
+    ("de", "Im 19. Jahrhundert wuchs die Stadt. |Kaiser Wilhelm II. besuchte sie zweimal."),
+    ("de", "Das kostet z. B. 4,50 Euro. |Dr. Weber findet das zu teuer."),
+    ("de", "Wann beginnt der Kurs? |Er beginnt am 15. |Das steht im Brief."),
+    ("de", "„Kommst du mit?“, fragte Anna. |„Nein!“, rief er. |Dann ging sie allein."),
+    ("es", "El Sr. García llegó a las 8 a. m. del lunes. |La reunión ya había empezado."),
+    ("es", "¿Quién lo sabe? |¡Nadie! |Así terminó la historia."),
+    ("zh", "他问：“你去哪儿？”|我没有回答。|天已经黑了。"),
+    ("zh", "“太好了！”她说。|我们都笑了。|价格是3.5元。"),
+    ("ja", "「もう帰るの？」と母が聞いた。|私は黙っていた。"),
+    ("ja", "彼は「行かない。」と言った。|価格は3.5ドルです！|高すぎます。"),
+    ("ar", "قال د. أحمد إن السعر ارتفع بنسبة 3.5 بالمئة. |ثم سكت الجميع."),
+    ("ar", "هل رأيت أخي؟ |لا، لم أره اليوم!"),
+    ("en", "Dr. Smith paid $3.50 at 5 p.m. on Monday. |Then he left."),
+    (None, "Die Frist endet zum 1. April. |Danach ist Schluss."),
+]
+
+
+@pytest.mark.parametrize(("language", "marked"), MARKED)
+def test_sentences_end_where_a_reader_ends_them(language: str | None, marked: str) -> None:
+    assert sentences(marked.replace("|", ""), language) == [part.strip() for part in marked.split("|")]
+
+
+@given(st.text(max_size=60), st.sampled_from([None, *NAMES]))
+def test_bounds_are_in_order_and_hold_all_letters(text: str, language: str | None) -> None:
+    for spans in (sentence_spans, word_spans):
+        try:
+            found = spans(text, language)
+        except NotApplicable:
+            assert language in WITHOUT_SPACES - set(SEGMENTED)
+            continue
+        ends = [0, *(bound for span in found for bound in span), len(text)]
+        assert ends == sorted(ends)
+        outside = "".join(text[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True))
+        assert not any(map(str.isalnum, outside))
+        assert all(any(map(str.isalnum, text[a:b])) for a, b in found)
+
+
+@pytest.mark.parametrize(
+    ("language", "marked"),
+    [
+        ("de", "Die| Straße| ist| 3,5| km| lang."),
+        ("ar", "وصل| القطار| متأخراً."),
+        ("zh", "市政府|宣布|明年|将|在|南部|修建|新|的|图书馆。"),
+        ("ja", "市は|来年、|新しい|図書館を|建てる。"),
+        ("th", "วันนี้|อากาศ|ดี|มาก"),
+    ],
+)
+def test_words(language: str, marked: str) -> None:
+    text = marked.replace("|", "")
+    words = [text[a:b] for a, b in word_spans(text, language)]
+    expected = [part.strip() for part in marked.split("|")]
+    joints = [{len("".join(w[:i])) for i in range(len(w) + 1)} for w in (words, expected)]
+    assert len(joints[0] & joints[1]) >= 0.75 * len(joints[1]), words
+    if language not in WITHOUT_SPACES:
+        assert words == expected
+
+
+def test_words_of_khmer_cannot_be_told_apart() -> None:
+    with pytest.raises(NotApplicable, match="the words of Khmer cannot be told apart"):
+        word_spans("សួស្តី", "km")
+
+
+@pytest.mark.parametrize(
+    ("text", "declared", "language"),
+    [
+        ("Das ist gut.", None, None),
+        ("Das ist gut.", "de", "de"),
+        ("Das ist gut.", "de-AT", "de"),
+        ("Das ist gut.", " German ", "de"),
+        ("print(1)", "Python 3", "python 3"),
+        ("今天天气很好。", None, "zh"),
+        ("今天の天気", "zh", "zh"),
+        ("今日は天気がいい。", None, "ja"),
+        ("《の》是一个日本假名，中文里也常用作“的”字，尤其在商店招牌上。", None, "zh"),
+        ("오늘 날씨가 좋다", None, "ko"),
+        ("วันนี้อากาศดี", None, "th"),
+        ("وصل القطار", None, None),
+        ("Поезд пришёл", None, None),
+        ("Meeting in 東京 tomorrow at noon", None, None),
+        ("1234 ...", None, None),
+        ("", "", None),
+    ],
+)
+def test_a_language_is_declared_or_told_by_its_script(
+    text: str, declared: str | None, language: str | None
+) -> None:
+    assert text_language(text, declared) == language
+
+
+def test_names_of_languages() -> None:
+    assert (language_name("de"), language_name("de", "zh"), language_name(None)) == ("German", "德语", "")
+    assert language_name("python 3") == "python 3"
+    assert all(declared_language(name) == code for code, (name, _) in NAMES.items())
