@@ -216,9 +216,5 @@ def _pair(
     if n > 3 and all(np.ptp(v[there]) > 0 for v in (truth, one, other)):
         r = np.corrcoef([truth[there], one[there], other[there]])
         test = williams(float(r[0, 1]), float(r[0, 2]), float(r[1, 2]), n)
-    swap = None
-    if resamples and n:
-        swap = swap_test(
-            truth, one, other, "pooled", "pearson", resamples=resamples, rng=np.random.default_rng(seed)
-        )
+    swap = swap_test(truth, one, other, resamples=resamples, seed=seed) if resamples else None
     return JudgePair(first, second, metric, n, test, swap)

@@ -173,58 +173,58 @@ def _pooled(x: Floats, y: Floats, coefficient: Coefficient, counts: Floats) -> t
     a, b = x[there], y[there]
     if len(a) < FEWEST:
         return float("nan"), np.full(len(counts), np.nan), len(a), 0
-    weights = np.vstack([np.ones(len(x)), counts])
+    points, of_item = np.unique(np.column_stack([a, b]), axis=0, return_inverse=True)
+    items = np.zeros((len(x), len(points)))
+    np.add.at(items, (source, of_item.ravel()), 1)
+    weights, (a, b) = np.vstack([np.ones(len(x)), counts]), points.T
     if coefficient == "pearson":
-        found = _weighted(a, b, weights, source)
+        found = _weighted_pearson(a, b, weights @ items)
     elif coefficient == "spearman":
-        ranks = [_weighted_ranks(v, weights, source) for v in (a, b)]
-        found = _weighted(ranks[0], ranks[1], weights, source)
+        found = _weighted_spearman(a, b, weights @ items)
     else:
-        found = _weighted_kendall(a, b, weights, source, coefficient)
+        found = _weighted_kendall(a, b, weights, items, coefficient)
     return float(found[0]), found[1:], len(a), 0
 
 
-def _weighted(a: Floats, b: Floats, weights: Floats, source: npt.NDArray[np.intp]) -> Floats:
-    """Pearson's correlation under each row of source weights, in blocks that fit a cache."""
-    out = np.empty(len(weights))
-    for start in range(0, len(weights), 64):
-        rows = slice(start, start + 64)
-        sides = [np.broadcast_to(v, (len(weights), len(source)))[rows] for v in (a, b)]
-        out[rows] = _moments(sides[0], sides[1], weights[rows][:, source])
-    return out
+def _weighted_pearson(a: Floats, b: Floats, weights: Floats) -> Floats:
+    """Pearson's correlation of points under each row of weights."""
+    a, b = a - a.mean(), b - b.mean()
+    total, sa, sb, saa, sbb, sab = (weights @ np.column_stack([a**0, a, b, a * a, b * b, a * b])).T
+    return _from_sums(sab - sa * sb / total, saa - sa**2 / total, sbb - sb**2 / total, saa, sbb)
 
 
-def _weighted_ranks(v: Floats, weights: Floats, source: npt.NDArray[np.intp]) -> Floats:
-    """Average ranks of the items under each row of source weights; shape (rows, items).
+def _from_sums(cross: Floats, va: Floats, vb: Floats, scale_a: Floats, scale_b: Floats) -> Floats:
+    varied = (va > 1e-12 * scale_a) & (vb > 1e-12 * scale_b)
+    return np.where(varied, np.clip(cross / np.sqrt(np.where(varied, va * vb, 1)), -1, 1), np.nan)
 
-    An item's rank is linear in the weights of the sources: how many items of each lie below it or level.
-    """
-    below = np.empty((len(v), weights.shape[1]))
-    for s in range(weights.shape[1]):
-        own = np.sort(v[source == s])
-        below[:, s] = 0.5 * (np.searchsorted(own, v, "left") + np.searchsorted(own, v, "right"))
-    ranks: Floats = weights @ below.T
-    return ranks
+
+def _weighted_spearman(a: Floats, b: Floats, weights: Floats) -> Floats:
+    """Pearson's correlation of the average ranks that points have under each row of weights."""
+    total = weights.sum(axis=1)
+    ranks, squares = [], []
+    for v in (a, b):
+        levels, of_point = np.unique(v, return_inverse=True)
+        held = np.zeros((len(weights), len(levels)))
+        order = np.argsort(of_point, kind="stable")
+        starts = np.searchsorted(of_point[order], np.arange(len(levels)))
+        np.add.reduceat(weights[:, order], starts, axis=1, out=held)
+        rank = np.cumsum(held, axis=1) - (held + total[:, None]) / 2  # the mean rank is 0
+        squares.append(np.einsum("ij,ij,ij->i", held, rank, rank))
+        ranks.append(rank[:, of_point])
+    cross = np.einsum("ij,ij,ij->i", weights, *ranks)
+    return _from_sums(cross, squares[0], squares[1], total**3, total**3)
 
 
 def _weighted_kendall(
-    a: Floats, b: Floats, weights: Floats, source: npt.NDArray[np.intp], coefficient: Coefficient
+    a: Floats, b: Floats, weights: Floats, items: Floats, coefficient: Coefficient
 ) -> Floats:
     """Kendall's tau under each row of source weights: quadratic forms of the weights."""
-    edges = np.searchsorted(source, np.arange(weights.shape[1] + 1))
-    starts = edges[:-1][np.diff(edges) > 0]
-    present = np.unique(source)
-    forms = np.zeros((3, len(present), len(present)))
-    for k, s in enumerate(present):
-        own = slice(edges[s], edges[s + 1])
-        sa, sb = (np.sign(v[own, None] - v[None, :]).astype(np.int8) for v in (a, b))
-        for form, pairs in zip(forms, (sa * sb, sa * sa, sb * sb), strict=True):
-            form[k] = np.add.reduceat(pairs.sum(axis=0, dtype=np.int64), starts)
-    w = weights[:, present]
-    score, na, nb = (((w @ form) * w).sum(axis=1) for form in forms)
+    sa, sb = (np.sign(v[:, None] - v) for v in (a, b))
+    forms = [items @ pairs @ items.T for pairs in (sa * sb, sa * sa, sb * sb)]
+    score, na, nb = (((weights @ form) * weights).sum(axis=1) for form in forms)
     if coefficient == "kendall-c":
-        fewest = np.full(len(w), float(min(len(np.unique(a)), len(np.unique(b)))))
-        return _tau_c(score, weights @ np.diff(edges).astype(float), fewest)
+        fewest = np.full(len(weights), float(min(len(np.unique(a)), len(np.unique(b)))))
+        return _tau_c(score, weights @ items.sum(axis=1), fewest)
     varied = (na > 0) & (nb > 0)
     return np.where(varied, score / np.sqrt(np.where(varied, na * nb, 1)), np.nan)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dhp.human import comparison
 from dhp.human.comparison import pair_accuracy, soft_pair_accuracy, swap_test, williams
 from dhp.human.corrected import misclassification_corrected_share, prediction_powered_mean
 from dhp.human.raters import by_samples, rater_agreement
@@ -44,14 +45,40 @@ def test_swapping_tells_a_better_judge_and_not_equal_ones() -> None:
     rng = np.random.default_rng(1)
     human = rng.normal(size=(30, 5))
     good, bad, other = (human + rng.normal(0, s, human.shape) for s in (0.4, 2.5, 2.5))
-    found = swap_test(human, good, bad, "pooled", "pearson", resamples=199)
+    found = swap_test(human, good, bad, resamples=199)
     assert found is not None
     assert found.p_two_sided == found.p_greater == 1 / 200
-    even = swap_test(human, bad, other, "pooled", "pearson", resamples=199)
+    even = swap_test(human, bad, other, resamples=199)
     assert even is not None
     assert even.p_two_sided > 0.05
-    assert swap_test(human, bad, bad, "pooled", "pearson", resamples=19) is not None
-    assert swap_test(human, human * 0, bad, "pooled", "pearson", resamples=19) is None
+    assert swap_test(human, bad, bad, resamples=19) is not None
+    assert swap_test(human, human * 0, bad, resamples=19) is None
+
+
+def test_a_swap_is_the_difference_of_the_swapped_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sums over coins equal correlations of judges that were really swapped."""
+    rng = np.random.default_rng(7)
+    human, a, b = rng.normal(size=(3, 20, 3))
+    a += human
+    coins = comparison._coins(60, 60, 0)
+    za, zb = ((v - v.mean()) / v.std() for v in (a, b))
+    drawn = []
+    for coin in coins.reshape(60, 20, 3) > 0:
+        one, other = np.where(coin, za, zb), np.where(coin, zb, za)
+        drawn.append(
+            stats.pearsonr(human.ravel(), one.ravel())[0] - stats.pearsonr(human.ravel(), other.ravel())[0]
+        )
+    found = swap_test(human, a, b, resamples=60)
+    assert found is not None
+    assert found.difference == pytest.approx(
+        stats.pearsonr(human.ravel(), a.ravel())[0] - stats.pearsonr(human.ravel(), b.ravel())[0]
+    )
+    assert found.p_greater == (sum(d >= found.difference for d in drawn) + 1) / 61
+    # A threshold that the draws straddle tells more than one that none reaches.
+    monkeypatch.setattr(comparison, "_coins", lambda *_: np.ones((1, 60)))
+    unswapped = swap_test(human, a, b, resamples=1)
+    assert unswapped is not None
+    assert unswapped.p_greater == 1.0
 
 
 def brute(human: np.ndarray, judge: np.ndarray, epsilon: float) -> float:
@@ -126,6 +153,18 @@ def test_prediction_powered_mean_covers_and_gains() -> None:
     assert np.mean(widths) < 0.75
     with pytest.raises(ValueError, match="one length"):
         prediction_powered_mean([1, 2], [1], [1, 2])
+
+
+@pytest.mark.parametrize(("n", "more"), [(40, 500), (200, 1000), (50, 60)])
+def test_prediction_powered_mean_as_in_ppi_python(n: int, more: int) -> None:
+    """Both tune the weight, by variances that differ in their degrees of freedom."""
+    ppi = pytest.importorskip("ppi_py", reason="the oracle is the package ppi-python")
+    rng = np.random.default_rng(n)
+    human = rng.normal(3, 1, n)
+    judged, others = 0.6 * human + rng.normal(0, 0.5, n), rng.normal(1.8, 0.8, more)
+    low, high = (float(end[0]) for end in ppi.ppi_mean_ci(human, judged, others, alpha=0.05))
+    found = prediction_powered_mean(human, judged, others)
+    assert found.ci == pytest.approx((low, high), abs=0.05 * (high - low))
 
 
 def test_corrected_share_by_hand() -> None:
