@@ -5,18 +5,10 @@ import math
 import re
 from collections.abc import Mapping
 
-PRONOUNS: Mapping[str, str] = {
-    form: kind
-    for kind, forms in {
-        "he": "he him his himself",
-        "she": "she her hers herself",
-        "they": "they them their theirs themselves",
-        "it": "it its itself",
-        "i": "i me my mine myself we us our ours ourselves",
-    }.items()
-    for form in forms.split()
-}
-"""Pronoun -> what kind of person or thing it stands for."""
+PRONOUNS = frozenset(
+    "he him his himself she her hers herself they them their theirs themselves it its itself "
+    "i me my mine myself we us our ours ourselves".split()
+)
 ARTICLES = frozenset("a an the".split())
 POSSESSIVES = frozenset("my your their our its".split())
 PREPOSITIONS = frozenset("of from into with at by for to in on under over about between during among".split())
@@ -27,7 +19,6 @@ CONNECTIVES = frozenset(
     "but and so then however therefore thus also moreover furthermore instead nevertheless consequently "
     "meanwhile otherwise yet still hence similarly this these those such another both".split()
 )
-"""Words that tie a sentence to what was said before."""
 FUNCTION_WORDS = frozenset(
     "not no nor be been being have having do doing done that which who whom whose what when where why how "
     "there here as it's i'm don't n't s t you your yours all any each few more most other some only own same "

@@ -100,14 +100,12 @@ def rated(example: Example, text: str) -> Mapping[str, float]:
         (NEWS, "consistency", "Helen Brandt", "Jonas Keller"),
         (NEWS, "consistency", "cracks in 14", "cracks in 27"),
         (NEWS, "consistency", "a ferry for commuters", "a zeppelin for astronauts"),
-        (NEWS, "coherence", "The council of Oakridge", "However, the council of Oakridge"),
         (NEWS, "relevance", "voted to close the old bridge over the Lorne", "met and had coffee and cake"),
         (GERMAN, "accuracy", "114", "411"),
         (GERMAN, "accuracy", "1,200", "1,300"),
         (GERMAN, "accuracy", "Merle Thomsen", "Boris Vandelay"),
         (GERMAN, "accuracy", " According to Merle Thomsen, around 1,200", " Around 1,200"),
         (GERMAN, "fluency", "announced 114 new jobs", "annonuced 114 nw jbos"),
-        (STORY, "consistency", "her neighbors", "his neighbors"),
         (STORY, "coherence", "the red fruit", "the old stamps"),
         (BAIKAL, "answer_quality", "1,642 meters", "9,821 meters"),
         (BAIKAL, "answer_quality", "bottom lies", "bttom lise"),
@@ -126,12 +124,6 @@ def test_reversed_sentences_lower_coherence_and_hardly_anything_else() -> None:
     assert bad["coherence"] < good["coherence"] - 1
     for metric in ("consistency", "fluency", "relevance"):
         assert bad[metric] == pytest.approx(good[metric], abs=0.1)
-
-
-def test_a_full_name_after_the_short_one_is_a_bad_sign() -> None:
-    before = "Mayor Helen Brandt closed the bridge. Brandt promised a ferry."
-    after = "Mayor Brandt closed the bridge. Helen Brandt promised a ferry."
-    assert rated(NEWS, after)["coherence"] < rated(NEWS, before)["coherence"]
 
 
 def test_the_answer_to_another_question_is_poor() -> None:

@@ -4,9 +4,10 @@ None where there is nothing to go by.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from itertools import combinations
 
-from dhp.core.english import PRONOUNS, zipf
+from dhp.core.english import zipf
 from dhp.judge.surface.document import RELATED_LETTERS, Case, Text, rarity, ratio
 
 _NAME_WEIGHT = 3.0
@@ -23,28 +24,26 @@ _UNCOMMON_ZIPF = 4.0
 """A capitalised word as common as this is a word of English (October, German), no name to be kept."""
 _NAME_LETTERS = 4
 """First letters by which a name is recognised in another language (Kieler, Kiel)."""
+_STEP = 0.15
+"""Part of the source by which two sentences must differ in place before their order is beyond doubt."""
+_FOCUS = 3
+"""Power of the overlap with a source sentence: the best evidence counts far more than the rest."""
 _LATIN_GROWTH = 1.05
 """English letters per letter of a European source: upper quartile of the WMT22 de-en references."""
 _CJK_GROWTH = 4.4
 """English letters per Chinese character: upper quartile of the WMT22 zh-en references."""
 
 
-def lifted(part: float, whole: float) -> float | None:
+def _concave_share(part: float, whole: float) -> float | None:
     """The concave share: to say half of it in other words is no error, to share nothing is."""
     return float((part / whole) ** 0.5) if whole else None
 
 
-def evidence(stem: str, source: Text) -> float:
+def _evidence(stem: str, source: Text) -> float:
     if stem in source.stems:
         return 1.0
     related = len(stem) >= RELATED_LETTERS and stem[:RELATED_LETTERS] in source.prefixes
     return _RELATED if related else 0.0
-
-
-def _overlap(wanted: Iterable[tuple[str, float]], stems: Mapping[str, float]) -> float | None:
-    """How much of the wanted stems, by weight, is there."""
-    weights = list(wanted)
-    return lifted(sum(w for stem, w in weights if stem in stems), sum(w for _, w in weights))
 
 
 def support(case: Case) -> float | None:
@@ -52,41 +51,19 @@ def support(case: Case) -> float | None:
     found = total = 0.0
     for word in {word.stem: word for word in case.text.words if word.content}.values():
         weight = rarity(word.lower) * (_NAME_WEIGHT if word.name else 1)
-        found += weight * evidence(word.stem, case.source)
+        found += weight * _evidence(word.stem, case.source)
         total += weight
     for number in case.text.digits:
         found += _NAME_WEIGHT * (number in case.source.numbers)
         total += _NAME_WEIGHT
-    return lifted(found, total)
-
-
-def facts(case: Case) -> float | None:
-    """The share of the text's names and numbers that the source has."""
-    names = {word.stem for word in case.text.words if word.name}
-    found = sum(name in case.source.stems for name in names)
-    found += sum(number in case.source.numbers for number in case.text.digits)
-    return ratio(found, len(names) + len(case.text.digits))
-
-
-def _persons(text: Text) -> set[str]:
-    return {PRONOUNS[lower] for lower in text.lowers if lower in PRONOUNS} - {"it"}
-
-
-def pronouns(case: Case) -> float | None:
-    """The share of the kinds of persons that the text refers to (he, she, they, I) and the source too."""
-    persons = _persons(case.text)
-    return ratio(len(persons & _persons(case.source)), len(persons))
-
-
-def question_tie(case: Case) -> float | None:
-    """How much of the question's topic words the answer takes up."""
-    return _overlap(case.question.stems.items(), case.text.stems)
+    return _concave_share(found, total)
 
 
 def coverage(case: Case) -> float | None:
     """How much of the source's main topic words the text holds."""
     topics = sorted(case.source.salience.items(), key=lambda item: (-item[1], item[0]))
-    return _overlap(topics[:_TOPICS], case.text.stems)
+    topics = topics[:_TOPICS]
+    return _concave_share(sum(w for stem, w in topics if stem in case.text.stems), sum(w for _, w in topics))
 
 
 def continuation(case: Case) -> float | None:
@@ -95,10 +72,10 @@ def continuation(case: Case) -> float | None:
         return None
     late = frozenset().union(*case.source.sentence_stems[-_LAST:])
     found = sum(
-        weight * (1.0 if stem in late else _EARLIER * evidence(stem, case.source))
+        weight * (1.0 if stem in late else _EARLIER * _evidence(stem, case.source))
         for stem, weight in case.text.stems.items()
     )
-    return lifted(found, sum(case.text.stems.values()))
+    return _concave_share(found, sum(case.text.stems.values()))
 
 
 def _significant(number: str) -> str:
@@ -128,3 +105,23 @@ def completeness(case: Case) -> float | None:
     cjk = case.source.cjk_letters
     length = ratio(case.text.letters, _CJK_GROWTH * cjk + _LATIN_GROWTH * (case.source.letters - cjk))
     return None if length is None else min(1.0, length)
+
+
+def _position(stems: Iterable[str], source: Text) -> float | None:
+    """Where in the source (0 first sentence, 1 last) the evidence for these stems lies."""
+    shared: dict[int, float] = {}
+    for stem in stems:
+        for number in source.places.get(stem, ()):
+            shared[number] = shared.get(number, 0.0) + source.stems[stem]
+    weights = {number: weight**_FOCUS for number, weight in shared.items()}
+    mean = ratio(sum(number * weight for number, weight in weights.items()), sum(weights.values()))
+    return None if mean is None else mean / max(1, len(source.sentences) - 1)
+
+
+def source_order(case: Case) -> float | None:
+    """1 if the sentences follow the order of the source, 0 if they run backwards."""
+    positions = [_position(stems, case.source) for stems in case.text.sentence_stems]
+    known = [position for position in positions if position is not None]
+    steps = [max(-1.0, min(1.0, (b - a) / _STEP)) for a, b in combinations(known, 2)]
+    mean = ratio(sum(steps), len(steps))
+    return None if mean is None else (1 + mean) / 2

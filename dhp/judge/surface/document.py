@@ -42,8 +42,6 @@ class Word(NamedTuple):
     """As written."""
     lower: str
     stem: str
-    capital: bool
-    """A content word with a capital: a name, or the first word of a sentence."""
     name: bool
     """Written like a name."""
     content: bool
@@ -75,9 +73,8 @@ def _words(sentence: str) -> list[Word]:
         lower = form.lower()
         function = lower in FUNCTION_WORDS or lower.removesuffix("'s") in FUNCTION_WORDS
         content = not function and not form[0].isdigit() and len(form) > 1
-        capital = content and form[0].isupper()
-        name = capital and (position > 0 or zipf(lower) < _OPENING_NAME_ZIPF)
-        found.append(Word(form, lower, _stem(lower), capital, name, content))
+        name = content and form[0].isupper() and (position > 0 or zipf(lower) < _OPENING_NAME_ZIPF)
+        found.append(Word(form, lower, _stem(lower), name, content))
     return found
 
 

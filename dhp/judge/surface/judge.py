@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
-from dhp.judge.surface import agreement, language, order
+from dhp.judge.surface import agreement, language
 from dhp.judge.surface.document import Case, Text
 
 Feature = Callable[[Case], float | None]
@@ -13,8 +13,7 @@ Feature = Callable[[Case], float | None]
 _METRICS: Mapping[str, Mapping[Feature, float]] = {
     # Errors of spelling are the most frequent and the surest to find.
     "fluency": {language.spelling: 0.6, language.form: 0.2, language.word_order: 0.2},
-    # Foreign names and numbers are plain errors; foreign words may be rewording.
-    "consistency": {agreement.facts: 0.4, agreement.support: 0.4, agreement.pronouns: 0.2},
+    "consistency": {agreement.support: 1.0},
     # A garbled word says nothing, a missing one shows in the length.
     "accuracy": {
         agreement.completeness: 0.4,
@@ -22,25 +21,11 @@ _METRICS: Mapping[str, Mapping[Feature, float]] = {
         agreement.names_kept: 0.15,
         language.spelling: 0.2,
     },
-    # Order tells most about several sentences, the continuation about one.
-    "coherence": {
-        order.source_order: 0.35,
-        order.introduction: 0.2,
-        order.opening: 0.2,
-        order.ties: 0.15,
-        agreement.continuation: 0.5,
-        agreement.pronouns: 0.1,
-    },
-    # What matters must be there; to say it twice is a lesser fault.
-    "relevance": {agreement.coverage: 0.8, order.no_repetition: 0.2},
-    # Right by the paragraph first, then to the point, then well written.
-    "answer_quality": {
-        agreement.support: 0.35,
-        agreement.facts: 0.15,
-        agreement.question_tie: 0.2,
-        language.spelling: 0.2,
-        language.form: 0.1,
-    },
+    # Order tells about several sentences, the continuation about one.
+    "coherence": {agreement.source_order: 1.0, agreement.continuation: 1.0},
+    "relevance": {agreement.coverage: 1.0},
+    # Right by the paragraph first, then well written.
+    "answer_quality": {agreement.support: 0.6, language.spelling: 0.3, language.form: 0.1},
 }
 _LIKE = {
     "adherence": "relevance",
