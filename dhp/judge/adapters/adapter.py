@@ -11,6 +11,19 @@ REFERENCE = ("reference",)
 INPUT = ("question", "source")
 """What the writer was given: the question, where there is one."""
 
+USUAL: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        "outputs output response answer prediction completion text actual_output".split(), OUTPUT
+    ),
+    **dict.fromkeys("inputs input query prompt".split(), INPUT),
+    **dict.fromkeys("source context document".split(), SOURCE),
+    **dict.fromkeys(
+        "reference_outputs expected_output expected reference ground_truth target".split(), REFERENCE
+    ),
+    "metadata": (),
+}
+"""Parameters by the names that they usually have; any other is given the field of its own name."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:

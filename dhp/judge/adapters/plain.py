@@ -1,4 +1,4 @@
-"""Plain functions, and any object that is called like one; also evaluators of openevals and langfuse."""
+"""Plain functions, and any object that is called like one."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -6,20 +6,8 @@ from functools import partial
 from typing import Any
 
 from dhp.core.errors import InputError
-from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, SOURCE, Adapter
+from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, USUAL, Adapter
 
-_FIELDS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        "outputs output response answer prediction completion text actual_output".split(), OUTPUT
-    ),
-    **dict.fromkeys("inputs input query prompt".split(), INPUT),
-    **dict.fromkeys("source context document".split(), SOURCE),
-    **dict.fromkeys(
-        "reference_outputs expected_output expected reference ground_truth target".split(), REFERENCE
-    ),
-    "metadata": (),
-}
-"""Parameters by the names that they usually have; any other is given the field of its own name."""
 _KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -41,7 +29,7 @@ def adapt(given: object) -> Adapter | None:
         raise InputError(f"judge '{name}': parameter '{nameless[0]}' has no name by which it can be given")
     named = [p for p in parameters if p.kind in _KINDS]
     further = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    fields = {p.name: _FIELDS.get(p.name, (p.name,)) for p in named}
+    fields = {p.name: USUAL.get(p.name, (p.name,)) for p in named}
     if further and OUTPUT not in fields.values():
         fields |= {"inputs": INPUT, "outputs": OUTPUT, "reference_outputs": REFERENCE}
     return Adapter(
@@ -49,7 +37,7 @@ def adapt(given: object) -> Adapter | None:
         name="score" if name == "<lambda>" else _metric(given, name),
         fields=fields,
         call=_call(given),
-        required=frozenset(p.name for p in named if p.default is p.empty and p.name not in _FIELDS),
+        required=frozenset(p.name for p in named if p.default is p.empty and p.name not in USUAL),
         optional=frozenset(p.name for p in named if p.default is not p.empty),
         takes_further=further,
         is_async=_is_async(given),

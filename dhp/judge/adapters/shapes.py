@@ -4,13 +4,33 @@ from collections.abc import Callable
 from typing import Any
 
 from dhp.core.errors import InputError
-from dhp.judge.adapters import plain
+from dhp.judge.adapters import (
+    autoevals,
+    deepeval,
+    inspect_ai,
+    langfuse,
+    mlflow,
+    openevals,
+    phoenix,
+    plain,
+    ragas,
+)
 from dhp.judge.adapters.adapter import Adapter
 from dhp.judge.adapters.judge import ObjectJudge, Scorer
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.cached_model import RequestContext
 
-_ADAPTERS: tuple[Callable[[Any], Adapter | None], ...] = (plain.adapt,)
+_ADAPTERS: tuple[Callable[[Any], Adapter | None], ...] = (
+    autoevals.adapt,
+    deepeval.adapt,
+    inspect_ai.adapt,
+    mlflow.adapt,
+    phoenix.adapt,
+    ragas.adapt,
+    openevals.adapt,
+    langfuse.adapt,
+    plain.adapt,
+)
 """In order: whatever can be called is a function, unless it is something else."""
 SHAPES = (
     "a function f(*, inputs, outputs, reference_outputs=None); a dhp.Judge; an instance of a scorer class of "
@@ -72,4 +92,4 @@ def object_judges(
 def _name(given: object, adapter: Adapter) -> str:
     if adapter.shape == "function" and hasattr(given, "__qualname__"):
         return f"python:{given.__module__}:{given.__qualname__.replace('<locals>.', '')}"
-    return f"python:{type(given).__module__.partition('.')[0]}:{adapter.name}"
+    return f"python:{adapter.shape.partition(' ')[0]}:{adapter.name}"

@@ -1,0 +1,75 @@
+"""Scorers of inspect_ai, called with a task state made by hand."""
+
+import inspect
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, Adapter
+
+_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
+_NO_ANSWER = "N"
+
+
+def adapt(given: Any) -> Adapter | None:
+    """An adapter for a scorer; None for what is none."""
+    info = getattr(given, "__registry_info__", None)
+    is_scorer = getattr(info, "type", None) == "scorer" or _takes_state_and_target(given)
+    if not is_scorer or isinstance(given, type):
+        return None
+
+    async def call(arguments: Mapping[str, str | None]) -> object:
+        return _read(await given(*_state_and_target(arguments)))
+
+    name = str(getattr(info, "name", "")).rpartition("/")[2]
+    return Adapter(
+        shape="inspect_ai scorer",
+        name=name or "score",
+        fields={"input": INPUT, "output": OUTPUT, "target": REFERENCE},
+        call=call,
+        is_async=True,
+        scale=(0.0, 1.0),
+    )
+
+
+def _takes_state_and_target(given: object) -> bool:
+    if not callable(given):
+        return False
+    try:
+        return list(inspect.signature(given).parameters)[:2] == ["state", "target"]
+    except (TypeError, ValueError):
+        return False
+
+
+def _state_and_target(arguments: Mapping[str, str | None]) -> tuple[object, object]:
+    model, solver = import_module("inspect_ai.model"), import_module("inspect_ai.solver")
+    asked, said = arguments["input"] or "", arguments["output"] or ""
+    target = import_module("inspect_ai.scorer").Target(arguments["target"] or "")
+    state = solver.TaskState(
+        model="dhp/text",
+        sample_id=1,
+        epoch=1,
+        input=asked,
+        messages=[model.ChatMessageUser(content=asked), model.ChatMessageAssistant(content=said)],
+        target=target,
+        output=model.ModelOutput.from_content("dhp/text", said),
+        completed=True,
+    )
+    return state, target
+
+
+def _read(score: Any) -> object:
+    """A score as ours are read: grades as numbers, what is unscored stays so."""
+    if score is None:
+        return None
+    reason = getattr(score, "reason", None) or score.explanation
+    value = score.value
+    if isinstance(value, Mapping):
+        return [{"key": key, "score": _graded(each), "reason": reason} for key, each in value.items()]
+    if value == _NO_ANSWER:
+        reason = reason or "no answer"
+    return {"score": _graded(value), "reason": reason}
+
+
+def _graded(value: object) -> object:
+    return None if value == _NO_ANSWER else _GRADES.get(value, value) if isinstance(value, str) else value
