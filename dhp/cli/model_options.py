@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dhp.core.protocol_spec import Protocol
     from dhp.llm.settings import ModelSettings
 
-_DEFAULT = "default"
+DEFAULT = "default"
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class ProtocolOptions:
             "reference": self.reference,
             "persona": self.persona,
             "samples": self.samples,
-            "temperature": _number("--temperature", self.temperature),
-            "top_p": _number("--top-p", self.top_p),
+            "temperature": number_or_default("--temperature", self.temperature),
+            "top_p": number_or_default("--top-p", self.top_p),
             "max_tokens": self.answer_tokens,
             "extraction": self.extraction,
             "language": self.language,
         }
         given: dict[str, object] = {k: v for k, v in changes.items() if v is not None}
-        given |= {k: None for k in ("temperature", "top_p") if changes[k] == _DEFAULT}
+        given |= {k: None for k in ("temperature", "top_p") if changes[k] == DEFAULT}
         return protocol(name, **given)
 
 
@@ -170,10 +170,11 @@ class ModelOptions:
         )
 
 
-def _number(option: str, given: str | None) -> float | str | None:
-    if given is None or given == _DEFAULT:
+def number_or_default(option: str, given: str | None) -> float | str | None:
+    """The number that an option was given; `default` and None stay."""
+    if given is None or given == DEFAULT:
         return given
     try:
         return float(given)
     except ValueError:
-        raise InputError(f"{option} '{given}': must be a number or '{_DEFAULT}'") from None
+        raise InputError(f"{option} '{given}': must be a number or '{DEFAULT}'") from None

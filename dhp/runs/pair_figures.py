@@ -1,0 +1,186 @@
+"""What the verdicts on pairs say together: wins, losses, ties, position bias, detection and D."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.judge.pairwise.records import ORDERS, PairVerdict, majority
+from dhp.stats.detection import detection
+from dhp.stats.discernment import discernment
+from dhp.stats.pairwise import PositionBias, position_bias, sign_flip_log_p
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PairOutcome:
+    """What the verdicts in both orders say of one pair."""
+
+    example: str
+    category: str
+    as_given: int | None
+    """1 where the first text won, -1 the second, 0 a tie; None without a verdict. No final word."""
+    swapped: int | None
+    """The same with the second text shown first."""
+    score: float | None
+    """1, 0.5, 0, -0.5 or -1, positive for the first text; verdicts that flip with the order are a tie, unless
+    a final word decides. None where an order has no verdict."""
+    reason: str | None = None
+    """Why there is no score."""
+    scores: Interval | None = None
+    """Mean scores of the first and the second text, where the answers hold scores."""
+
+    @property
+    def result(self) -> str:
+        """`better`, `worse`, `tie` or `invalid`, of the first text."""
+        if self.score is None:
+            return "invalid"
+        return "better" if self.score > 0 else "worse" if self.score < 0 else "tie"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share with its 95 % interval; None where undefined."""
+
+    value: float | None
+    ci: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairFigures:
+    """The figures of the first system against the second one."""
+
+    n: int
+    """Pairs with a result; `invalid` come on top."""
+    wins: int
+    losses: int
+    ties: int
+    invalid: int
+    win_rate: Share
+    """Ties count half."""
+    win_rate_without_ties: Share
+    mean_scores: Interval | None
+    """Of the first and the second system, where the answers hold scores."""
+    log_p: float
+    """Of the one-sided exact sign-flip test that the first is better."""
+    p: float
+    """Two-sided."""
+    bias: PositionBias | None
+    """None where no pair has both verdicts."""
+
+    @property
+    def d(self) -> float | None:
+        """Discernment: does the judge see that the first is better; None without a pair."""
+        return discernment(self.log_p) if self.n else None
+
+
+def pair_outcomes(verdicts: Iterable[PairVerdict]) -> list[PairOutcome]:
+    """One outcome for each pair and metric of one pair of systems, in the order of first occurrence."""
+    by_pair: dict[tuple[str, str, str, str], list[PairVerdict]] = defaultdict(list)
+    for v in verdicts:
+        by_pair[v.pair.first.example, v.pair.first.variant, v.pair.second.variant, v.metric].append(v)
+    return [_outcome(each) for each in by_pair.values()]
+
+
+def _outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
+    pair = verdicts[0].pair
+    given, swapped = _both(verdicts, final=False)
+    score = None if given is None or swapped is None else (given + swapped) / 2
+    if given is not None and swapped is not None and given * swapped < 0:
+        last = _both(verdicts, final=True)
+        score = 0.0 if None in last else (last[0] + last[1]) / 2  # type: ignore[operator]
+    scores = [v.scores for v in verdicts if v.scores is not None]
+    reasons = dict.fromkeys(v.status for v in verdicts if v.choice is None and not v.final)
+    return PairOutcome(
+        pair.first.example,
+        pair.category,
+        given,
+        swapped,
+        score,
+        ", ".join(reasons) if score is None else None,
+        (fmean(s[0] for s in scores), fmean(s[1] for s in scores)) if scores else None,
+    )
+
+
+def _both(verdicts: Sequence[PairVerdict], *, final: bool) -> tuple[int | None, int | None]:
+    given, swapped = (
+        majority(v.choice for v in verdicts if v.order == order and v.final == final) for order in ORDERS
+    )
+    return given, swapped
+
+
+def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
+    """The figures of the outcomes of one system, or one kind of text, against another."""
+    scores = [o.score for o in outcomes if o.score is not None]
+    counts = {r: sum(o.result == r for o in outcomes) for r in ("better", "worse", "tie", "invalid")}
+    log_p = sign_flip_log_p(scores)
+    both = min(log_p, sign_flip_log_p([-score for score in scores]))
+    means = [o.scores for o in outcomes if o.scores is not None]
+    return PairFigures(
+        len(scores),
+        counts["better"],
+        counts["worse"],
+        counts["tie"],
+        counts["invalid"],
+        win_rate(scores),
+        _without_ties(counts["better"], counts["worse"]),
+        (fmean(m[0] for m in means), fmean(m[1] for m in means)) if means else None,
+        log_p,
+        min(1.0, 2 * math.exp(both)),
+        position_bias(_points(o.as_given for o in outcomes), _points(o.swapped for o in outcomes)),
+    )
+
+
+def d_interval(scores: Sequence[float], *, resamples: int = 1000, seed: int = 0) -> Interval | None:
+    """The 95 % percentile interval of D over resampled pairs; None with fewer than two.
+
+    `scores` are two-order scores. D depends on nothing but how often each value occurs, so counts are drawn.
+    """
+    if len(scores) < 2:
+        return None
+    values, counts = np.unique(np.asarray(scores, dtype=float), return_counts=True)
+    rng = np.random.default_rng(seed)
+    drawn, times = np.unique(
+        rng.multinomial(len(scores), counts / len(scores), size=resamples), axis=0, return_counts=True
+    )
+    found = np.repeat([discernment(_log_p(values, each)) for each in drawn], times)
+    low, high = np.quantile(found, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _log_p(values: npt.NDArray[np.float64], counts: npt.NDArray[np.int64]) -> float:
+    """`sign_flip_log_p` of scores that occur so often; a binomial tail where all are of one size."""
+    from scipy.stats import binom
+
+    sizes = set(np.abs(values[(values != 0) & (counts > 0)]))
+    if len(sizes) > 1:
+        return sign_flip_log_p(np.repeat(values, counts))
+    won, lost = int(counts[values > 0].sum()), int(counts[values < 0].sum())
+    return min(0.0, float(binom.logsf(won - 1, won + lost, 0.5))) if won + lost else 0.0
+
+
+def win_rate(scores: Sequence[float]) -> Share:
+    """The share of scores above zero, zeros half, with Bonett and Price's interval; None without a score."""
+    if not scores:
+        return Share(None, None)
+    found = detection(np.asarray(scores, dtype=float)[:, None, None], ["pairs"]).metrics
+    value, low, high = (float(x[0, 0]) for x in (found.value, found.low, found.high))
+    return Share(value, None if math.isnan(low) else (low, high))
+
+
+def _without_ties(wins: int, losses: int) -> Share:
+    from scipy.stats import binomtest
+
+    if not wins + losses:
+        return Share(None, None)
+    found = binomtest(wins, wins + losses).proportion_ci(method="wilson")
+    return Share(wins / (wins + losses), (float(found.low), float(found.high)))
+
+
+def _points(choices: Iterable[int | None]) -> list[float]:
+    return [math.nan if choice is None else float(choice) for choice in choices]

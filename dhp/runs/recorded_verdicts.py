@@ -1,0 +1,198 @@
+"""Recorded verdicts of judges on labelled pairs: accuracy in each order, position bias, detection and D."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dhp.core.specs import Scale
+from dhp.judge.extraction.rating import read_rating
+from dhp.judge.extraction.verdict import Choice, VerdictForm, llmbar_choice, read_verdict
+from dhp.runs.pair_figures import PairFigures, PairOutcome, pair_figures
+from dhp.stats.pairwise import sign_flip_log_p
+
+_SCALE = Scale(min=0.0, max=10.0)
+"""Of recorded ratings: they were asked for from 1 to 10, and some are 0."""
+
+
+class Label(Protocol):
+    """A labelled pair."""
+
+    @property
+    def subset(self) -> str:
+        """Its kind."""
+
+    @property
+    def label(self) -> int:
+        """1 or 2: the better output."""
+
+
+class Recorded(Protocol):
+    """A recorded answer about a pair."""
+
+    @property
+    def id(self) -> str:
+        """Of the pair."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def protocol(self) -> str: ...
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether `answers` are ratings of the two outputs; else of the pair as given and swapped."""
+
+    @property
+    def answers(self) -> tuple[str, str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCell:
+    """One judge under one protocol on one subset."""
+
+    model: str
+    protocol: str
+    subset: str
+    pointwise: bool
+    n: int
+    """Pairs."""
+    correct: tuple[int, int]
+    """Pairs in which the better output was chosen, as given and swapped."""
+    correct_both: int
+    same: int
+    """Pairs with the same verdict in both orders."""
+    figures: PairFigures
+    """Of the better output against the other one."""
+    scores: Mapping[str, float]
+    """Pair -> two-order score, where both orders have a verdict."""
+
+    def to_dict(self) -> dict[str, object]:
+        """As `--json` prints it; shares are in [0, 1]."""
+        bias = self.figures.bias
+        return {
+            "model": self.model,
+            "protocol": self.protocol,
+            "subset": self.subset,
+            "n": self.n,
+            "correct_as_given": self.correct[0] / self.n,
+            "correct_swapped": self.correct[1] / self.n,
+            "correct_both": self.correct_both / self.n,
+            "same_verdict": self.same / self.n,
+            "position_bias": None if bias is None else bias.share,
+            "detection": self.figures.win_rate.value,
+            "d": self.figures.d,
+        }
+
+
+def recorded_cells(answers: Iterable[Recorded], labels: Mapping[str, Label]) -> list[RecordedCell]:
+    """The figures of each model, protocol and subset, in the order of first occurrence.
+
+    Verdicts are read as LLMBar's authors did (Zeng et al. 2024): the first output if the answer names it
+    anywhere in the form asked for, else the second, else none, which is wrong. Of two ratings the higher one
+    wins; of equal ones the output shown second, and where one cannot be read the output shown first.
+    """
+    cells: dict[tuple[str, str, str], list[Recorded]] = defaultdict(list)
+    for answer in answers:
+        cells[answer.model, answer.protocol, labels[answer.id].subset].append(answer)
+    return [_cell(*key, cell, labels) for key, cell in cells.items()]
+
+
+def _cell(
+    model: str, protocol: str, subset: str, answers: Sequence[Recorded], labels: Mapping[str, Label]
+) -> RecordedCell:
+    outcomes = [_outcome(answer, labels[answer.id]) for answer in answers]
+    given, swapped = ([o.as_given == 1 for o in outcomes], [o.swapped == 1 for o in outcomes])
+    return RecordedCell(
+        model,
+        protocol,
+        subset,
+        answers[0].pointwise,
+        len(outcomes),
+        (sum(given), sum(swapped)),
+        sum(a and b for a, b in zip(given, swapped, strict=True)),
+        sum(o.as_given == o.swapped for o in outcomes),
+        pair_figures(outcomes),
+        {o.example: o.score for o in outcomes if o.score is not None},
+    )
+
+
+def _outcome(answer: Recorded, label: Label) -> PairOutcome:
+    """The outcome for the better output; in `swapped` output 2 was shown first."""
+    given, swapped = _choices(answer)
+    first = 1 if label.label == 1 else -1
+    a, b = _point(given, first), _point(swapped, -first)
+    score = None if a is None or b is None else (a + b) / 2
+    return PairOutcome(answer.id, label.subset, a, b, score, None if score is not None else "unparsed")
+
+
+def _choices(answer: Recorded) -> tuple[Choice | None, Choice | None]:
+    one, two = answer.answers
+    if answer.pointwise:
+        first, second = (read_rating(text, _SCALE, "score-only").score for text in (one, two))
+        return llmbar_choice(first, second), llmbar_choice(second, first)
+    reasoned = any(word in answer.protocol for word in ("CoT", "Swap"))
+    form: VerdictForm = "llmbar-cot" if reasoned else "llmbar"
+    return read_verdict(one, form).choice, read_verdict(two, form).choice
+
+
+def _point(choice: Choice | None, first: int) -> int | None:
+    return None if choice is None else {"first": first, "second": -first, "tie": 0}[choice]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedWays:
+    """A pairwise protocol against a pointwise one of the same model on the same pairs."""
+
+    pairwise: str
+    pointwise: str
+    subset: str
+    n: int
+    detections: tuple[float, float]
+    """Of the pairwise and of the pointwise protocol."""
+    difference: float
+    ci: tuple[float, float] | None
+    """95 %, by Student's t over pairs; None with fewer than two."""
+    p: float
+    """Two-sided exact sign-flip test."""
+
+
+def compared_ways(cells: Sequence[RecordedCell]) -> list[ComparedWays]:
+    """Every pairwise protocol against the pointwise one of the same name, `Rating` for `Vanilla`.
+
+    `Rating_X` has the same rules and helps as the pairwise protocol `X`; other protocols have no counterpart.
+    """
+    names = {c.protocol for c in cells if c.pointwise}
+    found = []
+    for cell in cells:
+        name = f"Rating_{cell.protocol.removeprefix('Vanilla').strip('_')}".strip("_")
+        twin = next((c for c in cells if (c.protocol, c.subset) == (name, cell.subset)), None)
+        if not cell.pointwise and name in names and twin is not None:
+            found.append(_compared(cell, twin))
+    return found
+
+
+def _compared(cell: RecordedCell, twin: RecordedCell) -> ComparedWays:
+    from scipy.stats import t
+
+    both = [pair for pair in cell.scores if pair in twin.scores]
+    own = np.array([(np.sign(cell.scores[p]) + 1) / 2 for p in both])
+    other = np.array([(np.sign(twin.scores[p]) + 1) / 2 for p in both])
+    differences = own - other
+    mean, n = float(differences.mean()), len(both)
+    half = float(t.ppf(0.975, n - 1) * differences.std(ddof=1) / math.sqrt(n)) if n > 1 else None
+    log_p = min(sign_flip_log_p(differences), sign_flip_log_p(-differences))
+    return ComparedWays(
+        cell.protocol,
+        twin.protocol,
+        cell.subset,
+        n,
+        (float(own.mean()), float(other.mean())),
+        mean,
+        None if half is None else (mean - half, mean + half),
+        min(1.0, 2 * math.exp(log_p)),
+    )
