@@ -36,6 +36,11 @@ def median_seconds(function: Callable[[], object], repeats: int) -> float:
     return statistics.median(times)
 
 
+def median_ratio(measured: Callable[[], object], against: Callable[[], object], repeats: int) -> float:
+    """Median over pairs of runs, so that a machine under load slows both sides."""
+    return statistics.median(median_seconds(measured, 1) / median_seconds(against, 1) for _ in range(repeats))
+
+
 def command(*arguments: str) -> Callable[[], object]:
     """A call that runs `python ARGUMENTS` to its end in an empty folder."""
 
@@ -83,8 +88,8 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
 
     for arguments in (["-m", "dhp", "--help"], ["-m", "dhp.benchmark", "--help"]):
-        seconds = median_seconds(command(*arguments), 10)
-        print(f"python {' '.join(arguments)}: {seconds * 1000:.0f} ms, median of 10 (bar: 200 ms)")
+        ratio = median_ratio(command(*arguments), command("-c", "pass"), 10)
+        print(f"python {' '.join(arguments)}: {ratio:.1f} times python -c pass, median of 10 pairs (bar: 10)")
 
     seconds = median_seconds(command("-m", "dhp.benchmark", "--model", "baseline/surface"), 3)
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
