@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dhp.cli.option_groups import SUITE
 from dhp.cli.output import output_console
 
 if TYPE_CHECKING:
@@ -44,9 +45,11 @@ def show(name: str, chart: str | None) -> None:
 
 
 @weights.command()
-@click.option("--task", required=True, metavar="TASK", help="The task whose metrics are voted on.")
+@click.option("--task", required=True, metavar="NAME|FILE.yaml", help="The task whose metrics are voted on.")
+@click.option("--dataset", metavar="FILE", help="Texts of the task; default: the bundled ones.")
+@click.option("--suite", **SUITE)
 @click.option("--out", required=True, metavar="FILE.html", help="The page to write.")
-def survey(task: str, out: str) -> None:
+def survey(task: str, dataset: str | None, suite: str | None, out: str) -> None:
     """A page that asks an expert which metric each perturbation hurts most; send it to several.
 
     Example: dhp weights survey --task summarization --out survey.html
@@ -56,7 +59,7 @@ def survey(task: str, out: str) -> None:
     from dhp.survey.page import survey_page
 
     check_writable(Path(out))
-    made = make_survey(task)
+    made = make_survey(task, dataset, suite)
     write_whole(Path(out), lambda new: new.write_text(survey_page(made), encoding="utf-8"))
     print(f"{out}: survey {made.hash}, {len(made.issues)} questions on {', '.join(made.task.metric_names)}")
 

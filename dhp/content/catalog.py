@@ -1,7 +1,8 @@
 """Content by name: cards, tasks, suites, weights and the bundled mini set."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from dhp.content.yaml import content_folder, load_spec
@@ -42,6 +43,8 @@ def dataset_names() -> list[str]:
 
 GENERAL_SUITE = "general"
 """The suite of rules that go with any task and language: for data of the user's own."""
+GENERAL_LLM_SUITE = "general_llm"
+"""The same with what a perturb model does to any text."""
 
 
 def task_names() -> list[str]:
@@ -86,12 +89,32 @@ def read_task(task: str) -> Task:
 
 
 def read_suite(given: str) -> Suite:
-    """A suite by its name, mostly that of a dataset, or by file (`.yaml`); its task must exist."""
+    """A suite by its name, mostly that of a dataset, or by file (`.yaml`), which may be for a task of one's
+    own."""
     path = name_or_file("suite", content_folder("perturbations"), given)
     suite = load_spec(path, Suite)
-    if suite.task not in (tasks := [*task_names(), ANY_TASK]):
+    if suite.task not in (tasks := [*task_names(), ANY_TASK]) and (
+        path.stem == given or misspelt_task(suite.task)
+    ):
         raise InputError(f"{path}: task: unknown task '{suite.task}'; {suggest(suite.task, tasks)}")
     return suite
+
+
+def own_suite(task: Task, by_model: bool) -> Suite:
+    """The suite for a user's own data of a task; `by_model` says whether there is a perturb model."""
+    given = task.default_suite
+    if Path(given).suffix in (".yaml", ".yml"):
+        given = str(Path(task.origin).parent / given)
+    suite = read_suite(given)
+    asks = any(use.method == "llm" for use in suite.perturbers.values())
+    if given == GENERAL_SUITE and by_model:
+        return read_suite(GENERAL_LLM_SUITE)
+    return read_suite(GENERAL_SUITE) if asks and not by_model else suite
+
+
+def misspelt_task(task: str) -> bool:
+    """Whether a task is none that we know but nearly called as one: a typing error."""
+    return bool(task not in task_names() and get_close_matches(task, task_names(), n=1, cutoff=0.92))
 
 
 def read_probes(name: str) -> Probes:
@@ -114,7 +137,8 @@ def read_authored(dataset: str) -> AuthoredEdits | None:
 
 
 def read_weights(given: str) -> Weights:
-    """Weights by name or by file (`.yaml`); tasks and metrics they name must exist, rows must be full.
+    """Weights by name or by file (`.yaml`); rows must be full, metrics exist as far as their task is known
+    here.
 
     Votes are read as their shares; a metric that they do not name has none.
     """
@@ -123,7 +147,7 @@ def read_weights(given: str) -> Weights:
     _check_rows(path, "tasks", weights.tasks, full=True)
     _check_rows(path, "votes", weights.votes, full=False)
     votes = {
-        task: {p: dict.fromkeys(read_task(task).metric_names, 0) | row for p, row in rows.items()}
+        task: {p: dict.fromkeys(_metrics(task, rows), 0) | row for p, row in rows.items()}
         for task, rows in weights.votes.items()
     }
     return weights.model_copy(update={"votes": votes}).with_shares()
@@ -134,9 +158,9 @@ def _check_rows(
 ) -> None:
     """Raise `InputError` for a task or metric that does not exist; if `full`, for a metric left out too."""
     for task, rows in tables.items():
-        if task not in (tasks := task_names()):
-            raise InputError(f"{path}: {key}: unknown task '{task}'; {suggest(task, tasks)}")
-        metrics = read_task(task).metric_names
+        if misspelt_task(task):
+            raise InputError(f"{path}: {key}: unknown task '{task}'; {suggest(task, task_names())}")
+        metrics = _metrics(task, rows)
         for perturber, row in rows.items():
             place = f"{path}: {key}.{task}.{perturber}"
             for metric in row:
@@ -146,6 +170,13 @@ def _check_rows(
                 raise InputError(
                     f"{place}: no weight for metric '{missing[0]}'; allowed: one for each metric"
                 )
+
+
+def _metrics(task: str, rows: Mapping[str, Mapping[str, float]]) -> Sequence[str]:
+    """The metrics of a task; of one that is not known here those that any of its rows names."""
+    if task in task_names():
+        return read_task(task).metric_names
+    return list(dict.fromkeys(metric for row in rows.values() for metric in row))
 
 
 def mini_examples_file(dataset: str) -> Path:

@@ -99,8 +99,9 @@ class Task(Spec):
     instruction: str
     """What the writer was asked to do. Slots: `{{source_language}}`, `{{output_language}}`, which are filled
     with the names of the languages of the data."""
-    default_suite: Name = "general"
-    """The suite for data of the user's own where a perturb model is given; without one it is `general`."""
+    default_suite: str = "general"
+    """The suite for data of the user's own: a name, or a YAML file beside that of the task. One whose
+    perturbers a language model carries out is taken where there is a perturb model; else it is `general`."""
     source_label: str | None = None
     """What the source is called when shown to a judge, e.g. Article; None where the writer was given none."""
     output_label: str

@@ -12,6 +12,7 @@ from dhp.content.catalog import (
     GENERAL_SUITE,
     dataset_names,
     mini_examples_file,
+    own_suite,
     read_card,
     read_suite,
     read_task,
@@ -241,7 +242,7 @@ def _user_data(
         )
     known = read_task(task or (suite.task if suite else ""))
     found = read_examples(Path(name), fields, where, known)
-    own = None if found.variants else suite or read_suite(known.default_suite if by_model else GENERAL_SUITE)
+    own = None if found.variants else suite or own_suite(known, by_model)
     short = name if name.startswith("hf:") else Path(name).name
     return _dataset(short, found, known, own, None, text_language or known.output_language)
 

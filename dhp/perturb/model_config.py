@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
 from dhp.content.yaml import content_folder, load_spec
@@ -20,6 +21,8 @@ from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, pro
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 
 STEPS = ("written", "auto")
+GENERAL = "general"
+"""The folder of the prompts for tasks without their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +66,25 @@ class _PromptFiles:
         if not self.own.is_dir():
             raise InputError(f"{self.own}: is no folder; allowed: one with prompt files of perturbers")
         bundled = _names(_bundled())
-        if unknown := [name for name in _names(self.own) if name not in bundled]:
-            raise InputError(
-                f"{self.own}: unknown prompt '{unknown[0]}.yaml'; {suggest(unknown[0], bundled)}"
-            )
+        for name in _names(self.own):
+            misspelt = "/" not in name or get_close_matches(name, bundled, n=1, cutoff=0.93)
+            if name not in bundled and misspelt:
+                raise InputError(f"{self.own}: unknown prompt '{name}.yaml'; {suggest(name, bundled)}")
 
     def __call__(self, task: str, name: str) -> PerturbPrompt:
-        there = [known.partition("/")[2] for known in _names(_bundled()) if known.startswith(f"{task}/")]
-        if name not in there:
-            raise InputError(f"task '{task}': no prompt '{name}.yaml'; {suggest(name, there)}")
-        return self.read(f"{task}/{name}", PerturbPrompt)
+        return self.read(self.file(task, name), PerturbPrompt)
+
+    def file(self, task: str, name: str) -> str:
+        """`TASK/NAME`, or `general/NAME` where the task has no prompt of its own; raises `InputError` for
+        none."""
+        there = {*_names(_bundled()), *(_names(self.own) if self.own else ())}
+        for folder in (task, GENERAL):
+            if f"{folder}/{name}" in there:
+                return f"{folder}/{name}"
+        fitting = [
+            known.partition("/")[2] for known in there if known.startswith((f"{task}/", f"{GENERAL}/"))
+        ]
+        raise InputError(f"task '{task}': no prompt '{name}.yaml'; {suggest(name, set(fitting))}")
 
     def read(self, name: str, spec: type[S]) -> S:
         own = self.own / f"{name}.yaml" if self.own else None
@@ -106,7 +118,8 @@ class OpenedModel:
         No address, as sets are given away.
         """
         names = [prompt_name(v.perturber, v.degree) for v in variants]
-        read = {name: self.prompts.read_so_far[name] for name in ("again", *(f"{task}/{n}" for n in names))}
+        files = [self.prompts.file(task, name) for name in names]
+        read = {name: self.prompts.read_so_far[name] for name in ("again", *files)}
         own = self.by_model.auto_steps.get(task, {})
         steps = {v: own[v] for v in names if v in own}
         digest = text_hash(json.dumps([read, steps], sort_keys=True))

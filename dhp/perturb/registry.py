@@ -72,12 +72,14 @@ def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ())
         The user's own; their names must be new.
     suites
         What they name is also looked for in installed packages, in the entry-point group `dhp.perturbers`.
+        One of method `llm` is a perturber by what its suite says: it needs no more than a prompt.
 
     Raises
     ------
     InputError
         For a name that is taken, and for what is no perturber or cannot be imported.
     """
+    suites = list(suites)
     given = [_checked(p, f"perturber {p!r}") for p in own]
     registry = builtin_perturbers()
     for perturber in given:
@@ -87,6 +89,10 @@ def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ())
         if entry.name in wanted:
             place = f"entry point '{entry.name} = {entry.value}'"
             registry = registry.extended({entry.name: _checked(_imported(entry.load, place), place)})
+    for suite in suites:
+        for name, use in suite.perturbers.items():
+            if use.method == "llm" and name not in registry:
+                registry = registry.extended({name: Perturber(name, use.level, {None: {}}, function=None)})
     return registry
 
 

@@ -1,14 +1,14 @@
 """The experts' answers: read strictly, counted, written as a weights file."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
 from pydantic import Field, ValidationError
 
-from dhp.content.catalog import read_task
+from dhp.content.catalog import DATASETS, misspelt_task, read_card, read_task
 from dhp.content.yaml import describe
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_text, write_whole
@@ -45,10 +45,16 @@ def read_answers(path: Path) -> Answers:
     except ValidationError as e:
         raise InputError(f"{path}: {describe(e, Answers)}") from None
     read._origin = str(path)
-    try:
-        perturbers, metrics = task_perturbers(read.task), read_task(read.task).metric_names
-    except InputError as e:
-        raise InputError(f"{path}: {e}") from None
+    perturbers: Collection[str] = read.answers
+    metrics = tuple(read.metrics)
+    bundled = {read_card(dataset).task for dataset in DATASETS}
+    if misspelt_task(read.task):
+        raise InputError(f"{path}: unknown task '{read.task}'; {suggest(read.task, bundled)}")
+    if read.task in bundled:
+        try:
+            perturbers, metrics = task_perturbers(read.task), read_task(read.task).metric_names
+        except InputError as e:
+            raise InputError(f"{path}: {e}") from None
     if tuple(read.metrics) != metrics:
         raise InputError(f"{path}: metrics: must be those of task '{read.task}': {', '.join(metrics)}")
     for perturber, metric in read.answers.items():

@@ -101,7 +101,7 @@ def test_a_faulty_suite_is_one_line(tmp_path: Path, text: str, message: str) -> 
         (WEIGHTS.replace("0.5, consistency: 0.5", "-0.5, consistency: 1.5"), r"weights must lie in \[0, 1\]"),
         (WEIGHTS.replace(", relevance: 0", ""), "no weight for metric 'relevance'"),
         (WEIGHTS.replace("fluency", "fluancy"), "unknown metric 'fluancy'; did you mean 'fluency'"),
-        (WEIGHTS.replace("summarization", "summaries"), "unknown task 'summaries'"),
+        (WEIGHTS.replace("summarization", "sumarization"), "unknown task 'sumarization'"),
     ],
 )
 def test_faulty_weights_are_one_line(tmp_path: Path, text: str, message: str) -> None:
@@ -148,6 +148,7 @@ def test_metrics_of_the_paper() -> None:
 
 def test_design_weights_cover_every_perturber_of_every_suite() -> None:
     design = load_spec(content_folder("expert_weights") / "design.yaml", Weights)
-    for suite in map(read_suite, suite_names()):
+    # General_llm is for tasks that design has no rows for.
+    for suite in map(read_suite, set(suite_names()) - {"general_llm"}):
         for task in design.tasks if suite.task == ANY_TASK else [suite.task]:
             assert set(suite.perturbers) <= set(design.tasks[task])
