@@ -13,12 +13,13 @@ from dhp.analysis.ratings import split_ratings
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import read_task
+from dhp.content.own_task import with_metrics
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import Protocol
 from dhp.core.records import PROBES, Candidate, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
-from dhp.core.specs import Task
+from dhp.core.specs import Metric, Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
 from dhp.judge.factory import find_judges
@@ -29,9 +30,9 @@ from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RATED_SETS, RatedText, read_rated
 from dhp.perturb.build import Progress, build_texts
-from dhp.perturb.choice import Choice
+from dhp.perturb.choice import Choice, with_own_task
 from dhp.perturb.model_config import perturbing_estimates
-from dhp.perturb.perturbed_dataset import PerturbedDataset, with_metrics
+from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.report.page import html_report
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
@@ -46,7 +47,7 @@ class Way(TypedDict, total=False):
 
     protocol: str | Protocol | Sequence[str | Protocol]
     prompt_files: Sequence[str]
-    metrics: Sequence[str]
+    metrics: Sequence[str | Metric]
     settings: ModelSettings
     judge_settings: JudgeSettings
     seed: int
@@ -60,7 +61,7 @@ def run(
     *,
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
-    metrics: Sequence[str] = (),
+    metrics: Sequence[str | Metric] = (),
     settings: ModelSettings = ModelSettings(),
     judge_settings: JudgeSettings = JudgeSettings(),
     seed: int = 0,
@@ -80,9 +81,9 @@ def run(
     protocol
         How language models are asked: a name, a file, `dhp.protocol(...)`, or several of them.
     prompt_files
-        Published prompts to use as they are: files, folders or `METRIC=FILE`.
+        Prompts to use as they are: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}` takes a column.
     metrics
-        Those of the task to judge by; default: all.
+        Those of the task to judge by, default all, or of your own: `dhp.own_metric("usefulness", (1, 10))`.
     settings
         How language models are reached, how hard they are worked, and what they may cost.
     judge_settings
@@ -109,9 +110,23 @@ def run(
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
     judges = find(model, protocol, settings, context)
     resolve = partial(_resolved, analysis)
-    check = lambda task, variants: resolve(with_metrics(task, metrics), variants)  # noqa: E731
+    check = partial(_check_asked, judges, metrics, resolve)
+    choice = with_own_task(dataset, choice, metrics)
     made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=check)
     return _carry_out(judges, [p.judged_by(metrics) for p in made], resolve, seed, folder, progress)
+
+
+def _check_asked(
+    judges: Sequence[Judge],
+    metrics: Sequence[str | Metric],
+    resolve: Callable[[Task, Sequence[Variant]], ResolvedConfig],
+    dataset: Dataset,
+    variants: Sequence[Variant],
+) -> None:
+    """Raise `InputError` for metrics, weights and prompts that do not fit a dataset that is yet whole."""
+    resolve(task := with_metrics(dataset.task, metrics), variants)
+    for judge in judges:
+        judge.prompts(original_of(dataset.examples[0], task), task)
 
 
 def _carry_out(
@@ -158,7 +173,7 @@ def estimate(
     *,
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
-    metrics: Sequence[str] = (),
+    metrics: Sequence[str | Metric] = (),
     settings: ModelSettings = ModelSettings(),
     judge_settings: JudgeSettings = JudgeSettings(),
     seed: int = 0,
@@ -170,6 +185,7 @@ def estimate(
     context = settings.context()
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
     judges = find(model, protocol, settings, context)
+    choice = with_own_task(dataset, choice, metrics)
     made = build_texts(dataset, choice, seed, settings, context, dry=True)
     parts = [p.judged_by(metrics) for p in made]
     texts = perturbing_estimates(parts, choice.get("perturb_model"), settings, context)
@@ -193,7 +209,7 @@ def judge_texts(
     task: str = "summarization",
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
-    metrics: Sequence[str] = (),
+    metrics: Sequence[str | Metric] = (),
     settings: ModelSettings = ModelSettings(),
     judge_settings: JudgeSettings = JudgeSettings(),
     seed: int = 0,
@@ -233,7 +249,7 @@ def estimate_texts(
     task: str = "summarization",
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
-    metrics: Sequence[str] = (),
+    metrics: Sequence[str | Metric] = (),
     settings: ModelSettings = ModelSettings(),
     judge_settings: JudgeSettings = JudgeSettings(),
     seed: int = 0,

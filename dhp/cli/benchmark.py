@@ -60,9 +60,9 @@ def benchmark(
     way: Way = {
         "protocol": [protocols.changed(name) for name in protocol],
         "prompt_files": protocols.prompt_file,
-        "metrics": protocols.metric,
+        "metrics": protocols.metrics(judges.metric_scale(model)),
         "settings": models.settings(),
-        "judge_settings": judges.settings(),
+        "judge_settings": judges.settings(model),
         "seed": texts.seed,
         "analysis": statistics.config(stop_when_resolved=stop_when_resolved),
     }

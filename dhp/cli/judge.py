@@ -53,9 +53,9 @@ def judge(
     chosen = {
         "protocol": [protocols.changed(name) for name in protocol],
         "prompt_files": protocols.prompt_file,
-        "metrics": protocols.metric,
+        "metrics": protocols.metrics(judges.metric_scale(model)),
         "settings": models.settings(),
-        "judge_settings": judges.settings(),
+        "judge_settings": judges.settings(model),
         "task": task,
     }
     if dry_run:

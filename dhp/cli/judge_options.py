@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 class JudgeOptions:
     """Judges of your own (python:MODULE:OBJECT, python:FILE.py:OBJECT)."""
 
-    scale: str | None = option("--scale", metavar="LOW..HIGH", help="Of its scores, e.g. 0..1.")
+    scale: str | None = option(
+        "--scale",
+        metavar="LOW..HIGH",
+        help="Of its scores, e.g. 0..1, or of a prompt for a --metric of your own; 10..1: lower is better.",
+    )
     threshold: float | None = option(
         "--threshold", type=float, metavar="X", help="Score from which a text passes: analyse verdicts, too."
     )
@@ -37,12 +41,16 @@ class JudgeOptions:
         "--judge-threads", type=click.IntRange(min=1), metavar="K", help="Calls at once, if not asynchronous."
     )
 
-    def settings(self) -> "JudgeSettings":
+    def metric_scale(self, models: Sequence[str]) -> str | None:
+        """The scale, where it is that of a metric and not that of the scores of a function."""
+        return None if any(model.startswith("python:") for model in models) else self.scale
+
+    def settings(self, models: Sequence[str]) -> "JudgeSettings":
         """For `dhp.run`."""
         from dhp.judge.adapters.settings import JudgeSettings
 
         return JudgeSettings(
-            scale=_scale(self.scale),
+            scale=_scale(self.scale) if self.metric_scale(models) is None else None,
             threshold=self.threshold,
             lower_is_better=self.lower_is_better,
             version=self.judge_version,

@@ -11,6 +11,7 @@ from dhp.core.errors import InputError
 
 if TYPE_CHECKING:
     from dhp.core.protocol_spec import Protocol
+    from dhp.core.specs import Metric
     from dhp.llm.settings import ModelSettings
 
 DEFAULT = "default"
@@ -46,17 +47,36 @@ class ProtocolOptions:
         "--prompt-file",
         multiple=True,
         metavar="[METRIC=]FILE|DIR",
-        help="Published prompts, used as they are.",
+        help="Prompts used as they are; {{x}} or {x} takes a column, the source or the output.",
     )
+    name: str | None = option("--name", metavar="NAME", help="Of the judge; default: the prompt file's.")
     metric: tuple[str, ...] = option(
         "--metric", multiple=True, metavar="NAME", help="Judge by this metric only; may be repeated."
     )
+    labels: str | None = option(
+        "--labels",
+        metavar="WORST,..,BEST",
+        help="Words that answer for a --metric of your own.",
+    )
+
+    def metrics(self, scale: str | None = None) -> "list[str | Metric]":
+        """Those to judge by; of one's own where a scale (`--scale`) or labels are given."""
+        if scale is None and self.labels is None:
+            return list(self.metric)
+        from dhp.content.own_task import own_metric
+
+        if not self.metric:
+            given = "--labels" if scale is None else "--scale"
+            raise InputError(f"{given}: of which metric? Name it by --metric NAME")
+        labels = self.labels.split(",") if self.labels is not None else ()
+        return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in self.metric]
 
     def changed(self, name: str) -> "Protocol":
         """The protocol of that name with the changes that the options make."""
         from dhp.judge.factory import protocol
 
         changes = {
+            "protocol": self.name,
             "answer": self.answer,
             "steps": self.steps,
             "reference": self.reference,

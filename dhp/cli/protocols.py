@@ -30,10 +30,18 @@ def list_() -> None:
 @protocols.command(cls=GroupedCommand)
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--example", metavar="ID", help="Which example; default: the first.")
+@click.option("--scale", metavar="LOW..HIGH", help="Makes --metric one of your own.")
 @click.option("--variant", default="original", metavar="NAME", help="original, or e.g. random_typos.minor.")
 @option_group("changes", ProtocolOptions)
 @option_group("texts", TextOptions)
-def show(name: str, example: str | None, variant: str, changes: ProtocolOptions, texts: TextOptions) -> None:
+def show(
+    name: str,
+    example: str | None,
+    scale: str | None,
+    variant: str,
+    changes: ProtocolOptions,
+    texts: TextOptions,
+) -> None:
     """The settings of a protocol and the exact prompts for one text, metric by metric.
 
     Of several datasets the first is shown; default: news summaries.
@@ -45,12 +53,14 @@ def show(name: str, example: str | None, variant: str, changes: ProtocolOptions,
     from dhp.judge.factory import request_builder
     from dhp.llm.settings import ModelSettings
     from dhp.perturb.build import build_texts
+    from dhp.perturb.choice import with_own_task
 
     chosen = changes.changed(name)
     settings = ModelSettings()
     first = texts.dataset[:1] or (() if texts.perturbed else ("mini/summeval",))
-    part, *_ = build_texts(first, texts.choice(), texts.seed, settings, settings.context(), dry=True)
-    part = part.judged_by(changes.metric)
+    choice = with_own_task(first, texts.choice(), changes.metrics(scale))
+    part, *_ = build_texts(first, choice, texts.seed, settings, settings.context(), dry=True)
+    part = part.judged_by(changes.metrics(scale))
     candidates = part.candidates()
     example = candidates[0].example if example is None else example
     here = [c for c in candidates if c.example == example]

@@ -28,7 +28,7 @@ def read_wording(language: Language) -> Wording:
     return load_spec(named_file("language", content_folder("protocols") / "wording", language), Wording)
 
 
-def override(protocol: Protocol, **changes: object) -> Protocol:
+def override(protocol: Protocol, /, **changes: object) -> Protocol:
     """The protocol with other settings, checked as a whole.
 
     None leaves `temperature` and `top_p` to the model, and any other setting as it is. Raises `InputError`
@@ -40,6 +40,8 @@ def override(protocol: Protocol, **changes: object) -> Protocol:
     except ValidationError as e:
         raise InputError(f"protocol '{protocol.protocol}': {describe(e, Protocol)}") from None
     changed._origin = protocol.origin
+    kept = protocol.model_dump()
+    changed._changed = protocol.changed | {k for k, v in given.items() if v != kept.get(k)}
     return changed
 
 

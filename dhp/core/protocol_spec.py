@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from dhp.core.slots import SLOT, slots_fault
 from dhp.core.specs import LANGUAGES as LANGUAGES
@@ -11,7 +11,7 @@ from dhp.core.specs import Language as Language
 from dhp.core.specs import Spec
 
 AnswerForm = Literal[
-    "score-only", "free-text", "rate-explain", "analyze-rate", "da", "stars", "letters", "mix"
+    "score-only", "free-text", "rate-explain", "analyze-rate", "da", "stars", "letters", "mix", "json"
 ]
 ANSWER_FORMS: tuple[AnswerForm, ...] = get_args(AnswerForm)
 
@@ -33,7 +33,7 @@ _OWN_SLOTS = {
 _OWN_SCALES = ("da", "letters")
 _ONE_TOKEN = ("score-only", "stars", "letters")
 
-ProtocolName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+ProtocolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
 
 
 def slot_fault(part: str, text: str) -> str | None:
@@ -49,7 +49,8 @@ class Protocol(Spec):
     description: str
     answer: AnswerForm = "score-only"
     """What is asked for: a bare score, an open answer to a question, the rating before or after a reason,
-    0-100 (`da`), stars, a letter, or half `rate-explain` and half `analyze-rate` samples (`mix`)."""
+    0-100 (`da`), stars, a letter, half `rate-explain` and half `analyze-rate` samples (`mix`), or, with a
+    prompt file, all metrics at once as a JSON object (`json`)."""
     steps: str = "written"
     """Evaluation steps: `none`, `written` (the task's), `auto` (the model writes them once for each metric)
     or a YAML file of `metric: [step, ...]`."""
@@ -69,6 +70,13 @@ class Protocol(Spec):
     language: Language = "en"
     parts: dict[Part, str] = Field(default_factory=dict)
     """Parts of the prompt that replace those of the wording."""
+
+    _changed: frozenset[str] = PrivateAttr(frozenset())
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The settings that were changed from those of the file."""
+        return self._changed
 
     @model_validator(mode="after")
     def _steps_fit(self) -> "Protocol":
@@ -135,7 +143,7 @@ class Wording(Spec):
 
     @model_validator(mode="after")
     def _complete(self) -> "Wording":
-        forms = [form for form in ANSWER_FORMS if form != "mix"]
+        forms = [form for form in ANSWER_FORMS if form not in ("mix", "json")]
         for key in ("criterion", "answers"):
             if unlike := sorted(set(getattr(self, key)) ^ set(forms)):
                 raise ValueError(

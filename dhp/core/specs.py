@@ -56,6 +56,16 @@ class Metric(Spec):
     """The criterion asked as one question."""
     antonym: str
     """What the lowest possible score stands for, e.g. incoherence."""
+    lower_is_better: Annotated[bool, Field(exclude_if=lambda value: not value)] = False
+    """Whether answers are better the lower they are; ratings are turned round when they are read."""
+    labels: Annotated[list[str], Field(exclude_if=lambda value: not value)] = Field(default_factory=list)
+    """Words for an answer in the place of numbers, the worst first; they stand for 1, 2, ..."""
+
+    @model_validator(mode="after")
+    def _labels_fit(self) -> "Metric":
+        if self.labels and (self.scale.min, self.scale.max) != (1, len(self.labels)):
+            raise ValueError(f"scale must be {{min: 1, max: {len(self.labels)}}}, by the number of labels")
+        return self
 
 
 class MetricTexts(Spec):
@@ -113,6 +123,18 @@ class Task(Spec):
     metrics: list[Metric] = Field(min_length=1)
     translations: dict[Language, TaskTexts] = Field(default_factory=dict)
     """The same texts in other languages."""
+    _columns: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Column of the user's data -> what it stands for: source, output, reference or a field."""
+        return self._columns
+
+    def with_columns(self, columns: Mapping[str, str]) -> "Task":
+        """The same task about data with these columns."""
+        changed = self.model_copy()
+        changed._columns = dict(columns)
+        return changed
 
     @model_validator(mode="after")
     def _unique(self) -> "Task":

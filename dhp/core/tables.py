@@ -246,9 +246,9 @@ def _objects(name: str, text: str) -> list[dict[str, object]]:
 
 
 def _csv(name: str, text: str) -> Table:
-    """Values separated by commas, or by semicolons where the header has more of those."""
+    """Values separated by commas, or by semicolons or tabs where the header has more of those."""
     header = text.partition("\n")[0]
-    return _separated(name, text, ";" if header.count(";") > header.count(",") else ",")
+    return _separated(name, text, max(",;\t", key=header.count))
 
 
 def _tsv(name: str, text: str) -> Table:

@@ -19,7 +19,7 @@ from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.judges.mock import mock_judge
 from dhp.judge.judges.recorded import RecordedJudge
 from dhp.judge.metrics.judge import metric_judge
-from dhp.judge.prompt_files import read_prompt_files
+from dhp.judge.prompt_files import read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.judge.surface.judge import SurfaceJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
@@ -28,8 +28,10 @@ from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
 
 _REPLAY = "replay/"
-_FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate")
+_FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate", "json")
 """Answers on the metric's own scale."""
+_FILE_TOKENS = 512
+"""Most tokens of an answer to a prompt file, which may ask for reasons, unless another number is given."""
 
 _BASELINES: dict[str, Callable[[int], PlainJudge]] = {
     "baseline/constant": lambda seed: ConstantJudge(),
@@ -45,7 +47,7 @@ _FINDERS: dict[str, Callable[[str, int], PlainJudge]] = {
 }
 
 
-def protocol(name: str = "dhp", **changes: object) -> Protocol:
+def protocol(name: str = "dhp", /, **changes: object) -> Protocol:
     """A protocol by name or YAML file, with changes to its settings.
 
     Example: `dhp.protocol("dhp", samples=3, temperature=1.0)`. Raises `InputError` for an unknown name, an
@@ -141,6 +143,10 @@ def request_builder(
 ) -> RequestBuilder:
     """A protocol with the texts that it names; raises `InputError` for one that cannot be had."""
     wording = read_wording(protocol.language)
+    if protocol.answer == "json" and not prompt_files:
+        raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt_files`")
+    if prompt_files and "max_tokens" not in protocol.changed and protocol.max_tokens < _FILE_TOKENS:
+        protocol = override(protocol, max_tokens=_FILE_TOKENS)
     if prompt_files and (protocol.answer not in _FILE_FORMS or protocol.steps == "auto"):
         raise InputError(
             f"prompt files say themselves how to answer and by which steps; with them allowed: `answer` "
@@ -149,15 +155,19 @@ def request_builder(
     steps = None
     if protocol.steps not in ("none", "written", "auto"):
         steps = read_steps(Path(protocol.steps))
-    metrics = {m for name in task_names() for m in read_task(name).metric_names}
     return RequestBuilder(
         protocol,
         wording,
         persona=read_persona(protocol.persona, wording),
         steps=steps,
-        prompt_files=read_prompt_files(prompt_files, sorted(metrics)) if prompt_files else None,
+        prompt_files=read_files(prompt_files),
         seed=seed,
+        known_metrics=_known_metrics() if prompt_files else (),
     )
+
+
+def _known_metrics() -> list[str]:
+    return sorted({m for name in task_names() for m in read_task(name).metric_names})
 
 
 def _as_list(given: object) -> list[Any]:

@@ -1,14 +1,15 @@
-"""Published prompt files, used as they are: `{{Document}}`, `{{Summary}}` and the like are filled in, raw."""
+"""Prompt files, used as they are: `{{Document}}`, `{summary}` and the like are filled in, raw."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, read_text
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
-from dhp.core.slots import SLOT, join_slots, split_slots
+from dhp.core.slots import SLOT, join_slots
 from dhp.core.specs import Task
 
 _SLOTS: Mapping[str, str] = {
@@ -19,36 +20,90 @@ _SLOTS: Mapping[str, str] = {
     **dict.fromkeys(("reference", "ref"), "reference"),
 }
 """Slot in lower case -> what it stands for."""
+_NAME = re.compile(r"[^\W\d][\w .-]*")
+_SINGLE = re.compile(r"(\{\{|\}\})|\{[ \t]*([^\W\d][\w .-]*?)[ \t]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """A file with the metric that it is given for, if it is given for one."""
+
+    path: Path
+    metric: str | None
+    text: str
+
+    @property
+    def name(self) -> str:
+        """What a judge is called that is asked by it."""
+        return re.sub(r"[^A-Za-z0-9_.-]+", "-", self.path.stem).strip("-.") or "prompt"
+
+
+def read_files(given: Sequence[str]) -> tuple[PromptFile, ...]:
+    """Files, `METRIC=FILE`, or folders of `.txt` files; raises `InputError` for one that cannot be read."""
+    return tuple(file for each in given for file in _found(each))
 
 
 def read_prompt_files(given: Sequence[str], metrics: Sequence[str]) -> dict[str, str]:
-    """Metric -> prompt, from files, `METRIC=FILE`, or folders of `.txt` files.
+    """Metric -> prompt; see `read_files` and `prompts_by_metric`."""
+    return prompts_by_metric(read_files(given), metrics)
 
-    A file's metric is told by its name: the metric's own, or a first part (up to `_`, `-`, `.` or a space)
-    with which only one metric's name begins, as `coh_detailed.txt` for coherence. Raises `InputError` where
-    it tells none or several, where two files are for one metric, and for a file without a slot for the text
-    under judgement.
+
+def prompts_by_metric(
+    files: Sequence[PromptFile], metrics: Sequence[str], columns: Mapping[str, str] = {}
+) -> dict[str, str]:
+    """Metric -> prompt, of the metrics of a task.
+
+    An only file is for an only metric. Else a file's metric is told by its name: the metric's own, or a first
+    part (up to `_`, `-`, `.` or a space) with which only one metric's name begins, as `coh_detailed.txt` for
+    coherence. `columns` are those of the data, by what they stand for.
+
+    Raises `InputError` where a name tells none or several, where two files are for one metric, and for a file
+    without a slot for the text under judgement.
     """
-    files: dict[str, Path] = {}
-    for metric, file in (found for each in given for found in _found(each, metrics)):
-        if metric in files:
+    found: dict[str, PromptFile] = {}
+    only = len(files) == len(metrics) == 1
+    for file in files:
+        if file.metric is not None and file.metric not in metrics:
             raise InputError(
-                f"{file}: a second prompt file for '{metric}' beside {files[metric]}; allowed: one a metric"
+                f"prompt file {file.metric}={file.path}: unknown metric '{file.metric}'; "
+                f"{suggest(file.metric, metrics)}"
             )
-        files[metric] = file
-    return {metric: _read(file) for metric, file in files.items()}
+        metric = file.metric or (metrics[0] if only else _metric_of(file.path, metrics))
+        if metric in found:
+            raise InputError(
+                f"{file.path}: a second prompt file for '{metric}' beside {found[metric].path}; "
+                "allowed: one a metric"
+            )
+        found[metric] = file
+    for file in found.values():
+        check_output_slot(file, columns)
+    return {metric: file.text for metric, file in found.items()}
 
 
-def _found(given: str, metrics: Sequence[str]) -> Iterator[tuple[str, Path]]:
+def check_output_slot(file: PromptFile, columns: Mapping[str, str] = {}) -> None:
+    """Raise `InputError` for a file that does not show the text under judgement."""
+    known = {**_SLOTS, **columns}
+    slots = pieces_of(file.text)[1::2]
+    if not any(known.get(_plain(slot)) == "output" for slot in slots):
+        allowed = [name for name, meaning in known.items() if meaning == "output"]
+        raise InputError(
+            f"{file.path}: has no slot for the text under judgement, e.g. {{{{Summary}}}}; "
+            f"{suggest(_plain(slots[-1]) if slots else '', allowed)}"
+        )
+
+
+def _found(given: str) -> Iterator[PromptFile]:
     metric, equals, name = given.partition("=")
     if equals and not Path(given).exists():
-        if metric not in metrics:
-            raise InputError(f"prompt file {given}: unknown metric '{metric}'; {suggest(metric, metrics)}")
-        yield metric, Path(name)
+        yield PromptFile(Path(name), metric, _text(Path(name)))
         return
     path = Path(given)
     for file in inner_files(path, (".txt",), "prompt files") if path.is_dir() else [path]:
-        yield _metric_of(file, metrics), file
+        yield PromptFile(file, None, _text(file))
+
+
+def _text(path: Path) -> str:
+    return read_text(path).replace("\r\n", "\n")
 
 
 def _metric_of(file: Path, metrics: Sequence[str]) -> str:
@@ -62,16 +117,24 @@ def _metric_of(file: Path, metrics: Sequence[str]) -> str:
     return meant[0]
 
 
-def _read(file: Path) -> str:
-    text = read_text(file).replace("\r\n", "\n")
-    slots = SLOT.findall(text)
-    if not any(_SLOTS.get(_plain(slot)) == "output" for slot in slots):
-        allowed = [name for name, meaning in _SLOTS.items() if meaning == "output"]
-        raise InputError(
-            f"{file}: has no slot for the text under judgement, e.g. {{{{Summary}}}}; "
-            f"{suggest(_plain(slots[-1]) if slots else '', allowed)}"
-        )
-    return text
+def pieces_of(text: str) -> tuple[str, ...]:
+    """Text and the names of slots in turn.
+
+    Slots are `{{name}}`; in a file without any they are `{name}`, and `{{` and `}}` stand for one brace, as
+    in a format string. Braces around anything that is no name, such as JSON, are text.
+    """
+    if any(_NAME.fullmatch(name) for name in SLOT.findall(text)):
+        return tuple(SLOT.split(text))
+    pieces, end = [""], 0
+    for found in _SINGLE.finditer(text):
+        pieces[-1] += text[end : found.start()]
+        end = found.end()
+        if found[1]:
+            pieces[-1] += found[1][0]
+        else:
+            pieces += [found[2], ""]
+    pieces[-1] += text[end:]
+    return tuple(pieces)
 
 
 def _plain(slot: str) -> str:
@@ -79,17 +142,19 @@ def _plain(slot: str) -> str:
 
 
 class FilePrompts:
-    """Writes prompts by published files; neither fences nor alters anything."""
+    """Writes prompts by files; neither fences nor alters anything."""
 
     def __init__(self, files: Mapping[str, str], task: Task) -> None:
-        """`files`: metric -> text with slots, for which the names of the task's shown fields serve too.
+        """`files`: metric -> text with slots.
 
-        Raises `InputError` for any other slot.
+        Slots are the usual names, the task's shown fields and, before both, the columns of the data. Raises
+        `InputError` for any other slot.
         """
-        known = {**_SLOTS, **{name: name for name in task.shown_fields}}
+        fields = {_plain(name): name for name in task.shown_fields}
+        known = {**_SLOTS, **fields, **{_plain(name): meaning for name, meaning in task.columns.items()}}
         self._pieces: dict[str, list[str]] = {}
         for metric in task.metric_names:
-            pieces = split_slots(files[metric]) if metric in files else ()
+            pieces = pieces_of(files[metric]) if metric in files else ()
             for slot in pieces[1::2]:
                 if _plain(slot) not in known:
                     place = f"prompt file for '{metric}'"

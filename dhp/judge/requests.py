@@ -12,7 +12,7 @@ from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.judge.extraction.prob import score_tokens
-from dhp.judge.prompt_files import FilePrompts
+from dhp.judge.prompt_files import FilePrompts, PromptFile, check_output_slot, prompts_by_metric
 from dhp.judge.prompts import Prompts, answer_scale
 from dhp.llm.records import Params, Request
 
@@ -40,6 +40,13 @@ class RatingTarget:
     form: AnswerForm
     first_sample: int = 0
     """What the samples are numbered from; more than 0 where the original itself is asked about again."""
+    further: tuple[Metric, ...] = ()
+    """Metrics of which the same answer speaks."""
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """All of which the answer speaks."""
+        return (self.metric, *self.further)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +60,12 @@ class RequestBuilder:
     """Put before the task."""
     steps: Mapping[str, TaskSteps] | None = None
     """Task -> steps that replace the written ones."""
-    prompt_files: Mapping[str, str] | None = None
-    """Metric -> published prompt that is used as it is, instead of one made of the wording."""
+    prompt_files: Sequence[PromptFile] = ()
+    """Prompts that are used as they are, instead of those made of the wording."""
     seed: int | None = 0
     """Of sampling; None sends none, and none is sent where the temperature is 0."""
+    known_metrics: Sequence[str] = ()
+    """Metrics of all tasks: a folder of prompt files may hold some that the task at hand lacks."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -69,13 +78,15 @@ class RequestBuilder:
             "wording": text_hash(self.wording.model_dump_json()),
             "persona": self.persona,
             "steps": self.steps,
-            "prompt_files": self.prompt_files,
+            "prompt_files": {file.metric or file.name: file.text for file in self.prompt_files} or None,
         }
 
     @property
     def label(self) -> str:
-        """The protocol's name with a hash of its settings."""
-        return f"{self.protocol.protocol}@{text_hash(json.dumps(self.settings, sort_keys=True))}"
+        """The protocol's name, or that of an only prompt file, with a hash of the settings."""
+        named = "protocol" in self.protocol.changed or len(self.prompt_files) != 1
+        name = self.protocol.protocol if named else self.prompt_files[0].name
+        return f"{name}@{text_hash(json.dumps(self.settings, sort_keys=True))}"
 
     def requests(
         self, candidates: Sequence[Candidate], task: Task, auto_steps: TaskSteps | None = None
@@ -88,7 +99,7 @@ class RequestBuilder:
         writer = self._writer(task, auto_steps)
         for _, group in groupby(candidates, key=lambda c: c.example):
             variants = list(group)
-            for metric in task.metrics:
+            for metric, *further in self._asked_together(task):
                 for form, samples in self._forms():
                     params = self._params(metric, form)
                     unchanged = 0
@@ -103,7 +114,7 @@ class RequestBuilder:
                             samples=tuple(first + sample for sample in samples),
                             place=f"{place}, metric '{metric.name}'",
                             group=f"{candidate.example}\n{metric.name}\n{form}",
-                            tag=RatingTarget(candidate, metric, form, first),
+                            tag=RatingTarget(candidate, metric, form, first, tuple(further)),
                         )
 
     def steps_requests(self, task: Task) -> list[Request]:
@@ -117,6 +128,31 @@ class RequestBuilder:
             for name in task.metric_names
         ]
 
+    def _prompts(self, task: Task) -> dict[str, str]:
+        """Metric -> prompt file."""
+        names = task.metric_names
+        if self.protocol.answer == "json":
+            if len(self.prompt_files) > 1:
+                raise InputError("`answer` json: one prompt asks for all metrics; allowed: one prompt file")
+            check_output_slot(self.prompt_files[0], task.columns)
+            return dict.fromkeys(names, self.prompt_files[0].text)
+        found = prompts_by_metric(self.prompt_files, self._all_metrics(task), task.columns)
+        if lacking := [m for m in names if m not in found]:
+            there = " ".join(f"`metrics` {m}" for m in found)
+            raise InputError(f"no prompt file for the metric '{lacking[0]}'; add one, or take only {there}")
+        return found
+
+    def _all_metrics(self, task: Task) -> Sequence[str]:
+        """Those that the files may be for: several files may be for metrics of other tasks, too."""
+        known = [*task.metric_names, *self.known_metrics]
+        return task.metric_names if len(self.prompt_files) == 1 else list(dict.fromkeys(known))
+
+    def _asked_together(self, task: Task) -> list[list[Metric]]:
+        """The metrics of each request: one, or all where the answer is a JSON object."""
+        if self.protocol.answer == "json":
+            return [list(task.metrics)]
+        return [[metric] for metric in task.metrics]
+
     def _forms(self) -> list[tuple[AnswerForm, tuple[int, ...]]]:
         """The answer forms with the samples that are asked for in each."""
         samples = tuple(range(self.protocol.samples))
@@ -128,19 +164,23 @@ class RequestBuilder:
         protocol = self.protocol
         top_logprobs = 0
         if protocol.extraction != "parse":
+            if metric.labels:
+                raise InputError(
+                    f"`labels` are words; allowed: `extraction` parse, not {protocol.extraction}"
+                )
             top_logprobs = _TOP_LOGPROBS
             score_tokens(answer_scale(form, metric.scale), form)  # raises where it cannot work
         seed = None if protocol.temperature == 0 else self.seed
         return Params(protocol.temperature, protocol.top_p, protocol.max_tokens, seed, top_logprobs)
 
     def _writer(self, task: Task, auto_steps: TaskSteps | None) -> PromptWriter:
-        if self.prompt_files is not None:
-            if lacking := [m for m in task.metric_names if m not in self.prompt_files]:
-                there = " ".join(f"`metrics` {m}" for m in self.prompt_files)
-                raise InputError(
-                    f"no prompt file for the metric '{lacking[0]}'; add one, or take only {there}"
-                )
-            return FilePrompts(self.prompt_files, task)
+        if self.prompt_files:
+            return FilePrompts(self._prompts(task), task)
+        if unexplained := [m.name for m in task.metrics if not m.definition.strip() or m.labels]:
+            raise InputError(
+                f"metric '{unexplained[0]}': nothing says how to judge it; allowed: a prompt of your own by "
+                "`prompt_files`, or `task` FILE.yaml with its definition and steps"
+            )
         steps = auto_steps
         if self.steps is not None:
             if task.task not in self.steps:

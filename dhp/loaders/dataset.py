@@ -131,7 +131,7 @@ def resolve_datasets(
     given: Sequence[str | Dataset],
     *,
     data: Path | None = None,
-    task: str | None = None,
+    task: str | Task | None = None,
     fields: Mapping[str, str] | None = None,
     where: Mapping[str, Sequence[str]] | None = None,
     n: int | None = None,
@@ -231,17 +231,19 @@ def _user_data(
     name: str,
     fields: Mapping[str, str],
     where: Mapping[str, Sequence[str]],
-    task: str | None,
+    task: str | Task | None,
     suite: Suite | None,
     by_model: bool,
     text_language: str | None,
 ) -> Dataset:
     if task is None and (suite is None or suite.task == ANY_TASK):
         raise InputError(
-            f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}"
+            f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}, a YAML "
+            "file, or a metric of your own by `metrics` NAME `scale` 1..5"
         )
-    known = read_task(task or (suite.task if suite else ""))
+    known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
     found = read_examples(Path(name), fields, where, known)
+    known = known.with_columns(found.columns)
     own = None if found.variants else suite or own_suite(known, by_model)
     short = name if name.startswith("hf:") else Path(name).name
     return _dataset(short, found, known, own, None, text_language or known.output_language)

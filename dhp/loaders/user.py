@@ -1,15 +1,19 @@
 """The user's own examples, with or without ready-made degraded texts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from dhp.core.card_spec import PairMap
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.core.specs import Task
 from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.pairs import Loaded, chosen_rows, read_pairs
+
+_NO_TEXTS = ("id", "perturbed", "kind", "degree", "level", "control", "better")
 
 
 def read_examples(
@@ -69,34 +73,48 @@ def from_table(
     columns = _columns(table, field_map, task)
     if "perturbed" in columns:
         form = PairMap(fields=columns, where={column: list(values) for column, values in where.items()})
-        return read_pairs(table, form, task.shown_fields if task else ())
+        pairs = read_pairs(table, form, task.shown_fields if task else ())
+        return replace(pairs, columns=_meanings(columns))
     if "better" in field_map:
         raise InputError(
             f"{table.name}: --better needs two texts; say which by --field output=COLUMN and "
             f"--field perturbed=COLUMN; columns: {', '.join(table.columns)}"
         )
-    return Loaded(_plain(chosen_rows(table, where), columns))
+    return Loaded(_plain(chosen_rows(table, where), columns), columns=_meanings(columns))
 
 
 def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> dict[str, str]:
     """Our name -> the table's column; a mapped column serves for nothing else."""
-    for ours, theirs in field_map.items():
-        if not table.has(theirs):
-            raise InputError(
-                f"{table.name}: column '{theirs}', mapped to '{ours}', is missing; "
-                f"{suggest(theirs, table.columns)}"
-            )
+    faults = [
+        f"{'--better ' if ours == 'better' else f'--field {ours}='}{theirs}: column '{theirs}' is missing"
+        f"{_near(theirs, table)}"
+        for ours, theirs in field_map.items()
+        if not table.has(theirs)
+    ]
     used = {*field_map.values(), FILE, FOLDER, KEY}
     own = {c: c for c in table.columns if c.strip() and c not in used and c != "better"}
     columns = own | dict(field_map)
     has_source = task is None or task.source_label is not None
-    for needed in ("source", "output") if has_source else ("output",):
-        if needed not in columns:
-            raise InputError(
-                f"{table.name}: column '{needed}' is missing; say which by --field {needed}=COLUMN; "
-                f"{suggest(needed, table.columns)}"
-            )
+    faults += [
+        f"column '{needed}' is missing; say which by --field {needed}=COLUMN{_near(needed, table)}"
+        for needed in ("source", "output") * has_source or ("output",)
+        if needed not in columns
+    ]
+    if faults:
+        raise InputError(f"{table.name}: {'; '.join(faults)}; allowed: {', '.join(table.columns)}")
     return columns
+
+
+def _near(name: str, table: Table) -> str:
+    """The column that may be meant, as a question."""
+    close = get_close_matches(name, table.columns, n=1)
+    return f" (did you mean '{close[0]}'?)" if close else ""
+
+
+def _meanings(columns: Mapping[str, str]) -> dict[str, str]:
+    """Column -> what it stands for, for the slots of prompt files: our name, and its own."""
+    texts = {ours: theirs for ours, theirs in columns.items() if ours not in _NO_TEXTS}
+    return {**{ours: ours for ours in texts}, **{theirs: ours for ours, theirs in texts.items()}}
 
 
 def _plain(table: Table, columns: Mapping[str, str]) -> list[Example]:

@@ -10,7 +10,7 @@ from dhp.content.catalog import read_authored, read_list, read_probes
 from dhp.core.errors import InputError
 from dhp.core.records import PerturbedText, Variant, parse_variant
 from dhp.core.registry import Registry
-from dhp.core.specs import PerturberUse, Suite, Task
+from dhp.core.specs import PerturberUse, Suite
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
@@ -107,19 +107,20 @@ class _Build:
     def check(
         self,
         datasets: Sequence[Dataset],
-        model: OpenedModel,
-        further: Callable[[Task, Sequence[Variant]], object] | None,
+        further: Callable[[Dataset, Sequence[Variant]], object] | None,
     ) -> None:
-        """Refuse what can be refused before anything is paid."""
+        """Refuse what can be refused before anything is made or paid."""
         asked = False
         for dataset in datasets:
+            variants: Sequence[Variant] = dataset.pair_variants
             if dataset.suite is not None:
                 _, variants, _ = self.chosen(dataset, dataset.suite)
                 asked |= any(v.method == "llm" for v in variants)
-                model.by_model.check(variants, dataset.task.task)
-                if further:
-                    further(dataset.task, variants)
-        if not asked:
+                if self.model is not None:
+                    self.model.by_model.check(variants, dataset.task.task)
+            if further:
+                further(dataset, variants)
+        if self.model is not None and not asked:
             suites = ", ".join(sorted({d.suite_name for d in datasets}))
             raise InputError(
                 f"`perturb_model`: makes nothing in suite {suites}; allowed: one with method llm in it"
@@ -262,7 +263,7 @@ def build_texts(
     *,
     progress: Progress | None = None,
     dry: bool = False,
-    check: Callable[[Task, Sequence[Variant]], object] | None = None,
+    check: Callable[[Dataset, Sequence[Variant]], object] | None = None,
 ) -> list[PerturbedDataset]:
     """As `perturb_datasets`, with a request context that judges share.
 
@@ -277,7 +278,7 @@ def build_texts(
     dry
         Ask nothing: a text like the original stands for each one that is not stored.
     check
-        Called with each task and its variants before a language model is asked, to refuse what cannot be.
+        Called with each dataset and its variants before any text is made, to refuse what cannot be.
 
     Returns
     -------
@@ -303,8 +304,11 @@ def build_texts(
     }
     registry = find_perturbers(own, [d.suite for d in datasets if d.suite])
     build = _Build(own, registry, seed, model, probes, choice.get("doses"), dry, progress)
-    if model is not None:
-        build.check(datasets, model, check)
+    if perturbation_set is None:
+        build.check(datasets, check)
+    for each in datasets:
+        if check is not None and (kept := part_of(perturbation_set, each)):
+            check(each, kept.variants)
     perturbed = [build.perturbed(d, part_of(perturbation_set, d)) for d in datasets]
     if perturbation_set is None:
         _note_left_out(perturbed)

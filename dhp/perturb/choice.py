@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from dhp.content.catalog import DATASETS, read_card, read_suite, read_task
+from dhp.content.own_task import own_task
 from dhp.core.errors import InputError, suggest
 from dhp.core.language import NAMES, declared_language
+from dhp.core.specs import Metric, Task
 from dhp.loaders.dataset import Dataset, naming, resolve_datasets
 from dhp.loaders.released import is_released, read_released, released_datasets
 from dhp.loaders.user import is_user_data
@@ -23,7 +25,7 @@ class Choice(TypedDict, total=False):
 
     data: str | Path | None
     """Where a benchmark dataset lies as its owners publish it, instead of the prepared copy."""
-    task: str | None
+    task: str | Task | None
     """For a user's file: what the writers had to do; a name, or a YAML file with metrics of one's own."""
     fields: Mapping[str, str] | None
     """For a user's file or a released set: `{our field: their column}`."""
@@ -90,6 +92,15 @@ def _known_language(given: str | None) -> str | None:
     if code is not None and code not in NAMES:
         raise InputError(f"`text_language` '{given}': unknown language; {suggest(code, NAMES)}")
     return code
+
+
+def with_own_task(dataset: object, choice: Choice, metrics: Sequence[str | Metric]) -> Choice:
+    """The choice, with a task made of the metrics where these are the user's own and no task is given."""
+    own = [m for m in metrics if isinstance(m, Metric)]
+    named = any(isinstance(entry, str) and is_user_data(entry) for entry in as_list(dataset or []))
+    if not named or choice.get("task") or choice.get("suite") or not own or len(own) < len(metrics):
+        return choice
+    return {**choice, "task": own_task(own)}
 
 
 def _task_of(given: Mapping[str, SetPart] | None) -> str | None:

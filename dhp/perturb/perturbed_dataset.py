@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from dhp.core.errors import InputError, suggest
+from dhp.content.own_task import with_metrics
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Variant, methods
 from dhp.core.seeding import text_hash
-from dhp.core.specs import Task
+from dhp.core.specs import Metric, Task
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.sets.part import SetPart
 
@@ -66,31 +66,25 @@ class PerturbedDataset:
 
     def candidates(self) -> list[Candidate]:
         """Originals and degraded texts, example by example, each with no more than a judge may see."""
-        shown = self.dataset.task.shown_fields
         levels = {v.name: v.level for v in self.variants}
         degraded: dict[str, list[tuple[str, str]]] = {}
         for t in self.texts:
             if t.text is not None:
                 degraded.setdefault(t.example, []).append((t.variant, t.text))
-        return [
-            Candidate(
-                e.id,
-                variant,
-                text,
-                e.source,
-                {k: v for k, v in e.fields.items() if k in shown},
-                _references(e),
-                levels.get(variant),
-            )
-            for e in self.dataset.examples
-            for variant, text in [(ORIGINAL, e.output), *degraded.get(e.id, [])]
-        ]
+        task = self.dataset.task
+        found = []
+        for example in self.dataset.examples:
+            original = original_of(example, task)
+            found.append(original)
+            for variant, text in degraded.get(example.id, []):
+                found.append(replace(original, variant=variant, text=text, level=levels.get(variant)))
+        return found
 
     def judged_as(self, task: Task) -> "PerturbedDataset":
         """With another task: the one that a judge with metrics of its own rates by."""
         return replace(self, dataset=replace(self.dataset, task=task))
 
-    def judged_by(self, metrics: Sequence[str]) -> "PerturbedDataset":
+    def judged_by(self, metrics: Sequence[str | Metric]) -> "PerturbedDataset":
         """With no more than these metrics of its task; all where none is named."""
         return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))
 
@@ -110,16 +104,14 @@ class PerturbedDataset:
         )
 
 
+def original_of(example: Example, task: Task) -> Candidate:
+    """The undamaged text of an example, with the fields that the task shows and the columns of the data."""
+    shown = {*task.shown_fields, *task.columns.values()}
+    fields = {k: v for k, v in example.fields.items() if k in shown}
+    return Candidate(example.id, ORIGINAL, example.output, example.source, fields, _references(example))
+
+
 def _references(example: Example) -> tuple[str, ...]:
     """A further reference text of the example; never the original, beside which every copy would look bad."""
     reference = example.fields.get("reference")
     return () if reference in (None, example.output) else (reference,)
-
-
-def with_metrics(task: Task, metrics: Sequence[str]) -> Task:
-    """A task with no more than these metrics; all where none is named."""
-    for name in metrics:
-        if name not in task.metric_names:
-            raise InputError(f"task '{task.task}' has no metric '{name}'; {suggest(name, task.metric_names)}")
-    kept = [m for m in task.metrics if not metrics or m.name in metrics]
-    return task.model_copy(update={"metrics": kept})

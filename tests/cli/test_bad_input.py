@@ -164,8 +164,11 @@ CASES = [
     ((*OWN, "--where", "knd=a"), "column 'knd' of --where is missing; did you mean 'kind'?"),
     ((*OWN, "--where", "kind"), "--where 'kind': must have the form COLUMN=VALUE"),
     ((*OWN, "--better", "kind"), "column 'kind' is 'a'; allowed: 'output' or 'perturbed' for the better"),
-    ((*OWN, "--better", "lable"), "column 'lable', mapped to 'better', is missing"),
-    ((*OWN, "--field", "output=outs[0].text"), "column 'outs[0].text', mapped to 'output', is missing"),
+    ((*OWN, "--better", "lable"), "--better lable: column 'lable' is missing"),
+    (
+        (*OWN, "--field", "output=outs[0].text"),
+        "--field output=outs[0].text: column 'outs[0].text' is missing",
+    ),
     ((*MODEL, "--dataset", "mini/summeval", "--where", "a=b"), "--where is for data of your own"),
     ((*MODEL, "--dataset", "bump"), "bump is not prepared yet: dhp data prepare bump"),
     ((*MODEL, "--dataset", "bump", "--data", "pairs.jsonl"), "column 'article_id' for 'id' is missing"),

@@ -42,7 +42,9 @@ def failing(read: Callable[[Path], object], file: Path, text: str) -> str:
 
 def test_the_presets() -> None:
     assert protocol_names() == PRESETS
-    assert {read_protocol(name).answer for name in PRESETS} == set(ANSWER_FORMS)
+    assert {read_protocol(name).answer for name in PRESETS} == set(ANSWER_FORMS) - {"json"}, (
+        "for prompt files only"
+    )
     assert {f"protocol {name}" for name in PRESETS} <= {line.partition(":")[0] for line in check()}
 
 

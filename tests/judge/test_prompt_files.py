@@ -106,7 +106,7 @@ def test_what_is_not_there_is_named(tmp_path: Path, given: str, message: str) ->
         read_prompt_files([given.format(file=write(tmp_path, "f.txt"), folder=tmp_path)], METRICS)
 
 
-@pytest.mark.parametrize("text", ["Rate this article: {{Document}}", "Rate it.", "{Summary}", "{{Sumary}}"])
+@pytest.mark.parametrize("text", ["Rate this article: {{Document}}", "Rate it.", '{"Summary"}', "{{Sumary}}"])
 def test_a_file_must_show_the_text_under_judgement(tmp_path: Path, text: str) -> None:
     file = write(tmp_path, "coh.txt", text)
     with pytest.raises(InputError, match="has no slot for the text under judgement") as caught:
@@ -160,6 +160,35 @@ def test_texts_go_in_raw_and_are_not_filled_again(source: str, output: str, more
         filled("<{{Document}}|{{Summary}}>{x}", candidate=candidate)
         == f"<{source}{more}|{more}{output}>{{x}}"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt"),
+    [
+        ("{Document} {summary}", "SRC OUT"),
+        ("{ Summary }", "OUT"),
+        ('{summary} {"score": 3} {0}', 'OUT {"score": 3} {0}'),
+        ('{summary} {{"score": 3}}', 'OUT {"score": 3}'),
+        ("{{Summary}} {Document}", "OUT {Document}"),
+    ],
+)
+def test_one_brace_is_enough_where_there_are_no_two(text: str, prompt: str) -> None:
+    assert filled(text) == prompt
+
+
+def test_columns_of_the_data_are_slots_and_come_first() -> None:
+    columns = {"ticket": "source", "Short Text": "output", "question": "question", "answer": "question"}
+    task = read_task("summarization").with_columns(columns)
+    metric = task.metric_names[0]
+    writer = FilePrompts({metric: "{ticket} {{answer}} {{short text}} {{Document}}"}, task)
+    assert writer.prompt(CANDIDATE, metric, "score-only") == "{ticket} WHY OUT SRC"
+    with pytest.raises(InputError, match=r"unknown slot '\{\{tickt\}\}'; did you mean 'ticket'"):
+        FilePrompts({metric: "{tickt} {short text}"}, task)
+
+
+def test_an_only_file_is_for_an_only_metric(tmp_path: Path) -> None:
+    file = write(tmp_path, "anything at all.md", "{Output}")
+    assert read_prompt_files([file], ["usefulness"]) == {"usefulness": "{Output}"}
 
 
 @pytest.mark.realdata

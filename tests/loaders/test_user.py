@@ -52,9 +52,8 @@ def test_a_field_map_renames_and_takes_precedence(tmp_path: Path) -> None:
     )
     mapped = {"source": "article", "output": "summary", "id": "key"}
     assert read_examples(path, mapped).examples == [Example("k", "A", "S")]
-    assert f"{path}: column 'sumary', mapped to 'output', is missing; did you mean 'summary'?" in message(
-        path, {"output": "sumary"}
-    )
+    missing = f"{path}: --field output=sumary: column 'sumary' is missing (did you mean 'summary'?)"
+    assert missing in message(path, {"output": "sumary"})
 
 
 def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
@@ -68,8 +67,9 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
     path.write_text("[" * 100_000)
     assert "line 1: broken JSON" in message(path)
     write_jsonl(path, [{"source": "s", "ouput": "o"}])
-    assert "column 'output' is missing; say which by --field output=COLUMN; did you mean 'ouput'?" in message(
-        path
+    assert (
+        "column 'output' is missing; say which by --field output=COLUMN (did you mean 'ouput'?)"
+        in message(path)
     )
     write_jsonl(path, [ROW, {**ROW, "source": "T"}])
     assert f"line 2: id 'a' stands twice (first at {path}: line 1); allowed: once" in message(path)
@@ -114,7 +114,7 @@ def test_nested_values_are_named_by_their_path(tmp_path: Path) -> None:
         path, {"source": "chat[0].text", "output": "out.a.c"}
     )
     said = message(path, {"source": "chat[0].text", "output": "uot.a"})
-    assert "column 'uot.a', mapped to 'output', is missing; allowed: chat, out" in said
+    assert "--field output=uot.a: column 'uot.a' is missing; allowed: chat, out" in said
 
 
 HUB = """

@@ -4,10 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dhp.core.errors import InputError
+from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate, Rating
-from dhp.core.specs import Task
+from dhp.core.refusals import holds_refusal
+from dhp.core.specs import Metric, Task
 from dhp.core.text import numbered_steps
 from dhp.judge.api import Judge, rescale
+from dhp.judge.extraction.json_object import read_object
+from dhp.judge.extraction.labels import read_label
 from dhp.judge.extraction.prob import expected_score
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.records import Extracted
@@ -91,30 +95,44 @@ class LlmJudge(Judge):
         assert isinstance(target, RatingTarget)
         for number, outcome in answer.outcomes.items():
             sample = number - target.first_sample
-            place = (target.candidate.example, target.candidate.variant, target.metric.name, sample)
-            if isinstance(outcome, Failure):
-                yield Rating(*place, None, "failed", outcome.reason)
-            elif outcome.finish == "tool_calls":
-                yield Rating(*place, None, "failed", "the model answered with a tool call")
-            else:
-                raw = outcome.text or None
-                if raw is None and outcome.finish == "length":
-                    raw = f"(no text within {answer.request.params.max_tokens} tokens)"
-                scale = answer_scale(target.form, target.metric.scale)
-                read = self._read(outcome, target)
-                score = None if read.score is None else rescale(read.score, scale, target.metric.scale)
-                yield Rating(*place, score, read.status, raw, read.rule, read.missing_mass)
+            known = _object_of(outcome, target) if target.form == "json" else None
+            for metric in target.metrics:
+                place = (target.candidate.example, target.candidate.variant, metric.name, sample)
+                if isinstance(outcome, Failure):
+                    yield Rating(*place, None, "failed", outcome.reason)
+                elif outcome.finish == "tool_calls":
+                    yield Rating(*place, None, "failed", "the model answered with a tool call")
+                else:
+                    raw = outcome.text or None
+                    if raw is None and outcome.finish == "length":
+                        raw = f"(no text within {answer.request.params.max_tokens} tokens)"
+                    if known is not None:
+                        read = self._read_value(known.get(metric.name), outcome, metric)
+                    else:
+                        read = self._read(outcome, metric, target.form)
+                    score = _on_scale(read.score, metric, target.form)
+                    yield Rating(*place, score, read.status, raw, read.rule, read.missing_mass)
 
-    def _read(self, reply: Reply, target: RatingTarget) -> Extracted:
-        scale = answer_scale(target.form, target.metric.scale)
+    def _read_value(self, said: str | None, reply: Reply, metric: Metric) -> Extracted:
+        """What a JSON object says about a metric."""
+        if said is None:
+            left = reply.text if holds_refusal(reply.text) else ""
+            return self._read(replace(reply, text=left), metric, "json")
+        read = self._read(replace(reply, text=said, finish="stop"), metric, "score-only")
+        return replace(read, rule=f"json:{read.rule}") if read.rule else read
+
+    def _read(self, reply: Reply, metric: Metric, form: AnswerForm) -> Extracted:
+        scale = answer_scale(form, metric.scale)
         extraction = self.builder.protocol.extraction
         if reply.finish == "content_filter":
             return Extracted("refused", None, None)
         cut_off = reply.finish == "length"
         if extraction != "parse" and reply.positions is not None:
-            return expected_score(reply.positions, scale, target.form, cut_off=cut_off)
-        yes_no = yes_no_of(target.metric, scale)
-        read = read_rating(reply.text, scale, target.form, cut_off=cut_off, yes_no=yes_no)
+            return expected_score(reply.positions, scale, form, cut_off=cut_off)
+        if metric.labels:
+            return read_label(reply.text, metric.labels, cut_off=cut_off)
+        yes_no = yes_no_of(metric, scale)
+        read = read_rating(reply.text, scale, form, cut_off=cut_off, yes_no=yes_no)
         if extraction == "prob" and read.score is not None:
             raise InputError(
                 f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "
@@ -123,3 +141,18 @@ class LlmJudge(Judge):
         if extraction == "prob-or-parse" and read.rule is not None:
             read = replace(read, rule=f"parse:{read.rule}")  # not the way that was asked for
         return read
+
+
+def _object_of(outcome: Reply | Failure, target: RatingTarget) -> dict[str, str]:
+    """What an answer in JSON says, by metric; empty where it is none."""
+    if isinstance(outcome, Failure):
+        return {}
+    return read_object(outcome.text, {m.name: m.label for m in target.metrics}) or {}
+
+
+def _on_scale(score: float | None, metric: Metric, form: AnswerForm) -> float | None:
+    """A score that was read, on the metric's scale, higher for better."""
+    if score is None:
+        return None
+    found = rescale(score, answer_scale(form, metric.scale), metric.scale)
+    return round(metric.scale.min + metric.scale.max - found, 10) if metric.lower_is_better else found

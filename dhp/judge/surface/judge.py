@@ -96,7 +96,7 @@ def _words(candidates: Sequence[Candidate]) -> frozenset[str]:
 def _ratings(candidates: Sequence[Candidate], task: Task, vocabulary: frozenset[str]) -> Iterator[Rating]:
     sources = {c.source: Text(c.source) for c in candidates}
     for candidate in candidates:
-        question = Text(candidate.fields.get("question", ""))
+        question = Text(candidate.fields.get("question", "") if "question" in task.shown_fields else "")
         case = Case(Text(candidate.text), sources[candidate.source], question, vocabulary)
         known: dict[Feature, float | None] = {}
         for metric in task.metrics:

@@ -1,0 +1,162 @@
+"""One's own data and prompt in one command, as a new user types it."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.llm.stub import stats, stub_server
+
+from .conftest import Outcome, Run
+
+TASK = """
+task: tickets
+instruction: Summarise the ticket.
+source_label: Ticket
+output_label: Summary
+metrics:
+  - name: usefulness
+    scale: {min: 1, max: 10}
+    definition: How useful the summary is to an agent.
+    steps: [Read the ticket., Give a score from 1 to 10.]
+    question: How useful is it?
+    antonym: uselessness
+"""
+PROMPT = "Ticket ({priority}): {ticket}\nSummary: {summary}\nUsefulness from 1 to 10:"
+FIELDS = ("--field", "source=ticket", "--field", "output=summary")
+OWN = ("--metric", "usefulness", "--scale", "1..10", "--prompt-file", "prompt.txt")
+QUICK = ("--resamples", "20", "--samples", "1")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with stub_server("--say", "tests.cli.says:by_length") as url:
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    rows = [
+        [i, f"Printer X{i} stopped on Monday. It beeps. The user asks for {20 + i} euros.", summary, "high"]
+        for i in range(8)
+        for summary in [f"Printer X{i} stopped on Monday. The user wants {20 + i} euros back."]
+    ]
+    with (tmp_path / "tickets.csv").open("w", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([["id", "ticket", "summary", "priority"], *rows])
+    (tmp_path / "task.yaml").write_text(TASK)
+    (tmp_path / "prompt.txt").write_text(PROMPT)
+
+
+def ask(dhp: Run, server: str, *more: str) -> Outcome:
+    model = ("--model", "openai/NAME", "--base-url", server)
+    return dhp(
+        "benchmark", *model, "--dataset", "tickets.csv", *FIELDS, *QUICK, "--out", "r", "--json", *more
+    )
+
+
+def test_with_a_task_file_at_the_first_try(dhp: Run, server: str, tmp_path: Path) -> None:
+    done = ask(dhp, server.removesuffix("/v1"), "--task", "task.yaml", "--prompt-file", "prompt.txt")
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert result["protocol"].startswith("prompt@")
+    assert list(result["variants"][0]["metrics"]) == ["usefulness"]
+    shown = json.loads((tmp_path / "r" / "prompts.json").read_text())[0]["prompt"]
+    assert shown.startswith("Ticket (high): Printer X0 stopped") or "Ticket (high): Printer X" in shown
+    assert "{" not in shown
+
+
+def test_without_a_task_file_and_with_a_name(dhp: Run, server: str, tmp_path: Path) -> None:
+    done = ask(dhp, server, *OWN, "--name", "v2")
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert result["protocol"].startswith("v2@")
+    assert result["scales"] == {"usefulness": [1, 10]}
+    before = stats(server)["statuses"]
+    again = ask(dhp, server, *OWN, "--name", "v2")
+    assert json.loads(again.out)["variants"] == result["variants"], "the same command twice"
+    assert stats(server)["statuses"] == before, "nothing is paid twice"
+
+
+def test_a_scale_on_which_lower_is_better_is_turned_round(dhp: Run, server: str, tmp_path: Path) -> None:
+    up, down = (
+        json.loads(ask(dhp, server, *OWN[:2], "--scale", ends, *OWN[4:], "--out", out).out)
+        for ends, out in (("1..10", "up"), ("10..1", "down"))
+    )
+    frames = [pd.read_parquet(tmp_path / name / "ratings.parquet")["score"] for name in ("up", "down")]
+    assert (frames[0] + frames[1] == 11).all()
+    drops = [v["metrics"]["usefulness"]["mean_drop"] for r in (up, down) for v in r["variants"]]
+    half = len(drops) // 2
+    assert drops[:half] == pytest.approx([-d for d in drops[half:]])
+
+
+def test_labels_and_json(dhp: Run, tmp_path: Path) -> None:
+    (tmp_path / "verdict.txt").write_text("Is this fine?\n{{summary}}\nSay PASS or FAIL.")
+    (tmp_path / "both.txt").write_text('{ticket}\n{summary}\nAs JSON: {"tone": 1-5, "clarity": 1-5}')
+    with stub_server("--say", "tests.cli.says:pass_or_fail") as url:
+        verdicts = ask(dhp, url, "--metric", "fine", "--labels", "fail,pass", "--prompt-file", "verdict.txt")
+    assert verdicts.code == 0, verdicts.err
+    assert json.loads(verdicts.out)["scales"] == {"fine": [1, 2]}
+    assert json.loads(verdicts.out)["rules"]["label"] > 0
+    with stub_server("--say", "tests.cli.says:as_json") as url:
+        metrics = ("--metric", "tone", "--metric", "clarity", "--scale", "1..5")
+        several = ask(dhp, url, *metrics, "--answer", "json", "--prompt-file", "both.txt", "--out", "several")
+        asked = stats(url)["statuses"]["200"]
+    assert several.code == 0, several.err
+    result = json.loads(several.out)
+    texts = result["ratings"]["asked"] / 2
+    assert result["ratings"]["scored"] == 2 * texts
+    assert texts / 2 < asked <= texts, "one call for both metrics, and none for the same text twice"
+    assert list(result["variants"][0]["metrics"]) == ["tone", "clarity"]
+
+
+def test_faults_are_said_before_texts_are_made(
+    dhp: Run, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("texts were made")
+
+    monkeypatch.setattr("dhp.perturb.build.perturb", never)
+    (tmp_path / "typo.txt").write_text("{tickt} {summary}")
+    (tmp_path / "none.txt").write_text("Rate it.")
+    columns = ("--field", "source=tickt", "--field", "output=sumary")
+    base = ("benchmark", "--model", "openai/NAME", "--base-url", server, "--dataset", "tickets.csv")
+    for arguments, message in (
+        (
+            (*columns, *OWN),
+            "column 'tickt' is missing (did you mean 'ticket'?); --field output",
+        ),
+        (
+            (*FIELDS, *OWN[:4], "--prompt-file", "typo.txt"),
+            "unknown slot '{{tickt}}'; did you mean 'ticket'?",
+        ),
+        ((*FIELDS, *OWN[:4], "--prompt-file", "none.txt"), "none.txt: has no slot for the text"),
+        ((*FIELDS, *OWN[:4]), "metric 'usefulness': nothing says how to judge it; allowed: a prompt"),
+        (
+            (*FIELDS, "--metric", "usefulness", *OWN[4:]),
+            "a metric of your own by --metric NAME --scale 1..5",
+        ),
+        ((*FIELDS, *OWN, "--weights", "desing"), "unknown weights 'desing'; did you mean 'design'?"),
+        ((*FIELDS, "--scale", "1..10", *OWN[4:]), "--scale: of which metric? Name it by --metric NAME"),
+        ((*FIELDS, *OWN[:2], "--scale", "5..5", *OWN[4:]), "--scale 5..5: its ends are equal"),
+        ((*FIELDS, *OWN, "--labels", "no,yes"), "--labels: contradict --scale; give one of them"),
+        ((*FIELDS, *OWN[:4], "--answer", "json"), "--answer json: needs a prompt of your own"),
+    ):
+        done = dhp(*base, *arguments)
+        assert (done.code, done.err.count("\n")) == (2, 1), done.err
+        assert message in done.err
+
+
+def test_a_file_of_another_kind_names_those_that_are_read(dhp: Run) -> None:
+    done = dhp("benchmark", "--model", "mock/ideal", "--dataset", "x.py")
+    assert done.code == 2
+    assert ".csv, .json, .jsonl, .parquet, .tsv, .zip" in done.err
+
+
+def test_other_judges_take_the_metric_too(dhp: Run) -> None:
+    done = dhp("benchmark", "--model", "mock/ideal", "--dataset", "tickets.csv", *FIELDS, *OWN[:4], "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["scales"] == {"usefulness": [1, 10]}
