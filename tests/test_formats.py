@@ -20,6 +20,7 @@ def test_results_of_version_1() -> None:
     wrote = json.loads((FORMATS / "run-1" / "results.json").read_text())
     assert wrote["schema"] == "dhp.results/1"
     (result,) = read_run(FORMATS / "run-1").results
+    assert (result.detection, result.variants[0].verdict) == (None, None), "undefined, not guessed"
     for name in ("model", "dataset", "n", "d_avg", "d_min", "d_min_variant", "d_avg_ew", "signature"):
         assert getattr(result, name) == wrote[name]
     for variant, row in zip(result.variants, wrote["variants"], strict=True):

@@ -2,31 +2,31 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
+from dhp.analysis.detection import NOTHING, pairs, with_detection
 from dhp.analysis.dose_response import dose_responses
 from dhp.analysis.intervals import Ends, intervals
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.analysis.ratings_table import read_ratings
 from dhp.analysis.response_style import halo, response_styles
-from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.result_parts import DoseResponse, RunDetection, VariantResult
 from dhp.analysis.results import Result, Results
 from dhp.analysis.sequential import own_intervals
 from dhp.analysis.variants import design_of, rated_variants, variant_results
+from dhp.analysis.verdicts import controls_passed, failure_warnings, strongest, with_verdicts
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, PROBES, Variant, methods
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import ANY_TASK, Scale, Suite
-from dhp.stats.discernment import LOG_ALPHA, level_average, minimum
-from dhp.stats.multiplicity import benjamini_yekutieli, holm
+from dhp.stats.discernment import level_average, minimum
 from dhp.stats.sample_consistency import sample_consistency
+from dhp.stats.verdict import FEWEST_PAIRS
 from dhp.stats.wilcoxon.signed_rank import Alternative
 
 if TYPE_CHECKING:
@@ -48,9 +48,10 @@ def analyze(
     ----------
     frame
         A table, or the file it is in (`.csv`, `.jsonl`, `.parquet`), with columns `example, variant, metric,
-        score`, optionally `sample, level, status, look, model, protocol, dataset`. The undamaged text is the
-        variant `original`. Several rows for one (example, variant, metric) are samples; their mean is
-        compared. A failed rating is a row with an empty score and a `status` that says why.
+        score`, optionally `sample, level, status, cluster, look, model, protocol, dataset`. The undamaged
+        text is the variant `original`. Several rows for one (example, variant, metric) are samples; their
+        mean is compared. A failed rating is a row with an empty score and a `status` that says why. Examples
+        of one `cluster` (a document, a source) are not taken for independent.
     suite
         Name or YAML file of the suite whose variants were rated; gives their levels. Without it levels
         come from the column `level`, or else all variants are one level.
@@ -129,15 +130,8 @@ def analyze_ratings(
     variants, left_out, levels, signature
         Of the result: its variants, rated or not, and what it says of itself.
     """
-    controls = _tested(ratings, [v for v in variants if v.level == "control"], config)
-    attacks = _tested(ratings, [v for v in variants if v.level == "attack"], config, "two-sided")
-    perturbed = [v for v in variants if v.level not in PROBES]
-    rated = [v.name for v in perturbed]
-    responses = dose_responses(ratings, rated, config.combination)
-    dosed = {response.perturber for response in responses}
-    averaged = [v for v in perturbed if v.perturber not in dosed]
-    rows, ci, at_100 = _averaged(ratings, averaged, config)
-    further = _tested(ratings, [v for v in perturbed if v.perturber in dosed], config)
+    tested = _all_tested(ratings, variants, config)
+    rated = [row.variant for row in tested.variants]
     return Result(
         signature=str(signature),
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -149,13 +143,13 @@ def analyze_ratings(
         combination=config.combination,
         weights=config.weights.weights,
         levels=levels,
-        **averages(rows),
-        ci=ci,
-        at_100=at_100,
-        variants=tuple(sorted((*rows, *further), key=lambda row: rated.index(row.variant))),
-        controls=tuple(controls),
-        attacks=tuple(attacks),
-        curves=responses,
+        **averages(tested.averaged),
+        ci=tested.ci,
+        at_100=tested.at_100,
+        variants=tested.variants,
+        controls=tested.controls,
+        attacks=tested.attacks,
+        curves=tested.curves,
         left_out=tuple(left_out),
         ratings=ratings.counts,
         repeats={m: asdict(sample_consistency(x)) for m, x in ratings.samples.items() if x.size},
@@ -167,8 +161,48 @@ def analyze_ratings(
         missing_mass=ratings.missing_mass,
         usage={},
         cost=None,
-        warnings=(*_warnings(ratings), *_probe_warnings(controls, attacks)),
+        warnings=(
+            *_warnings(ratings),
+            *failure_warnings(ratings, tested.variants),
+            *_probe_warnings(tested.controls, tested.attacks),
+        ),
+        detection=tested.detection,
+        controls_passed=controls_passed(tested.controls),
+        floor=config.floor,
+        clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """What was tested, in the parts of a result."""
+
+    variants: tuple[VariantResult, ...]
+    averaged: tuple[VariantResult, ...]
+    """Those that count in the averages: not dosed ones."""
+    controls: tuple[VariantResult, ...]
+    attacks: tuple[VariantResult, ...]
+    curves: tuple[DoseResponse, ...]
+    detection: RunDetection
+    ci: dict[str, Ends]
+    at_100: dict[str, float | None]
+
+
+def _all_tested(ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig) -> _Tested:
+    """All variants, tested and judged; controls first, as verdicts depend on them."""
+    n = len(ratings.examples)
+    controls = _tested(ratings, [v for v in variants if v.level == "control"], config)
+    controls = with_verdicts(controls, n, config.floor)
+    attacks = _tested(ratings, [v for v in variants if v.level == "attack"], config, "two-sided")
+    perturbed = [v for v in variants if v.level not in PROBES]
+    names = [v.name for v in perturbed]
+    responses = dose_responses(ratings, names, config.combination)
+    dosed = {response.perturber for response in responses}
+    rows, ci, at_100, found = _averaged(ratings, [v for v in perturbed if v.perturber not in dosed], config)
+    further = _tested(ratings, [v for v in perturbed if v.perturber in dosed], config)
+    rows, further = (with_verdicts(each, n, config.floor, strongest(controls)) for each in (rows, further))
+    ordered = sorted((*rows, *further), key=lambda row: names.index(row.variant))
+    return _Tested(tuple(ordered), tuple(rows), tuple(controls), tuple(attacks), responses, found, ci, at_100)
 
 
 def _tested(
@@ -180,52 +214,47 @@ def _tested(
     """Variants that no average counts."""
     if not variants:
         return []
-    return variant_results(ratings, variants, design_of(ratings, variants, config, alternative))
+    design = design_of(ratings, variants, config, alternative)
+    return with_detection(ratings, variant_results(ratings, variants, design), design)[0]
 
 
 def _averaged(
     ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig
-) -> tuple[list[VariantResult], dict[str, Ends], dict[str, float | None]]:
-    """Variants with their intervals and adjusted p-values, intervals of the averages, averages at 100.
+) -> tuple[list[VariantResult], dict[str, Ends], dict[str, float | None], RunDetection]:
+    """Variants with their intervals, intervals of the averages, averages at 100, detection over variants.
 
     Intervals are empty where none are asked for or nothing is defined. Averages have none in a run that stops
     early, as they are over variants with different numbers of examples.
     """
     if not variants:
-        return [], {}, {}
+        return [], {}, {}, NOTHING
     design = design_of(ratings, variants, config)
-    rows = _adjusted(variant_results(ratings, variants, design))
+    rows, found = with_detection(ratings, variant_results(ratings, variants, design), design)
     if config.resamples is None or all(row.d is None for row in rows):
-        return rows, {}, {}
+        return rows, {}, {}, found
     if config.interim:
         own = own_intervals(ratings, variants, design, config.resamples)
-        return [replace(row, ci=own.get(row.variant, {})) for row in rows], {}, {}
+        return [replace(row, ci=own.get(row.variant, {})) for row in rows], {}, {}, found
     names = [v.name for v in variants]
     ci, of_variants, at_100 = intervals(design, names, ratings.digest, config.resamples)
-    return [replace(row, ci=of_variants[row.variant]) for row in rows], ci, at_100
-
-
-def _adjusted(rows: Sequence[VariantResult]) -> list[VariantResult]:
-    """The rows with p-values adjusted for testing several variants."""
-    d = {row.variant: row.d for row in rows if row.d is not None}
-    if not d:
-        return list(rows)
-    logs = np.array(list(d.values())) * LOG_ALPHA
-    by_holm, by = (dict(zip(d, np.exp(f(logs)).tolist(), strict=True)) for f in (holm, benjamini_yekutieli))
-    return [replace(row, p_holm=by_holm.get(row.variant), p_by=by.get(row.variant)) for row in rows]
+    return [replace(row, ci=of_variants[row.variant]) for row in rows], ci, at_100, found
 
 
 def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:
-    """The figures of a result that sum up its variants; None where no variant is defined."""
+    """The figures of a result that sum up its variants; None where no variant is defined.
+
+    D_min is that of a variant with five pairs or more.
+    """
     found: dict[str, Any] = {}
     there = [row for row in rows if row.d is not None]
     levels = [row.level for row in there]
+    enough = [row for row in there if pairs(row) >= FEWEST_PAIRS]
     for end in ("", "_ew"):
         d, effects = ([getattr(row, name + end) for row in there] for name in ("d", "effect"))
-        lowest, place = minimum(d) if there else (None, 0)
+        lowest, place = minimum([getattr(row, f"d{end}") for row in enough]) if enough else (None, 0)
         found[f"d_avg{end}"] = float(level_average(d, levels)) if there else None
         found[f"d_min{end}"] = None if lowest is None else float(lowest)
-        found[f"d_min_variant{end}"] = there[int(place)].variant if there else None
+        found[f"d_min_variant{end}"] = enough[int(place)].variant if enough else None
         found[f"effect_avg{end}"] = float(level_average(effects, levels)) if there else None
     return found
 

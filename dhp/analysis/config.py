@@ -13,6 +13,7 @@ from dhp.core.seeding import text_hash
 from dhp.core.signature import STOPPING
 from dhp.core.specs import Weights
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination
+from dhp.stats.verdict import FLOOR
 from dhp.stats.wilcoxon.signed_rank import Method
 
 P = ParamSpec("P")
@@ -35,6 +36,8 @@ class ResolvedConfig:
     """The task whose rows of the weights apply; None where they have no rows."""
     resamples: int | None
     """For intervals; None for none."""
+    floor: float = FLOOR
+    """Detection below which damage counts as missed."""
     interim: bool = False
     """Whether variants get no further examples once they are resolved; see `dhp.analysis.sequential`."""
 
@@ -56,7 +59,10 @@ class ResolvedConfig:
     @property
     def label(self) -> str:
         """For manifests: all that the figures depend on."""
-        return f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|resamples:{self.resamples}"
+        found = (
+            f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|resamples:{self.resamples}"
+        )
+        return f"{found}|floor:{self.floor:g}"
 
     def weight_row(self, perturber: str, metrics: Sequence[str]) -> list[float] | None:
         """The weights of the metrics under a perturber, which sum to 1; None for equal weights.
@@ -95,7 +101,7 @@ class AnalysisConfig:
     Raises
     ------
     InputError
-        For an unknown name, resamples out of range, or a combination by which no run can stop.
+        For an unknown name, resamples or floor out of range, or a combination by which no run can stop.
     """
 
     statistics: str = "default"
@@ -108,6 +114,8 @@ class AnalysisConfig:
     else `uniform`."""
     resamples: int | None = 2000
     """Of the examples, for the 95 % intervals (paired bootstrap over examples); None computes none."""
+    floor: float = FLOOR
+    """Detection below which damage counts as missed, more than 0.5 and at most 1."""
     stop_when_resolved: bool = False
     """Ask no more about variants whose D is clearly above or below 1; see `dhp.analysis.sequential`. Only for
     `dhp.run`: ratings that exist tell by themselves whether they come from such a run."""
@@ -117,6 +125,8 @@ class AnalysisConfig:
             raise InputError(
                 f"resamples: {self.resamples}; allowed: 1 to {MOST_RESAMPLES:,}, or none for no intervals"
             )
+        if not 0.5 < self.floor <= 1:
+            raise InputError(f"floor: {self.floor:g}; allowed: more than 0.5, at most 1")
         if self._combination() == "printed" and self.stop_when_resolved:
             raise InputError(
                 "`stop_when_resolved`: the combination 'printed' finds too much by chance to stop by it; "
@@ -147,7 +157,13 @@ class AnalysisConfig:
         if task is None and len(weights.tasks) == 1:
             task = next(iter(weights.tasks))
         config = ResolvedConfig(
-            self._preset(), self._combination(), weights, task, self.resamples, self.stop_when_resolved
+            self._preset(),
+            self._combination(),
+            weights,
+            task,
+            self.resamples,
+            self.floor,
+            self.stop_when_resolved,
         )
         for perturber in perturbers:
             config.weight_row(perturber, metrics)

@@ -26,6 +26,11 @@ class InterimAnalyses:
     last: Mapping[str, int]
     """Variant -> the analysis at which it ended: where it was resolved, else the last of all."""
 
+    @property
+    def analyses(self) -> int:
+        """How many there are."""
+        return max(self.examples.values())
+
     def reached(self, variant: str) -> int:
         """How many examples had been asked about when a variant ended."""
         return sum(number <= self.last[variant] for number in self.examples.values())

@@ -15,7 +15,6 @@ Ends = tuple[float, float] | None
 LEVEL = 0.95
 STANDARD_N = 100
 _DRAWS_AT = 500  # of the standard number of examples; their mean settles soon
-_FEWEST = 10  # examples from which so many can be spoken of
 _AVERAGES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 _EFFECTS = ("effect_avg", "effect_avg_ew")
 _OF_VARIANTS = ("d", "d_ew", "effect", "effect_ew")
@@ -44,12 +43,12 @@ def intervals(
     of_variants
         Variant -> those of its D, D_EW and mean effects.
     at_n
-        D averaged as it would be on `STANDARD_N` examples; None where there are fewer than ten.
+        D averaged as it would be on `STANDARD_N` examples, by subsets; None where there are fewer.
     """
     rng = np.random.default_rng(int.from_bytes(key_digest(digest, "intervals")))
     found = bootstrap(design, rng, resamples=resamples)
     at_n: dict[str, float | None] = dict.fromkeys(_AVERAGES)
-    if design.n >= _FEWEST:
+    if design.n >= STANDARD_N:
         at = discernment_at_n(design, rng, size=STANDARD_N, resamples=_DRAWS_AT)
         values = {name: float(np.ravel(getattr(at, name))[0]) for name in _AVERAGES}
         at_n = {name: value if math.isfinite(value) else None for name, value in values.items()}

@@ -53,6 +53,9 @@ class RatingsArray:
     """Scored rows by the rule that read the score, where the table says it."""
     missing_mass: float | None
     """Mean of that column, where there is one."""
+    clusters: npt.NDArray[np.int64] | None = None
+    """Which examples belong together, for the examples sorted by name, shape (examples,); None where each
+    stands alone."""
 
     @property
     def digest(self) -> str:
@@ -61,7 +64,8 @@ class RatingsArray:
         variants, metrics, examples = (np.argsort(list(each)) for each in names)
         means = self.means[np.ix_(np.append(0, 1 + variants), metrics, examples)]
         course = b"" if self.interim is None else self.interim.course.encode()
-        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + course)
+        groups = b"" if self.clusters is None else self.clusters.tobytes()
+        return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + course + groups)
 
     @property
     def size(self) -> str:
@@ -81,6 +85,40 @@ class RatingsArray:
             return 0
         wanted = self.asked[1 + self.variants.index(variant), self.metrics.index(metric)]
         return int((wanted & np.isnan(self.differences(variant, metric))).sum())
+
+    def asked_about(self, variant: str) -> npt.NDArray[np.bool_]:
+        """Whether anything was asked about a variant, shape (examples,), sorted by name."""
+        if variant not in self.variants:
+            return np.zeros(len(self.examples), dtype=np.bool_)
+        order = np.argsort(self.examples)
+        found: npt.NDArray[np.bool_] = self.asked[1 + self.variants.index(variant)].any(axis=0)[order]
+        return found
+
+    def failed(self, variant: str) -> npt.NDArray[np.bool_] | None:
+        """Whether a metric lacks a score, of the original and the variant, shape (2, examples asked about).
+
+        None for a variant that was not rated.
+        """
+        if variant not in self.variants:
+            return None
+        places = [0, 1 + self.variants.index(variant)]
+        lacking = np.any(self.asked[places] & np.isnan(self.means[places]), axis=1)
+        failed: npt.NDArray[np.bool_] = lacking[:, np.any(self.asked[places[1]], axis=0)]
+        return failed
+
+    def score_tables(
+        self, variants: Sequence[str]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Scores of originals (examples, metrics) and of variants (examples, variants, metrics), by name.
+
+        NaN all over for a variant that was not rated.
+        """
+        order = np.argsort(self.examples)
+        degraded = np.full((len(order), len(variants), len(self.metrics)), np.nan)
+        for v, name in enumerate(variants):
+            if name in self.variants:
+                degraded[:, v] = self.means[1 + self.variants.index(name)].T[order]
+        return self.means[0].T[order], degraded
 
     def difference_table(self, variants: Sequence[str], metrics: Sequence[str]) -> npt.NDArray[np.float64]:
         """`differences`, shape (examples, variants, metrics), for resampling: examples sorted by name.
@@ -183,7 +221,21 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         failures=_failures(table),
         rules=_rules(table),
         missing_mass=_missing_mass(table, place),
+        clusters=_clusters(table, place) if "cluster" in table else None,
     )
+
+
+def _clusters(table: "pd.DataFrame", place: str) -> npt.NDArray[np.int64] | None:
+    """The number of each example's cluster, sorted by name; None where every example is one of its own."""
+    own = table[["example", "cluster"]].drop_duplicates()
+    if (twice := own["example"].duplicated()).any():
+        raise InputError(
+            f"{place}: example '{own['example'][twice].iloc[0]}' is in two clusters; allowed: one"
+        )
+    own = own.sort_values("example")
+    if own["cluster"].nunique() == len(own):
+        return None
+    return np.unique(own["cluster"], return_inverse=True)[1].astype(np.int64)
 
 
 def _by_text(texts: npt.NDArray[np.int64], scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

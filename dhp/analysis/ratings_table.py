@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REQUIRED = ("example", "variant", "metric", "score")
 GROUPING = ("model", "protocol", "dataset")
-OPTIONAL = ("sample", "level", "status", "look", *GROUPING)
+OPTIONAL = ("sample", "level", "status", "cluster", "look", *GROUPING)
 _PLACE = "dhp.place"
 
 
@@ -110,7 +110,7 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     if frame.empty:
         raise InputError(f"{place}: the table has no rows")
     table = frame.reset_index(drop=True)
-    for name in ("example", "variant", "metric", *GROUPING, "level", "sample"):
+    for name in ("example", "variant", "metric", *GROUPING, "level", "cluster", "sample"):
         if name not in table:
             continue
         empty = blank(table[name])

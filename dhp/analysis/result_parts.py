@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dhp.stats.response_style import Spread
+from dhp.stats.verdict import Verdict
 
+Ends = tuple[float, float] | None
+"""Low and high end of an interval; None where undefined."""
 STRICT: Mapping[str, str | bool] = {"extra": "forbid", "allow_inf_nan": False}
 """How pydantic reads these shapes."""
 
@@ -38,6 +41,15 @@ class Cell:
     """What this metric contributes to D: its part of the sum of 1 / p, in [0, 1]."""
     share_ew: float | None = None
     """The same for D_EW; where it differs from `share`, D and D_EW do."""
+    detection: float | None = None
+    """P(fell) + P(tied) / 2, in [0, 1]: 0.5 is blind, below it the damage is preferred."""
+    detection_ci: Ends = None
+    """95 % confidence limits (Bonett and Price 2012); None with fewer than two pairs."""
+    auroc: float | None = None
+    """Area under the ROC curve of originals against degraded texts, unpaired, in [0, 1]."""
+    auroc_ci: Ends = None
+    standardised_drop: float | None = None
+    """The mean drop in standard deviations of the scores; None where no score varies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +90,28 @@ class VariantResult:
     """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
     weights or without a drop."""
 
+    detection: float | None = None
+    """Mean over the metrics by their weights, in [0, 1]; None where a metric with weight has no pair, and in
+    files of version 1."""
+    detection_ci: Ends = None
+    """95 % confidence limits; in a run that stops early at a level adjusted for the interim analyses."""
+    detection_bounds: Ends = None
+    """Detection if all pairs that lack a score had risen, and if all had fallen; None where none lacks it."""
+    best_metric: str | None = None
+    """The metric with the highest detection."""
+    best_detection: float | None = None
+    best_detection_ci: Ends = None
+    """95 % confidence limits of the highest detection, the choice of the metric accounted for."""
+    verdict: Verdict | None = None
+    """`noticed`, `missed` or `undecided`; see `dhp.stats.verdict`. None for attacks and in files of version
+    1."""
+    n_to_decide: int | None = None
+    """Examples that would decide an undecided variant with a chance of 80 %, if further ones were like these;
+    None where it is decided, or where no number up to 100,000 would be enough."""
+    saturated: bool | None = None
+    """Whether D is at half its ceiling or more: it then says how many examples there are, hardly how good the
+    judge is. None where D is undefined."""
+
     @property
     def risen(self) -> str | None:
         """The metric that an attack raised most clearly; None if it raised none.
@@ -93,6 +127,24 @@ class VariantResult:
         risen = [m for m in order if (tested[m].effect or 0.0) < 0]
         clear = [m for m in risen if m == order[0] or (tested[m].log10_p or 0.0) <= line]
         return clear[0] if clear else None
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetection:
+    """Detection over the variants of a result, with 95 % confidence limits; it does not depend on N."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
+
+    avg: float | None
+    """Mean over levels of the mean within each level, in [0, 1]."""
+    min: float | None
+    """The lowest of a variant with five pairs or more."""
+    min_variant: str | None
+    ci: dict[str, Ends]
+    """Of `avg`, and of `min` with the choice of the variant accounted for."""
+    levels: dict[str, float | None]
+    """Level -> mean over its variants."""
+    levels_ci: dict[str, Ends]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The outcome of an analysis, in the shape of `results.json` (schema `dhp.results/1`)."""
+"""The outcome of an analysis, in the shape of `results.json` (schema `dhp.results/2`)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from dhp.analysis.result_parts import STRICT, DoseResponse, ResponseStyle, VariantResult
+from dhp.analysis.result_parts import STRICT, DoseResponse, ResponseStyle, RunDetection, VariantResult
 from dhp.core.errors import InputError
 from dhp.core.signature import Signature
 from dhp.stats.combine import Combination
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from pydantic import TypeAdapter
 
-SCHEMA = "dhp.results/1"
+SCHEMA = "dhp.results/2"
+EARLIER = "dhp.results/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,8 @@ class Result:
     ci: dict[str, tuple[float, float] | None]
     """95 % bootstrap intervals of `d_avg`, `d_min`, `effect_avg` and their weighted forms."""
     at_100: dict[str, float | None]
-    """The four averages as they would be on 100 examples: the mean over subsets, or, where there are fewer,
-    an extrapolation from draws with replacement (None for fewer than 10). By them runs of different size can
-    be read side by side."""
+    """The four averages as they would be on 100 examples: the mean over subsets; None where there are
+    fewer."""
     variants: tuple[VariantResult, ...]
     controls: tuple[VariantResult, ...]
     """Changes that must not lower a score: a D of 1 or more is a false alarm."""
@@ -84,6 +84,14 @@ class Result:
     """What all these tokens cost at the prices given, whoever paid for them; None without prices."""
     warnings: tuple[str, ...]
     """What makes the figures doubtful."""
+    detection: RunDetection | None = None
+    """Over the variants that count in D_avg. None in files of version 1."""
+    controls_passed: bool | None = None
+    """Whether no control was noticed (p adjusted by Holm's method at most 0.05); None without controls."""
+    floor: float | None = None
+    """Detection below which damage counts as missed; None in files of version 1."""
+    clusters: int | None = None
+    """Of the examples; None where each stands alone."""
 
     @property
     def asked(self) -> bool:
@@ -170,16 +178,19 @@ class Results(Sequence[Result]):
     def from_json(cls, found: object, place: str) -> "Results":
         """Results from what `results.json` holds, strictly.
 
-        Raises `InputError` with `place` for another schema version, a field that is missing, unknown or of
-        another type, and a signature that lacks a part.
+        A file of version 1 is read too; what it lacks (detection, verdicts) is None. Raises `InputError` with
+        `place` for another schema version, a field that is missing, unknown or of another type, and a
+        signature that lacks a part.
         """
         from pydantic import ValidationError
 
         objects = found if isinstance(found, list) else [found]
         results = []
         for each in objects:
-            if not isinstance(each, dict) or each.get("schema") != SCHEMA:
-                raise InputError(f"{place}: is no results file of this version; allowed: schema {SCHEMA}")
+            if not isinstance(each, dict) or each.get("schema") not in (SCHEMA, EARLIER):
+                raise InputError(
+                    f"{place}: is no results file of this version; allowed: schema {EARLIER}, {SCHEMA}"
+                )
             fields = {name: value for name, value in each.items() if name != "schema"}
             try:
                 result = _adapter().validate_json(json.dumps(fields), strict=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dhp.core.errors import InputError
+
 if TYPE_CHECKING:
     from dhp.analysis.config import AnalysisConfig
 
@@ -107,8 +109,15 @@ class StatisticsOptions:
         "--resamples", default=2000, metavar="K", help="Of the examples, for the 95 % intervals."
     )
 
+    floor: float = option(
+        "--floor", default=60.0, metavar="PERCENT", help="Detection below which damage counts as missed."
+    )
+
     def config(self, *, stop_when_resolved: bool = False) -> "AnalysisConfig":
         """For `dhp.run` and `dhp.analyze`."""
         from dhp.analysis.config import AnalysisConfig
 
-        return AnalysisConfig(**asdict(self), stop_when_resolved=stop_when_resolved)
+        if not 50 < self.floor <= 100:
+            raise InputError(f"--floor {self.floor:g}: allowed: more than 50, at most 100")
+        given = {**asdict(self), "floor": self.floor / 100}
+        return AnalysisConfig(**given, stop_when_resolved=stop_when_resolved)

@@ -4,6 +4,7 @@ import datetime as dt
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from typing import Any
 
 from dhp.analysis.analyze import analyze_ratings, averages
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
@@ -15,13 +16,23 @@ from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.specs import Scale, Weights
 from dhp.leaderboard.entries import Entry, moment
 from dhp.report.notes import notes
+from dhp.stats.verdict import FLOOR
 
 _FIGURES = (
     *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew"),
     *("effect_avg", "effect_avg_ew", "n", "ratings", "levels", "variants", "controls", "attacks", "curves"),
     *("left_out", "ci", "at_100", "repeats", "styles", "halo", "warnings"),
+    *("detection", "controls_passed", "clusters"),
 )
 """Fields of a result that follow from its ratings, in the order in which they are compared."""
+_LATER = frozenset(
+    (
+        *("detection", "detection_ci", "auroc", "auroc_ci", "standardised_drop", "detection_bounds"),
+        *("best_metric", "best_detection", "best_detection_ci", "verdict", "n_to_decide", "saturated"),
+        *("p_holm", "p_by", "controls_passed", "clusters"),
+    )
+)
+"""Fields that files of version 1 lack, or fill for some variants only."""
 _BY_COLUMN = {"failures": "raw", "rules": "rule", "missing_mass": "missing_mass"}
 """Fields that follow from a column of the ratings that need not be there."""
 _UNKNOWN = "unknown"
@@ -106,7 +117,12 @@ def check_figures(
         entry = _without_intervals(entry)
     computed = _computed(entry, weights, resamples)
     here, there = entry.result.to_json(), computed.to_json()
-    for field in (*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)):
+    fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
+    if entry.result.detection is None:
+        there = _without(there, _LATER)
+        here = _without(here, _LATER)
+        fields = [field for field in fields if field not in ("at_100", "warnings", *_LATER)]
+    for field in fields:
         for where, said, found in _differences(field, here[field], there[field]):
             drawn = "ci" in where.split(".")
             hint = f"; other than {resamples} resamples need `resamples`" if drawn else ""
@@ -120,6 +136,13 @@ def _without_intervals(entry: Entry) -> Entry:
     r = entry.result
     variants = tuple(replace(v, ci={}) for v in r.variants)
     return replace(entry, result=replace(r, ci={}, at_100={}, variants=variants))
+
+
+def _without(value: Any, names: Collection[str]) -> Any:
+    """Nested values without the fields of these names."""
+    if isinstance(value, dict):
+        return {key: _without(inner, names) for key, inner in value.items() if key not in names}
+    return [_without(inner, names) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Result:
@@ -185,6 +208,7 @@ def _config(
     analysis = AnalysisConfig(
         statistics=r.statistics,
         combination=r.combination,
+        floor=FLOOR if r.floor is None else r.floor,
         weights="uniform" if quick else weights or r.weights,
         resamples=resamples if r.ci or r.at_100 or any(v.ci for v in r.variants) else None,
         stop_when_resolved=entry.ratings.interim is not None,

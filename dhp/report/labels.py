@@ -20,6 +20,21 @@ def between(ends: tuple[float, float] | None) -> str:
     return f"{ends[0]:z.2f}{' to ' if ends[0] < 0 else '–'}{ends[1]:z.2f}"
 
 
+def state(row: VariantResult) -> str:
+    """The verdict of a variant; `undefined` for results without verdicts."""
+    return row.verdict or "undefined"
+
+
+def percent(value: float | None) -> str:
+    """A share in whole per cent, or a dash for undefined."""
+    return "–" if value is None else f"{value:.0%}"
+
+
+def percents(ends: tuple[float, float] | None) -> str:
+    """The ends of an interval in per cent, or a dash for undefined."""
+    return "–" if ends is None else f"{ends[0] * 100:.0f}–{ends[1] * 100:.0f}"
+
+
 def noticed(value: float | None) -> str:
     """Whether a D passes the line at 1."""
     return "undefined" if value is None else "noticed" if value >= 1 else "missed"

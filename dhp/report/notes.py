@@ -1,7 +1,7 @@
 """What a reader of the figures must know besides them."""
 
 from dhp.analysis.results import Result
-from dhp.report.labels import STANDARD_N, figure, noticed
+from dhp.report.labels import STANDARD_N, figure, state
 
 _CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
 _HALO = 0.9  # mean correlation between metrics, from which it is said
@@ -45,17 +45,13 @@ def _about_variants(result: Result) -> list[str]:
     found = []
     if result.left_out:
         found.append(f"left out, not rated: {', '.join(result.left_out)}")
-    if result.n != STANDARD_N and (at := result.at_100.get("d_avg")) is not None:
-        how = " (extrapolated)" if result.n < STANDARD_N else ""
-        found.append(
-            f"on {STANDARD_N} examples D_avg would be about {figure(at)}{how}: D grows with their number"
-        )
-    lost = [
-        r.variant for r in result.variants if (r.d or 0) >= 1 and r.p_holm is not None and r.p_holm > 0.05
-    ]
-    if lost:
-        found.append(f"no longer significant after Holm's correction over variants: {', '.join(lost)}")
-    seen = [row for row in result.variants if noticed(row.d) == "noticed"]
+    if result.n > STANDARD_N and (at := result.at_100.get("d_avg")) is not None:
+        found.append(f"on {STANDARD_N} examples D_avg would be about {figure(at)}: D grows with their number")
+    if saturated := [r.variant for r in result.variants if r.saturated]:
+        more = f" and {len(saturated) - _NAMED} more" if len(saturated) > _NAMED else ""
+        found.append(f"D is at half its ceiling or more: {', '.join(saturated[:_NAMED])}{more}")
+    found += _undecided(result)
+    seen = [row for row in result.variants if state(row) == "noticed"]
     confused = max(seen, key=lambda row: row.misplaced or 0.0, default=None)
     if confused is not None and (confused.misplaced or 0.0) > _CONFUSED:
         found.append(
@@ -68,6 +64,19 @@ def _about_variants(result: Result) -> list[str]:
             f"the largest D of a control is {figure(worst.d)} ({worst.variant}): read the others against it"
         )
     return found
+
+
+def _undecided(result: Result) -> list[str]:
+    """How many examples would decide what is undecided."""
+    rows = [row for row in result.variants if row.verdict == "undecided"]
+    more = [row for row in rows if row.n_to_decide is not None]
+    if not more:
+        return []
+    most = max(more, key=lambda row: row.n_to_decide or 0)
+    return [
+        f"{len(rows)} of {len(result.variants)} variants are undecided; about {most.n_to_decide:,} examples "
+        f"would decide {'it' if len(rows) == 1 else f'the hardest ({most.variant})'}"
+    ]
 
 
 def _about_pairs(result: Result) -> list[str]:

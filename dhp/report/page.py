@@ -11,7 +11,7 @@ from dhp.content.catalog import descriptions
 from dhp.core.records import parse_variant
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import curves_chart, discernment_chart, scores_chart
-from dhp.report.labels import STANDARD_N, noticed
+from dhp.report.labels import state
 from dhp.report.notes import notes
 from dhp.report.summary import sentences
 from dhp.report.web import page
@@ -52,11 +52,11 @@ class _Section:
 
     @property
     def seen(self) -> int:
-        return sum(noticed(row.d) == "noticed" for row in self.result.variants)
+        return sum(state(row) == "noticed" for row in self.result.variants)
 
     @property
     def at_100(self) -> str:
-        return "on 100 examples" + (", extrapolated" if self.result.n < STANDARD_N else "")
+        return "on 100 examples"
 
     @property
     def stopped(self) -> bool:
@@ -115,8 +115,6 @@ def _section(place: int, result: Result) -> _Section:
 def _averages(result: Result) -> list[dict[str, Any]]:
     """Rows of the table of averages: plain and weighted, with intervals and the value on 100 examples."""
     figures, at_100 = asdict(result), dict(result.at_100)
-    if result.n < STANDARD_N:  # a smallest D of few examples says nothing of what many would have
-        at_100 = {name: value for name, value in at_100.items() if name.startswith("d_avg")}
     return [
         {
             "name": name,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
 from dhp.core.records import parse_variant
-from dhp.report.labels import figure, noticed, probe_verdict, threshold
+from dhp.report.labels import figure, noticed, percent, probe_verdict, state, threshold
 
 _NAMED = 4  # variants in one sentence
 _SAME = 0.05  # D and D_EW this close, in D or as a share of it, read the same
@@ -49,15 +49,16 @@ def interval(ends: tuple[float, float] | None) -> str:
 def _about_damage(result: Result) -> list[str]:
     if not result.variants:
         return []
-    seen = [row for row in result.variants if noticed(row.d) == "noticed"]
-    missed = sorted((r for r in result.variants if noticed(r.d) == "missed"), key=lambda r: r.d or 0.0)
-    unknown = len(result.variants) - len(seen) - len(missed)
+    seen, missed, unknown = (
+        sorted((r for r in result.variants if state(r) == word), key=lambda r: r.detection or 0.0)
+        for word in ("noticed", "missed", "undecided")
+    )
     said = f"Notices {len(seen)} of {len(result.variants)} variants"
     if missed:
         said += f"; misses {_listed(missed)}"
     if unknown:
-        said += f"; for {unknown} D is undefined"
-    found = [f"{said}."]
+        said += f"; undecided: {_listed(unknown)}"
+    found = [f"{said}.", *_about_detection(result)]
     if result.d_avg is not None:
         d_avg = f"Over all levels D_avg is {figure(result.d_avg)}{interval(result.ci.get('d_avg'))}"
         if result.d_min_variant is None:
@@ -68,6 +69,16 @@ def _about_damage(result: Result) -> list[str]:
             f"D_min = {figure(result.d_min)}{interval(result.ci.get('d_min'))}."
         )
     return found
+
+
+def _about_detection(result: Result) -> list[str]:
+    if (found := result.detection) is None or found.avg is None:
+        return []
+    lowest = (
+        "" if found.min_variant is None else f", lowest {percent(found.min)} ({damage(found.min_variant)})"
+    )
+    failed = "; harmless changes were noticed too: it fails its controls" * (result.controls_passed is False)
+    return [f"Detection is {percent(found.avg)}{lowest}, where 50 % is blind{failed}."]
 
 
 def _about_stopping(result: Result) -> list[str]:
@@ -104,7 +115,7 @@ def _about_size(result: Result) -> list[str]:
 
 
 def _about_weights(result: Result) -> list[str]:
-    seen = [row for row in result.variants if noticed(row.d) == "noticed"]
+    seen = [row for row in result.variants if state(row) == "noticed"]
     if result.weights == "uniform" or result.d_avg is None or result.d_avg_ew is None or not seen:
         return []
     gain = result.d_avg_ew - result.d_avg
@@ -160,6 +171,6 @@ def _count(some: Sequence[VariantResult], every: Sequence[VariantResult], name: 
 
 
 def _listed(rows: Sequence[VariantResult]) -> str:
-    named = [f"{damage(r.variant)}: D = {figure(r.d)}{interval(r.ci.get('d'))}" for r in rows[:_NAMED]]
+    named = [f"{damage(r.variant)} ({percent(r.detection)})" for r in rows[:_NAMED]]
     more = [f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
     return "; ".join([*named, *more])

@@ -14,7 +14,7 @@ from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result, Results
 from dhp.core.diff import diff
 from dhp.core.text import printable
-from dhp.report.labels import between, figure, most_hurt, noticed, pairs
+from dhp.report.labels import figure, most_hurt, pairs, percent, percents, state
 from dhp.report.notes import notes
 from dhp.report.tables import curve_table, plain_table, probes_table
 
@@ -42,16 +42,18 @@ def _bar(row: VariantResult) -> str:
 _COLUMNS = (
     _Column("level", lambda row: row.level),
     _Column("variant", lambda row: row.variant),
-    _Column("D", lambda row: figure(row.d), "right", coloured=True),
-    _Column("95 %", lambda row: between(row.ci.get("d")), "right"),
+    _Column("detection", lambda row: percent(row.detection), "right", coloured=True),
+    _Column("95 %", lambda row: percents(row.detection_ci), "right"),
+    _Column("verdict", state, coloured=True),
+    _Column("D", lambda row: figure(row.d), "right"),
     _Column("D_EW", lambda row: figure(row.d_ew), "right"),
-    _Column("D ≥ 1", lambda row: noticed(row.d), coloured=True),
     _Column("0   1           4", _bar, coloured=True),
     _Column("effect", lambda row: figure(row.effect), "right"),
     _Column("most hurt", most_hurt),
     _Column("pairs", pairs, "right"),
 )
-BAR = _COLUMNS[6].header
+BAR = _COLUMNS[7].header
+_COLOURS = {"noticed": "green", "missed": "red", "undecided": "yellow"}
 _DROPPED_FIRST = (BAR, "level", "most hurt", "effect", "95 %", "pairs", "D_EW")
 """Columns that a narrow terminal goes without, in this order."""
 
@@ -93,24 +95,37 @@ def result_table(result: Result, dropped: Collection[str] = ()) -> Table:
     level = None
     levels = list(dict.fromkeys(row.level for row in result.variants))
     for row in sorted(result.variants, key=lambda row: levels.index(row.level)):
-        style = "" if row.d is None else "green" if row.d >= 1 else "yellow"
+        style = _COLOURS.get(state(row), "")
         cells = [Text(printable(c.cell(row)), style=style if c.coloured else "") for c in columns]
         if columns[0].header == "level" and row.level == level:
             cells[0] = Text("")
         level = row.level
         worst = row.variant == result.d_min_variant and not result.curves
         table.add_row(*cells, style="bold" if worst else "")
-    totals = (
-        ("D_avg", "d_avg", result.d_avg, result.d_avg_ew),
-        (f"D_min  {result.d_min_variant or ''}", "d_min", result.d_min, None),
-        (f"D_min_EW  {result.d_min_variant_ew or ''}", "", None, result.d_min_ew),
-    )
-    for name, averaged, d, d_ew in () if result.curves else totals:
-        shown = {"variant": printable(name.rstrip()), "D": _total(d), "D_EW": _total(d_ew)}
-        shown["effect"] = figure(result.effect_avg) if name == "D_avg" else ""
-        shown["95 %"] = between(result.ci[averaged]) if averaged in result.ci else ""
+    for shown in () if result.curves else _totals(result):
         table.add_row(*(Text(shown.get(c.header, "")) for c in columns), style="bold")
     return table
+
+
+def _totals(result: Result) -> list[dict[str, str]]:
+    """The rows of the averages: column -> what it shows."""
+    rows = [
+        {
+            "variant": "D_avg",
+            "D": figure(result.d_avg),
+            "D_EW": figure(result.d_avg_ew),
+            "effect": figure(result.effect_avg),
+        },
+        {"variant": f"D_min  {result.d_min_variant or ''}", "D": _total(result.d_min)},
+        {"variant": f"D_min_EW  {result.d_min_variant_ew or ''}", "D_EW": _total(result.d_min_ew)},
+    ]
+    if (found := result.detection) is not None:
+        lowest = f"lowest detection  {found.min_variant or ''}"
+        rows[:0] = [
+            {"variant": name, "detection": percent(value), "95 %": percents(found.ci[key])}
+            for name, value, key in (("detection", found.avg, "avg"), (lowest, found.min, "min"))
+        ]
+    return [{**row, "variant": printable(row["variant"].rstrip())} for row in rows]
 
 
 def _total(value: float | None) -> str:

@@ -13,7 +13,10 @@ from dhp.report.labels import (
     most_changed,
     noticed,
     pairs,
+    percent,
+    percents,
     probe_verdict,
+    state,
     threshold,
 )
 
@@ -76,10 +79,6 @@ def _environment() -> "Environment":
     return made
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
 def _count(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
@@ -99,7 +98,9 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "noticed": noticed,
     "p_value": _p_value,
     "pairs": pairs,
-    "share": _share,
+    "percents": percents,
+    "share": percent,
+    "state": state,
     "threshold": threshold,
     "verdict": probe_verdict,
     "words": lambda name: name.replace("_", " "),

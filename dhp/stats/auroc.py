@@ -62,6 +62,8 @@ def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLik
     x, y, there = _pairs(original, degraded)
     x = np.where(there, x[:, None, :], 0.0)
     y = np.where(there, y, 0.0)
+    largest = np.maximum(np.abs(x), np.abs(y)).max(axis=0)
+    x, y = (side / np.where(largest > 0, largest, 1.0) for side in (x, y))
     n = there.sum(axis=0).astype(np.float64)
     count = np.where(n > 1, n, np.nan)
     deviations = [np.where(there, side - side.sum(axis=0) / count, 0.0) for side in (x, y)]

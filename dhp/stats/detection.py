@@ -67,6 +67,7 @@ def detection(
     weights: npt.ArrayLike | None = None,
     clusters: npt.ArrayLike | None = None,
     level: float = 0.95,
+    fewest: int = 1,
 ) -> Detection:
     """Detection with confidence intervals, all in closed form.
 
@@ -86,6 +87,8 @@ def detection(
         Integers; examples with the same one belong together.
     level
         Nominal coverage of the intervals, in (0, 1).
+    fewest
+        Pairs that a variant needs in some metric to be the minimum.
 
     Raises
     ------
@@ -99,6 +102,7 @@ def detection(
     each = weighted(tests, np.eye(v)[:, :, None] * rows)
     names, shares = level_shares(levels, ~np.isnan(each.value))
     fell, tied, rose, pairs = outcome_shares(x)
+    counted = np.where(pairs.max(axis=1) >= fewest, each.value, np.nan)
     return Detection(
         fell,
         tied,
@@ -110,7 +114,7 @@ def detection(
         level_names=names,
         levels=estimated(weighted(tests, shares[:-1, :, None] * rows), clusters, level),
         average=estimated(weighted(tests, shares[-1:, :, None] * rows), clusters, level).only(),
-        minimum=smallest(each.value, lambda at: detection_limits(each, clusters, at), level),
+        minimum=smallest(counted, lambda at: detection_limits(each, clusters, at), level),
     )
 
 

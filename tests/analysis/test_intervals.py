@@ -102,7 +102,7 @@ def test_no_resamples_are_refused(resamples: int) -> None:
 def test_runs_of_different_size_are_re_expressed_for_a_hundred(folder: Path) -> None:
     small = json.loads((folder / "results.json").read_text())
     assert small["n"] == 24
-    assert small["at_100"]["d_avg"] > 2 * small["d_avg"], "D grows about with the number of examples"
+    assert set(small["at_100"].values()) == {None}, "nothing is said of examples that are not there"
     large = dhp.analyze(table_of(400, 0.7, 7))
     exact = dhp.analyze(table_of(100, 0.7, 8))
     assert large.at_100["d_avg"] < 0.5 * large.d_avg
@@ -113,4 +113,3 @@ def test_few_examples_say_nothing_of_a_hundred() -> None:
     one = dhp.analyze(table_of(1, 1.0, 2))[0]
     assert set(one.at_100.values()) == {None}
     assert set(one.ci.values()) == {None}
-    assert dhp.analyze(table_of(10, 1.0, 2))[0].at_100["d_avg"] > 1

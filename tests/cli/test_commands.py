@@ -41,7 +41,7 @@ def test_benchmark_prints_a_table_and_writes_the_run_folder(dhp: Run, tmp_path: 
     tables = {"examples.jsonl", "perturbed.jsonl", "ratings.parquet"}
     assert files == {"manifest.json", "results.json", "report.html", *tables}
     result = json.loads((folder / "results.json").read_text())
-    assert (result["schema"], result["n"], result["model"]) == ("dhp.results/1", 8, "baseline/surface")
+    assert (result["schema"], result["n"], result["model"]) == ("dhp.results/2", 8, "baseline/surface")
     assert result["ratings"]["asked"] == result["ratings"]["scored"] == 8 * 7 * 3
     ratings = pd.read_parquet(folder / "ratings.parquet")
     assert {"example", "variant", "metric", "sample", "score", "status", "model"} <= set(ratings.columns)

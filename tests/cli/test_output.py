@@ -18,10 +18,11 @@ from rich.console import Console
 import dhp as library
 from dhp.analysis.result_parts import VariantResult
 from dhp.report.formats import csv_text, markdown_text
-from dhp.report.labels import between, figure, most_hurt, noticed
+from dhp.report.labels import figure, most_hurt, percent, percents
 from dhp.report.notes import notes
 from dhp.report.terminal import print_results
 from dhp.runs.reader import read_run
+from dhp.stats.verdict import VERDICTS
 
 from .conftest import Outcome, Run
 
@@ -111,17 +112,21 @@ def test_markdown_has_the_figures_of_the_run(dhp: Run, tmp_path: Path) -> None:
     done = benchmark(dhp, "--markdown")
     (result,) = read_run(tmp_path / "r").results
     heading, *rows = rows_of(done.out)
-    assert heading == ["level", "variant", "D", "95 %", "D_EW", "D ≥ 1", "effect", "most hurt", "pairs"]
+    assert heading[:7] == ["level", "variant", "detection", "95 %", "verdict", "D", "D_EW"]
+    assert heading[7:] == ["effect", "most hurt", "pairs"]
     plain = {row[1].strip("*"): [cell.strip("*") for cell in row] for row in rows}
     for v in result.variants:
-        expected = [figure(v.d), between(v.ci["d"]), figure(v.d_ew), noticed(v.d), figure(v.effect)]
-        assert plain[v.variant][2:8] == [*expected, most_hurt(v)]
-        assert plain[v.variant][8] == str(v.metrics["fluency"].n)
+        expected = [percent(v.detection), percents(v.detection_ci), v.verdict, figure(v.d), figure(v.d_ew)]
+        assert plain[v.variant][2:9] == [*expected, figure(v.effect), most_hurt(v)]
+        assert plain[v.variant][9] == str(v.metrics["fluency"].n)
     assert [row[0] for row in rows][:6] == ["character", "", "word", "", "sentence", ""]
+    assert result.detection is not None
+    detections = [row[2] for row in rows if "detection" in row[1]]
+    assert detections == [f"**{percent(value)}**" for value in (result.detection.avg, result.detection.min)]
     averages = [row for row in rows if row[1].startswith("**D_")]
-    assert [row[2] for row in averages] == [f"**{figure(result.d_avg)}**", f"**{figure(result.d_min)}**", ""]
+    assert [row[5] for row in averages] == [f"**{figure(result.d_avg)}**", f"**{figure(result.d_min)}**", ""]
     assert averages[1][1] == f"**D_min {result.d_min_variant}**"
-    bold = [row[1].strip("*") for row in rows if row[2].startswith("**")]
+    bold = [row[1].strip("*") for row in rows if row[5].startswith("**")]
     assert bold == [result.d_min_variant, "D_avg", averages[1][1].strip("*")], "the worst variant is bold"
     listed = [line[2:].replace("\\", "") for line in done.out.splitlines() if line.startswith("- ")]
     assert listed == [*notes(result), f"`{result.signature}`"]
@@ -201,7 +206,7 @@ def test_analyze_in_every_form(dhp: Run, tmp_path: Path) -> None:
     frame = pd.read_csv(io.StringIO(dhp(*command, "--csv").out))
     assert set(frame["d"]) == {v.d for v in run.variants}
     marked = dhp(*command, "--markdown")
-    assert rows_of(marked.out)[7][2] == f"**{figure(run.d_avg)}**"
+    assert rows_of(marked.out)[9][5] == f"**{figure(run.d_avg)}**"
     assert marked.err == ""
     assert dhp(*command, "--quiet").out == ""
 
@@ -215,7 +220,7 @@ def printed(results: library.Results, width: int, **options: object) -> str:
 def test_the_worst_variant_is_bold_in_the_terminal(results: library.Results) -> None:
     text = printed(results, 124, force_terminal=True, color_system="standard")
     worst = results[0].d_min_variant
-    lines = [line for line in text.splitlines() if "noticed" in line or "missed" in line]
+    lines = [line for line in text.splitlines() if any(word in line for word in VERDICTS)]
     bold = [line for line in lines if "\x1b[1m" in line]
     assert [worst in line for line in lines[:6]].count(True) == 1
     assert len(bold) == len(results)
@@ -228,7 +233,7 @@ def test_no_name_is_broken_where_it_fits(results: library.Results, width: int) -
     text = printed(results, width)
     for result in results:
         for v in result.variants:
-            assert re.search(rf"(^|  ){re.escape(v.variant)} .*{noticed(v.d)}", text, re.M)
+            assert re.search(rf"(^|  ){re.escape(v.variant)} .*{v.verdict}", text, re.M)
 
 
 @pytest.mark.parametrize(("encoding", "barred"), [("utf-8", True), ("ascii", False), ("latin-1", False)])

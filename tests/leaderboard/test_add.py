@@ -64,7 +64,9 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r.update(levels="none"), "levels is none, but suite"),
         (lambda r: r.update(ci={}), r"ci.d_avg is None, but .* need `resamples`"),
         (lambda r: r["ci"].pop("d_min"), "ci.d_min is None"),
-        (lambda r: r.update(at_100={}), "at_100.d_avg is None"),
+        (lambda r: r["at_100"].update(d_avg=3.0), "at_100.d_avg is 3.0, but None"),
+        (lambda r: r["detection"].update(avg=0.99), "detection.avg is 0.99"),
+        (lambda r: r["variants"][0].update(verdict="missed"), "variants.random_deletions.minor.verdict is"),
         (lambda r: r["variants"][0].update(ci={}), "variants.random_deletions.minor.ci.d is None"),
         (lambda r: (r.update(ci={}), [v.update(ci={}) for v in r["variants"]]), "ci.d is None"),
         (lambda r: signed(r, "weights", "design.v1@0"), r"weights are 'design.v1@0', not .* `weights` FILE"),
@@ -175,7 +177,7 @@ def broken(result: Result) -> dict[str, Result]:
     }
     return {
         **lacking,
-        "version": but(schema="dhp.results/2"),
+        "version": but(schema="dhp.results/3"),
         "unknown field": but(note="well done"),
         "text for a number": but(d_avg="3.2"),
         "true for a number": but(d_avg=True),

@@ -75,7 +75,10 @@ def test_help_says_where_the_schema_is(dhp: Run) -> None:
         ("", "no run is given; allowed: run folders"),
         ("empty", "empty: holds no run (results.json) and no results files"),
         ("nowhere", "nowhere: does not exist"),
-        ("old.json", "old.json: is no results file of this version; allowed: schema dhp.results/1"),
+        (
+            "old.json",
+            "old.json: is no results file of this version; allowed: schema dhp.results/1, dhp.results/2",
+        ),
         ("broken.json", "broken.json: broken JSON"),
         ("list.json", "list.json: holds no result"),
         ("--outt x", "No such option"),

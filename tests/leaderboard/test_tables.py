@@ -223,7 +223,9 @@ def test_faults_are_named(runs: Path, tmp_path: Path, edited: Callable[..., Path
         tmp_path / "empty": r"holds no run \(results.json\) and no results files",
         runs: r"did you mean .*blind\? allowed: a run folder",
         mixed: "no ratings of model 'mock/ideal'",
-        edited("old.json", lambda r: r.update(schema="dhp.results/0")): "allowed: schema dhp.results/1",
+        edited(
+            "old.json", lambda r: r.update(schema="dhp.results/0")
+        ): "allowed: schema dhp.results/1, dhp.results/2",
         edited("nan.json", lambda r: r.update(d_avg=float("nan"))): "should be a finite number",
         edited("low.json", lambda r: r.update(d_min=-1.0)): "D is -1; allowed: 0 to 1e",
         edited("high.json", lambda r: r["variants"][0].update(d=1e300)): "D is 1e",

@@ -14,6 +14,7 @@ from dhp.analysis.result_parts import Cell, VariantResult
 from dhp.analysis.results import Result
 from dhp.report.labels import threshold
 from dhp.report.page import html_report
+from dhp.report.summary import damage
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
 from tests.llm.stub import stub_server
@@ -185,10 +186,11 @@ def test_every_test_and_every_variant_has_its_row(
             assert [r for r in parsed.rows if r[1 : 1 + len(effects)] == effects and r[0] == row.variant]
         for row in result.variants:
             line = parsed.row(row.level, row.variant)
-            assert line[2] == two(row.d)
+            assert line[2] == percent(row.detection)
+            assert line[4] == two(row.d)
             assert line[-1] == percent(row.misplaced)
             assert two(row.effect) in line
-            assert ("noticed" if (row.d or 0) >= 1 else "missed") in line
+            assert row.verdict in line
 
 
 def shown(cell: Cell) -> list[str]:
@@ -254,25 +256,25 @@ def test_several_results_have_an_overview_with_links(plain: Run, pages: dict[str
     assert 'href="#result-1"' in page
     assert 'id="result-2"' in page
     line = Parsed(page).row(second.dataset, second.model)
-    seen = sum((row.d or 0) >= 1 for row in second.variants)
+    seen = sum(row.verdict == "noticed" for row in second.variants)
     assert line[2:6] == ["12", f"{seen} of 12", two(second.d_avg), ends(second.ci["d_avg"])]
     assert 'href="#result-1"' not in pages["single"]
 
 
 def test_the_reading_names_what_is_missed(plain: Run, pages: dict[str, str]) -> None:
     first = plain.results[1]
-    missed = next(row for row in first.variants if row.d is not None and row.d < 1)
+    missed = next(row for row in first.variants if row.verdict == "undecided")
     text = " ".join(Parsed(pages["plain"]).text.split())
-    assert f"D = {two(missed.d)} [" in text
+    assert f"({percent(missed.detection)})" in text
     changed = replace(
         first,
         d_avg=5.0,
         d_avg_ew=3.0,
         d_min_variant="wrong_ending",
-        variants=tuple(replace(r, d=None) if r is missed else r for r in first.variants),
+        variants=tuple(replace(r, verdict="missed") if r is missed else r for r in first.variants),
     )
     text = " ".join(Parsed(html_report(replace(plain, results=dhp.Results([changed])))).text.split())
-    assert "for 1 D is undefined" in text
+    assert f"; misses {damage(missed.variant)}" in text
     assert "the blind spot is wrong ending" in text
     assert "confuses what kind" in text
     assert "confuses what kind" not in Parsed(pages["plain"]).text
@@ -280,12 +282,13 @@ def test_the_reading_names_what_is_missed(plain: Run, pages: dict[str, str]) -> 
 
 def test_what_is_undefined_is_no_zero(plain: Run) -> None:
     first = plain.results[1]
-    gone = replace(first.variants[0], d=None, d_ew=None, p=None, p_ew=None, ci={})
+    gone = replace(first.variants[0], d=None, d_ew=None, p=None, p_ew=None, ci={}, detection=None)
     page = html_report(
         replace(plain, results=dhp.Results([replace(first, variants=(gone, *first.variants[1:]))]))
     )
     assert re.search(r"<text[^>]*> undefined</text>", page)
-    assert Parsed(page).row(gone.level, gone.variant)[2:6] == ["–", "–", "–", "undefined"]
+    line = Parsed(page).row(gone.level, gone.variant)
+    assert (line[2], line[4], line[5]) == ("–", "–", "–")
 
 
 def test_equal_weights_need_no_second_bar(single: Run, pages: dict[str, str]) -> None:
@@ -387,7 +390,7 @@ def test_tables_sort_by_keyboard_and_nothing_is_cut_off(pages: dict[str, str], t
     path = tmp_path / "report.html"
     path.write_text(pages["plain"], encoding="utf-8")
     table = "document.querySelector('table:has(tfoot)')"
-    column = f"[...({table}).tBodies[0].rows].map(row => row.cells[2].textContent)"
+    column = f"[...({table}).tBodies[0].rows].map(row => row.cells[2].dataset.value)"
 
     async def act(page: Page) -> None:
         before = await page.run(column)
