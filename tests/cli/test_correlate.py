@@ -39,8 +39,52 @@ def test_table_and_json(dhp: Run, tables: tuple[str, str]) -> None:
     [
         (["--resamples", "5"], "--resamples 5: must be 0 or at least 20"),
         (["--human", "nowhere.csv"], "nowhere.csv: does not exist"),
+        (["--page", "x.html"], "--page needs --runs"),
+        (["--runs", "nowhere"], "nowhere: holds no run"),
     ],
 )
 def test_errors(dhp: Run, tables: tuple[str, str], extra: list[str], message: str) -> None:
     done = dhp("correlate", tables[0], "--human", tables[1], *extra)
     assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1)
+
+
+def test_two_tables_of_ratings_are_one(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
+    ratings, human = tables
+    frame = pd.read_csv(ratings)
+    for name, part in frame.groupby("model"):
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    one = dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json")
+    two = dhp(
+        "correlate",
+        *(str(tmp_path / f"{name}.csv") for name in ("same", "other")),
+        "--human",
+        human,
+        "--resamples",
+        "0",
+        "--json",
+    )
+    assert json.loads(one.out) == json.loads(two.out)
+
+
+def test_runs_beside(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
+    ratings, human = tables
+    made = dhp(
+        "benchmark",
+        "--model",
+        "mock/blind",
+        "--dataset",
+        "mini/summeval",
+        "--n",
+        "4",
+        "--out",
+        str(tmp_path / "r"),
+    )
+    assert made.code == 0
+    renamed = pd.read_csv(ratings).replace({"model": {"same": "mock/blind"}})
+    renamed.to_csv(tmp_path / "x.csv", index=False)
+    both = ("--runs", str(tmp_path / "r"), "--page", str(tmp_path / "both.html"))
+    done = dhp("correlate", str(tmp_path / "x.csv"), "--human", human, "--resamples", "0", *both)
+    assert done.code == 0
+    (row,) = (line.split() for line in done.out.splitlines() if "mini/summeval" in line)
+    assert row[:4] == ["mock/blind", "mini/summeval", "1.00", "50%"]
+    assert "mock/blind" in (tmp_path / "both.html").read_text()
