@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from dhp.human.agreement import Agreement, JudgeAgreement
     from dhp.human.correlation import Correlation
 
+_MEASURE = "Spearman's correlation with human scores within sources"
 _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "systems"}
 
 
 @click.command()
-@click.argument("ratings")
+@click.argument("ratings", nargs=-1, required=True)
 @click.option(
     "--human",
     required=True,
@@ -30,13 +31,28 @@ _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "sys
 @click.option("--resamples", default=1000, metavar="K", help="Of the sources, for intervals and tests.")
 @click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
 @click.option("--seed", default=0, metavar="K", help="Of the resamples.")
+@click.option(
+    "--runs", multiple=True, metavar="RUN", help="Show what the judges detect beside; may be repeated."
+)
+@click.option("--page", metavar="FILE", help="With --runs: write both views as a page with a plot.")
+@click.option("--variant", metavar="NAME", help="With --page: also scores of originals against this variant.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
-def correlate(ratings: str, human: str, resamples: int, tau_c: bool, seed: int, json: bool) -> None:
+def correlate(
+    ratings: tuple[str, ...],
+    human: str,
+    resamples: int,
+    tau_c: bool,
+    seed: int,
+    runs: tuple[str, ...],
+    page: str | None,
+    variant: str | None,
+    json: bool,
+) -> None:
     """Correlate judges' scores with human ones.
 
-    RATINGS and the human table have the columns source, system, metric, score; ratings perhaps sample, model,
-    protocol, human scores perhaps rater. Published sets: summeval, newsroom, realsumm, topical_chat,
-    openmeva_roc.
+    RATINGS, one table or several, and the human table have the columns source, system, metric, score; ratings
+    perhaps sample, model, protocol, human scores perhaps rater. Published sets: summeval, newsroom, realsumm,
+    topical_chat, openmeva_roc.
 
     Example: dhp correlate ratings.csv --human summeval=summeval.jsonl
     """
@@ -44,8 +60,10 @@ def correlate(ratings: str, human: str, resamples: int, tau_c: bool, seed: int, 
 
     if resamples < 0 or 0 < resamples < 20:
         raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
+    if (page and not runs) or (variant and not page):
+        raise InputError("--page needs --runs, and --variant needs --page")
     found = correlate_tables(
-        ratings,
+        _ratings(ratings),
         _human(human),
         coefficients=("pearson", "spearman", "kendall-c" if tau_c else "kendall"),
         resamples=resamples,
@@ -68,6 +86,50 @@ def correlate(ratings: str, human: str, resamples: int, tau_c: bool, seed: int, 
                 f"{printable(metric)}: {agreed.raters} raters, Krippendorff's alpha {alpha}{ceiling}",
                 highlight=False,
             )
+
+    if runs:
+        _show_runs(found, runs, page, variant, console)
+
+
+def _ratings(files: tuple[str, ...]) -> "str | pd.DataFrame":
+    if len(files) == 1:
+        return files[0]
+    import pandas as pd
+
+    from dhp.human.scores import read_scores
+
+    return pd.concat([read_scores(file) for file in files], ignore_index=True)
+
+
+def _show_runs(
+    found: "Agreement", folders: tuple[str, ...], page: str | None, variant: str | None, console: "Console"
+) -> None:
+    from dhp.report.both_views import before_and_after, both_views
+    from dhp.report.both_views_page import both_views_page
+    from dhp.report.labels import figure
+    from dhp.report.tables import plain_table
+    from dhp.runs.reader import read_run
+
+    runs = [read_run(folder) for folder in folders]
+    rows = both_views(found, runs)
+    table = plain_table(f"damage noticed, and {_MEASURE}")
+    for heading in ("judge", "dataset", "correlation", "detection", "weakest variant", "D_avg", "style"):
+        right = heading in ("correlation", "detection", "D_avg")
+        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        weakest = "–" if row.weakest is None else f"{row.weakest[0]} ({row.weakest[1]:.0%})"
+        ends = "" if row.detection_ci is None else " [{:.0%}, {:.0%}]".format(*row.detection_ci)
+        share = "–" if row.detection is None else f"{row.detection:.0%}{ends}"
+        cells = (row.judge, row.dataset or "–", figure(row.correlation), share, weakest, figure(row.d_avg))
+        table.add_row(*map(printable, cells), ", ".join(row.style) or "–")
+    console.print(table)
+    if page:
+        from dhp.core.files import write_whole
+
+        compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else ()
+        text = both_views_page(rows, _MEASURE, compared, variant or "")
+        write_whole(Path(page), lambda new: new.write_text(text, encoding="utf-8"))
+        print(f"written to {printable(page)}")
 
 
 def _human(given: str) -> "str | pd.DataFrame":

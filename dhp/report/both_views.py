@@ -1,0 +1,122 @@
+"""Two views on a judge side by side: what damage it notices, and how well it follows human scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dhp.analysis.results import Result
+from dhp.core.errors import InputError
+from dhp.core.text import printable
+from dhp.human.agreement import Agreement
+from dhp.human.correlation import Coefficient, Level
+from dhp.runs.reader import Run, RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class BothViews:
+    """One judge on one dataset."""
+
+    judge: str
+    correlation: float | None
+    """With human scores, the mean over metrics; None without human scores, or undefined."""
+    dataset: str | None = None
+    """Whose texts were degraded; None for a judge without a run."""
+    detection: float | None = None
+    """Mean over levels and variants, metrics by the weights of the run, in [0, 1]; 0.5 is blind. None too for
+    a run of an old version."""
+    detection_ci: tuple[float, float] | None = None
+    """95 % limits."""
+    weakest: tuple[str, float] | None = None
+    """The variant with the lowest detection."""
+    d_avg: float | None = None
+    style: tuple[str, ...] = ()
+    """How it uses its scales, on at least half of the metrics: lenient, harsh, compressed."""
+
+
+def both_views(
+    agreement: Agreement,
+    runs: Sequence[Run],
+    *,
+    level: Level = "per_source",
+    coefficient: Coefficient = "spearman",
+) -> list[BothViews]:
+    """A row for each result of the runs, then for judges that have none.
+
+    Parameters
+    ----------
+    agreement
+        With human scores; a judge is met again by its model, and its protocol where there are several.
+    runs
+        Finished runs.
+    level, coefficient
+        The correlation shown.
+
+    Raises
+    ------
+    InputError
+        Where no judge of the agreement has a run.
+    """
+    known = {judge.judge: judge.mean.get(f"{level}.{coefficient}") for judge in agreement.judges}
+    rows, met = [], set()
+    for result in (r for run in runs for r in run.results):
+        name = next((n for n in (f"{result.model} ({result.protocol})", result.model) if n in known), None)
+        met.add(name)
+        rows.append(_row(name or f"{result.model} ({result.protocol})", known.get(name or ""), result))
+    if not met - {None}:
+        models = ", ".join(dict.fromkeys(r.model for run in runs for r in run.results))
+        raise InputError(f"runs: are of {models}; none of the ratings' judges: {', '.join(known)}")
+    return [*rows, *(BothViews(name, value) for name, value in known.items() if name not in met)]
+
+
+def _row(judge: str, correlation: float | None, result: Result) -> BothViews:
+    found = result.detection
+    lowest = None if found is None or found.min is None else (found.min_variant or "", found.min)
+    words = [word for style in result.styles.values() for word in style.words or ()]
+    common = tuple(word for word in dict.fromkeys(words) if 2 * words.count(word) >= len(result.styles))
+    return BothViews(
+        judge,
+        correlation,
+        result.dataset,
+        None if found is None else found.avg,
+        None if found is None else found.ci.get("avg"),
+        lowest,
+        result.d_avg,
+        common,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeAndAfter:
+    """The scores of one judge on originals and on one variant, each the mean over the metrics."""
+
+    judge: str
+    originals: tuple[float, ...]
+    degraded: tuple[float, ...]
+    """Of the same examples."""
+    correlation: float | None
+    """Pearson's rho over the examples; None where undefined."""
+
+
+def before_and_after(rated: Sequence[RunResult], variant: str) -> list[BeforeAndAfter]:
+    """For each judge that rated the variant, in the manner of figure 2 of Wang et al. (2025).
+
+    Examples that lack a score of a metric on either side are left out. Raises `InputError` where no judge
+    rated the variant.
+    """
+    import numpy as np
+
+    from dhp.human.correlation import row_correlations
+
+    found = []
+    for each in rated:
+        if variant not in each.ratings.variants:
+            continue
+        means = each.ratings.means[[0, 1 + each.ratings.variants.index(variant)]].mean(axis=1)
+        pairs = means[:, ~np.isnan(means).any(axis=0)]
+        rho = float(row_correlations(pairs[:1], pairs[1:], "pearson")[0])
+        before, after = (tuple(map(float, side)) for side in pairs)
+        name = f"{each.result.model} ({each.result.protocol})" if each.result.asked else each.result.model
+        found.append(BeforeAndAfter(printable(name), before, after, None if np.isnan(rho) else rho))
+    if not found:
+        known = ", ".join(dict.fromkeys(v for each in rated for v in each.ratings.variants))
+        raise InputError(f"variant '{variant}': was not rated in these runs; allowed: {known}")
+    return found
