@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dhp.llm.settings import ModelSettings
     from dhp.llm.usage import Limits, Prices
     from dhp.loaders.dataset import Dataset
+    from dhp.loaders.logs import log_dataset
     from dhp.perturb.api import Edited, Perturber, perturber
     from dhp.perturb.build import perturb_datasets
     from dhp.perturb.choice import Choice
@@ -63,6 +64,7 @@ __all__ = [
     "correlate_tables",
     "estimate",
     "judge_texts",
+    "log_dataset",
     "own_metric",
     "own_task",
     "perturb_datasets",
@@ -86,6 +88,7 @@ _MODULES = {
     "llm.engine.rate_limits": "RateLimits",
     "llm.settings": "ModelSettings",
     "loaders.dataset": "Dataset",
+    "loaders.logs": "log_dataset",
     "perturb.api": "Edited Perturber perturber",
     "perturb.build": "perturb_datasets",
     "perturb.choice": "Choice",

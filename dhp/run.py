@@ -321,7 +321,7 @@ def _judged(
         signature=_signature(part, ratings.size, config, judge),
         scales={m.name: m.scale for m in part.dataset.task.metrics},
     )
-    result = _without_absent(result, part)
+    result = replace(_without_absent(result, part), warnings=(*part.dataset.notes, *result.warnings))
     if judge.cached_model:
         usage = judge.cached_model.usage.since(before)
         cost = usage.cost(judge.cached_model.context.budget.prices)

@@ -21,7 +21,7 @@ _DEBUG = "--debug"
 
 
 _COMMANDS = (
-    *("benchmark", "perturb", "judge", "analyze", "compare", "gate", "power", "correlate", "report"),
+    *("benchmark", "audit", "perturb", "judge", "analyze", "compare", "gate", "power", "correlate", "report"),
     *("battle", "doctor", "data", "protocols", "weights", "leaderboard"),
 )
 """Each is the object of that name in the module of that name, which is imported when it is asked for."""

@@ -49,6 +49,8 @@ class Dataset:
     language: str | None = None
     """Code of the language of the outputs, where no field `language` of an example says otherwise; None: not
     known."""
+    notes: tuple[str, ...] = ()
+    """What a reader of results must know of the texts."""
 
     def __post_init__(self) -> None:
         place = f"dataset '{self.name}'"

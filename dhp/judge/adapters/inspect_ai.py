@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from dhp.core.errors import InputError, require
 from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, Adapter
 
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
@@ -73,3 +74,23 @@ def _read(score: Any) -> object:
 
 def _graded(value: object) -> object:
     return None if value == _NO_ANSWER else _GRADES.get(value, value) if isinstance(value, str) else value
+
+
+def log_scorers(log: str) -> list[object]:
+    """The scorers that a log names, made anew by the package.
+
+    Raises
+    ------
+    InputError
+        Where the package is not installed, or a scorer cannot be made.
+    """
+    require("inspect-ai", purpose=f"{log}: scoring by the scorers of the log")
+    try:
+        header = import_module("inspect_ai.log").read_eval_log(log, header_only=True)
+        found: list[object] = import_module("inspect_ai._eval.score").resolve_scorers(header)
+    except (Exception, SystemExit) as e:  # noqa: BLE001  scorers are anyone's code
+        reason = " ".join(f"{type(e).__name__}: {e}".split())[:300]
+        raise InputError(
+            f"{log}: its scorers cannot be made ({reason}); name a judge by `judge` python:FILE.py:OBJECT"
+        ) from None
+    return found

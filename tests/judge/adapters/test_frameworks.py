@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate
+from dhp.judge.adapters.inspect_ai import log_scorers
 from dhp.judge.adapters.shapes import adapt
 from tests.judge.adapters.planted import check_planted, found_in, planted
 
@@ -152,6 +154,27 @@ def test_inspect_grades() -> None:
     assert {each["key"]: each["score"] for each in found} == {"C": 1.0, "P": 0.5, "I": 0.0, "N": None}
     assert {each["reason"] for each in found} == {"aim"}
     assert rate(scorer.includes(), input="", output="an answer", target="answer")["score"] == 1.0
+
+
+@pytest.mark.parametrize("suffix", ["json", "eval"])
+def test_inspect_logs_are_audited_by_their_own_scorers(tmp_path: Path, suffix: str) -> None:
+    log = package("inspect_ai.log")
+    sample = {"id": 1, "epoch": 1, "input": "Who?", "target": "Ann. She", "messages": []}
+    said = {"model": "m", "choices": [{"message": {"role": "assistant", "content": "It was Ann. She left."}}]}
+    spec = {
+        "created": "2026-01-01T00:00:00+00:00",
+        "task": "t",
+        "dataset": {},
+        "model": "m",
+        "config": {},
+        "scorers": [{"name": "includes", "options": {}}],
+    }
+    whole = log.EvalLog(eval=spec, status="success", samples=[{**sample, "output": said}])
+    path = str(tmp_path / f"log.{suffix}")
+    log.write_eval_log(whole, path)
+    (found,) = dhp.run(log_scorers(path), dhp.log_dataset(path, language="en"))
+    fell = {v.variant: v.metrics["includes"].fell for v in found.variants}
+    assert (found.model, fell["sentence_deletion.major"]) == ("python:inspect_ai:includes", 1.0)
 
 
 def test_phoenix_evaluators() -> None:

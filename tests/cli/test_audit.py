@@ -1,0 +1,57 @@
+"""`dhp audit`: a judge on the texts of a log."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+WORDS = "The river rose again. Nobody saw the bridge fall in {}. Later the town paid for it."
+
+JUDGE = """
+def judge(*, inputs, outputs):
+    assert inputs.startswith("What")
+    return len(outputs) / 400
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    rows = [{"input": f"What happened in {i}?", "output": WORDS.format(1900 + i)} for i in range(8)]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "mine.py").write_text(JUDGE)
+    return tmp_path / "log.jsonl"
+
+
+def test_the_report_says_what_the_originals_are(dhp: Run, log: Path) -> None:
+    judge = ("--judge", "python:mine.py:judge", "--scale", "0..1", "--out", "run", "--resamples", "100")
+    done = dhp("audit", log, *judge)
+    assert done.code == 0, done.err
+    assert "production texts, not references" in done.out
+    assert "production texts, not references" in Path("run/report.html").read_text()
+    (result,) = [json.loads(Path("run/results.json").read_text())]
+    d = {v["variant"]: v["d"] for v in result["variants"]}
+    assert d["sentence_deletion.major"] == pytest.approx(8 * 0.2314, rel=1e-3)
+    assert (d["sentence_repetition.major"], result["n"]) == (pytest.approx(0, abs=1e-6), 8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "names no scorer that can be called; say which by --judge python:FILE.py:OBJECT"),
+        (["--judge", "python:mine.py:judge"], "its scale is not known; say it by --scale, such as 0..1"),
+        (["--judge", "python:mine.py:judge", "--scale", "1"], "--scale '1': must have the form LOW..HIGH"),
+        (["--judge", "python:mine.py:judge", "--map", "x"], "--map 'x': must have the form PARAMETER=FIELD"),
+        (
+            ["--judge", "python:mine.py:judge", "--scale", "0..1", "--map", "inputs=question"],
+            "--map inputs=question: no example has that field; allowed: output, source",
+        ),
+        (["--judge", "python:mine.py:judge", "--field", "output=a"], "--field output=a: no entry has it"),
+        (["--judge", "mock/ideal", "--threshold", "0.5"], "are for functions and scorers"),
+    ],
+)
+def test_errors_are_one_line(dhp: Run, log: Path, arguments: list[str], message: str) -> None:
+    done = dhp("audit", log, "--out", "run", *arguments)
+    assert (done.code, message in done.err) == (2, True), done.err
+    assert not Path("run").exists()
