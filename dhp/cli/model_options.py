@@ -135,6 +135,9 @@ class ModelOptions:
     )
     no_cache: bool = option("--no-cache", default=False, help="Keep no replies; nothing can be resumed.")
     refresh: bool = option("--refresh", default=False, help="Ask again what is kept, and replace it.")
+    keep_going: bool = option(
+        "--keep-going", default=False, help="Pay for the rest though the first answers cannot be read."
+    )
     price_in: float | None = option(
         "--price-in", type=click.FloatRange(min=0), metavar="X", help="Per million prompt tokens."
     )
@@ -184,6 +187,7 @@ class ModelOptions:
             cache=self.cache,
             store=not self.no_cache,
             refresh=self.refresh,
+            keep_going=self.keep_going,
             device=self.device,
             dtype=self.dtype,
             batch_size=self.batch_size,

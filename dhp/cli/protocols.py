@@ -28,14 +28,14 @@ def list_() -> None:
 
 
 @protocols.command(cls=GroupedCommand)
-@click.argument("name", metavar="NAME|FILE.yaml")
+@click.argument("given", metavar="NAME|FILE.yaml")
 @click.option("--example", metavar="ID", help="Which example; default: the first.")
 @click.option("--scale", metavar="LOW..HIGH", help="Makes --metric one of your own.")
 @click.option("--variant", default="original", metavar="NAME", help="original, or e.g. random_typos.minor.")
 @option_group("changes", ProtocolOptions)
 @option_group("texts", TextOptions)
 def show(
-    name: str,
+    given: str,
     example: str | None,
     scale: str | None,
     variant: str,
@@ -55,7 +55,7 @@ def show(
     from dhp.perturb.build import build_texts
     from dhp.perturb.choice import with_own_task
 
-    chosen = changes.changed(name)
+    chosen = changes.changed(given)
     settings = ModelSettings()
     first = texts.dataset[:1] or (() if texts.perturbed else ("mini/summeval",))
     choice = with_own_task(first, texts.choice(), changes.metrics(scale))

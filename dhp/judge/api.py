@@ -64,6 +64,10 @@ class Judge(PlainJudge, Protocol):
         """What it would ask the language model."""
         return ()
 
+    def remedy(self, ratings: Sequence[Rating], task: Task) -> str:
+        """Why answers have no score, and what most likely helps."""
+        return ""
+
     def prompts(self, candidate: Candidate, task: Task) -> Sequence[Mapping[str, str]]:
         """The prompts about one text: `metric`, `answer` (its form) and `prompt`."""
         return ()

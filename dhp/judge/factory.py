@@ -189,4 +189,4 @@ def _cached_model(model: str, settings: ModelSettings, context: RequestContext) 
     if query and not query.startswith("model="):
         raise InputError(f"model '{model}': unknown setting '{query}'; allowed: model=NAME")
     store = open_store(Path(path))
-    return CachedModel(StoredModel(store, chosen), RequestContext(store))
+    return CachedModel(StoredModel(store, chosen), RequestContext(store, keep_going=True))

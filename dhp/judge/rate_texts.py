@@ -7,6 +7,7 @@ from dhp.core.records import Candidate
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
+from dhp.judge.unreadable import readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,8 @@ def rate_texts(
         own = judge.own_task(task, texts)
         total = len(texts) * len(own.metrics) * judge.samples
         judge.prepare(texts, own)
-        for done, r in enumerate(checked_ratings(judge, texts, own), 1):
+        found = readable(checked_ratings(judge, texts, own), judge, own, "the texts")
+        for done, r in enumerate(found, 1):
             place = (r.example, r.variant, r.metric, r.sample)
             rows.append((*place, r.score, r.status, r.raw, judge.model, judge.protocol))
             if progress:

@@ -26,6 +26,8 @@ class RequestContext:
     rate_limits: RateLimits = field(default_factory=RateLimits)
     budget: Budget = field(default_factory=Budget)
     """What has been spent, against the limits."""
+    keep_going: bool = False
+    """Whether answers are paid for though the first ones cannot be read."""
     opened: dict[str, Client | LocalModel] = field(default_factory=dict)
     """Models by name, each opened once."""
 

@@ -34,6 +34,8 @@ class ModelSettings:
     """Whether replies are stored at all; without it nothing can be resumed."""
     refresh: bool = False
     """Ask again what is stored, and replace it."""
+    keep_going: bool = False
+    """Pay for the rest though fewer than half of the first answers can be read."""
     device: str = "auto"
     """For models in this process: `auto`, `cpu`, `cuda`, ..."""
     dtype: str = "auto"
@@ -51,7 +53,8 @@ class ModelSettings:
     def context(self) -> RequestContext:
         """A context with nothing spent; the store is opened when it is first used."""
         store = Store(Path(self.cache or cache_folder()) / FILE) if self.store else None
-        return RequestContext(store, self.refresh, self.rate_limits, Budget(self.limits, self.prices))
+        budget = Budget(self.limits, self.prices)
+        return RequestContext(store, self.refresh, self.rate_limits, budget, self.keep_going)
 
     def open(self, model: str, context: RequestContext) -> Client | LocalModel:
         """The model called `provider/name`, opened once in a context."""

@@ -12,6 +12,7 @@ from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Varia
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
+from dhp.judge.unreadable import readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,7 @@ def rate_dataset(
     for number in range(1, 1 + max(interim.values())):
         turn = [c for c in ahead if interim[c.example] == number]
         ahead = [c for c in ahead if interim[c.example] > number]
-        for rating in checked_ratings(judge, turn, task) if turn else ():
+        for rating in readable(checked_ratings(judge, turn, task), judge, task, dataset) if turn else ():
             ratings.append(rating)
             if len(ratings) == total or time.monotonic() - shown > _SECONDS_BETWEEN_SHOWS:
                 shown = time.monotonic()

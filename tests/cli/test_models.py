@@ -35,7 +35,7 @@ FILES = {
     "steps.yaml": "fluencey: [Look.]\n",
     "persona.txt": "You are {{nobody}}.",
     "answer_quality.txt": "Judge {{Answer}} by {{Documant}}",
-    "quality.txt": "Judge {{Answer}}",
+    "quality.txt": "Judge the answer.",
     "answers.jsonl": '{"example": "a", "variant": "original"}\n',
 }
 FAULTS = [
@@ -65,7 +65,7 @@ FAULTS = [
     (("--metric", "fluency"), "task 'question_answering' has no metric 'fluency'"),
     (("--prompt-file", "missing.txt"), "missing.txt"),
     (("--prompt-file", "answer_quality.txt"), "Documant"),
-    (("--prompt-file", "quality.txt"), "quality.txt"),
+    (("--prompt-file", "quality.txt"), "quality.txt: has no slot for the text under judgement"),
     (("--concurrency", "0"), "concurrency"),
     (("--rpm", "inf"), "--rpm: must be a finite number"),
     (("--max-cost", "1"), "--max-cost needs --price-in and --price-out"),

@@ -160,3 +160,22 @@ def test_other_judges_take_the_metric_too(dhp: Run) -> None:
     done = dhp("benchmark", "--model", "mock/ideal", "--dataset", "tickets.csv", *FIELDS, *OWN[:4], "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["scales"] == {"usefulness": [1, 10]}
+
+
+@pytest.mark.parametrize(
+    ("says", "remedy"),
+    [("too_long", "7 and 8 lie outside 1-5: --scale 1..10"), ("rambling", 'a last line such as "Rating: N"')],
+)
+def test_what_cannot_be_read_is_not_paid_for(dhp: Run, says: str, remedy: str) -> None:
+    low = (*OWN[:2], "--scale", "1..5", *OWN[4:], "--concurrency", "1")
+    with stub_server("--say", f"tests.cli.says:{says}") as url:
+        done = ask(dhp, url, *low)
+        paid = stats(url)["statuses"]["200"]
+        assert (done.code, done.out) == (3, "")
+        assert "stopped, as none of the first 50 answers can be read: 50 " in done.err
+        assert remedy in done.err
+        assert paid < 100
+        going = ask(dhp, url, *low, "--keep-going")
+        assert going.code == 0
+        assert stats(url)["statuses"]["200"] > paid
+    assert "100.0% of the ratings have no score" in going.out

@@ -18,6 +18,7 @@ from dhp.judge.extraction.records import Extracted
 from dhp.judge.extraction.yes_no import yes_no_of
 from dhp.judge.prompts import answer_scale
 from dhp.judge.requests import RatingTarget, RequestBuilder, TaskSteps
+from dhp.judge.unreadable import reasons, remedy, sample_answer
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Reply, Request
 
@@ -34,6 +35,8 @@ class LlmJudge(Judge):
         self.protocol = builder.label
         self.samples = builder.protocol.samples
         self.settings = {"endpoint": cached_model.model.endpoint, **builder.settings}
+        self.cut_off = 0
+        """Answers without a score that ended at the token limit."""
         self.auto_steps: dict[str, dict[str, list[str]]] = {}
         """Task -> metric -> steps that the model wrote, as far as it was asked for them."""
 
@@ -68,6 +71,13 @@ class LlmJudge(Judge):
             about = {"metric": request.tag.metric.name, "answer": str(request.tag.form)}
             found.append({**about, "prompt": request.prompt})
         return found
+
+    def remedy(self, ratings: Sequence[Rating], task: Task) -> str:
+        """One answer without a score, why there is none in such answers, and what most likely helps."""
+        own, tokens = bool(self.builder.prompt_files), self.builder.protocol.max_tokens
+        helps = remedy(ratings, task, tokens=tokens, cut_off=self.cut_off, prompt_files=own)
+        counted = reasons(ratings, self.cut_off)
+        return f"{counted}; one of them is {sample_answer(ratings)}; likely remedy: {helps}"
 
     def _auto_steps(self, task: Task) -> TaskSteps:
         """Evaluation steps for each metric of a task, asked of the model once."""
@@ -111,6 +121,7 @@ class LlmJudge(Judge):
                     else:
                         read = self._read(outcome, metric, target.form)
                     score = _on_scale(read.score, metric, target.form)
+                    self.cut_off += score is None and outcome.finish == "length"
                     yield Rating(*place, score, read.status, raw, read.rule, read.missing_mass)
 
     def _read_value(self, said: str | None, reply: Reply, metric: Metric) -> Extracted:
