@@ -1,5 +1,6 @@
 """The ratings table: read from a file, and checked once."""
 
+import logging
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -175,11 +176,12 @@ def blank(column: "pd.Series[Any]") -> "pd.Series[bool]":
 def _check_status(table: "pd.DataFrame", empty: "pd.Series[bool]", place: str) -> None:
     if "status" not in table:
         if empty.any():
-            raise InputError(
-                f"{place}: row {_row(empty)}: score is empty, not a number; allowed: a number, or an empty "
-                f"score with a column 'status' that says why ({', '.join(RATING_STATUSES[1:])})"
+            logging.getLogger("dhp").warning(
+                "%s: %d rows have no score, and no column 'status' says why; they count as unparsed",
+                place,
+                int(empty.sum()),
             )
-        table["status"] = "scored"
+        table["status"] = np.where(empty, "unparsed", "scored")
         return
     table["status"] = table["status"].astype(object).mask(blank(table["status"]) & ~empty, "scored")
     unknown = ~table["status"].isin([*RATING_STATUSES, STOPPED])

@@ -221,6 +221,14 @@ def change(frame: pd.DataFrame, row: int, **values: object) -> pd.DataFrame:
 BASE = table({"v": {"fluency": 1.0}}, n=5)
 
 
+def test_empty_scores_without_a_status_count_as_unparsed(caplog: pytest.LogCaptureFixture) -> None:
+    found = dhp.analyze(change(BASE, 7, score=None))
+    assert (found.ratings["unparsed"], found.ratings["scored"]) == (1, len(BASE) - 1)
+    assert "1 rows have no score, and no column 'status' says why; they count as unparsed" in caplog.text
+    given = dhp.analyze(change(BASE.assign(status="scored"), 7, score=None, status="unparsed"))
+    assert [v.d for v in found.variants] == [v.d for v in given.variants]
+
+
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
@@ -228,7 +236,6 @@ BASE = table({"v": {"fluency": 1.0}}, n=5)
         (BASE.iloc[:0], {}, "no rows"),
         (change(BASE, 7, score="four"), {}, "row 7: score 'four' is not a number"),
         (change(BASE, 7, score=math.inf), {}, "row 7: score inf is not a number"),
-        (change(BASE, 7, score=None), {}, "row 7: score is empty"),
         (
             change(BASE.assign(status="scored"), 3, status="scord"),
             {},
