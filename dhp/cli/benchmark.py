@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from dhp.cli.judge_options import JudgeOptions
-from dhp.cli.model_options import ModelOptions, ProtocolOptions
+from dhp.cli.model_options import DEFAULT_PROTOCOL, ModelOptions, ProtocolOptions, refuse_unused
 from dhp.cli.option_groups import GroupedCommand, StatisticsOptions, option_group
 from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.text_options import TextOptions
@@ -22,7 +22,7 @@ from dhp.cli.text_options import TextOptions
 @click.option(
     "--protocol",
     multiple=True,
-    default=("dhp",),
+    default=(DEFAULT_PROTOCOL,),
     metavar="NAME|FILE.yaml",
     help="See dhp protocols list; may be repeated.",
 )
@@ -57,6 +57,7 @@ def benchmark(
     from dhp.runs.writer import RunFolder
 
     output.check(dry_run)
+    refuse_unused(model, protocol, (protocols, models), texts.perturb_model is not None)
     way: Way = {
         "protocol": [protocols.changed(name) for name in protocol],
         "prompt_files": protocols.prompt_file,

@@ -115,29 +115,49 @@ def prepare(name: str, source: str | None, field: tuple[str, ...]) -> None:
 @click.argument("name")
 @click.option("--n", **COUNT)
 @click.option("--seed", **SEED)
-def show(name: str, n: int | None, seed: int) -> None:
+@click.option(
+    "--data",
+    "--from",
+    "source",
+    metavar="PATH",
+    help="Where it lies as published; default: the prepared copy.",
+)
+def show(name: str, n: int | None, seed: int, source: str | None) -> None:
     """Figures of the chosen examples beside the paper's, and the kinds of published pairs.
 
     Example: dhp data show mini/summeval
     """
     from dhp.content.catalog import dataset_names, read_card
-    from dhp.core.errors import InputError
+    from dhp.core.errors import InputError, suggest
     from dhp.loaders.dataset import measure, resolve_datasets
-    from dhp.loaders.fetch.prepared import load_prepared
 
-    if n is None and name in dataset_names() and (there := load_prepared(read_card(name))) is not None:
-        n = min(read_card(name).n or len(there.examples), len(there.examples))
-    (chosen, *others) = resolve_datasets([name], n=n, seed=seed)
-    if others or chosen.name.removeprefix("mini/") not in dataset_names():
-        raise InputError(f"dataset '{name}': one published dataset is shown, e.g. mini/summeval")
-    card = read_card(name.removeprefix("mini/"))
-    here, paper = measure(chosen.examples), card.paper
-    print(f"{name}: {card.title}, task {card.task}, n = {len(chosen.examples)}")
-    print(f"  {'mean per reference text':24} {'here':>8} {'paper':>8}")
+    base = name.removeprefix("mini/")
+    if base not in dataset_names():
+        known = [*dataset_names(), *(f"mini/{each}" for each in dataset_names() if read_card(each).mini)]
+        raise InputError(
+            f"dataset '{name}': one published dataset is shown, e.g. mini/summeval; {suggest(name, known)}"
+        )
+    card, data = read_card(base), Path(source) if source is not None else None
+    if data is not None and base != name:
+        raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(dataset_names())}")
+    (whole,) = resolve_datasets([name], data=data, seed=seed, all_examples=True)
+    count = min(card.n or len(whole.examples), len(whole.examples)) if base == name else len(whole.examples)
+    chosen = whole.chosen(count if n is None else n, seed)
+    here, paper = measure(chosen.examples), card.paper if base == name else None
+    title = card.title if base == name else f"bundled examples of the kind of {card.title}"
+    print(f"{name}: {title}, task {card.task}, n = {len(chosen.examples)}")
+    print(f"  {'mean per reference text':24} {'here':>8} {'paper' if paper else '':>8}".rstrip())
     for figure in ("characters", "words", "sentences"):
         said = f"{getattr(paper, figure):8.1f}" if paper else ""
         print(f"  {figure:24} {getattr(here, figure):8.1f} {said}".rstrip())
     pairs = Counter(text.variant for text in chosen.pairs)
     for variant in chosen.pair_variants:
         print(f"  {variant.level:24} {variant.name:40} {pairs[variant.name]:6} pairs")
+    if base != name:
+        print(f"  what: {card.mini}, written for this project")
+        print("  perturbations: rules, and edits authored for this project")
+        print("  licence: Apache-2.0\n  cite: this project; they are no part of the published set")
+        return
+    if card.differs and paper:
+        print(f"  differs: {card.differs}")
     print(f"  selection: {card.selection}\n  licence: {card.licence}\n  cite: {card.citation}")

@@ -1,7 +1,8 @@
 """Options on how language models are asked."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from dhp.llm.settings import ModelSettings
 
 DEFAULT = "default"
+DEFAULT_PROTOCOL = "dhp"
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,31 @@ class ModelOptions:
             device=self.device,
             dtype=self.dtype,
             batch_size=self.batch_size,
+        )
+
+
+_ASK_NO_MODEL = ("mock/", "baseline/", "metric/")
+
+
+def refuse_unused(
+    models: Sequence[str], protocols: Sequence[str], groups: Sequence[object], perturb_model: bool
+) -> None:
+    """Raise `InputError` for options on language models where none is asked.
+
+    `groups` are the options given; with a perturb model those on how models are reached are of use.
+    """
+    if not models or not all(model.startswith(_ASK_NO_MODEL) for model in models):
+        return
+    given = ["--protocol"] if tuple(protocols) != (DEFAULT_PROTOCOL,) else []
+    for group in groups:
+        if perturb_model and isinstance(group, ModelOptions):
+            continue
+        for each in fields(group):  # type: ignore[arg-type]
+            if each.name != "metric" and getattr(group, each.name) != each.default:
+                given += each.metadata["names"][:1]
+    if given:
+        raise InputError(
+            f"{given[0].partition('/')[0]}: is for language models, and {models[0]} asks none; leave it out"
         )
 
 

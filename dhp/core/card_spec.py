@@ -92,6 +92,10 @@ class Card(Spec):
     """Code of the language of the outputs."""
     paper: Figures | None = None
     """What the DHP paper says of its examples."""
+    differs: str | None = None
+    """Why figures of the chosen examples differ from the paper's, as far as is known."""
+    mini: str | None = None
+    """What the bundled examples of its kind are, where there are some."""
     download: Download | None = None
     sacrebleu: str | None = None
     """The language pair under which the sacrebleu package fetches it."""

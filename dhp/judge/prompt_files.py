@@ -103,6 +103,10 @@ def _found(given: str) -> Iterator[PromptFile]:
 
 
 def _text(path: Path) -> str:
+    if path.suffix.lower() == ".json":
+        raise InputError(
+            f"{path}: is a JSON file; allowed: plain text (.txt), one prompt a file, cut out of it first"
+        )
     return read_text(path).replace("\r\n", "\n")
 
 

@@ -142,11 +142,13 @@ def resolve_datasets(
     by_model: bool = False,
     only: Mapping[str, Collection[str]] = {},
     text_language: str | None = None,
+    all_examples: bool = False,
 ) -> list[Dataset]:
     """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`.
 
     `by_model` says whether there is a perturb model: a user's own data then get the suite of their task,
-    else the general one. `only` maps datasets to the ids of the examples to choose from.
+    else the general one. `only` maps datasets to the ids of the examples to choose from, `all_examples`
+    takes all that are eligible.
     """
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
         raise InputError(
@@ -180,7 +182,8 @@ def resolve_datasets(
                 whole = whole.only(only[name])
                 count = len(whole.examples) if n is None else n
             else:
-                count = _default_n(whole) if n is None else n
+                every = len(whole.examples) if all_examples else None
+                count = n if n is not None else every or _default_n(whole)
             resolved.append(whole.chosen(count, seed))
     names = [d.name for d in resolved]
     if repeated := {name for name in names if names.count(name) > 1}:

@@ -1,0 +1,61 @@
+"""`dhp data show`, and options that a command refuses."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dhp.content.catalog import DATASETS, read_card
+
+from .conftest import Run
+
+
+def test_showing_published_data_says_why_figures_differ(dhp: Run, tmp_path: Path) -> None:
+    for folder, section in (("text", "The whole section."), ("abstract", "What was known before.")):
+        (tmp_path / "pub" / folder).mkdir(parents=True)
+        (tmp_path / "pub" / folder / f"{folder}_1.txt").write_text(f"BACKGROUND\n{section}\nRESULTS\nNone.\n")
+    for option in ("--data", "--from"):
+        shown = dhp("data", "show", "sumpubmed", option, "pub")
+        assert shown.code == 0, shown.err
+        assert re.search(r"characters +22.0 +803.5", shown.out)
+        assert "differs: The paper says of its choice" in shown.out
+        assert "n = 1" in shown.out
+    assert "allowed with one of" in dhp("data", "show", "mini/summeval", "--data", "pub").err
+    assert "did you mean 'mini/summeval'" in dhp("data", "show", "mini/sumeval").err
+
+
+def test_showing_a_bundled_set_speaks_of_itself(dhp: Run) -> None:
+    for name in DATASETS:
+        shown = dhp("data", "show", f"mini/{name}").out
+        card = read_card(name)
+        assert f"of the kind of {card.title}" in shown
+        assert "written for this project" in shown
+        assert "licence: Apache-2.0" in shown
+        assert card.selection not in shown
+        assert card.citation not in shown
+        assert "paper" not in shown
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--protocol da",
+        "--samples 3",
+        "--prompt-file x.txt",
+        "--base-url http://x/v1",
+        "--dtype float32",
+        "--no-seed",
+    ],
+)
+def test_judges_that_ask_no_model_refuse_what_they_do_not_use(dhp: Run, option: str) -> None:
+    done = dhp("benchmark", "--model", "mock/ideal", "--dataset", "mini/summeval", *option.split())
+    assert done.code == 2
+    name = option.split()[0]
+    assert f"{name}: is for language models, and mock/ideal asks none; leave it out" in done.err
+
+
+def test_a_json_prompt_file_is_named_as_such(dhp: Run, tmp_path: Path) -> None:
+    (tmp_path / "prompts.json").write_text('{"prompt": "Rate {{output}}"}')
+    shown = dhp("protocols", "show", "dhp", "--prompt-file", "coherence=prompts.json")
+    assert shown.code == 2
+    assert "prompts.json: is a JSON file; allowed: plain text" in shown.err
