@@ -129,7 +129,7 @@ def show(name: str, n: int | None, seed: int, source: str | None) -> None:
     """
     from dhp.content.catalog import dataset_names, read_card
     from dhp.core.errors import InputError, suggest
-    from dhp.loaders.dataset import measure, resolve_datasets
+    from dhp.loaders.dataset import measure, published
 
     base = name.removeprefix("mini/")
     if base not in dataset_names():
@@ -140,7 +140,7 @@ def show(name: str, n: int | None, seed: int, source: str | None) -> None:
     card, data = read_card(base), Path(source) if source is not None else None
     if data is not None and base != name:
         raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(dataset_names())}")
-    (whole,) = resolve_datasets([name], data=data, seed=seed, all_examples=True)
+    whole = published(name, data)
     count = min(card.n or len(whole.examples), len(whole.examples)) if base == name else len(whole.examples)
     chosen = whole.chosen(count if n is None else n, seed)
     here, paper = measure(chosen.examples), card.paper if base == name else None

@@ -142,13 +142,11 @@ def resolve_datasets(
     by_model: bool = False,
     only: Mapping[str, Collection[str]] = {},
     text_language: str | None = None,
-    all_examples: bool = False,
 ) -> list[Dataset]:
     """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`.
 
     `by_model` says whether there is a perturb model: a user's own data then get the suite of their task,
-    else the general one. `only` maps datasets to the ids of the examples to choose from, `all_examples`
-    takes all that are eligible.
+    else the general one. `only` maps datasets to the ids of the examples to choose from.
     """
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
         raise InputError(
@@ -157,14 +155,10 @@ def resolve_datasets(
     for entry in given:
         if isinstance(entry, str):
             _check_name(entry)
-    for option, value in (
-        ("`task`", task),
-        ("`fields`", fields),
-        ("`where`", where),
-        ("`text_language`", text_language),
-    ):
+    own = {"task": task, "fields": fields, "where": where, "text_language": text_language}
+    for option, value in own.items():
         if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):
-            raise InputError(f"{option} is for data of your own; the benchmark's datasets bring theirs")
+            raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
     resolved: list[Dataset] = []
     for entry in given:
         if isinstance(entry, Dataset):
@@ -175,15 +169,14 @@ def resolve_datasets(
             whole = (
                 _user_data(name, fields or {}, where or {}, task, suite, by_model, text_language)
                 if is_user_data(name)
-                else _published(name, data)
+                else published(name, data)
             )
             whole = _with_suite(whole, suite)
             if name in only:
                 whole = whole.only(only[name])
                 count = len(whole.examples) if n is None else n
             else:
-                every = len(whole.examples) if all_examples else None
-                count = n if n is not None else every or _default_n(whole)
+                count = _default_n(whole) if n is None else n
             resolved.append(whole.chosen(count, seed))
     names = [d.name for d in resolved]
     if repeated := {name for name in names if names.count(name) > 1}:
@@ -254,7 +247,9 @@ def _user_data(
     return _dataset(short, found, known, own, None, text_language or known.output_language)
 
 
-def _published(name: str, data: Path | None) -> Dataset:
+def published(name: str, data: Path | None = None) -> Dataset:
+    """All eligible examples of `mini/NAME`, or of a dataset with a card as it lies at `data` or is
+    prepared."""
     base = name.removeprefix("mini/")
     if base != name:
         file = mini_examples_file(base)
