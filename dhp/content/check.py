@@ -13,6 +13,7 @@ from dhp.content.catalog import (
     task_names,
     weights_names,
 )
+from dhp.content.evaluation import evaluation_languages, evaluation_protocol, read_evaluation
 from dhp.content.pairwise import pair_languages, pairwise_names, read_pair_wording, read_pairwise
 from dhp.content.protocols import protocol_names, read_protocol, read_wording
 from dhp.core.errors import InputError
@@ -52,6 +53,7 @@ def check_protocols() -> Iterator[str]:
             raise InputError(f"{protocol.origin}: protocol: must be '{name}', not '{protocol.protocol}'")
         yield f"protocol {name}: {protocol.answer}, {protocol.samples} samples"
     yield from _pairwise()
+    yield from _evaluations()
 
 
 def _pairwise() -> Iterator[str]:
@@ -65,3 +67,10 @@ def _pairwise() -> Iterator[str]:
         if protocol.protocol != name:
             raise InputError(f"{protocol.origin}: protocol: must be '{name}', not '{protocol.protocol}'")
         yield f"pairwise protocol {name}: {protocol.answer}, both orders"
+
+
+def _evaluations() -> Iterator[str]:
+    for language in evaluation_languages():
+        content = read_evaluation(language)
+        yield f"evaluation {language}: {len(content.categories)} categories, {len(content.metrics)} metrics"
+    yield f"protocol {evaluation_protocol().protocol}: {evaluation_protocol().answer}"

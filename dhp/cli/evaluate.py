@@ -1,0 +1,69 @@
+"""`dhp evaluate`: answers judged by category and metric, as ColossalEval's files say it."""
+
+from pathlib import Path
+
+import click
+
+from dhp.cli.evaluation_options import REFERENCES, EvaluationFiles, EvaluationOptions
+from dhp.cli.model_options import ModelOptions
+from dhp.cli.option_groups import GroupedCommand, option_group
+from dhp.core.errors import InputError
+
+
+@click.command(cls=GroupedCommand)
+@click.option("--model", metavar="MODEL", help="The judge.")
+@click.option("--out", metavar="DIR", help="Writes evaluation.json, .csv, ratings, battle and report there.")
+@click.option("--json", is_flag=True, help="Print evaluation.json.")
+@click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
+@click.option(
+    "--discernment",
+    is_flag=True,
+    help="Instead: degrade the first answers and see whether the judge can tell.",
+)
+@click.option("--save-questions", metavar="FILE", help="Only write the bundled example questions.")
+@option_group("files", EvaluationFiles)
+@option_group("options", EvaluationOptions)
+@option_group("models", ModelOptions)
+def evaluate(
+    model: str | None,
+    out: str | None,
+    json: bool,
+    dry_run: bool,
+    discernment: bool,
+    save_questions: str | None,
+    files: EvaluationFiles,
+    options: EvaluationOptions,
+    models: ModelOptions,
+) -> None:
+    """Let a judge score answers by category and metric; two models or more also fight each other.
+
+    Files are those of ColossalEval, unchanged. Without --config and --prompts the bundled five categories and
+    ten metrics are used.
+
+    Example: dhp evaluate --config config_en.json --answers m=answers.json --model openai/gpt-4o-mini --out ev
+    """
+    if files.language not in ("en", "zh"):
+        raise InputError(f"--language '{files.language}': allowed: en, zh")
+    if save_questions:
+        from dhp.content.evaluation import questions_file
+        from dhp.core.files import read_text, write_whole
+
+        text = read_text(questions_file(files.language))  # type: ignore[arg-type]
+        write_whole(Path(save_questions), lambda path: path.write_text(text, encoding="utf-8"))
+        print(f"written to {save_questions}: five questions a category")
+        return
+    if model is None or not files.answers:
+        raise InputError("dhp evaluate: must have --model and --answers, or --save-questions FILE")
+    if options.with_reference not in (None, *REFERENCES):
+        raise InputError(f"--with-reference '{options.with_reference}': allowed: {', '.join(REFERENCES)}")
+    if options.steps not in ("written", "auto"):
+        raise InputError(f"--steps '{options.steps}': allowed: written, auto")
+    from dhp.cli.evaluations import Work, discern, evaluated, shown
+
+    work = Work.prepared(files, options, model, models.settings())
+    if discernment:
+        discern(work, json=json, out=out)
+    elif dry_run:
+        work.print_estimates()
+    else:
+        shown(work, *evaluated(work), out=out, json=json)

@@ -1,0 +1,156 @@
+"""Judges of answers by category: prompts of a file or of the bundled content, perhaps with a reference."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from dhp.content.protocols import override
+from dhp.core.errors import InputError
+from dhp.core.eval_spec import EvaluationContent
+from dhp.core.protocol_spec import Protocol, Wording
+from dhp.core.records import Candidate, Rating
+from dhp.core.seeding import text_hash
+from dhp.core.slots import fill
+from dhp.core.specs import Task
+from dhp.core.text import fenced, numbered_steps
+from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.prompt_files import PromptFile
+from dhp.judge.requests import RatingTarget, RequestBuilder
+from dhp.llm.cached_model import CachedModel
+from dhp.llm.records import Failure, Params, Reply, Request
+
+Reference = Literal["none", "one-prompt", "second-turn"]
+"""Whether the judge sees a target answer: in the prompt, or in a second turn after its first answer."""
+CORRECTNESS = "correctness"
+"""The metric for which a target answer is the correct one, not a good one among others."""
+_STEPS_TOKENS = 1024
+
+
+def evaluation_judge(
+    cached_model: CachedModel,
+    protocol: Protocol,
+    wording: Wording,
+    task: Task,
+    templates: Mapping[str, str] | None,
+    content: EvaluationContent,
+    reference: Reference = "none",
+    *,
+    seed: int | None = 0,
+) -> LlmJudge:
+    """The judge of one category.
+
+    Parameters
+    ----------
+    cached_model, protocol, wording, task
+        The model, how it is asked, and the metrics of the category; correctness alone where `reference` is
+        `one-prompt` and there are no templates.
+    templates
+        Metric -> prompt with `{{source}}` and `{{answer}}`; None for prompts made of the wording.
+    content
+        What is said above a reference.
+    reference
+        How the target answer is shown, if at all.
+    seed
+        Of sampling; None sends none.
+    """
+    if reference == "one-prompt":
+        if templates is None:
+            said = _said(content, task.metric_names[0])  # all metrics of a task are asked alike
+            wording = wording.model_copy(update={"reference": f"{said}\n{{{{reference}}}}"})
+            protocol = override(protocol, reference=True)
+        else:
+            templates = {
+                name: f"{text}\n\n{_said(content, name)}\n{{{{reference}}}}"
+                for name, text in templates.items()
+            }
+    files = tuple(PromptFile(Path(protocol.protocol), name, text) for name, text in (templates or {}).items())
+    builder = RequestBuilder(protocol, wording, prompt_files=files, seed=seed)
+    if reference == "second-turn":
+        return _TwoTurns(cached_model, builder, content)
+    return LlmJudge(cached_model, builder)
+
+
+def _said(content: EvaluationContent, metric: str) -> str:
+    return content.correct_answer if metric == CORRECTNESS else content.good_answer
+
+
+class _TwoTurns(LlmJudge):
+    """Asks for a score, then shows the target answer and asks once more; the second score counts."""
+
+    def __init__(
+        self, cached_model: CachedModel, builder: RequestBuilder, content: EvaluationContent
+    ) -> None:
+        super().__init__(cached_model, builder)
+        self._content = content
+        turn = text_hash(json.dumps([content.second_turn, content.good_answer, content.correct_answer]))
+        self.settings = {**self.settings, "second_turn": turn}
+        self.protocol = f"{builder.label}+{turn[:6]}"
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """One rating per candidate, metric and sample; where a turn has no answer, why."""
+        again: list[Request] = []
+        for answer in self.cached_model.ask(self.builder.requests(candidates, task)):
+            target = answer.request.tag
+            assert isinstance(target, RatingTarget)
+            for sample, outcome in answer.outcomes.items():
+                if isinstance(outcome, Failure):
+                    place = (target.candidate.example, target.candidate.variant, target.metric.name, sample)
+                    yield Rating(*place, None, "failed", outcome.reason)
+                else:
+                    again.append(self._second(answer.request, target, sample, outcome))
+        for answer in self.cached_model.ask(again):
+            yield from self._ratings(answer)
+
+    def _second(self, first: Request, target: RatingTarget, sample: int, reply: Reply) -> Request:
+        if target.candidate.reference is None:
+            raise InputError(f"example '{target.candidate.example}': has no target answer; allowed: one each")
+        slots = {
+            "said": _said(self._content, target.metric.name),
+            "reference": fenced(target.candidate.reference, "reference"),
+        }
+        return replace(
+            first,
+            prompt=fill(self._content.second_turn, slots),
+            before=(*first.before, ("user", first.prompt), ("assistant", reply.text)),
+            samples=(sample,),
+        )
+
+
+def written_steps(
+    cached_model: CachedModel, content: EvaluationContent, category: str, metrics: Mapping[str, str]
+) -> dict[str, str]:
+    """Metric -> evaluation steps that the model writes, once for each metric.
+
+    Parameters
+    ----------
+    metrics
+        Metric -> its definition.
+
+    Raises
+    ------
+    InputError
+        Where an answer is no list of steps.
+    """
+    requests = [
+        Request(
+            fill(content.auto_steps, {"category": category, "metric": name, "definition": definition}),
+            Params(0.0, None, _STEPS_TOKENS),
+            (0,),
+            f"evaluation steps of '{name}'",
+            tag=name,
+        )
+        for name, definition in metrics.items()
+    ]
+    found = {}
+    for answer in cached_model.ask(requests):
+        outcome = answer.outcomes[0]
+        steps = [] if isinstance(outcome, Failure) else numbered_steps(outcome.text)
+        if not steps:
+            raise InputError(
+                f"{cached_model.model.model}: {answer.request.place}: the answer is no list of steps; "
+                "`refresh` asks again, or write them into the prompt file"
+            )
+        found[str(answer.request.tag)] = "\n".join(f"{n}. {step}" for n, step in enumerate(steps, 1))
+    return found

@@ -1,0 +1,159 @@
+"""Answers evaluated category by category: means with intervals, best and worst, what was unreadable."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from dhp.core.records import Rating
+from dhp.core.specs import Scale
+
+SCHEMA = "dhp.evaluation/1"
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedText:
+    """One answer's score by one metric: the mean over samples."""
+
+    example: str
+    score: float
+    raw: str | None
+    """The judge's first words on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedCell:
+    """One model's answers of one category by one metric."""
+
+    model: str
+    category: str
+    metric: str
+    """As the configuration calls it."""
+    kind: str
+    """`judge` or `classical`."""
+    scale: tuple[float, float]
+    n: int
+    """Answers with a score."""
+    unread: Mapping[str, int]
+    """Why answers have no score -> how many; they are not averaged in."""
+    mean: float | None
+    ci: tuple[float, float] | None
+    """95 %, by Student's t over answers, within the scale; None with fewer than two."""
+    best: Sequence[EvaluatedText]
+    worst: Sequence[EvaluatedText]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """All cells of an evaluation."""
+
+    judge: str
+    protocol: str
+    settings: Mapping[str, object]
+    """Category -> the judge's settings there."""
+    cells: Sequence[EvaluatedCell]
+    usage: Mapping[str, int]
+    cost: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As `evaluation.json` holds it."""
+        return {
+            "schema": SCHEMA,
+            "judge": {"model": self.judge, "protocol": self.protocol, "settings": dict(self.settings)},
+            "results": [asdict(cell) for cell in self.cells],
+            "usage": dict(self.usage),
+            "cost": self.cost,
+        }
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row a model, category and metric."""
+        return [
+            {
+                "model": c.model,
+                "category": c.category,
+                "metric": c.metric,
+                "kind": c.kind,
+                "n": c.n,
+                "unread": sum(c.unread.values()),
+                "mean": c.mean,
+                "low": c.ci and c.ci[0],
+                "high": c.ci and c.ci[1],
+            }
+            for c in self.cells
+        ]
+
+
+def evaluated_cells(
+    ratings: Iterable[Rating],
+    category: str,
+    metrics: Mapping[str, tuple[str, Scale]],
+    models: Sequence[str],
+    kind: str = "judge",
+) -> list[EvaluatedCell]:
+    """The cells of one category.
+
+    Parameters
+    ----------
+    ratings
+        Of its answers; the variant is the model that answered.
+    category
+        Its name.
+    metrics
+        Name in ratings -> the name to show, and the scale.
+    models
+        In the order to show.
+    kind
+        `judge` or `classical`.
+    """
+    found: dict[tuple[str, str], list[Rating]] = defaultdict(list)
+    for rating in ratings:
+        found[rating.variant, rating.metric].append(rating)
+    return [
+        _cell(model, category, label, kind, scale, found[model, name])
+        for model in models
+        for name, (label, scale) in metrics.items()
+    ]
+
+
+def _cell(
+    model: str, category: str, metric: str, kind: str, scale: Scale, ratings: Sequence[Rating]
+) -> EvaluatedCell:
+    by_text: dict[str, list[Rating]] = defaultdict(list)
+    for rating in ratings:
+        by_text[rating.example].append(rating)
+    texts, unread = [], Counter[str]()
+    for example, own in by_text.items():
+        scores = [r.score for r in own if r.score is not None]
+        if scores:
+            said = next(r.raw for r in own if r.score is not None)
+            texts.append(EvaluatedText(example, round(fmean(scores), 10), said))
+        else:
+            unread[str(own[0].status)] += 1
+    ordered = sorted(texts, key=lambda t: (-t.score, t.example))
+    return EvaluatedCell(
+        model,
+        category,
+        metric,
+        kind,
+        (scale.min, scale.max),
+        len(texts),
+        dict(unread),
+        fmean(t.score for t in texts) if texts else None,
+        mean_interval([t.score for t in texts], scale),
+        ordered[:_SHOWN],
+        sorted(texts, key=lambda t: (t.score, t.example))[:_SHOWN],
+    )
+
+
+def mean_interval(scores: Sequence[float], scale: Scale) -> tuple[float, float] | None:
+    """The 95 % interval of a mean by Student's t, within the scale; None with fewer than two scores."""
+    from scipy.stats import t
+
+    if len(scores) < 2:
+        return None
+    half = float(t.ppf(0.975, len(scores) - 1)) * stdev(scores) / math.sqrt(len(scores))
+    mean = fmean(scores)
+    return max(scale.min, mean - half), min(scale.max, mean + half)
