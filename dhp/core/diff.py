@@ -1,9 +1,11 @@
 """Differences between two texts: how far apart they are, and what was deleted and inserted."""
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Literal
 
+from dhp.core.alignment import LONG, parts
 from dhp.core.records import Audit
 from dhp.core.text import sentence_spans
 
@@ -13,44 +15,70 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 def audit(before: str, after: str, asked: int | None = None, made: int | None = None) -> Audit:
-    """Edit distance and similarity of two texts, with the edits asked and made where they were counted."""
+    """Edit distance and similarity of two texts, with the edits asked and made where they were counted.
+
+    The distance of texts of over `alignment.LONG` characters is a sum over parts: it may be too high.
+    """
     from rapidfuzz.distance import Levenshtein
 
-    distance = Levenshtein.distance(before, after)
-    return Audit(asked, made, distance, round(1 - distance / max(len(before), len(after)), 6))
+    distance = sum(Levenshtein.distance(old, new) for old, new in _matched(before, after, "character"))
+    longest = max(len(before), len(after))
+    distance = min(distance, longest)
+    return Audit(asked, made, distance, round(1 - distance / longest, 6))
 
 
 def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
     """The pieces of both texts in order, compared by character, word or sentence (any other level: by word).
 
-    Without what is deleted they are `after`, to the letter.
+    Without what is deleted they are `after`, to the letter. Texts of over `alignment.LONG` pieces are
+    compared in parts; more than the least may then be deleted and inserted.
     """
-    from rapidfuzz.distance import Indel
-
-    old, new = _pieces(before, level), _pieces(after, level)
+    edits = [edit for old, new in _matched(before, after, level) for edit in _edits(old, new, level)]
     found: list[tuple[Operation, str]] = []
-    opcodes = Indel.opcodes(_compared(old), _compared(new))
-    for equal, run in groupby(opcodes, key=lambda opcode: opcode.tag == "equal"):
-        edits = list(run)
-        first, last = edits[0], edits[-1]
-        gone = "".join(old[first.src_start : last.src_end])
-        come = "".join(new[first.dest_start : last.dest_end])
+    for equal, run in groupby(edits, key=lambda edit: edit[0]):
+        _, deleted, inserted = zip(*run, strict=True)
+        gone, come = "".join(deleted), "".join(inserted)
         if gone and level == "sentence":
             gone = f" {gone.strip()} "  # keeps clear of its neighbours
         found += [("=", come)] if equal else [("-", gone), ("+", come)]
     return [(operation, piece) for operation, piece in found if piece]
 
 
-def _pieces(text: str, level: str) -> list[str]:
+def _matched(before: str, after: str, level: str) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """The pieces of both texts, cut into parts that are compared with each other alone."""
+    if level == "character" and max(len(before), len(after)) > LONG:
+        # Characters stand nowhere once: the parts are found by words.
+        for old, new in _cut(_pieces(before, "word"), _pieces(after, "word")):
+            yield from _cut("".join(old), "".join(new))
+    else:
+        yield from _cut(_pieces(before, level), _pieces(after, level))
+
+
+def _cut(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    for part in parts(old, new):
+        yield old[part.old_start : part.old_end], new[part.new_start : part.new_end]
+
+
+def _edits(old: Sequence[str], new: Sequence[str], level: str) -> Iterator[tuple[bool, str, str]]:
+    """Whether pieces are equal, with those of the old text and those of the new one."""
+    from rapidfuzz.distance import Indel
+
+    bare = _without_space if level == "sentence" else lambda pieces: pieces
+    for op in Indel.opcodes(bare(old), bare(new)):
+        gone, come = old[op.src_start : op.src_end], new[op.dest_start : op.dest_end]
+        yield op.tag == "equal", "".join(gone), "".join(come)
+
+
+def _pieces(text: str, level: str) -> Sequence[str]:
     """The text in pieces that are compared as wholes; joined they are the text again."""
     if level == "character":
-        return list(text)
+        return text
     if level != "sentence":
         return _WORD.findall(text)
     starts = [0, *(start for start, _ in sentence_spans(text)[1:])]
     return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-def _compared(pieces: list[str]) -> list[str]:
+def _without_space(sentences: Sequence[str]) -> list[str]:
     """A sentence is the same with other white space behind it."""
-    return [piece.rstrip() or piece for piece in pieces]
+    return [sentence.rstrip() or sentence for sentence in sentences]

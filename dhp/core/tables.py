@@ -18,6 +18,8 @@ from dhp.core.files import decoded, parse_json, read_bytes, reason
 _FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 TABLE_SUFFIXES = (*_FORMATS, ".zip")
 """The files that `read_table` takes."""
+LONGEST_TEXT = 1_000_000
+"""Characters of one text that a table may hold; judging a text takes time in proportion to its length."""
 FILE, FOLDER, KEY = "@file", "@folder", "@key"
 """Columns that tell where a row stood: the name of its file without suffix and of the folder of that, for
 tables of several files; the key of its list, for a JSON object of lists."""
@@ -72,7 +74,11 @@ class Row:
         return self.encodable(column, text)
 
     def encodable(self, column: str, text: str) -> str:
-        r"""`text` itself; half a character (JSON's `\ud800` alone) raises `InputError`."""
+        r"""`text` itself; one too long, or half a character (JSON's `\ud800` alone), raises `InputError`."""
+        if len(text) > LONGEST_TEXT:
+            raise self.fault(
+                f"column '{column}' holds {len(text):,} characters; allowed: at most {LONGEST_TEXT:,}"
+            )
         try:
             text.encode()
         except UnicodeEncodeError:

@@ -50,6 +50,11 @@ def _treebank() -> Any:
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """(start, end) of each sentence, without the white space between them; Chinese and Japanese too."""
+    return list(_sentence_spans(text))
+
+
+@functools.lru_cache(maxsize=1024)
+def _sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
     spans = [
         (piece.start() + start, piece.start() + end)
         for piece in _CJK_STOP.finditer(text)
@@ -62,7 +67,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
             whole[-1] = (whole[-1][0], end)
         else:
             whole.append((start, end))
-    return trimmed(text, whole)
+    return tuple(trimmed(text, whole))
 
 
 def trimmed(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

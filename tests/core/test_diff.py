@@ -1,10 +1,15 @@
 """Diffs: what is deleted and what is inserted."""
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+import random
+from itertools import pairwise
 
-from dhp.core.diff import Operation, diff
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from dhp.core.alignment import LONG, parts
+from dhp.core.diff import Operation, audit, diff
 
 
 def without(operation: str, found: list[tuple[Operation, str]]) -> str:
@@ -43,3 +48,66 @@ def test_what_is_gone_stands_before_what_came_for_it(level: str) -> None:
         ("=", ", then slept."),
     ]
     assert diff("", "", level) == []
+
+
+def long_text(seed: int, letters: int = 3 * LONG) -> str:
+    """Sentences of random words, some of which stand once."""
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abcdefgh", k=rng.randint(2, 7))) for _ in range(letters // 5)]
+    sentences = (" ".join(words[i : i + 9]).capitalize() + "." for i in range(0, len(words), 9))
+    return " ".join(sentences)
+
+
+def scattered(text: str, share: float) -> str:
+    """The text without a share of its characters."""
+    rng = random.Random(0)
+    return "".join(c for c in text if rng.random() >= share)
+
+
+LONG_PAIRS = {
+    "few characters gone": (long_text(0), scattered(long_text(0), 0.001)),
+    "a fifth gone": (long_text(0), scattered(long_text(0), 0.2)),
+    "another text": (long_text(0), long_text(1)),
+    "start gone": (long_text(0), long_text(0)[5000:]),
+    "grown": (long_text(0), long_text(0) + long_text(1)),
+    "shuffled": (long_text(0), " ".join(random.Random(0).sample(long_text(0).split(), 1000))),
+    "nothing stands once": ("ab " * LONG, "ab " * LONG + "b" * LONG),
+    "one word": ("a" * 3 * LONG, "a" * 2 * LONG),
+}
+
+
+@pytest.mark.parametrize("level", ["character", "word", "sentence"])
+@pytest.mark.parametrize("case", LONG_PAIRS)
+def test_a_diff_in_parts_holds_both_texts(case: str, level: str) -> None:
+    before, after = LONG_PAIRS[case]
+    found = diff(before, after, level)
+    assert without("-", found) == after
+    assert without("+", found).split() == before.split() or level == "sentence"
+
+
+@pytest.mark.parametrize("case", LONG_PAIRS)
+def test_the_edit_distance_of_long_texts_is_at_least_the_true_one_and_hardly_more(case: str) -> None:
+    before, after = LONG_PAIRS[case]
+    true, found = Levenshtein.distance(before, after), audit(before, after).edit_distance
+    assert true <= found <= 1.15 * true + 50
+    assert found <= max(len(before), len(after))
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_parts_cover_both_sequences_in_order_and_are_short(data: st.DataObject) -> None:
+    sizes = st.integers(0, 3 * LONG)
+    kinds, seed = data.draw(st.sampled_from([2, 50, 10**6])), data.draw(st.integers(0, 99))
+    rng = random.Random(seed)
+    old = [str(rng.randrange(kinds)) for _ in range(data.draw(sizes))]
+    new = old[data.draw(sizes) :] + [str(rng.randrange(kinds)) for _ in range(data.draw(sizes))]
+    found = parts(old, new)
+    assert (found[0].old_start, found[0].new_start) == (0, 0)
+    assert (found[-1].old_end, found[-1].new_end) == (len(old), len(new))
+    for one, two in pairwise(found):
+        assert (one.old_end, one.new_end) == (two.old_start, two.new_start)
+    assert all(max(p.old_end - p.old_start, p.new_end - p.new_start) <= LONG for p in found)
+
+
+def test_short_sequences_are_one_part() -> None:
+    assert parts(["a"] * LONG, ["b"]) == [(0, LONG, 0, 1)]

@@ -114,3 +114,9 @@ def test_faults_are_one_line_with_their_place(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "bad.zip", "w") as file:
         file.writestr("in/x.json", "{")
     assert f"{tmp_path / 'bad.zip'}/in/x.json: broken JSON" in fault(tmp_path / "bad.zip")
+
+
+def test_a_text_of_ten_million_characters_is_refused_in_one_line(tmp_path: Path) -> None:
+    table = read_table(written(tmp_path, "long.jsonl", json.dumps({"output": "a " * 5_000_000})))
+    with pytest.raises(InputError, match=r"line 1: column 'output' holds 10,000,000 char.* most 1,000,000$"):
+        table.rows[0].text("output")

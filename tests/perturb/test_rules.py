@@ -102,6 +102,16 @@ def test_each_typo_takes_the_text_further_and_smaller_doses_come_first() -> None
     assert all(abs(len(a) - len(b)) <= 1 for a, b in pairwise([SUMMARY, *texts])), "one edit at a time"
 
 
+def test_typos_in_a_long_text_are_spread_and_reach_the_dose() -> None:
+    text = " ".join([SUMMARY] * 60)
+    minor, major = (apply("random_typos", text, 3, share=share) for share in (0.01, 0.1))
+    assert (minor.asked, major.asked) == (minor.made, major.made)
+    assert OSA.distance(text, major.text) >= 0.9 * major.made
+    quarter = len(text) // 4
+    first = OSA.distance(text[:quarter], major.text[:quarter])
+    assert abs(first - major.made / 4) < 0.2 * major.made / 4
+
+
 DOSED = sorted(
     name for name in RULES if "share" in RULES[name].parameters and "pipeline" not in RULES[name].parameters
 )

@@ -67,7 +67,9 @@ def rarity(word: str) -> float:
     return max(0.0, 1 - zipf(word) / _TOP_ZIPF)
 
 
-def _words(sentence: str) -> list[Word]:
+@functools.lru_cache(maxsize=8192)
+def _words(sentence: str) -> tuple[Word, ...]:
+    """The words of a sentence; most sentences of a degraded text are those of the original."""
     found = []
     for position, form in enumerate(_WORD.findall(sentence)):
         lower = form.lower()
@@ -75,7 +77,7 @@ def _words(sentence: str) -> list[Word]:
         content = not function and not form[0].isdigit() and len(form) > 1
         name = content and form[0].isupper() and (position > 0 or zipf(lower) < _OPENING_NAME_ZIPF)
         found.append(Word(form, lower, _stem(lower), name, content))
-    return found
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Text:
         return self.raw.replace("’", "'").strip()
 
     @cached_property
-    def sentences(self) -> list[list[Word]]:
+    def sentences(self) -> list[tuple[Word, ...]]:
         """The words of each sentence that has any."""
         return [words for sentence in sentences(self.plain) if (words := _words(sentence))]
 

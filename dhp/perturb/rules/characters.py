@@ -52,6 +52,10 @@ _TYPOS = {
 _ON_A_KEYBOARD = ("extra_char", "nearby_char")
 """Those that need to know which keys lie side by side; the package knows the English keyboard alone."""
 
+_LONG = 4_000
+"""Characters from which typographical errors are made, and their distance measured, in pieces of a text."""
+_PIECE = 60
+
 _typo_lock = threading.Lock()
 
 
@@ -77,6 +81,12 @@ def _private_typo() -> ModuleType:
     return errer
 
 
+def _equal_pieces(text: str) -> list[str]:
+    """The text, or where it is long as many equal pieces as make them short."""
+    count = 1 if len(text) <= _LONG else -(-len(text) // _PIECE)
+    return [text[len(text) * i // count : len(text) * (i + 1) // count] for i in range(count)]
+
+
 @perturber(name="random_typos", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
 def random_typos(
     text: str,
@@ -95,32 +105,34 @@ def random_typos(
 
     An error that changes nothing, undoes or merges with an earlier one (the optimal string alignment
     distance to the original must grow), or is no typographical error ('9' to '10') is drawn again. The
-    errors of a smaller dose are the first of those of a larger one.
+    errors of a smaller dose are the first of those of a larger one. In a text of over 4,000 characters each
+    error falls within one of equal pieces of at most 60, and counts by its distance there.
     """
     asked, dose = _dose(text, k, share)
     kinds = [kind for kind in _TYPOS if language in (None, "en") or kind not in _ON_A_KEYBOARD]
     module = _private_typo()
     made = 0
+    pieces = _equal_pieces(text)
+    results, distances = pieces.copy(), [0] * len(pieces)
     with _typo_lock:
         errer = module.StrErrer(text, seed=rng.getrandbits(64))
-        distance = 0
         for _ in range(20 * dose + 100):
-            before = errer.result
             kind = kinds[int(rng.random() * len(kinds))]
+            i = int(rng.random() * len(pieces)) if len(pieces) > 1 else 0
+            errer.result = results[i]
             try:
                 getattr(errer, kind)()
             except KeyError:  # a digit that is on no keyboard of the package
                 continue
-            after = errer.result
-            further = len(after) - len(before) == _TYPOS[kind] and OSA.distance(text, after)
-            if not further or further <= distance or not after.strip():
-                errer.result = before
+            after: str = errer.result
+            right_length = len(after) - len(results[i]) == _TYPOS[kind]
+            further = OSA.distance(pieces[i], after) if right_length and after.strip() else 0
+            if further <= distances[i]:
                 continue
-            distance = further
+            results[i], distances[i] = after, further
             made += 1
             if made == dose:
                 break
-        result: str = errer.result
     if made == 0:
         raise NotApplicable("no typographical error is possible in this text")
-    return Edited(result, asked, made)
+    return Edited("".join(results), asked, made)

@@ -1,0 +1,75 @@
+"""Two long sequences cut into short parts that belong together, so that comparing them takes linear time."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+LONG = 10_000
+"""Items from which a sequence is compared in parts: comparing two takes time and memory of their product."""
+_PART = 2_000
+"""Items of a part, at least where there are anchors and at most where there are none."""
+
+
+class Part(NamedTuple):
+    """Items `old[old_start:old_end]` and `new[new_start:new_end]`, to be compared with each other alone."""
+
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+def parts(old: Sequence[str], new: Sequence[str]) -> list[Part]:
+    """Cut two sequences of strings into parts that belong together, in order and without a gap.
+
+    Up to `LONG` items there is one part. Longer sequences are cut at items that stand once in both, in the
+    same order ("patience diff"); a stretch without any is cut into equal shares, wherever these end. So what
+    is found by comparing part with part is a true way from one to the other, but it may be a longer one than
+    the shortest.
+    """
+    whole = Part(0, len(old), 0, len(new))
+    if max(len(old), len(new)) <= LONG:
+        return [whole]
+    found, start = list[Part](), (0, 0)
+    for i, j in [*_anchors(old, new), (len(old), len(new))]:
+        if max(i - start[0], j - start[1]) >= _PART or i == len(old):
+            found += _shares(Part(start[0], i, start[1], j))
+            start = i, j
+    return found
+
+
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """The positions of items that stand once in both, the most of them that are in the same order.
+
+    None where most are not: the sequences then hold the same things in another order.
+    """
+    once_new = {item for item, count in Counter(new).items() if count == 1}
+    once = {item for item, count in Counter(old).items() if count == 1} & once_new
+    places = {item: j for j, item in enumerate(new) if item in once}
+    pairs = [(i, places[item]) for i, item in enumerate(old) if item in once]
+    # The longest increasing subsequence: for each length the last pair of the chain that ends lowest.
+    ends, lows, before = list[int](), list[int](), list[int]()
+    for number, (_, j) in enumerate(pairs):
+        length = bisect_left(lows, j)
+        before.append(ends[length - 1] if length else -1)
+        ends[length : length + 1], lows[length : length + 1] = [number], [j]
+    chain = list[tuple[int, int]]()
+    number = ends[-1] if ends else -1
+    while number >= 0:
+        chain.append(pairs[number])
+        number = before[number]
+    return chain[::-1] if 2 * len(chain) >= len(pairs) else []
+
+
+def _shares(part: Part) -> Iterator[Part]:
+    """The part, or where it is long as many equal shares of both sides as make them short."""
+    old, new = part.old_end - part.old_start, part.new_end - part.new_start
+    count = 1 if max(old, new) <= LONG else -(-max(old, new) // _PART)
+    for k in range(count):
+        yield Part(
+            part.old_start + old * k // count,
+            part.old_start + old * (k + 1) // count,
+            part.new_start + new * k // count,
+            part.new_start + new * (k + 1) // count,
+        )
