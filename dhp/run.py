@@ -28,7 +28,7 @@ from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
-from dhp.loaders.rated import RATED_SETS, RatedText, read_rated
+from dhp.loaders.rated import RATED_SETS, TASKS, RatedText, read_rated
 from dhp.perturb.build import Progress, build_texts
 from dhp.perturb.choice import Choice, with_own_task
 from dhp.perturb.model_config import perturbing_estimates
@@ -206,7 +206,7 @@ def judge_texts(
     model: object,
     data: str | Sequence[RatedText],
     *,
-    task: str = "summarization",
+    task: str | None = None,
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str | Metric] = (),
@@ -224,7 +224,8 @@ def judge_texts(
     data
         A table of texts, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or texts.
     task
-        What the systems had to do: a name or a YAML file.
+        What the systems had to do: a name or a YAML file. Default: the published set's, else
+        `summarization`.
 
     Returns
     -------
@@ -239,14 +240,14 @@ def judge_texts(
     """
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
     judges = find(model, protocol, settings, settings.context())
-    return rate_texts(judges, _texts(data), with_metrics(read_task(task), metrics), progress)
+    return rate_texts(judges, _texts(data), with_metrics(_rated_task(data, task), metrics), progress)
 
 
 def estimate_texts(
     model: object,
     data: str | Sequence[RatedText],
     *,
-    task: str = "summarization",
+    task: str | None = None,
     protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str | Metric] = (),
@@ -257,12 +258,17 @@ def estimate_texts(
     """What `judge_texts` would take of language models, at most, asking nothing; parameters as there."""
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
     judges = find(model, protocol, settings, settings.context())
-    texts, chosen = _texts(data), with_metrics(read_task(task), metrics)
+    texts, chosen = _texts(data), with_metrics(_rated_task(data, task), metrics)
     return [
         estimate_requests(j.cached_model, j.protocol, str(data), j.requests(texts, j.own_task(chosen)))
         for j in judges
         if j.cached_model
     ]
+
+
+def _rated_task(data: str | Sequence[RatedText], task: str | None) -> Task:
+    name = data.partition("=")[0] if isinstance(data, str) else ""
+    return read_task(task or TASKS.get(name, "summarization"))
 
 
 def _texts(data: str | Sequence[RatedText]) -> list[Candidate]:

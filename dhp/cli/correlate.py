@@ -52,7 +52,7 @@ def correlate(
 
     RATINGS, one table or several, and the human table have the columns source, system, metric, score; ratings
     perhaps sample, model, protocol, human scores perhaps rater. Published sets: summeval, newsroom, realsumm,
-    topical_chat, openmeva_roc.
+    topical_chat, openmeva_roc, bagel.
 
     Example: dhp correlate ratings.csv --human summeval=summeval.jsonl
     """

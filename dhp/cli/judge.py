@@ -17,7 +17,11 @@ from dhp.core.errors import InputError
 @click.option(
     "--protocol", multiple=True, default=("dhp",), metavar="NAME|FILE.yaml", help="See dhp protocols list."
 )
-@click.option("--task", default="summarization", metavar="NAME|FILE.yaml", help="What the systems had to do.")
+@click.option(
+    "--task",
+    metavar="NAME|FILE.yaml",
+    help="What the systems had to do; default: the set's, or summarization.",
+)
 @click.option("--out", required=True, metavar="FILE", help="Table of ratings: .csv, .jsonl or .parquet.")
 @click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
 @option_group("protocols", ProtocolOptions)
@@ -27,7 +31,7 @@ def judge(
     data: str,
     model: tuple[str, ...],
     protocol: tuple[str, ...],
-    task: str,
+    task: str | None,
     out: str,
     dry_run: bool,
     protocols: ProtocolOptions,
@@ -37,8 +41,8 @@ def judge(
     """Rate given texts without degrading them.
 
     DATA is a table with the columns source, output and optionally id, system, reference, or NAME=FILE of a
-    published set: summeval, newsroom, realsumm, topical_chat, openmeva_roc. The table of ratings goes to
-    dhp correlate.
+    published set: summeval, newsroom, realsumm, topical_chat, openmeva_roc, bagel. The table of ratings
+    goes to dhp correlate.
 
     Example: dhp judge summeval=summeval.jsonl --model metric/rouge1 --out ratings.csv
     """

@@ -18,6 +18,7 @@ from dhp.judge.judges.baseline import ConstantJudge, RandomJudge
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.judges.mock import mock_judge
 from dhp.judge.judges.recorded import RecordedJudge
+from dhp.judge.metrics.column import column_judge
 from dhp.judge.metrics.judge import metric_judge
 from dhp.judge.prompt_files import read_files
 from dhp.judge.requests import RequestBuilder
@@ -41,6 +42,7 @@ _BASELINES: dict[str, Callable[[int], PlainJudge]] = {
 
 _FINDERS: dict[str, Callable[[str, int], PlainJudge]] = {
     "baseline": lambda model, seed: Registry("model", _BASELINES)[model](seed),
+    "column": column_judge,
     "metric": metric_judge,
     "mock": mock_judge,
     "replay": lambda model, seed: RecordedJudge(model),

@@ -34,9 +34,9 @@ def read_rated(name: str, path: Path) -> list[RatedText]:
     Parameters
     ----------
     name
-        `summeval`, `newsroom`, `realsumm`, `topical_chat`, `openmeva_roc`, or `own` for a table of the user's
-        with the columns `source, output` and optionally `id` (of the source), `system`, `reference`,
-        `score:METRIC` and further texts.
+        `summeval`, `newsroom`, `realsumm`, `topical_chat`, `openmeva_roc`, `bagel`, or `own` for a table of
+        the user's with the columns `source, output` and optionally `id` (of the source), `system`,
+        `reference`, `score:METRIC` and further texts.
     path
         The file as its owners publish it.
 
@@ -124,6 +124,19 @@ def _openmeva(path: Path) -> Iterator[RatedText]:
             )
 
 
+def _bagel(path: Path) -> Iterator[RatedText]:
+    """A JSON object of items with `src` (the data to be said), `ref_summs`, `sys_summ` and `scores`."""
+    for name, row in json.loads(read_text(path)).items():
+        yield RatedText(
+            str(name),
+            str(row.get("system", "system")),
+            row["src"],
+            row["sys_summ"],
+            references=tuple(row["ref_summs"]),
+            scores={m: float(row["scores"][m]) for m in ("informativeness", "naturalness", "quality")},
+        )
+
+
 def _own(path: Path) -> Iterator[RatedText]:
     table = read_table(path)
     table.need(["source", "output"])
@@ -159,9 +172,22 @@ _READERS: dict[str, Callable[[Path], Iterator[RatedText]]] = {
     "realsumm": lambda path: _documents(path, "reference", "scores"),
     "topical_chat": _topical_chat,
     "openmeva_roc": _openmeva,
+    "bagel": _bagel,
     "own": _own,
 }
 RATED_SETS = tuple(name for name in _READERS if name != "own")
+TASKS = {
+    "topical_chat": "topical_chat",
+    "openmeva_roc": "story_completion",
+    "bagel": "data_to_text",
+}
+"""Set -> its task; that of all others is `summarization`."""
+FROM_REFERENCE = {
+    "realsumm": "its human scores are the share of the reference's facts that a summary holds (lite pyramid "
+    "recall, 24 systems): overlap with the reference is part of them",
+    "bagel": "its informativeness is rated against the reference: a judge that sees none cannot follow it",
+}
+"""Set -> why its human scores derive from the reference."""
 
 
 def is_rated_table(given: str) -> bool:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
-from dhp.loaders.rated import human_scores, read_rated
+from dhp.loaders.rated import FROM_REFERENCE, RATED_SETS, TASKS, human_scores, read_rated
 
 
 @pytest.mark.realdata
@@ -33,6 +34,26 @@ def test_openmeva(tmp_path: Path) -> None:
     file.write_text(json.dumps([{"doc_id": 7, "prompt": "Ann", "reference": "R", "gen": {"gpt": story}}]))
     (text,) = read_rated("openmeva_roc", file)
     assert (text.source_id, text.system, text.references, text.scores) == ("7", "gpt", ("R",), {"overall": 2})
+
+
+def test_bagel(tmp_path: Path) -> None:
+    file = tmp_path / "bagel.json"
+    scores = {"informativeness": 5, "naturalness": 4.5, "quality": 4, "rouge1_p": 0.3}
+    item = {
+        "src": "inform(name=X)",
+        "ref_summs": ["X.", "It is X."],
+        "sys_summ": "X it is.",
+        "scores": scores,
+    }
+    file.write_text(json.dumps({"0": item}))
+    (text,) = read_rated("bagel", file)
+    assert (text.source, text.output, text.references) == ("inform(name=X)", "X it is.", ("X.", "It is X."))
+    assert text.scores == {"informativeness": 5.0, "naturalness": 4.5, "quality": 4.0}
+
+
+def test_sets_name_tasks_that_exist() -> None:
+    assert {read_task(name).task for name in TASKS.values()} == set(TASKS.values())
+    assert {*TASKS, *FROM_REFERENCE} <= set(RATED_SETS)
 
 
 def test_own_tables(tmp_path: Path) -> None:

@@ -40,15 +40,7 @@ class MetricJudge(Judge):
         """The task with this metric in place of its own."""
         known = self.name in overlap.NAMES or self.name == "bertscore"
         scale = Scale(min=0, max=1) if known else Scale(min=-WIDE, max=0)
-        metric = Metric(
-            name=self.name.replace("-", "_").lower(),
-            label=self.name,
-            scale=scale,
-            definition=f"{self.name}, computed.",
-            steps=["Compute it."],
-            question=f"What is the {self.name} of this text?",
-            antonym="no overlap",
-        )
+        metric = computed_metric(self.name.replace("-", "_").lower(), self.name, scale)
         return task.model_copy(update={"metrics": [metric], "translations": {}})
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
@@ -72,6 +64,19 @@ class MetricJudge(Judge):
         if self.against == "source" or (self.against == "auto" and not c.references):
             return [c.source] if c.source.strip() else []
         return c.references
+
+
+def computed_metric(name: str, label: str, scale: Scale) -> Metric:
+    """The criterion of a judge that computes its scores and is shown no words."""
+    return Metric(
+        name=name,
+        label=label,
+        scale=scale,
+        definition=f"{label}, computed.",
+        steps=["Compute it."],
+        question=f"What is the {label} of this text?",
+        antonym="no overlap",
+    )
 
 
 def metric_judge(model: str, seed: int = 0) -> MetricJudge:

@@ -13,7 +13,7 @@ from dhp.judge.extraction.rating import read_rating
 from dhp.judge.prompts import Prompts, answer_scale
 
 FIVE = Scale(min=1.0, max=5.0)
-FORMS = [form for form in ANSWER_FORMS if form != "mix"]
+FORMS = [form for form in ANSWER_FORMS if form not in ("mix", "json")]
 
 
 def prompts(form: AnswerForm, language: str) -> Iterator[tuple[Scale, str]]:
