@@ -1,8 +1,7 @@
 """Measure how often the method errs, with judges whose sight is known.
 
 `level`: how often a judge that sees nothing passes D = 1, by the tests themselves. `pipeline`: the same by
-whole runs of a mock judge. `intervals`: how often 95 % intervals hold the true figure. `compare`: how often
-two equally good judges are told apart.
+whole runs of a mock judge. `intervals`: how often bootstrap intervals of D hold the true figure.
 
 Run it from anywhere: python scripts/calibration.py level
 """
@@ -19,7 +18,6 @@ from scipy.stats import binom
 import dhp
 from dhp.stats.bootstrap import Bootstrap, bootstrap
 from dhp.stats.combine import COMBINATIONS, Combination, combined
-from dhp.stats.compare import compare
 from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.intervals import KINDS, interval
@@ -199,22 +197,7 @@ def intervals(runs: int, n: int) -> None:
             )
 
 
-def comparisons(runs: int, n: int) -> None:
-    """Print how often two judges that see equally well are told apart."""
-    print(f"N = {n}, {runs} runs, {RESAMPLES} resamples: share with p <= 0.05 ({percent(*band(runs))})")
-    for strength in STRENGTHS:
-        p: dict[str, list[float]] = {"d_avg": [], "d_min": []}
-        for run in range(runs):
-            rng = np.random.default_rng([2, run])
-            both = [judged(strength, n, rng) for _ in range(2)]
-            found = compare([Design.of(one, LEVELS) for one in both], rng, resamples=RESAMPLES)
-            for quantity, values in p.items():
-                values.append(found[quantity].pairs[0].p)
-        line = ", ".join(f"{name} {np.mean(np.array(ps) <= 0.05):.1%}" for name, ps in p.items())
-        print(f"{strength:9} {line}", flush=True)
-
-
-PARTS = {"level": level, "pipeline": pipeline, "intervals": intervals, "compare": comparisons}
+PARTS = {"level": level, "pipeline": pipeline, "intervals": intervals}
 
 
 def main() -> None:

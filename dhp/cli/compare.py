@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from dhp.runs.compare import DatasetComparison
     from dhp.stats.compare import Comparison
 
-_SHOWN = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew": "D_min_EW"}
+_SHOWN = {
+    "detection": "detection",
+    "auroc": "AUROC",
+    "standardised_drop": "standardised drop",
+    "d_avg": "D_avg",
+}
 
 
 @click.command()
 @click.argument("run", nargs=-1, required=True)
 @click.option("--allow", **ALLOW)
-@click.option("--resamples", default=2000, metavar="K", help="Of the examples; 40 a pair or more.")
+@click.option("--resamples", default=10_000, metavar="K", help="Random swaps of labels.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
 def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: bool) -> None:
     """Compare judges that rated the same texts.

@@ -13,6 +13,7 @@ _OPTIONS = {
     "board": "--to",
     "d_avg": "--min-d-avg",
     "d_min": "--min-d-min",
+    "detection": "--min-detection",
     "fields": "--field",
     "judge_settings": "--scale, --threshold, --judge-version and the like",
     "judge_settings.fields": "--map",

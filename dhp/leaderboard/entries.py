@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.result_parts import Ends
 from dhp.analysis.results import Result
 from dhp.content.catalog import DATASETS, read_card, read_suite, read_task, task_names
 from dhp.core.seeding import text_hash
@@ -98,6 +99,16 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
             f"{older.place} ({older.result.created})"
         )
     return list(kept.values())
+
+
+def score(result: Result, quantity: str) -> tuple[float | None, Ends]:
+    """A figure that stands in the tables, with its interval where it has one."""
+    if quantity not in ("detection", "lowest_detection"):
+        return getattr(result, quantity), result.ci.get(quantity)
+    if (found := result.detection) is None:
+        return None, None
+    name = "avg" if quantity == "detection" else "min"
+    return getattr(found, name), found.ci[name]
 
 
 def judge_name(entry: Entry, among: Iterable[Entry]) -> str:

@@ -5,13 +5,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from dhp.core.text import printable, spreadsheet_safe
-from dhp.leaderboard.entries import Entry
+from dhp.leaderboard.entries import Entry, score
 from dhp.leaderboard.tables import RULES, Row, Table
 from dhp.report.formats import markdown_cell, markdown_table
 from dhp.report.labels import between, figure
 
 SCHEMA = "dhp.leaderboard/1"
-QUANTITIES = {"d_avg": "D_avg", "d_min": "D_min", "d_avg_ew": "D_avg_EW", "d_min_ew": "D_min_EW"}
+QUANTITIES = {
+    "detection": "detection",
+    "lowest_detection": "lowest detection",
+    "d_avg": "D_avg",
+    "d_min": "D_min",
+    "d_avg_ew": "D_avg_EW",
+    "d_min_ew": "D_min_EW",
+}
 _SHORT = ["rank", "model", "protocol"]
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -74,6 +81,7 @@ def as_latex(tables: Sequence[Table]) -> str:
     parts = [r"% \usepackage{booktabs}"]
     head = [
         *_SHORT,
+        *list(QUANTITIES.values())[:2],
         *(rf"$D_\mathrm{{{low.replace('_EW', ',EW')}}}$" for low in ("avg", "min", "avg_EW", "min_EW")),
     ]
     for table in tables:
@@ -82,7 +90,7 @@ def as_latex(tables: Sequence[Table]) -> str:
         parts.append(
             pd.DataFrame(rows, columns=head).to_latex(
                 index=False,
-                column_format="lllrrrr",
+                column_format="lllrrrrrr",
                 caption=f"{_latex(table.dataset)}: {_latex(shared)}. 95\\,\\% intervals in brackets.",
             )
         )
@@ -107,7 +115,7 @@ def shown_size(billions: float | None) -> str:
 def _record(row: Row) -> dict[str, Any]:
     entry: Entry = row.entry
     r = entry.result
-    scores = {name: getattr(r, name) for name in QUANTITIES}
+    scores = {name: score(r, name) for name in QUANTITIES}
     return {
         "rank": row.rank,
         "tied": row.tied,
@@ -116,8 +124,8 @@ def _record(row: Row) -> dict[str, Any]:
         "provider": entry.provider,
         "size_billions": entry.size,
         "protocol": r.protocol,
-        **scores,
-        **{f"{name}_ci": r.ci.get(name) for name in QUANTITIES},
+        **{name: value for name, (value, _) in scores.items()},
+        **{f"{name}_ci": ends for name, (_, ends) in scores.items()},
         "d_min_variant": r.d_min_variant,
         "d_min_variant_ew": r.d_min_variant_ew,
         "cost_per_1000": entry.cost,
@@ -131,7 +139,8 @@ def _record(row: Row) -> dict[str, Any]:
 def _cells(row: Row) -> list[str]:
     """The short row of a table to be printed."""
     r = row.entry.result
-    figures = [f"{figure(getattr(r, name))} [{between(r.ci.get(name))}]" for name in QUANTITIES]
+    found = (score(r, name) for name in QUANTITIES)
+    figures = [figure(value) + ("" if ends is None else f" [{between(ends)}]") for value, ends in found]
     return [shown_rank(row), r.model, r.protocol, *figures, shown_cost(row.entry.cost)]
 
 

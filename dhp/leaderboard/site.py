@@ -12,7 +12,7 @@ from dhp.core.errors import InputError
 from dhp.core.files import reason, replacing
 from dhp.core.text import printable
 from dhp.leaderboard.chart import bars
-from dhp.leaderboard.entries import Entry, judge_name, safe_name
+from dhp.leaderboard.entries import Entry, judge_name, safe_name, score
 from dhp.leaderboard.exports import (
     QUANTITIES,
     SCHEMA,
@@ -122,7 +122,7 @@ def _page(
     template: str, root: str, *, scripts: Sequence[str] = ("tables.js", "board.js"), **values: object
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
-    helpers = (dataset_file, judge_name, model_file, shown_cost, shown_rank, shown_size, size_class)
+    helpers = (dataset_file, judge_name, model_file, score, shown_cost, shown_rank, shown_size, size_class)
     made = page(
         template,
         styles=["board.css"],
@@ -204,7 +204,7 @@ def _data(tables: Sequence[Table]) -> dict[str, Any]:
 def _figures(entry: Entry) -> dict[str, Any]:
     r = entry.result
     return {
-        "averages": {name: _with_ends(getattr(r, name), r.ci.get(name)) for name in QUANTITIES},
+        "averages": {name: _with_ends(*score(r, name)) for name in QUANTITIES},
         "variants": {printable(v.variant): _with_ends(v.d, v.ci.get("d")) for v in r.variants},
     }
 
@@ -214,9 +214,9 @@ def _with_ends(value: float | None, ends: tuple[float, float] | None) -> list[fl
 
 
 def _pairs(table: Table, at: Callable[[Entry], int]) -> list[list[float | None]]:
-    """Two judges, the difference of D_avg with its interval, and its adjusted p-value."""
+    """Two judges, the difference of detection with its interval, and its adjusted p-value."""
     assert table.comparison is not None
-    found = table.comparison.scores["d_avg"].pairs
+    found = table.comparison.scores["detection"].pairs
     return [
         [at(table.compared[p.first]), at(table.compared[p.second]), p.difference, p.low, p.high, p.p_holm]
         for p in found

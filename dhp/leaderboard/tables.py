@@ -7,26 +7,24 @@ from typing import Literal
 import numpy as np
 
 from dhp.core.errors import InputError
-from dhp.leaderboard.entries import Entry
+from dhp.leaderboard.entries import Entry, score
 from dhp.report.labels import group_letters
 from dhp.runs.comparable import check_allowed
 from dhp.runs.compare import DatasetComparison, compare_results, unpaired
 from dhp.runs.reader import RunResult
 
 Rule = Literal["paired", "intervals", "figures"]
-RESAMPLES = 2000
 MOST_PAIRED = 16
-"""Judges that are compared by pairs. The more pairs, the more resamples Holm's correction takes, and time
-grows with the cube of the judges: about 8 s for 16 of them on 100 examples."""
+"""Judges that are compared by pairs; time grows with the square of their number."""
 RULES: dict[Rule, str] = {
-    "paired": "A rank is 1 + the number of judges that are better beyond doubt: a higher D_avg, and no "
-    "common group in the paired comparison of all judges on the same texts (bootstrap over examples, Holm "
+    "paired": "A rank is 1 + the number of judges that are better beyond doubt: a higher detection, and "
+    "no common group in the paired comparison of all judges on the same texts (label swaps by example, Holm "
     "over all pairs). Judges that share a group letter cannot be told apart at 0.05.",
-    "intervals": "A rank is 1 + the number of judges whose 95 % interval of D_avg lies wholly above. Judges "
-    "with overlapping intervals tie; a paired comparison on the same texts could tell some of them apart, "
-    f"but takes the ratings of all, and no more than {MOST_PAIRED} judges.",
-    "figures": "A rank is 1 + the number of judges with a higher D_avg; only equal figures tie, as intervals "
-    "are not at hand.",
+    "intervals": "A rank is 1 + the number of judges whose 95 % interval of detection lies wholly above. "
+    "Judges with overlapping intervals tie; a paired comparison on the same texts could tell some of them "
+    f"apart, but takes the ratings of all, and no more than {MOST_PAIRED} judges.",
+    "figures": "A rank is 1 + the number of judges with a higher detection; only equal figures tie, as "
+    "intervals are not at hand.",
 }
 """How ranks were found, for readers."""
 
@@ -37,7 +35,7 @@ class Row:
 
     entry: Entry
     rank: int | None
-    """From 1 on; equal ranks are ties. None where D_avg is undefined or there is nobody to compare with."""
+    """From 1 on; equal ranks are ties. None where detection is undefined or nobody is there to compare."""
     tied: bool
     groups: str = ""
     """Letters of the groups it belongs to; empty without a paired comparison."""
@@ -52,7 +50,7 @@ class Table:
     task: str
     rule: Rule
     rows: tuple[Row, ...]
-    """By rank, then D_avg."""
+    """By rank, then detection."""
     comparison: DatasetComparison | None
     """In the order of `compared`; None without a paired comparison."""
     compared: tuple[Entry, ...]
@@ -116,7 +114,7 @@ def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> lis
 
 
 def _table(entries: Sequence[Entry], allow: Collection[str]) -> Table:
-    there = [e for e in entries if e.result.d_avg is not None]
+    there = [e for e in entries if score(e.result, "detection")[0] is not None]
     rule, ranks, comparison = _ranked(there, allow)
     rows = []
     for entry in entries:
@@ -124,9 +122,9 @@ def _table(entries: Sequence[Entry], allow: Collection[str]) -> Table:
         rank = None if place is None or len(there) < 2 else ranks[place]
         letters = ""
         if comparison is not None and place is not None:
-            letters = group_letters(comparison.scores["d_avg"].groups, place)
+            letters = group_letters(comparison.scores["detection"].groups, place)
         rows.append(Row(entry, rank, ranks.count(rank) > 1 if rank else False, letters))
-    rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(row.entry.result.d_avg or 0.0)))
+    rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(score(row.entry.result, "detection")[0] or 0.0)))
     first, end = entries[0], _end(entries)
     shared = {part: value for part, value in first.shared.items() if part not in allow}
     return Table(shared, first.task, rule, tuple(rows), comparison, tuple(there), end)
@@ -150,17 +148,17 @@ def _ranked(
     paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
     if paired and unpaired(rated) is None:
         found = _comparison(rated, allow)
-        by_average = found.scores["d_avg"]
+        by_average = found.scores["detection"]
         if np.isfinite(by_average.point).all():
             return "paired", group_ranks(by_average.point.tolist(), by_average.groups), found
-    intervals = [ends for e in entries if (ends := e.result.ci.get("d_avg")) is not None]
+    intervals = [ends for e in entries if (ends := score(e.result, "detection")[1]) is not None]
     if entries and len(intervals) == len(entries):
         return "intervals", overlap_ranks(intervals), None
-    return "figures", competition_ranks([e.result.d_avg or 0.0 for e in entries]), None
+    return "figures", competition_ranks([score(e.result, "detection")[0] or 0.0 for e in entries]), None
 
 
 def _comparison(rated: Sequence[RunResult], allow: Collection[str]) -> DatasetComparison:
     for run in rated[1:]:
         if set(run.ratings.examples) != set(rated[0].ratings.examples):
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
-    return compare_results(rated[0].result.dataset, rated, {"protocol", *allow}, RESAMPLES)
+    return compare_results(rated[0].result.dataset, rated, {"protocol", *allow}, ("detection",))

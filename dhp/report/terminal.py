@@ -120,7 +120,7 @@ def _totals(result: Result) -> list[dict[str, str]]:
         {"variant": f"D_min_EW  {result.d_min_variant_ew or ''}", "D_EW": _total(result.d_min_ew)},
     ]
     if (found := result.detection) is not None:
-        lowest = f"lowest detection  {found.min_variant or ''}"
+        lowest = f"lowest  {found.min_variant or ''}"
         rows[:0] = [
             {"variant": name, "detection": percent(value), "95 %": percents(found.ci[key])}
             for name, value, key in (("detection", found.avg, "avg"), (lowest, found.min, "min"))

@@ -15,10 +15,10 @@ from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, check_allowed, differences
 from dhp.runs.reader import RunResult, read_run
-from dhp.stats.compare import Comparison, compare
-from dhp.stats.design import Design
+from dhp.stats.compare import QUANTITIES, Comparison, JudgeScores, compare
+from dhp.stats.swap import RESAMPLES
 
-_DRAWS_PER_PAIR = 40
+_SWAPS_PER_PAIR = 40
 """p is at least 1 / (resamples + 1), Holm multiplies it by the number of pairs, and 1 / 40 is below 0.05."""
 
 
@@ -31,7 +31,7 @@ class DatasetComparison:
     judges: tuple[str, ...]
     """Model, with the protocol where it was allowed to differ."""
     scores: dict[str, Comparison]
-    """`d_avg`, `d_min`, `d_avg_ew`, `d_min_ew` -> the comparison by it."""
+    """`detection`, `auroc`, `standardised_drop`, `d_avg` -> the comparison by it."""
     shared_styles: dict[str, npt.NDArray[np.float64]]
     """`originals`, `degraded` -> Spearman's correlation of the judges' scores over texts, shape (K, K), the
     mean over metrics; NaN where undefined."""
@@ -45,9 +45,9 @@ class DatasetComparison:
 
 
 def compare_runs(
-    folders: Sequence[str | Path], *, allow: Collection[str] = (), resamples: int = 2000
+    folders: Sequence[str | Path], *, allow: Collection[str] = (), resamples: int = RESAMPLES
 ) -> list[DatasetComparison]:
-    """Compare the judges of run folders, dataset by dataset, by a paired bootstrap over examples.
+    """Compare the judges of run folders, dataset by dataset, by swapping labels example by example.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def compare_runs(
     allow
         Parts of the signature that may differ; see `dhp.runs.comparable`.
     resamples
-        Of the examples, at least 1; 40 for each pair of judges are taken where that is more, as the adjusted
+        Random swaps, at least 1; 40 for each pair of judges are taken where that is more, as the adjusted
         p-values of many pairs could not fall below 0.05 with fewer.
 
     Raises
@@ -93,13 +93,16 @@ def compare_runs(
 
 
 def compare_results(
-    dataset: str, entries: Sequence[RunResult], allow: Collection[str] = (), resamples: int = 2000
+    dataset: str,
+    entries: Sequence[RunResult],
+    allow: Collection[str] = (),
+    quantities: Collection[str] = QUANTITIES,
 ) -> DatasetComparison:
-    """Compare the judges of one dataset; parameters and errors as for `compare_runs`.
+    """Compare the judges of one dataset by some of the figures; else as `compare_runs`.
 
     A test in which a judge is `unpaired` is left out for all.
     """
-    return _compared(dataset, entries, _judges(dataset, entries, allow), resamples)
+    return _compared(dataset, entries, _judges(dataset, entries, allow), RESAMPLES, quantities)
 
 
 def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
@@ -147,32 +150,63 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
 
 
 def _compared(
-    dataset: str, entries: Sequence[RunResult], judges: tuple[str, ...], resamples: int
+    dataset: str,
+    entries: Sequence[RunResult],
+    judges: tuple[str, ...],
+    resamples: int,
+    quantities: Collection[str] = QUANTITIES,
 ) -> DatasetComparison:
     first = entries[0]
     levels = {v.variant: v.level for v in first.result.variants}
-    metrics = first.ratings.metrics
-    weights = [
-        [math.nan if (w := v.metrics[m].weight) is None else w for m in metrics]
-        for v in first.result.variants
-    ]
-    designs = [
-        Design.of(
-            e.ratings.difference_table(list(levels), metrics),
-            list(levels.values()),
-            np.array(weights),
-            method="scipy" if first.result.statistics == "paper" else "exact",
-            combination=first.result.combination,
-        )
-        for e in entries
-    ]
+    scores, clusters = judge_scores(dataset, entries, list(levels))
     found = compare(
-        designs,
+        scores,
+        list(levels.values()),
         np.random.default_rng(int.from_bytes(key_digest(*(e.ratings.digest for e in entries)))),
-        resamples=max(resamples, _DRAWS_PER_PAIR * math.comb(len(entries), 2)),
+        weights=stated_weights(first),
+        clusters=clusters,
+        quantities=quantities,
+        combination=first.result.combination,
+        resamples=max(resamples, _SWAPS_PER_PAIR * math.comb(len(entries), 2)),
     )
     shared = shared_styles([e.ratings for e in entries], list(levels))
-    return DatasetComparison(dataset, len(first.ratings.examples), judges, found, shared)
+    return DatasetComparison(dataset, len(scores[0].original), judges, found, shared)
+
+
+def stated_weights(entry: RunResult) -> npt.NDArray[np.float64]:
+    """The expert weights that a result states, shape (variants, metrics); NaN where it states none."""
+    return np.array(
+        [
+            [math.nan if (w := v.metrics[m].weight) is None else w for m in entry.ratings.metrics]
+            for v in entry.result.variants
+        ]
+    )
+
+
+def judge_scores(
+    dataset: str, entries: Sequence[RunResult], variants: Sequence[str]
+) -> tuple[list[JudgeScores], npt.NDArray[np.int64] | None]:
+    """What judges said of the examples that all of them rated, by name, and the clusters of these.
+
+    Raises `InputError` for judges without an example in common.
+    """
+    metrics = entries[0].ratings.metrics
+    common = sorted(set.intersection(*(set(e.ratings.examples) for e in entries)))
+    if not common:
+        raise InputError(
+            f"dataset '{dataset}': {entries[0].place} and {entries[1].place} have no example in common; "
+            "allowed: judges that rated the same examples"
+        )
+    found = []
+    for ratings in (e.ratings for e in entries):
+        rows = np.isin(sorted(ratings.examples), common)
+        original, degraded = ratings.score_tables(variants)
+        order = [ratings.metrics.index(metric) for metric in metrics]
+        differences = ratings.difference_table(variants, metrics)
+        found.append(JudgeScores(original[rows][:, order], degraded[rows][..., order], differences[rows]))
+    first = entries[0].ratings
+    clusters = None if first.clusters is None else first.clusters[np.isin(sorted(first.examples), common)]
+    return found, clusters
 
 
 def _plain(value: Any) -> Any:

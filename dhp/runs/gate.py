@@ -1,15 +1,29 @@
-"""A gate for runs: how much a judge must discern, and how far it may fall below an earlier run."""
+"""A gate for runs: how much a judge must detect, and that it lost nothing against an earlier run.
+
+A loss is tested by swapping the two runs' labels example by example: the gate fails only where it is proven
+that detection fell by more than the margin, over all variants or in one of them (Holm over all of these). A
+judge that samples its answers and did not change therefore passes.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
+from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, check_allowed, differences, same_judge
-from dhp.runs.reader import read_results, read_run
+from dhp.runs.compare import judge_scores, stated_weights
+from dhp.runs.reader import RATINGS, RunResult, read_results, read_run
+from dhp.stats.compare import averaged
+from dhp.stats.detection import detection_influences
+from dhp.stats.multiplicity import holm
+from dhp.stats.swap import NonInferiority, noninferiority
 
 _SHOWN = {"d_min": "D_min", "d_avg": "D_avg"}
+_ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,29 +33,37 @@ class Gate:
     Raises
     ------
     InputError
-        Without any condition, for one that is not finite or a negative fall, and for a fall without an
-        earlier run or the reverse.
+        Without any condition, for one that is not finite or out of range, and for a loss without an earlier
+        run or the reverse.
     """
 
     d_min: float | None = None
     """The least D_min allowed."""
     d_avg: float | None = None
     """The least D_avg allowed."""
+    detection: float | None = None
+    """The least detection over all variants allowed, in per cent."""
     max_drop: float | None = None
-    """How far D_min and D_avg may each fall below those of the earlier run, 0 or more."""
+    """Points of detection, 0 to 100, that may be lost against the earlier run."""
     against: Path | None = None
-    """Folder of the earlier run, or its results file."""
+    """Folder of the earlier run, with its ratings."""
     allow: Collection[str] = ()
     """Parts of the signature that may differ from the earlier run; see `dhp.runs.comparable`."""
 
     def __post_init__(self) -> None:
         check_allowed(self.allow)
-        conditions = {"`d_min`": self.d_min, "`d_avg`": self.d_avg, "`max_drop`": self.max_drop}
+        conditions = {
+            "`d_min`": self.d_min,
+            "`d_avg`": self.d_avg,
+            "`detection`": self.detection,
+            "`max_drop`": self.max_drop,
+        }
         for option, value in conditions.items():
             if value is not None and not abs(value) < float("inf"):
                 raise InputError(f"{option} {value}: must be a finite number")
-        if self.max_drop is not None and self.max_drop < 0:
-            raise InputError(f"`max_drop` {self.max_drop}: allowed: 0 or more")
+        for option in ("`detection`", "`max_drop`"):
+            if (value := conditions[option]) is not None and not 0 <= value <= 100:
+                raise InputError(f"{option} {value:g}: allowed: 0 to 100, in per cent")
         if (self.max_drop is None) != (self.against is None):
             raise InputError("`max_drop` and `against`: belong together; give both or neither")
         if all(value is None for value in conditions.values()):
@@ -62,26 +84,29 @@ class Verdict:
 def check_run(folder: str | Path, gate: Gate) -> Verdict:
     """Hold a gate against every result of a run.
 
-    An undefined D does not pass. Two runs are compared by dataset and name of the protocol, across edits of
-    its prompts and settings; by model too where a run has several models, as otherwise the judge before and
-    the judge after may bear different names. Either run is named by its folder or its results file.
+    An undefined figure does not pass. Two runs are compared by dataset and name of the protocol, across edits
+    of its prompts and settings; by model too where a run has several models, as otherwise the judge before
+    and the judge after may bear different names. What neither fell nor held beyond doubt is `undecided`, and
+    passes. Without an earlier run a results file is enough.
 
     Raises
     ------
     InputError
         For a folder that holds no run, one with doses, whose averages mean nothing, an earlier run that
         lacks a result or differs in data, number of examples, suite, method, metrics, weights or statistics,
-        one with a dataset that the run lacks, and a run that stopped early where more is asked of it than
-        D_min >= 1.
+        one with a dataset that the run lacks, runs without ratings where a loss is asked about, and a run
+        that stopped early where more is asked of it than D_min >= 1.
     """
     results = _averaged(folder)
     _check_stopped(folder, results, gate)
     broken = [line for r in results for line in _broken(r, gate)]
+    undecided: list[str] = []
     if gate.against is not None:
         pairs = _pairs(folder, results, gate.against, gate.allow)
-        broken += [line for new, old in pairs for line in _fallen(new, old, gate.max_drop or 0.0)]
+        lost, undecided = _losses(pairs, folder, gate)
+        broken += lost
     doubts = tuple(f"{_name(r)}: {warning}" for r in results for warning in r.warnings)
-    said = dict.fromkeys(broken or _held(results, gate))
+    said = dict.fromkeys(broken or [*_held(results, gate), *undecided, _counted(results)])
     return Verdict(not broken, f"{'not met' if broken else 'met'}: {'; '.join(said)}", doubts)
 
 
@@ -115,6 +140,12 @@ def _broken(result: Result, gate: Gate) -> Iterator[str]:
         if d is None or d < least:
             below = "is undefined" if d is None else f"= {d:.4g}{of} is below {least:g}"
             yield f"{_name(result)}: {_SHOWN[figure]} {below}"
+
+    if gate.detection is not None:
+        value = _detection(result)
+        if value is None or value * 100 < gate.detection:
+            below = "is undefined" if value is None else f"{value * 100:.1f} % is below {gate.detection:g} %"
+            yield f"{_name(result)}: detection {below}"
 
 
 def _pairs(
@@ -157,16 +188,60 @@ def _counterpart(
     return alike[0]
 
 
-def _fallen(new: Result, old: Result, allowed: float) -> Iterator[str]:
-    for figure, shown in _SHOWN.items():
-        after, before = getattr(new, figure), getattr(old, figure)
-        if after is None or before is None:
-            yield f"{_name(new)}: {shown} is undefined{'' if after is None else ' in the earlier run'}"
-        elif before - after > allowed:
-            yield (
-                f"{_name(new)}: {shown} fell by {before - after:.4g} from {before:.4g} to {after:.4g}, "
-                f"more than {allowed:g}"
-            )
+def _losses(
+    pairs: Sequence[tuple[Result, Result]], folder: str | Path, gate: Gate
+) -> tuple[list[str], list[str]]:
+    """What was lost beyond doubt, and what is not known or held."""
+    against, allowed = str(gate.against), gate.max_drop or 0.0
+    rated = [(_rated(folder, new), _rated(against, old)) for new, old in pairs]
+    tests = [_tested(new, old, allowed / 100) for new, old in rated]
+    adjusted = np.exp(holm(np.log(np.concatenate([test.p_inferior for _, test in tests])))).tolist()
+    lost, others = [], []
+    for (new, _), (names, test) in zip(rated, tests, strict=True):
+        p_values, adjusted = adjusted[: len(names)], adjusted[len(names) :]
+        judge, overall = _name(new.result), 100 * float(test.difference[0])
+        fallen = [
+            f"{judge}: {name} fell by {-100 * apart:.1f} points, more than {allowed:g} (p = {p:.2g})"
+            for name, apart, p in zip(names, test.difference.tolist(), p_values, strict=True)
+            if p <= _ALPHA
+        ]
+        if np.isnan(overall):
+            lost.append(f"{judge}: detection is undefined in one of the runs")
+        lost += fallen
+        change = f"{judge}: detection {overall:+.1f} points against {against}"
+        if test.p_noninferior[0] <= _ALPHA:
+            others.append(f"{change}, no loss of {allowed:g}")
+        else:
+            others.append(f"undecided: {change}, a loss of {allowed:g} is neither proven nor ruled out")
+    return lost, others
+
+
+def _rated(place: str | Path, result: Result) -> RunResult:
+    """A result with its ratings."""
+    folder = Path(place).parent if Path(place).is_file() else Path(place)
+    if not (folder / RATINGS).is_file():
+        raise InputError(f"{place}: `max_drop` needs the ratings of both runs; allowed: run folders")
+    key = (result.model, result.protocol, result.dataset)
+    rated = read_run(folder).rated
+    return next(e for e in rated if (e.result.model, e.result.protocol, e.result.dataset) == key)
+
+
+def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], NonInferiority]:
+    """The names of the figures, detection over all variants first, and the test of each."""
+    levels = {v.variant: v.level for v in new.result.variants}
+    (mine, theirs), clusters = judge_scores(new.result.dataset, [new, old], list(levels))
+    lacking = np.isnan(mine.differences) | np.isnan(theirs.differences)
+    figures = [
+        averaged(
+            detection_influences(np.where(lacking, np.nan, judge.differences)),
+            list(levels.values()),
+            stated_weights(new),
+            each=True,
+        )
+        for judge in (mine, theirs)
+    ]
+    rng = np.random.default_rng(int.from_bytes(key_digest(new.ratings.digest, old.ratings.digest, "gate")))
+    return ["detection", *levels], noninferiority(figures[0], figures[1], margin, rng, clusters)
 
 
 def _held(results: Results, gate: Gate) -> Iterator[str]:
@@ -174,9 +249,17 @@ def _held(results: Results, gate: Gate) -> Iterator[str]:
         if least is not None:
             lowest, place = min((float(getattr(r, figure)), _name(r)) for r in results)
             yield f"{_SHOWN[figure]} is {least:g} or more, the smallest {lowest:.4g} ({place})"
-    if gate.max_drop is not None:
-        yield f"D_min and D_avg fell by at most {gate.max_drop:g} against {gate.against}"
-    yield f"{len(results)} result{'s' if len(results) > 1 else ''}"
+    if gate.detection is not None:
+        lowest, place = min((_detection(r) or 0.0, _name(r)) for r in results)
+        yield f"detection is {gate.detection:g} % or more, the smallest {lowest * 100:.1f} % ({place})"
+
+
+def _counted(results: Results) -> str:
+    return f"{len(results)} result{'s' if len(results) > 1 else ''}"
+
+
+def _detection(result: Result) -> float | None:
+    return None if result.detection is None else result.detection.avg
 
 
 def _name(result: Result) -> str:

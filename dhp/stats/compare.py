@@ -1,151 +1,255 @@
-"""Which of several models is the better judge, as far as the same examples can tell."""
+"""Which of several judges is better, as far as the same examples can tell: label swaps, pair by pair."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.design import Design, Scores
-from dhp.stats.intervals import ends
+from dhp.stats.auroc import auroc_influences, standardised_drop_influences
+from dhp.stats.combine import DEFAULT_COMBINATION, Combination
+from dhp.stats.design import Design
+from dhp.stats.detection import detection_influences
+from dhp.stats.influences import Influences, student_interval, weighted, wilson_interval
+from dhp.stats.layout import checked_table, level_shares, metric_weights
 from dhp.stats.multiplicity import holm
-from dhp.stats.wilcoxon.resampled import draws
+from dhp.stats.swap import RESAMPLES, Swapped, swap, swap_discernment
 
 Floats = npt.NDArray[np.float64]
-QUANTITIES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
+QUANTITIES = ("detection", "auroc", "standardised_drop", "d_avg")
+_OF_D = 2000
+"""Swaps for D_avg, which take longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two models compared; NaN where undefined."""
+    """Two judges compared; NaN where undefined."""
 
     first: int
-    """Index of the model."""
+    """Index of the judge."""
     second: int
     difference: float
-    """The score of the first less that of the second."""
+    """The figure of the first less that of the second."""
     low: float
+    """95 % confidence limits; NaN for D_avg, which has none."""
     high: float
     p: float
-    """Two-sided; at least 1 / (resamples + 1)."""
+    """Two-sided, by label swaps; at least 1 / (resamples + 1)."""
     p_holm: float
     """Adjusted over all pairs (Holm 1979)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """K models compared by one score, on the pairs of scores that all of them have; NaN where undefined."""
+    """K judges compared by one figure, on the pairs of scores that all of them have; NaN where undefined."""
 
     point: Floats
-    """Scores, shape (K,)."""
+    """Figures, shape (K,)."""
     low: Floats
+    """Confidence limits; NaN for D_avg."""
     high: Floats
     rank: Floats
-    """1 is the highest score; equal ones share the mean rank. Shape (K,)."""
+    """1 is the highest figure; equal ones share the mean rank. Shape (K,)."""
     rank_low: Floats
-    """Percentile interval of the rank over the resamples."""
+    """1 + the judges that are better beyond doubt, by `p_holm`."""
     rank_high: Floats
+    """K - the judges that are worse beyond doubt."""
     pairs: tuple[Pair, ...]
-    """Every pair of models once, in order."""
+    """Every pair of judges once, in order."""
     groups: tuple[tuple[int, ...], ...]
-    """Largest sets of models of which no two are told apart by `p_holm` (Piepho 2004), the best first; two
-    models differ where no group holds both. Models without a score are in none."""
+    """Largest sets of judges of which no two are told apart by `p_holm` (Piepho 2004), the best first; two
+    judges differ where no group holds both. Judges without a figure are in none."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeScores:
+    """What a judge said of n examples, V variants and M metrics; NaN where a score is missing."""
+
+    original: Floats
+    """Shape (n, M)."""
+    degraded: Floats
+    """Shape (n, V, M)."""
+    differences: Floats
+    """Original minus degraded on its exact grid, shape (n, V, M)."""
 
 
 def compare(
-    designs: Sequence[Design], rng: np.random.Generator, *, resamples: int = 2000, level: float = 0.95
+    judges: Sequence[JudgeScores],
+    levels: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    weights: npt.ArrayLike | None = None,
+    clusters: npt.ArrayLike | None = None,
+    quantities: Collection[str] = QUANTITIES,
+    combination: Combination = DEFAULT_COMBINATION,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
 ) -> dict[str, Comparison]:
-    """Compare two or more models by D_avg and D_min, plain and weighted: a paired bootstrap over examples.
+    """Compare two or more judges by detection, AUROC, standardised drop and D_avg.
 
-    A pair of scores that one model lacks is left out for all, so that every model is tested on the same
-    pairs; scores may differ from those of a model alone. The null hypothesis of a pair of models is that
-    their scores are equal, against either direction: p = (c + 1) / (R + 1), where c counts the resamples
-    whose difference is at least as far from the median of all as the observed one is from 0 (Davison and
-    Hinkley 1997). Intervals are `centred` ones of `interval`.
+    Each figure is the mean over levels of the mean over the variants of a level; metrics count by their
+    weights (in D_avg alike). A pair of scores that one judge lacks is left out for all. The null hypothesis
+    of a pair of judges is that their labels may be swapped; see `dhp.stats.swap`.
 
     Parameters
     ----------
-    designs
-        One a model, of the same examples, variants and metrics; all but the differences is that of the first.
-    rng, resamples
-        As for `bootstrap`.
+    judges
+        Of the same examples, variants and metrics.
+    levels : V names
+        The level of each variant.
+    rng
+        The only source of randomness.
+    weights, clusters
+        As for `dhp.stats.detection.detection`.
+    quantities
+        Some of `QUANTITIES`.
+    combination
+        Of the metrics' p-values, for D_avg.
+    resamples
+        Random swaps; for D_avg a fifth of the default.
     level
-        As for `interval`; models are told apart at 1 - level.
+        Of the intervals, in (0, 1); judges are told apart at 1 - level.
 
     Returns
     -------
     dict
-        One `Comparison` for each of `d_avg`, `d_min`, `d_avg_ew` and `d_min_ew`.
+        One `Comparison` for each quantity.
 
     Raises
     ------
     ValueError
-        If there are fewer than two models, shapes differ, or as for `bootstrap` and `interval`.
+        If there are fewer than two judges, shapes differ or a parameter is out of range.
     """
-    shapes = {design.differences.shape for design in designs}
-    if len(designs) < 2 or len(shapes) > 1:
-        raise ValueError(f"designs must be two or more of one shape, not {len(designs)} of {sorted(shapes)}")
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, not {resamples}")
-    lacking = np.any([np.isnan(design.differences) for design in designs], axis=0)
-    common = [
-        replace(designs[0], differences=np.where(lacking, np.nan, design.differences)) for design in designs
-    ]
-    n = designs[0].n
-    parts: list[list[Scores]] = [[] for _ in common]
-    for times in draws(n, n, resamples, rng):
-        for design, mine in zip(common, parts, strict=True):
-            mine.append(design.sampled(times))
-    drawn = [Scores.joined(mine) for mine in parts]
-    points = [design.point for design in common]
-    without = [design.without_each() for design in common]
+    shapes = {judge.differences.shape for judge in judges}
+    if len(judges) < 2 or len(shapes) > 1:
+        raise ValueError(f"judges must be two or more of one shape, not {len(judges)} of {sorted(shapes)}")
+    common = _in_common(judges)
     return {
-        name: _compared(_columns(drawn, name), _columns(points, name), _columns(without, name), level)
-        for name in QUANTITIES
+        name: _by_discernment(common, levels, rng, clusters, combination, min(resamples, _OF_D), level)
+        if name == "d_avg"
+        else _by_figure(common, name, levels, weights, rng, clusters, resamples, level)
+        for name in quantities
     }
 
 
-def _columns(scores: Sequence[Scores], quantity: str) -> Floats:
-    return np.column_stack([getattr(one, quantity) for one in scores])
+def _by_figure(
+    judges: Sequence[JudgeScores],
+    quantity: str,
+    levels: Sequence[str],
+    weights: npt.ArrayLike | None,
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None,
+    resamples: int,
+    level: float,
+) -> Comparison:
+    figures = [averaged(_TESTS[quantity](judge), levels, weights) for judge in judges]
+    bounds = None if quantity == "standardised_drop" else (-1.0, 1.0)
+    limits = student_interval if bounds is None else wilson_interval
+    ends = np.array([np.ravel(limits(each, clusters, level)) for each in figures])
+    swapped = [
+        swap(one, other, rng, clusters, resamples=resamples, level=level, bounds=bounds)
+        for one, other in combinations(figures, 2)
+    ]
+    return _compared(np.array([each.value[0] for each in figures]), ends, swapped, 1 - level)
 
 
-def _compared(drawn: Floats, points: Floats, left_out: Floats, level: float) -> Comparison:
-    """Of resamples (R, K), the data (1, K) and the data without each example (n, K)."""
-    point = points[0]
-    scores = ends(drawn, point, left_out, level, "centred")
-    pairs = list(combinations(range(point.size), 2))
-    first, second = np.array(pairs).T
-    apart = drawn[:, first] - drawn[:, second]
-    difference = point[first] - point[second]
-    found = ends(apart, difference, left_out[:, first] - left_out[:, second], level, "centred")
-    p = np.where(np.isnan(found.low), np.nan, _p(apart, difference))
+def _in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
+    """Without the pairs of scores that some judge lacks."""
+    lacking = np.any([np.isnan(checked_table(judge.differences)) for judge in judges], axis=0)
+    return [
+        JudgeScores(
+            judge.original,
+            np.where(lacking, np.nan, judge.degraded),
+            np.where(lacking, np.nan, judge.differences),
+        )
+        for judge in judges
+    ]
+
+
+def averaged(
+    tests: Influences, levels: Sequence[str], weights: npt.ArrayLike | None, *, each: bool = False
+) -> Influences:
+    """The mean of figures of shape (V, M) over levels, of shape (1,).
+
+    Over all variants of which every metric with weight has a pair; with `each` these variants follow, and
+    the shape is (1 + V,), NaN where a variant is undefined.
+    """
+    rows = metric_weights(weights, *tests.value.shape)
+    defined = np.all(tests.there.any(axis=0) | (rows == 0), axis=1)
+    _, shares = level_shares(levels, defined)
+    coefficients = shares[-1:, :, None] * rows
+    if each:
+        coefficients = np.concatenate([coefficients, np.eye(len(rows))[:, :, None] * rows])
+    return weighted(tests, coefficients)
+
+
+_TESTS = {
+    "detection": lambda judge: detection_influences(judge.differences),
+    "auroc": lambda judge: auroc_influences(judge.original, judge.degraded),
+    "standardised_drop": lambda judge: standardised_drop_influences(judge.original, judge.degraded),
+}
+
+
+def _by_discernment(
+    judges: Sequence[JudgeScores],
+    levels: Sequence[str],
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None,
+    combination: Combination,
+    resamples: int,
+    level: float,
+) -> Comparison:
+    points = [float(Design.of(j.differences, levels, combination=combination).point.d_avg[0]) for j in judges]
+    swapped = [
+        swap_discernment(
+            one.differences,
+            other.differences,
+            levels,
+            rng,
+            clusters,
+            combination=combination,
+            resamples=resamples,
+        )
+        for one, other in combinations(judges, 2)
+    ]
+    return _compared(np.array(points), np.full((len(judges), 2), np.nan), swapped, 1 - level)
+
+
+def _compared(point: Floats, ends: Floats, swapped: Sequence[Swapped], alpha: float) -> Comparison:
+    """Of figures (K,), their limits (K, 2), and the swaps of all pairs."""
+    indices = list(combinations(range(point.size), 2))
+    p = np.array([float(each.p[0]) for each in swapped])
     p_holm = np.exp(holm(np.log(p)))
-    ranks = ends(_ranks(drawn), point, left_out, level, "percentile", discrete=True)
-    columns = (difference, found.low, found.high, p, p_holm)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    pairs = tuple(
+        Pair(
+            i,
+            j,
+            float(point[i] - point[j]),
+            float(each.low[0]),
+            float(each.high[0]),
+            float(q),
+            float(adjusted),
+        )
+        for (i, j), each, q, adjusted in zip(indices, swapped, p, p_holm, strict=True)
+    )
+    apart = [(pair.first, pair.second) for pair in pairs if pair.p_holm <= alpha]
+    better, worse = np.zeros(point.size), np.zeros(point.size)
+    for i, j in apart:
+        winner, loser = (i, j) if point[i] > point[j] else (j, i)
+        better[loser] += 1
+        worse[winner] += 1
+    there = ~np.isnan(point)
     return Comparison(
         point,
-        np.maximum(scores.low, 0.0),
-        scores.high,
-        _ranks(points)[0],
-        ranks.low,
-        ranks.high,
-        tuple(Pair(*pair, *row) for pair, row in zip(pairs, rows, strict=True)),
-        _groups(point, [pair for pair, q in zip(pairs, p_holm, strict=True) if q <= 1 - level]),
+        ends[:, 0],
+        ends[:, 1],
+        _ranks(point[None])[0],
+        np.where(there, 1 + better, np.nan),
+        np.where(there, there.sum() - worse, np.nan),
+        pairs,
+        _groups(point, apart),
     )
-
-
-def _p(drawn: Floats, observed: Floats) -> Floats:
-    """Two-sided p-values of differences (R, pairs) around their own median; undefined ones do not count."""
-    there = ~np.isnan(drawn)
-    margin = 1e-9 * np.maximum(np.abs(observed), 1)
-    centre = [
-        np.median(column[mine]) if mine.any() else 0.0 for column, mine in zip(drawn.T, there.T, strict=True)
-    ]
-    far = there & (np.abs(drawn - centre) >= np.abs(observed) - margin)
-    p: Floats = (far.sum(axis=0) + 1) / (there.sum(axis=0) + 1)
-    return p
 
 
 def _ranks(scores: Floats) -> Floats:

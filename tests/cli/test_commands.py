@@ -30,7 +30,7 @@ def test_benchmark_prints_a_table_and_writes_the_run_folder(dhp: Run, tmp_path: 
         "random_typos",
         "D_avg",
         "D_min  wrong_ending",
-        "missed",
+        "undecided",
         "noticed",
         "seed:0",
     ):

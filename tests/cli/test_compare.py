@@ -23,7 +23,7 @@ def test_tables_and_figures_of_three_judges(dhp: Run) -> None:
     assert ranked == ["mock/ideal", "mock/noisy", "baseline/random"]
     assert "cannot be told apart" in done.out
     found = json.loads(dhp("compare", *folders, "--json").out)
-    assert found[0]["scores"]["d_avg"]["rank"] == [3, 1, 2]
+    assert found[0]["scores"]["detection"]["rank"] == [3, 1, 2]
     alone = dhp("compare", folders[0])
     assert alone.code == 2
     assert "has one judge only" in alone.err
@@ -46,9 +46,9 @@ def test_what_is_undefined_is_a_dash(dhp: Run) -> None:
         assert "nan" not in done.out
         assert "––" not in done.out
         assert "– (" not in done.out
-    _, d, ends, rank, letter = single.out.splitlines()[3].split()
-    assert (ends, rank, letter) == ("–", "1", "a")
-    assert float(d) > 0
+    _, detection, ends, _rank, span, letter = single.out.splitlines()[3].split()
+    assert (ends, span, letter) == ("–", "(1–2)", "a")
+    assert 0.5 < float(detection) <= 1
     assert silent.out.splitlines()[3].split() == ["mock/ideal?unparsable=1", "–", "–", "–"]
 
 

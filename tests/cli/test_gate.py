@@ -1,10 +1,12 @@
 """A gate: passes what holds, names what does not, refuses what cannot be compared."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import dhp as library
@@ -28,9 +30,24 @@ def results() -> library.Results:
     return library.Results([blind[0], replace(ideal, model=blind[0].model)])
 
 
-def write(folder: Path, results: library.Results) -> Path:
+def write(folder: Path, results: library.Results, *, rated: bool = False) -> Path:
+    """A run folder with these results, and with ratings of judges that all say the same."""
     folder.mkdir()
     (folder / "results.json").write_text(json.dumps(results.to_json()))
+    if rated:
+        tables = [
+            pd.DataFrame(
+                [
+                    (f"e{i}", name, metric, 5.0 - (name != "original"), r.model, r.protocol, r.dataset)
+                    for i in range(8)
+                    for name in ("original", *(v.variant for v in r.variants))
+                    for metric in r.variants[0].metrics
+                ],
+                columns=["example", "variant", "metric", "score", "model", "protocol", "dataset"],
+            )
+            for r in results
+        ]
+        pd.concat(tables).to_parquet(folder / "ratings.parquet")
     return folder
 
 
@@ -68,8 +85,7 @@ def test_one_figure_below_fails_and_is_named(dhp: Run, tmp_path: Path, results: 
     "condition",
     [
         ("--min-d-avg", "-5"),
-        ("--max-drop", "9", "--against", "old"),
-        ("--min-d-avg", "-5", "--max-drop", "9", "--against", "old"),
+        ("--min-d-min", "0", "--min-d-avg", "-5"),
     ],
 )
 def test_an_undefined_figure_fails(
@@ -82,36 +98,66 @@ def test_an_undefined_figure_fails(
     assert f"not met: {STORIES}, mock/ideal?random_typos=0: D_avg is undefined\n" == done.out
 
 
-def test_a_fall_is_measured_for_both_averages(dhp: Run, tmp_path: Path, results: library.Results) -> None:
-    before = changed(results, 1, d_min=2.0, d_avg=4.0)
-    write(tmp_path / "old", before)
-    write(tmp_path / "same", before)
-    write(tmp_path / "average", changed(before, 1, d_avg=3.25))
-    write(tmp_path / "least", changed(before, 1, d_min=1.25))
-    write(tmp_path / "better", changed(before, 1, d_min=3.0, d_avg=9.0))
-    write(tmp_path / "lost", changed(before, 1, d_min=None))
+def rated(folder: Path, model: str, seed: int = 0) -> Path:
+    library.run(model, STORIES, out=folder, analysis=library.AnalysisConfig(resamples=None), seed=0)
+    return folder
 
-    def code(run: str, drop: str, against: str = "old") -> int:
-        return dhp("gate", run, "--against", against, "--max-drop", drop).code
 
-    assert [code(run, "0") for run in ("same", "better", "average", "least")] == [0, 0, 1, 1]
-    assert [code(run, "0.75") for run in ("average", "least")] == [0, 0]
-    said = dhp("gate", "average", "--against", "old", "--max-drop", "0.5").out
-    assert f"{STORIES}, mock/ideal?random_typos=0: D_avg fell by 0.75 from 4 to 3.25, more than 0.5" in said
-    assert "D_min" not in said
-    assert (
-        "D_min is undefined in the earlier run"
-        in dhp("gate", "same", "--against", "lost", "--max-drop", "1").out
-    )
+def test_a_loss_fails_where_it_is_proven(dhp: Run, tmp_path: Path) -> None:
+    """Sampling judges: the same one with other draws, one that sees less, one blind to a single damage."""
+    rated(tmp_path / "old", "mock/noisy?noise=0.7")
+    rated(tmp_path / "again", "mock/noisy?noise=0.71")
+    rated(tmp_path / "worse", "mock/noisy?noise=0.7&sensitivity=0.2")
+    rated(tmp_path / "gap", "mock/noisy?noise=0.7&wrong_ending=0&random_typos=0&random_deletions=-1")
+    drop = ("--against", "old", "--max-drop", "5")
+    for name in ("again", "old"):
+        done = dhp("gate", name, *drop)
+        assert (done.code, done.err) == (0, ""), done.out
+        assert "points against old" in done.out
+    lost = dhp("gate", "worse", *drop)
+    assert lost.code == 1
+    assert re.search(r"sensitivity=0.2: detection fell by [\d.]+ points, more than 5 \(p = ", lost.out)
+    one = dhp("gate", "gap", "--against", "old", "--max-drop", "20")
+    assert one.code == 1
+    assert "random_deletions" in one.out
+    assert dhp("gate", "worse", "--against", "old", "--max-drop", "60").code == 0
+
+
+def test_what_is_neither_proven_nor_ruled_out_is_undecided(dhp: Run, tmp_path: Path) -> None:
+    rated(tmp_path / "old", "mock/noisy?noise=0.7")
+    rated(tmp_path / "new", "mock/noisy?noise=0.7&sensitivity=0.9")
+    done = dhp("gate", "new", "--against", "old", "--max-drop", "2.8")
+    assert done.code == 0, done.out
+    assert re.match(r"met: undecided: .* a loss of 2.8 is neither proven nor ruled out", done.out)
+
+
+def test_least_detection(dhp: Run, tmp_path: Path, results: library.Results) -> None:
+    write(tmp_path / "r", results)
+    lowest = 100 * min(r.detection.avg for r in results)
+    done = dhp("gate", "r", "--min-detection", f"{lowest - 0.01}")
+    assert (done.code, done.err) == (0, "")
+    assert f"the smallest {lowest:.1f} %" in done.out
+    assert dhp("gate", "r", "--min-detection", "100").code == 1
+    write(tmp_path / "earlier", changed(results, 0, detection=None))
+    done = dhp("gate", "earlier", "--min-detection", "1")
+    assert (done.code, "detection is undefined" in done.out) == (1, True)
+
+
+def test_a_loss_needs_ratings(dhp: Run, tmp_path: Path, results: library.Results) -> None:
+    write(tmp_path / "r", results)
+    write(tmp_path / "old", results)
+    done = dhp("gate", "r", "--against", "old", "--max-drop", "5")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("dhp: r: --max-drop needs the ratings of both runs")
 
 
 def test_judges_of_other_names_compare_where_each_run_has_one(
     dhp: Run, tmp_path: Path, results: library.Results
 ) -> None:
     renamed = library.Results([replace(r, model="mock/after") for r in results])
-    write(tmp_path / "old", results)
-    write(tmp_path / "one", renamed)
-    write(tmp_path / "both", library.Results([*results, *renamed]))
+    write(tmp_path / "old", results, rated=True)
+    write(tmp_path / "one", renamed, rated=True)
+    write(tmp_path / "both", library.Results([*results, *renamed]), rated=True)
     drop = ("--against", "old", "--max-drop", "0")
     assert dhp("gate", "one", *drop).code == 0
     several = dhp("gate", "both", *drop)
@@ -139,18 +185,18 @@ def test_runs_that_differ_are_refused(dhp: Run, tmp_path: Path, results: library
 def test_seed_and_version_may_differ(dhp: Run, tmp_path: Path, results: library.Results) -> None:
     other = results[0].signature.replace("|dhp:", "|dhp:9.")
     assert other != results[0].signature
-    write(tmp_path / "r", results)
-    write(tmp_path / "old", changed(results, 0, signature=other))
+    write(tmp_path / "r", results, rated=True)
+    write(tmp_path / "old", changed(results, 0, signature=other), rated=True)
     assert dhp("gate", "r", "--against", "old", "--max-drop", "0").code == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("r",), "there is no condition; allowed: --min-d-min, --min-d-avg, --max-drop"),
+        (("r",), "there is no condition; allowed: --min-d-min, --min-d-avg, --min-detection, --max-drop"),
         (("r", "--min-d-min", "nan"), "--min-d-min nan: must be a finite number"),
         (("r", "--min-d-avg", "inf"), "--min-d-avg inf: must be a finite number"),
-        (("r", "--max-drop", "-1", "--against", "r"), "--max-drop -1.0: allowed: 0 or more"),
+        (("r", "--max-drop", "-1", "--against", "r"), "--max-drop -1: allowed: 0 to 100, in per cent"),
         (("r", "--max-drop", "1"), "--max-drop and --against: belong together"),
         (("r", "--min-d-min", "1", "--against", "r"), "--max-drop and --against: belong together"),
         (("nowhere", "--min-d-min", "1"), "nowhere: holds no run, there is no results.json"),
@@ -178,10 +224,10 @@ def test_what_cannot_be_answered_is_exit_code_2(
 
 def test_a_dataset_that_vanished_is_no_pass(dhp: Run, tmp_path: Path, results: library.Results) -> None:
     other = [replace(r, model="mock/other") for r in results]
-    write(tmp_path / "old", results)
-    write(tmp_path / "less", library.Results([results[0]]))
-    write(tmp_path / "both", library.Results([*results, *other]))
-    write(tmp_path / "ragged", library.Results([*results, other[0]]))
+    write(tmp_path / "old", results, rated=True)
+    write(tmp_path / "less", library.Results([results[0]]), rated=True)
+    write(tmp_path / "both", library.Results([*results, *other]), rated=True)
+    write(tmp_path / "ragged", library.Results([*results, other[0]]), rated=True)
     for run, against in (("less", "old"), ("ragged", "both")):
         done = dhp("gate", run, "--against", against, "--max-drop", "9")
         assert (done.code, done.out) == (2, "")

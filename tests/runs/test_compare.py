@@ -29,13 +29,16 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_better_judge_is_told_apart(runs: Path) -> None:
     (found,) = compare_runs([runs / "good", runs / "noisy", runs / "floor"])
     assert found.judges == ("mock/ideal", "mock/noisy", "baseline/random")
-    by_average = found.scores["d_avg"]
-    assert by_average.rank.tolist() == [1, 2, 3]
-    assert by_average.groups == ((0,), (1,), (2,))
-    assert all(pair.p_holm < 0.05 and pair.low > 0 for pair in by_average.pairs)
+    by_detection = found.scores["detection"]
+    assert by_detection.rank.tolist() == [1, 2, 3]
+    assert by_detection.groups == ((0,), (1,), (2,))
+    assert all(pair.p_holm < 0.05 and pair.low > 0 for pair in by_detection.pairs)
     results = json.loads((runs / "noisy" / "results.json").read_text())
-    assert by_average.point[1] == pytest.approx(results["d_avg"])
-    assert found.scores["d_min_ew"].point[1] == pytest.approx(results["d_min_ew"])
+    assert by_detection.point[1] == pytest.approx(results["detection"]["avg"])
+    assert (by_detection.low[1], by_detection.high[1]) == pytest.approx(
+        tuple(results["detection"]["ci"]["avg"])
+    )
+    assert found.scores["d_avg"].point[1] == pytest.approx(results["d_avg"])
 
 
 def test_equals_cannot_be_told_apart(runs: Path) -> None:

@@ -44,11 +44,11 @@ const line = (name, level, both, end) => {
 const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${value.toFixed(2)}`.replace("-", "−"));
 
 const verdict = (table, [first, second], [a, b]) => {
-  const apart = a.averages.d_avg[0] === null || b.averages.d_avg[0] === null
-    ? null : a.averages.d_avg[0] - b.averages.d_avg[0];
+  const apart = a.averages.detection[0] === null || b.averages.detection[0] === null
+    ? null : a.averages.detection[0] - b.averages.detection[0];
   const pair = (table.pairs ?? []).find(([i, j]) => (i === first && j === second) || (i === second && j === first));
   const said = made("p", undefined, { class: "verdict" });
-  said.append("Difference of D_avg: ");
+  said.append("Difference of detection: ");
   if (!pair) {
     said.append(made("strong", signed(apart)), ". The ratings for a paired interval are not at hand.");
     return said;
@@ -56,7 +56,7 @@ const verdict = (table, [first, second], [a, b]) => {
   const turn = pair[0] === first ? 1 : -1;
   const ends = [turn * pair[3], turn * pair[4]].sort((x, y) => x - y);
   said.append(made("strong", signed(turn * pair[2])), `, 95 % interval ${signed(ends[0])} to ${signed(ends[1])}, `);
-  said.append(`p = ${pair[5].toPrecision(2)} (paired bootstrap over examples, Holm over all pairs of the table).`);
+  said.append(`p = ${pair[5].toPrecision(2)} (label swaps example by example, Holm over all pairs of the table).`);
   return said;
 };
 
@@ -80,7 +80,7 @@ const section = (table, chosen) => {
     grid.tBodies[0].append(line(variant, level, both, table.end));
   }
   for (const [name, label] of data.quantities)
-    grid.tFoot.append(line(label, "", found.map((result) => result.averages[name]), table.end));
+    grid.tFoot.append(line(label, "", found.map((result) => result.averages[name]), /detection/.test(name) ? 1 : table.end));
   const wide = made("div", undefined, { class: "wide", tabindex: "0", role: "region", "aria-label": table.dataset });
   wide.append(grid);
   whole.append(made("h2", table.dataset), parts, verdict(table, chosen, found), wide);
