@@ -71,8 +71,14 @@ def show(
     shown = [c for c in here if c.variant == variant]
     if not shown:
         raise InputError(f"--variant '{variant}': unknown; {suggest(variant, [c.variant for c in here])}")
-    for key, value in chosen.model_dump(exclude={"parts"}).items():
+    shown_apart = {"parts", "published", "ours"}
+    for key, value in chosen.model_dump(exclude=shown_apart).items():
         print(f"# {key}: {value}")
+    for key, said in (("the paper's", chosen.published), ("ours", chosen.ours)):
+        if said:
+            print(f"# {key}: {said}")
+    if chosen.changed:
+        print(f"# changed by options: {', '.join(sorted(chosen.changed))}")
     asked = request_builder(chosen, prompt_files=changes.prompt_file)
     requests = list(asked.requests(shown, part.dataset.task))
     if chosen.steps == "auto":

@@ -47,6 +47,10 @@ class Protocol(Spec):
 
     protocol: ProtocolName
     description: str
+    published: str | None = None
+    """What of it stands in a paper, and in which; for readers."""
+    ours: str | None = None
+    """What of it was chosen for this project; for readers."""
     answer: AnswerForm = "score-only"
     """What is asked for: a bare score, an open answer to a question, the rating before or after a reason,
     0-100 (`da`), stars, a letter, half `rate-explain` and half `analyze-rate` samples (`mix`), or, with a

@@ -70,7 +70,7 @@ class RequestBuilder:
     @property
     def settings(self) -> dict[str, object]:
         """Everything that decides the requests and how their answers are read."""
-        settings = self.protocol.model_dump(exclude={"description", "persona"})
+        settings = self.protocol.model_dump(exclude={"description", "published", "ours", "persona"})
         if self.steps is not None:
             settings["steps"] = "file"  # its contents count, not its path
         return {

@@ -21,7 +21,10 @@ from dhp.core.errors import InputError
 from dhp.core.protocol_spec import ANSWER_FORMS, LANGUAGES, Protocol, Wording
 from dhp.core.specs import Task
 
-PRESETS = "analyze-rate da dhp free-text g-eval-prob g-eval-sample letters mix rate-explain stars".split()
+PRESETS = (
+    "analyze-rate analyze-rate-steps da dhp free-text g-eval-prob g-eval-sample letters mix rate-explain "
+    "rate-explain-steps stars"
+).split()
 PROTOCOL = "protocol: p\ndescription: d\n"
 STEPS = "accuracy: [Read it., Judge it.]\nfluency: [Listen.]\n"
 
@@ -56,6 +59,19 @@ def test_presets_of_the_papers() -> None:
     assert settings("dhp") == ("score-only", "written", 5, 0.0, None, "parse")
     assert settings("g-eval-sample") == ("score-only", "written", 20, 1.0, 1.0, "parse")
     assert settings("g-eval-prob")[-1] == "prob"
+    for name in ("rate-explain", "analyze-rate"):
+        assert settings(name) == (name, "none", 20, 1.0, None, "parse")
+        assert settings(f"{name}-steps") == (name, "written", 5, 1.0, None, "parse")
+    for name in ("da", "stars"):
+        assert settings(name) == (name, "none", 1, None, None, "parse")
+        assert "alone" not in read_wording("en").answers[read_protocol(name).answer], "an open answer"
+
+
+def test_every_preset_says_what_is_a_papers_and_what_is_ours() -> None:
+    for name in PRESETS:
+        read = read_protocol(name)
+        assert read.ours
+        assert re.search(r"\b20(?:23|25)\b", read.published or ""), "names its source"
 
 
 def test_a_protocol_is_read_from_a_file_too(tmp_path: Path) -> None:
