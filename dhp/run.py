@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
 from dhp.judge.factory import find_judges
 from dhp.judge.rate_texts import rate_texts
+from dhp.llm.batch.batch import Batch, Waiting
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
@@ -113,7 +115,8 @@ def run(
     check = partial(_check_asked, judges, metrics, resolve)
     choice = with_own_task(dataset, choice, metrics)
     made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=check)
-    return _carry_out(judges, [p.judged_by(metrics) for p in made], resolve, seed, folder, progress)
+    parts = [p.judged_by(metrics) for p in made]
+    return _carry_out(judges, parts, resolve, seed, folder, progress, context.batch)
 
 
 def _check_asked(
@@ -136,6 +139,7 @@ def _carry_out(
     seed: int,
     folder: RunFolder | None,
     progress: Progress | None,
+    batch: Batch | None,
 ) -> Results:
     configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
     own = [
@@ -149,9 +153,13 @@ def _carry_out(
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = text_hash(json.dumps(identity, sort_keys=True))
-    judged = [
-        _judged(judge, part, resolve(part.dataset.task, part.variants), seed, progress) for judge, part in own
-    ]
+    judged = []
+    for judge, part in own:
+        with suppress(Waiting):  # the requests of the other judges belong into the same batch
+            config = resolve(part.dataset.task, part.variants)
+            judged.append(_judged(judge, part, config, seed, progress))
+    if batch:
+        batch.finish()
     results = Results([result for _, result in judged])
     if folder:
         sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
@@ -239,8 +247,12 @@ def judge_texts(
         As `run`.
     """
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
-    judges = find(model, protocol, settings, settings.context())
-    return rate_texts(judges, _texts(data), with_metrics(_rated_task(data, task), metrics), progress)
+    context = settings.context()
+    judges = find(model, protocol, settings, context)
+    frame = rate_texts(judges, _texts(data), with_metrics(_rated_task(data, task), metrics), progress)
+    if context.batch:
+        context.batch.finish()
+    return frame
 
 
 def estimate_texts(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.batch_options import BatchOptions
 from dhp.cli.judge_options import JudgeOptions
 from dhp.cli.model_options import DEFAULT_PROTOCOL, ModelOptions, ProtocolOptions, refuse_unused
 from dhp.cli.option_groups import GroupedCommand, StatisticsOptions, option_group
@@ -32,6 +33,7 @@ from dhp.cli.text_options import TextOptions
 @option_group("texts", TextOptions)
 @option_group("protocols", ProtocolOptions)
 @option_group("models", ModelOptions)
+@option_group("batches", BatchOptions)
 @option_group("judges", JudgeOptions)
 @option_group("statistics", StatisticsOptions)
 @option_group("output", OutputOptions)
@@ -44,6 +46,7 @@ def benchmark(
     texts: TextOptions,
     protocols: ProtocolOptions,
     models: ModelOptions,
+    batches: BatchOptions,
     judges: JudgeOptions,
     statistics: StatisticsOptions,
     output: OutputOptions,
@@ -62,7 +65,7 @@ def benchmark(
         "protocol": [protocols.changed(name) for name in protocol],
         "prompt_files": protocols.prompt_file,
         "metrics": protocols.metrics(judges.metric_scale(model)),
-        "settings": models.settings(),
+        "settings": models.settings(batches.settings(dry_run=dry_run)),
         "judge_settings": judges.settings(model),
         "seed": texts.seed,
         "analysis": statistics.config(stop_when_resolved=stop_when_resolved),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.batch_options import BatchOptions
 from dhp.cli.judge_options import JudgeOptions
 from dhp.cli.model_options import ModelOptions, ProtocolOptions
 from dhp.cli.option_groups import GroupedCommand, option_group
@@ -26,6 +27,7 @@ from dhp.core.errors import InputError
 @click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
 @option_group("protocols", ProtocolOptions)
 @option_group("models", ModelOptions)
+@option_group("batches", BatchOptions)
 @option_group("judges", JudgeOptions)
 def judge(
     data: str,
@@ -36,6 +38,7 @@ def judge(
     dry_run: bool,
     protocols: ProtocolOptions,
     models: ModelOptions,
+    batches: BatchOptions,
     judges: JudgeOptions,
 ) -> None:
     """Rate given texts without degrading them.
@@ -58,7 +61,7 @@ def judge(
         "protocol": [protocols.changed(name) for name in protocol],
         "prompt_files": protocols.prompt_file,
         "metrics": protocols.metrics(judges.metric_scale(model)),
-        "settings": models.settings(),
+        "settings": models.settings(batches.settings(dry_run=dry_run)),
         "judge_settings": judges.settings(model),
         "task": task,
     }

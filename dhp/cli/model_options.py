@@ -13,6 +13,7 @@ from dhp.core.errors import InputError
 if TYPE_CHECKING:
     from dhp.core.protocol_spec import Protocol
     from dhp.core.specs import Metric
+    from dhp.llm.batch.settings import BatchSettings
     from dhp.llm.settings import ModelSettings
 
 DEFAULT = "default"
@@ -163,8 +164,9 @@ class ModelOptions:
         "--batch-size", type=click.IntRange(min=1), metavar="K", help="For hf/: rows computed together."
     )
 
-    def settings(self) -> "ModelSettings":
+    def settings(self, batch: "BatchSettings | None" = None) -> "ModelSettings":
         """For `dhp.run`."""
+        from dhp.llm.batch.settings import BatchSettings
         from dhp.llm.engine.rate_limits import RateLimits
         from dhp.llm.settings import ModelSettings
         from dhp.llm.usage import Limits, Prices
@@ -190,6 +192,7 @@ class ModelOptions:
             store=not self.no_cache,
             refresh=self.refresh,
             keep_going=self.keep_going,
+            batch=batch or BatchSettings(),
             device=self.device,
             dtype=self.dtype,
             batch_size=self.batch_size,

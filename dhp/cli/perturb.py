@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dhp.cli.batch_options import BatchOptions
 from dhp.cli.model_options import ModelOptions
 from dhp.cli.option_groups import GroupedCommand, option, option_group
 from dhp.cli.output import output_console
@@ -64,7 +65,8 @@ class _Output:
 @option_group("output", _Output)
 @option_group("texts", TextOptions)
 @option_group("models", ModelOptions)
-def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
+@option_group("batches", BatchOptions)
+def perturb(texts: TextOptions, output: _Output, models: ModelOptions, batches: BatchOptions) -> None:
     """Write, freeze, show or audit degraded texts.
 
     Example: dhp perturb --dataset mini/summeval --show 2
@@ -92,7 +94,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions) -> None:
     from dhp.perturb.build import build_texts
     from dhp.perturb.model_config import perturbing_estimates
 
-    settings = models.settings()
+    settings = models.settings(batches.settings(dry_run=output.dry_run))
     context = settings.context()
     if output.dry_run:
         from dhp.cli.estimates import print_estimates

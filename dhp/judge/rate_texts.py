@@ -1,6 +1,7 @@
 """Ratings of given texts, without degrading them: a table for agreement with human scores."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from dhp.core.records import Candidate
@@ -8,6 +9,7 @@ from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.unreadable import readable
+from dhp.llm.batch.batch import Waiting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,10 +48,11 @@ def rate_texts(
         total = len(texts) * len(own.metrics) * judge.samples
         judge.prepare(texts, own)
         found = readable(checked_ratings(judge, texts, own), judge, own, "the texts")
-        for done, r in enumerate(found, 1):
-            place = (r.example, r.variant, r.metric, r.sample)
-            rows.append((*place, r.score, r.status, r.raw, judge.model, judge.protocol))
-            if progress:
-                progress(judge.model, done, total, "")
+        with suppress(Waiting):  # the requests of the other judges belong into the same batch
+            for done, r in enumerate(found, 1):
+                place = (r.example, r.variant, r.metric, r.sample)
+                rows.append((*place, r.score, r.status, r.raw, judge.model, judge.protocol))
+                if progress:
+                    progress(judge.model, done, total, "")
     columns = ["source", "system", "metric", "sample", "score", "status", "raw", "model", "protocol"]
     return pd.DataFrame(rows, columns=columns)

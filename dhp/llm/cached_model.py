@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from dhp.llm.api import Client, LocalModel
+from dhp.llm.batch.batch import WAITS, Batch, Waiting
 from dhp.llm.clients.responses import shortened
 from dhp.llm.engine.jobs import Done, Engine, Job
 from dhp.llm.engine.rate_limits import RateLimits
@@ -30,6 +31,13 @@ class RequestContext:
     """Whether answers are paid for though the first ones cannot be read."""
     opened: dict[str, Client | LocalModel] = field(default_factory=dict)
     """Models by name, each opened once."""
+    batch: Batch | None = None
+    """Answers that come by batch files, and the requests for the next one."""
+
+    def stop_if_waiting(self) -> None:
+        """Raise `StoppedEarly` where requests wait for a batch; what is to be written then is whole."""
+        if self.batch is not None:
+            self.batch.stop_if_waiting()
 
 
 class CachedModel:
@@ -68,10 +76,37 @@ class CachedModel:
             If no request can succeed: key, model or parameter refused, no server.
         StoppedEarly
             At a limit, or when the server gives out; what came before is stored.
+        Waiting
+            After all that is known, where requests wait for a batch.
         """
+        if self.context.batch is not None:
+            return self._ask_batch(self.context.batch, requests)
+        return self._ask_model(requests)
+
+    def _ask_model(self, requests: Iterable[Request]) -> Iterator[Answer]:
         if isinstance(self.model, Client):
             return self._ask_server(self.model, requests)
         return self._ask_local(self.model, requests)
+
+    def _ask_batch(self, batch: Batch, requests: Iterable[Request]) -> Iterator[Answer]:
+        """What is known or came by batch; what waits for one; then what is to be asked at once."""
+        batch.check(self.model)
+        left: list[Request] = []
+        waiting = 0
+        for request in requests:
+            job = self._job(request)
+            if not job.keys:
+                yield self._answer(job, {})
+            elif batch.keeps_back(self.model, request, job.keys, job.prompt_tokens, self.context.budget):
+                waiting += 1
+                yield Answer(request, {**job.found, **dict.fromkeys(job.keys, WAITS)})
+            else:
+                left.append(request)
+        if left:
+            batch.check_results()
+            yield from self._ask_model(left)
+        if waiting:
+            raise Waiting(f"{self.model.model}: {waiting:,} requests wait for a batch")
 
     def spent(self, before: Usage) -> str:
         """Calls, tokens, money and trouble in this process since `before`, in a few words."""
@@ -97,13 +132,21 @@ class CachedModel:
         return self.context.store.find(wanted)
 
     def _job(self, request: Request) -> Job:
-        """A request with what is stored of it."""
+        """A request with what is known of it: stored, or come by batch and stored now."""
         missing = keys(self.model.model, self.model.endpoint, request)
-        found: dict[int, Reply] = {}
+        wanted = dict(missing)
+        found: dict[int, Reply | Failure] = {}
         for sample, stored in self._stored(missing).items():
             found[sample] = stored.reply
             self._count(missing.pop(sample), stored.reply, own=stored.run == self.run)
-        return Job(request, found, missing, estimated_tokens(request.text))
+        job = Job(request, found, missing, estimated_tokens(request.text))
+        if self.context.batch is None or not (came := self.context.batch.take(self.model, request, wanted)):
+            return job
+        came = {sample: outcome for sample, outcome in came.items() if sample in missing}
+        self._keep(job, came)
+        found = dict(self._answer(job, came).outcomes)
+        left = {sample: key for sample, key in missing.items() if sample not in came}
+        return Job(request, found, left, job.prompt_tokens)
 
     def _count(self, key: bytes, reply: Reply, *, own: bool) -> bool:
         """Count a reply, unless it was counted; says whether it was not."""

@@ -4,8 +4,10 @@ import warnings
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 
+from dhp.core.errors import InputError
 from dhp.core.files import cache_folder
 from dhp.llm.api import Client, LocalModel
+from dhp.llm.batch.settings import BatchSettings
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.load import open_model
@@ -36,6 +38,8 @@ class ModelSettings:
     """Ask again what is stored, and replace it."""
     keep_going: bool = False
     """Pay for the rest though fewer than half of the first answers can be read."""
+    batch: BatchSettings = field(default_factory=BatchSettings)
+    """Files of requests that are answered later, and of their results."""
     device: str = "auto"
     """For models in this process: `auto`, `cpu`, `cuda`, ..."""
     dtype: str = "auto"
@@ -49,12 +53,16 @@ class ModelSettings:
         if pace is not None:
             warnings.warn("ModelSettings(pace=) is now rate_limits=", DeprecationWarning, stacklevel=3)
             object.__setattr__(self, "rate_limits", pace)
+        if self.batch.given and (self.refresh or not self.store):
+            fault = "`refresh`: would ask" if self.refresh else "`store=False`: would lose"
+            raise InputError(f"{fault} again what came by batch; leave it out where batches are used")
 
     def context(self) -> RequestContext:
         """A context with nothing spent; the store is opened when it is first used."""
         store = Store(Path(self.cache or cache_folder()) / FILE) if self.store else None
         budget = Budget(self.limits, self.prices)
-        return RequestContext(store, self.refresh, self.rate_limits, budget, self.keep_going)
+        batch = self.batch.open()
+        return RequestContext(store, self.refresh, self.rate_limits, budget, self.keep_going, batch=batch)
 
     def open(self, model: str, context: RequestContext) -> Client | LocalModel:
         """The model called `provider/name`, opened once in a context."""

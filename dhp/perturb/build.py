@@ -11,6 +11,7 @@ from dhp.core.errors import InputError
 from dhp.core.records import PerturbedText, Variant, parse_variant
 from dhp.core.registry import Registry
 from dhp.core.specs import PerturberUse, Suite
+from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
@@ -163,12 +164,12 @@ class _Build:
         if variant.method == "rule" or self.model is None:
             return self._by_rule(dataset, variant)
         task = dataset.task.task
+        # Its name makes the text another one: a prompt that stands twice would count once.
+        placeholders = [
+            PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
+        ]
         if self.dry:
             recalled, _ = self.model.recalled.recall(dataset.examples, variant, task)
-            # Its name makes the text another one: a prompt that stands twice would count once.
-            placeholders = [
-                PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
-            ]
             return [recalled.get(text.example, text) for text in placeholders]
         cached_model = self.model.by_model.cached_model
 
@@ -178,7 +179,10 @@ class _Build:
                 self.progress(what, done, len(dataset.examples), cached_model.spent(before))
 
         before = replace(cached_model.session_usage)
-        return list(self.model.by_model.perturb(dataset.examples, variant, task, show))
+        try:
+            return list(self.model.by_model.perturb(dataset.examples, variant, task, show))
+        except Waiting:  # the requests of the other variants belong into the same batch
+            return placeholders
 
     def _by_rule(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
         texts = list(
@@ -310,6 +314,7 @@ def build_texts(
         if check is not None and (kept := part_of(perturbation_set, each)):
             check(each, kept.variants)
     perturbed = [build.perturbed(d, part_of(perturbation_set, d)) for d in datasets]
+    context.stop_if_waiting()
     if perturbation_set is None:
         _note_left_out(perturbed)
     return perturbed

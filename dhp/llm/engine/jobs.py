@@ -38,7 +38,7 @@ class Job:
     """A request, what of it is stored, and the keys of what is not."""
 
     request: Request
-    found: Mapping[int, Reply]
+    found: Mapping[int, Reply | Failure]
     keys: Mapping[int, bytes]
     prompt_tokens: float
     """Estimated."""

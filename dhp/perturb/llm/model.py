@@ -1,7 +1,8 @@
 """Degraded texts by a language model: each answer is checked before it counts, a failing one asked again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from dhp.core.diff import audit
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.text import numbered_steps, without_reasoning
+from dhp.llm.batch.batch import WAITS, Waiting
 from dhp.llm.cached_model import CachedModel, estimated_tokens
 from dhp.llm.records import Answer, Failure, Params, Reply, Request
 from dhp.perturb.api import count_or_all
@@ -109,6 +111,8 @@ class ByModel:
         made, unanswered = self._tried(self._requests(examples, variant, task, steps), variant, show)
         if unanswered:
             why = next(iter(unanswered.values()))[1]
+            if why == WAITS.reason:
+                raise Waiting(f"{self.name}: {len(unanswered):,} texts of '{variant.name}' wait for a batch")
             raise StoppedEarly(
                 f"{self.name}: {len(unanswered)} texts of '{variant.name}' could not be had "
                 f"({why}); the same command goes on from here"
@@ -208,7 +212,7 @@ class ByModel:
         try:
             for _ in range(TRIES):
                 again: dict[str, Request] = {}
-                for answer in self.cached_model.ask(asked):
+                for answer in self._answers(asked):
                     name = _example(answer.request).id
                     (outcome,) = answer.outcomes.values()
                     if isinstance(outcome, Failure) and outcome.passing:
@@ -229,6 +233,11 @@ class ByModel:
                 None
             )  # it holds the texts, and through the cached_model itself
         return made, unanswered
+
+    def _answers(self, asked: Sequence[Request]) -> Iterator[Answer]:
+        """Those of the model; where some wait for a batch, what is known may still be asked again."""
+        with suppress(Waiting):
+            yield from self.cached_model.ask(asked)
 
     def _read(self, answer: Answer, variant: Variant, before: tuple[str, ...]) -> PerturbedText:
         """The text of an answer, or why it does not count; `before` says why earlier ones did not."""

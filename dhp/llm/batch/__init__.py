@@ -1,0 +1,1 @@
+"""Batches: requests in files, answered later and at a lower price, read back into the store."""

@@ -1,0 +1,86 @@
+"""Writes request files: split where a provider's limits ask for it, under their names only when whole."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from dhp.core.errors import InputError
+from dhp.core.files import check_writable
+from dhp.llm.batch.lines import request_line
+
+MOST_REQUESTS = 50_000
+MOST_BYTES = 200_000_000
+
+
+@dataclass(slots=True)
+class Part:
+    """One file of requests to one model."""
+
+    path: Path
+    model: str
+    endpoint: str
+    requests: int = 0
+    size: int = 0
+    """Bytes."""
+
+
+class BatchWriter:
+    """Files of requests: `FILE.jsonl`, `FILE-2.jsonl` and so on, each to one model.
+
+    Parameters
+    ----------
+    path
+        The first of them; no file of that name may be there, so that none is sent twice by mistake.
+    most_requests, most_bytes
+        In one file.
+
+    Raises
+    ------
+    InputError
+        If the file is there already, or cannot be written.
+    """
+
+    def __init__(
+        self, path: Path, *, most_requests: int = MOST_REQUESTS, most_bytes: int = MOST_BYTES
+    ) -> None:
+        if path.exists():
+            raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
+        check_writable(path)
+        self._parts: list[Part] = []
+        self._open: dict[tuple[str, str], tuple[Part, BinaryIO]] = {}
+        self._path = path
+        self._most_requests = most_requests
+        self._most_bytes = most_bytes
+
+    def add(self, model: str, endpoint: str, custom_id: str, body: Mapping[str, object]) -> None:
+        """Write one request."""
+        line = request_line(custom_id, body)
+        part, file = self._open.get((model, endpoint)) or self._next(model, endpoint)
+        if part.requests >= self._most_requests or part.size + len(line) > self._most_bytes:
+            file.close()
+            part, file = self._next(model, endpoint)
+        file.write(line)
+        part.requests += 1
+        part.size += len(line)
+
+    def close(self) -> list[Part]:
+        """Give the files their names; returns what was written."""
+        for _, file in self._open.values():
+            file.close()
+        for part in self._parts:
+            _unfinished(part.path).replace(part.path)
+        return self._parts
+
+    def _next(self, model: str, endpoint: str) -> tuple[Part, BinaryIO]:
+        number = len(self._parts) + 1
+        path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
+        if path.exists():
+            raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
+        self._parts.append(part := Part(path, model, endpoint))
+        self._open[model, endpoint] = part, _unfinished(path).open("wb")
+        return self._open[model, endpoint]
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")

@@ -1,0 +1,68 @@
+"""Batch files from the command line: texts of a perturb model, their ratings, and wrong input."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.llm.batch.answers import expired, read, score, write, write_answers
+from tests.perturb.follows import follow
+
+from .conftest import Run
+
+WAY = ("benchmark", "--dataset", "mini/summeval", "--n", "2", "--cache", "cache", "--out", "out")
+WRITER = ("--perturb-model", "openai/writer")
+JUDGE = ("--model", "openai/judge", "--samples", "1")
+
+
+@pytest.mark.slow
+def test_texts_first_then_ratings(dhp: Run, tmp_path: Path) -> None:
+    """Every variant's first requests are in one file; answers that fail the check are asked again."""
+    way = (*WAY, *WRITER, *JUDGE)
+    done = dhp(*way, "--batch-write", "1.jsonl")
+    assert done.code == 3
+    assert "to openai/writer): have them answered, then the same command with --batch-read" in done.err
+    assert "openai/judge" not in done.err, "texts that are not made yet cannot be judged"
+    files: list[str] = []
+    for number in range(1, 6):
+        says_what = follow if "writer" in (tmp_path / f"{number}.jsonl").read_text()[:400] else score
+        write_answers(tmp_path / f"{number}.jsonl", tmp_path / f"{number}.results.jsonl", says_what)
+        files += ["--batch-read", f"{number}.results.jsonl"]
+        done = dhp(*way, *files, "--batch-write", f"{number + 1}.jsonl")
+        if done.code == 0:
+            break
+        assert done.code == 3, done.err
+    assert done.code == 0
+    assert "D_avg" in done.out or "detection" in done.out.lower()
+    assert not (tmp_path / f"{number + 1}.jsonl").exists(), "nothing lacked"
+
+
+def test_perturb_and_judge_write_batches_too(dhp: Run, tmp_path: Path) -> None:
+    written = dhp("perturb", *WAY[1:-2], *WRITER, "--show", "1", "--batch-write", "p.jsonl")
+    assert written.code == 3
+    assert len(read(tmp_path / "p.jsonl")) == 2 * 6
+    (tmp_path / "t.jsonl").write_text('{"source": "Ann has a cat.", "output": "She has a cat."}\n')
+    way = ("judge", "t.jsonl", *JUDGE, "--cache", "cache", "--out", "t.csv")
+    assert dhp(*way, "--batch-write", "j.jsonl").code == 3
+    assert not (tmp_path / "t.csv").exists()
+    write_answers(tmp_path / "j.jsonl", tmp_path / "j.results.jsonl")
+    assert dhp(*way, "--batch-read", "j.results.jsonl").code == 0
+    assert (tmp_path / "t.csv").exists()
+
+
+def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
+    way = ("benchmark", "--dataset", "mini/answer_equivalence", "--n", "2", "--cache", "cache", *JUDGE)
+    assert dhp(*way, "--out", "out", "--batch-write", "r.jsonl").code == 3
+    write(tmp_path / "e.jsonl", [expired(line) for line in read(tmp_path / "r.jsonl")])
+    (tmp_path / "empty.jsonl").write_text("")
+    for more, fault in (
+        (("--batch-write", "r.jsonl"), "--batch-write r.jsonl: is there already"),
+        (("--batch-read", "r.jsonl"), "r.jsonl: line 1: is a request; allowed: the results"),
+        (("--batch-read", "none.jsonl"), "none.jsonl: cannot be read (No such file or directory)"),
+        (("--batch-read", "empty.jsonl"), "empty.jsonl: holds no results"),
+        (("--batch-write", "s.jsonl", "--refresh"), "--refresh: would ask again what came by batch"),
+        (("--batch-write", "s.jsonl", "--dry-run"), "--dry-run: counts what is not stored"),
+        (("--batch-write", "out"), "--batch-write out: is there already"),
+    ):
+        done = dhp(*way, "--out", "out2", *more)
+        assert (done.code, len(done.err.splitlines())) == (2, 1), done.err
+        assert fault in done.err

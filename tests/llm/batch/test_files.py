@@ -1,0 +1,237 @@
+"""Batch files: what is written, what may come back, and that a run ends as if it had asked directly."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.batch.lines import read_result_line
+from dhp.llm.batch.settings import BatchSettings
+from dhp.llm.batch.writer import BatchWriter
+from tests.llm.batch.answers import answer, expired, read, refused, score, write, write_answers
+from tests.llm.scripted import Call, reply, scripted_server
+
+WAY = {"dataset": "mini/answer_equivalence", "n": 3}
+
+
+def settings(
+    folder: Path, *, write: str | None = None, read: tuple[Path, ...] = (), **more: object
+) -> object:
+    batch = BatchSettings(folder / write if write else None, read)
+    return dhp.ModelSettings(cache=folder / "cache", batch=batch, **more)
+
+
+def run(folder: Path, *, model: object = "openai/m", out: str = "out", **given: object) -> dhp.Results:
+    protocol = dhp.protocol("dhp", samples=given.pop("samples", 2))
+    return dhp.run(model, protocol=protocol, out=folder / out, settings=settings(folder, **given), **WAY)
+
+
+def lacking(folder: Path, name: str, **given: object) -> list[dict]:
+    """The lines that a run writes."""
+    with pytest.raises(StoppedEarly, match=f"{name}.*`batch_read`"):
+        run(folder, write=name, **given)
+    return read(folder / name)
+
+
+def ratings(folder: Path, out: str = "out") -> pd.DataFrame:
+    return pd.read_parquet(folder / out / "ratings.parquet")
+
+
+def test_a_batch_gives_what_direct_calls_give(tmp_path: Path) -> None:
+    def says(call: Call) -> object:
+        text = score(call.body["messages"][-1]["content"])
+        return reply(*[text] * call.body.get("n", 1))
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    with scripted_server(says) as server:
+        url = f"{server.url}/v1"
+        direct = run(tmp_path / "a", base_url=url)
+        calls = [call.body for call in server.calls]
+        lines = lacking(tmp_path / "b", "r.jsonl", base_url=url)
+        assert len(server.calls) == len(calls), "writing a batch asked the server"
+        assert sorted(map(json.dumps, calls)) == sorted(json.dumps(line["body"]) for line in lines)
+        results = write_answers(tmp_path / "b" / "r.jsonl", tmp_path / "res.jsonl")
+        batch = run(tmp_path / "b", base_url=url, read=(results,))
+        again = run(tmp_path / "b", base_url=url, out="again")
+        assert len(server.calls) == len(calls), "what came by batch was asked again"
+    assert direct.to_frame().equals(batch.to_frame())
+    assert direct.to_frame().equals(again.to_frame())
+    assert ratings(tmp_path / "a").equals(ratings(tmp_path / "b"))
+
+
+def test_lines_are_openais_and_named_by_the_stores_key(tmp_path: Path) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    results = run(tmp_path, read=(write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl"),))
+    assert results.ratings["failed"] == 0
+    assert len({line["custom_id"] for line in lines}) == len(lines) == results.usage["calls"]
+    for line in lines:
+        assert line["method"] == "POST"
+        assert line["url"] == "/v1/chat/completions"
+        assert line["body"]["model"] == "m"
+        assert line["body"]["n"] == 2
+        assert "max_tokens" not in line["body"], "OpenAI's newer models refuse it"
+        assert len(line["custom_id"]) == 64
+
+
+def test_what_expired_or_failed_for_a_time_is_written_again(tmp_path: Path) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    done, late, busy = lines[::3], lines[1::3], lines[2::3]
+    output = write(tmp_path / "output.jsonl", [answer(line) for line in done])
+    errors = [expired(line) for line in late] + [refused(line, 429, "Rate limit reached") for line in busy]
+    error = write(tmp_path / "error.jsonl", errors)
+    again = lacking(tmp_path, "r2.jsonl", read=(error, output))
+    assert {line["custom_id"] for line in again} == {line["custom_id"] for line in late + busy}
+    more = write_answers(tmp_path / "r2.jsonl", tmp_path / "res2.jsonl")
+    assert run(tmp_path, read=(more,)).ratings["failed"] == 0
+
+
+def test_errors_are_told_by_kind_and_a_content_filter_is_no_score(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    filtered = [refused(line, 400, "The content was flagged by our safety system") for line in lines[:2]]
+    results = write(tmp_path / "res.jsonl", [*filtered, *(answer(line) for line in lines[2:])])
+    found = run(tmp_path, read=(results,))
+    assert found.ratings["failed"] == 2 * 2
+    assert f"{len(lines) - 2} answers, 2 errors (2 HTTP 400: The content was flagged" in caplog.text
+
+
+def test_an_error_file_alone_loses_nothing(tmp_path: Path) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    errors = write(tmp_path / "error.jsonl", [expired(line) for line in lines])
+    assert len(lacking(tmp_path, "r2.jsonl", read=(errors,))) == len(lines)
+
+
+def test_lines_twice_count_once_and_the_first_counts(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    twice = [expired(lines[0]), *map(answer, lines), *(answer(line, lambda _: "1") for line in lines)]
+    (tmp_path / "res.jsonl").write_text("\n".join(map(json.dumps, twice)))
+    found = run(tmp_path, read=(tmp_path / "res.jsonl",))
+    assert set(ratings(tmp_path)["raw"]) == {score(line["body"]["messages"][-1]["content"]) for line in lines}
+    assert found.ratings["failed"] == 0
+    assert f"{len(lines)} lines twice, of which the first counts" in caplog.text
+
+
+def test_fewer_answers_than_samples_leave_the_others_to_ask(tmp_path: Path) -> None:
+    lines = lacking(tmp_path, "r.jsonl", samples=3)
+    one = [{**line, "body": {**line["body"], "n": 1}} for line in lines]
+    results = write(tmp_path / "res.jsonl", [answer(line) for line in one])
+    rest = lacking(tmp_path, "r2.jsonl", read=(results,), samples=3)
+    assert [line["body"]["n"] for line in rest] == [2] * len(lines)
+    results = write_answers(tmp_path / "r2.jsonl", tmp_path / "res2.jsonl")
+    assert run(tmp_path, read=(results,), samples=3).ratings["failed"] == 0
+
+
+def test_results_of_another_run_and_of_another_model_are_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    results = write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl")
+    with pytest.raises(InputError, match="none of 30 results belongs to a request of this run"):
+        run(tmp_path, model="openai/other", out="other", read=(results,))
+    renamed = [answer({**line, "body": {**line["body"], "model": "smaller"}}) for line in lines]
+    others = write(tmp_path / "others.jsonl", renamed)
+    assert len(lacking(tmp_path, "r2.jsonl", read=(others,))) == len(lines)
+    assert "are of another model, 'smaller-2026-01-01'; left out" in caplog.text
+    stray = [{**answer(lines[0]), "custom_id": "f" * 64}, *map(answer, lines)]
+    (tmp_path / "stray.jsonl").write_text("\n".join(map(json.dumps, stray)))
+    run(tmp_path, read=(tmp_path / "stray.jsonl",))
+    assert "1 of 31 results belong to no request of this run (first: " in caplog.text
+    assert "stray.jsonl line 1)" in caplog.text
+
+
+def test_a_file_that_was_broken_off_counts_as_far_as_it_goes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    whole = write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl").read_bytes()
+    (tmp_path / "res.jsonl").write_bytes(whole[:-20])
+    assert len(lacking(tmp_path, "r2.jsonl", read=(tmp_path / "res.jsonl",))) == 1
+    assert f"line {len(lines)} is broken off" in caplog.text
+
+
+def test_a_refused_parameter_stops_the_run(tmp_path: Path) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    message = "Unsupported value: 'temperature' does not support 0 with this model."
+    errors = write(tmp_path / "error.jsonl", [refused(line, 400, message) for line in lines])
+    with pytest.raises(InputError, match="refuses the parameter 'temperature'"):
+        run(tmp_path, read=(errors,))
+
+
+def test_two_models_have_a_file_each_and_files_are_split(tmp_path: Path) -> None:
+    with pytest.raises(StoppedEarly, match=r"r\.jsonl \(30 .* openai/a\), .*r-2\.jsonl \(30 .* openai/b\)"):
+        run(tmp_path, model=["openai/a", "openai/b"], write="r.jsonl")
+    body = {"model": "m", "messages": []}
+    writer = BatchWriter(tmp_path / "s.jsonl", most_requests=2)
+    for number in range(5):
+        writer.add("openai/m", "here", str(number), body)
+    assert not (tmp_path / "s.jsonl").exists(), "only whole files have their names"
+    assert [part.requests for part in writer.close()] == [2, 2, 1]
+    line = len((tmp_path / "s-3.jsonl").read_bytes())
+    by_size = BatchWriter(tmp_path / "t.jsonl", most_bytes=2 * line)
+    for number in range(3):
+        by_size.add("openai/m", "here", str(number), body)
+    assert [part.size for part in by_size.close()] == [2 * line, line]
+    with pytest.raises(InputError, match=r"s\.jsonl: is there already"):
+        BatchWriter(tmp_path / "s.jsonl")
+
+
+def test_a_limit_bounds_the_file(tmp_path: Path) -> None:
+    with pytest.raises(StoppedEarly, match=r"\(7 requests .*stopped at `limits.calls` 7"):
+        run(tmp_path, write="r.jsonl", limits=dhp.Limits(calls=7))
+    results = write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl")
+    assert len(lacking(tmp_path, "r2.jsonl", read=(results,))) == 30 - 7
+
+
+def test_steps_that_the_model_writes_come_first(tmp_path: Path) -> None:
+    way = {"model": "openai/m", "protocol": dhp.protocol("dhp", steps="auto", samples=1), **WAY}
+
+    def asked(name: str, read: tuple[Path, ...] = ()) -> Path:
+        with pytest.raises(StoppedEarly, match=name):
+            dhp.run(settings=settings(tmp_path, write=name, read=read), **way)
+        return tmp_path / name
+
+    steps = write_answers(asked("1.jsonl"), tmp_path / "a.jsonl", lambda _: "1. Read it.\n2. Rate it.")
+    assert len(read(steps)) == 1
+    ratings = write_answers(asked("2.jsonl", (steps,)), tmp_path / "b.jsonl")
+    assert "Read it." in read(tmp_path / "2.jsonl")[0]["body"]["messages"][0]["content"]
+    assert dhp.run(settings=settings(tmp_path, read=(ratings,)), **way).ratings["failed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (b'{"custom_id": "a", "url": "/v1/x", "body": {}}\n', "is a request; allowed: the results"),
+        (b'{"custom_id": "a"}\n', "is no result of a batch"),
+        (b"[1]\n", "is no result of a batch"),
+        (b"{\n", "broken JSON"),
+    ],
+)
+def test_a_line_that_is_no_result_is_named(line: bytes, fault: str) -> None:
+    with pytest.raises(InputError, match=f"res.jsonl: line 3: {fault}"):
+        read_result_line("res.jsonl: line 3", line)
+
+
+def test_vllms_error_lines_are_read() -> None:
+    error = {"message": "The prompt is too long: maximum context length is 64", "type": "BadRequestError"}
+    line = {"id": "vllm-1", "custom_id": "a", "response": {"status_code": 400, "body": None}}
+    for said in (error, {"error": error}):
+        result = read_result_line("f", json.dumps({**line, "error": said}).encode())
+        assert result.problem is not None
+        assert result.problem.too_long
+        assert result.problem.status == 400
+
+
+def test_batches_need_the_store() -> None:
+    for given, fault in (
+        ({"store": False}, "`store=False`: would lose"),
+        ({"refresh": True}, "`refresh`: w"),
+    ):
+        with pytest.raises(InputError, match=fault):
+            dhp.ModelSettings(batch=BatchSettings("r.jsonl"), **given)
