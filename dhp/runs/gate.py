@@ -97,7 +97,11 @@ def check_run(folder: str | Path, gate: Gate) -> Verdict:
         one with a dataset that the run lacks, runs without ratings where a loss is asked about, and a run
         that stopped early where more is asked of it than D_min >= 1.
     """
-    results = _averaged(folder)
+    return check_results(_averaged(folder), gate, folder)
+
+
+def check_results(results: Results, gate: Gate, folder: str | Path = "the run") -> Verdict:
+    """Hold a gate against results; `folder` is what they are called in messages. See `check_run`."""
     _check_stopped(folder, results, gate)
     broken = [line for r in results for line in _broken(r, gate)]
     undecided: list[str] = []
@@ -140,7 +144,6 @@ def _broken(result: Result, gate: Gate) -> Iterator[str]:
         if d is None or d < least:
             below = "is undefined" if d is None else f"= {d:.4g}{of} is below {least:g}"
             yield f"{_name(result)}: {_SHOWN[figure]} {below}"
-
     if gate.detection is not None:
         value = _detection(result)
         if value is None or value * 100 < gate.detection:

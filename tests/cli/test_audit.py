@@ -25,7 +25,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_the_report_says_what_the_originals_are(dhp: Run, log: Path) -> None:
-    judge = ("--judge", "python:mine.py:judge", "--scale", "0..1", "--out", "run", "--resamples", "100")
+    judge = ("--judge", "python:mine.py:judge", "--scale", "0..1", "--out", "run", "--resamples", "10")
     done = dhp("audit", log, *judge)
     assert done.code == 0, done.err
     assert "production texts, not references" in done.out

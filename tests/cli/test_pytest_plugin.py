@@ -1,0 +1,55 @@
+"""The fixture `judge_audit` in a test suite of a user's own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = """
+import dhp
+
+SCALE = dhp.JudgeSettings(scale=(0, 1))
+
+def spelling(outputs):
+    words = outputs.split()
+    return sum(w.strip(".,;:'\\"()-").isalnum() for w in words) / len(words) * min(1, len(outputs) / 4000)
+
+def blind(outputs):
+    return 0.5
+
+def test_blind(judge_audit):
+    judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE)
+
+def test_detection(judge_audit):
+    judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE, min_detection=0.9)
+
+def test_passes(judge_audit):
+    results = judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE, min_detection=0.5)
+    assert results.n == 6
+
+def test_ideal(judge_audit):
+    judge_audit("mock/ideal", "mini/summeval", min_d_min=1)
+"""
+
+
+@pytest.mark.slow
+def test_a_blind_judge_fails_with_the_line_of_the_gate(tmp_path: Path) -> None:
+    (tmp_path / "test_judge.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", str(tmp_path)]
+    if "dhp.cli.pytest_plugin" not in _plugins():
+        command += ["-p", "dhp.cli.pytest_plugin"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert "2 failed, 2 passed" in done.stdout, done.stdout + done.stderr
+    blind = "mini/summeval, python:test_judge:blind"
+    assert f"not met: {blind}: D_min = 0 of random_deletions.minor is below 1" in done.stdout
+    assert f"not met: {blind}: detection 50.0 % is below 90 %" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def _plugins() -> set[str]:
+    from importlib.metadata import entry_points
+
+    return {entry.value for entry in entry_points(group="pytest11")}
