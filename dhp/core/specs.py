@@ -212,9 +212,14 @@ class PerturberUse(Spec):
     method: Literal["rule", "llm"]
     degrees: dict[Name, dict[str, Any]] | None = Field(default=None, min_length=1)
     params: dict[str, Any] | None = None
+    own_choice: list[Name] = Field(default_factory=list)
+    """Degrees whose number is not said in the source of the suite: chosen for this project."""
 
     @model_validator(mode="after")
     def _one_form(self) -> "PerturberUse":
+        if unknown := [degree for degree in self.own_choice if degree not in (self.degrees or {})]:
+            allowed = ", ".join(self.degrees or {}) or "none"
+            raise ValueError(f"own_choice: '{unknown[0]}' is no degree; allowed: {allowed}")
         if self.degrees is not None and self.params is not None:
             raise ValueError("give degrees or params, not both")
         return self
