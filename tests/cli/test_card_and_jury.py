@@ -1,0 +1,46 @@
+"""`dhp card` and `dhp jury` on finished runs, and on what is none."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+ONE = ("--dataset", "mini/story_cloze", "--n", 12, "--resamples", 50, "--controls")
+
+
+@pytest.fixture
+def runs(dhp: Run) -> tuple[str, str]:
+    for judge, out in (("mock/ideal", "one"), ("mock/noisy", "two")):
+        done = dhp("benchmark", "--model", judge, *ONE, "--out", out)
+        assert done.code == 0, done.err
+    return "one", "two"
+
+
+def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str, str]) -> None:
+    done = dhp("card", "one")
+    assert done.code == 0, done.err
+    assert "mock/ideal: Notices" in done.out
+    assert json.loads(Path("one/card.json").read_text("utf-8"))[0]["judge"] == "mock/ideal"
+    assert dhp("card", "one", "--out", "apart").code == 0
+    for name in ("card.html", "card.md", "card.json"):
+        assert Path("apart", name).read_bytes() == Path("one", name).read_bytes()
+
+    said = dhp("jury", *runs)
+    assert said.code == 0, said.err
+    assert "smallest jury: mock/ideal: lowest detection" in said.out
+    (found,) = json.loads(dhp("jury", *runs, "--json").out)
+    assert found["chosen"]["judges"] == ["mock/ideal"]
+    assert found["chosen"]["detection"] == found["alone"][0]["detection"]
+    assert len(found["gains"]) == 2
+
+    for arguments, message in (
+        (("jury", "one"), "dataset 'mini/story_cloze' has 1 judges; allowed: 2 to 12"),
+        (("jury", "one", "one"), "judge 'mock/ideal (none)' stands twice"),
+        (("jury", *runs, "--floor", "1.5"), "--floor: 1.5; allowed: at least 0.5 and below 1"),
+        (("card", "nowhere"), "nowhere: holds no run"),
+    ):
+        refused = dhp(*arguments)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert message in refused.err
