@@ -156,12 +156,18 @@ class ModelOptions:
     max_cost: float | None = option(
         "--max-cost", type=click.FloatRange(min=0), metavar="X", help="Stop, resumable, at this cost."
     )
-    device: str = option("--device", default="auto", metavar="NAME", help="For hf/: auto, cpu, cuda, ...")
+    device: str = option(
+        "--device", default="auto", metavar="NAME", help="For hf/: auto, cpu, cuda, cuda:N, all."
+    )
     dtype: str = option(
         "--dtype", default="auto", metavar="NAME", help="For hf/: auto, float32, bfloat16, float16."
     )
     batch_size: int | None = option(
         "--batch-size", type=click.IntRange(min=1), metavar="K", help="For hf/: rows computed together."
+    )
+
+    chat_template: str | None = option(
+        "--chat-template", metavar="FILE", help="For hf/: Jinja template in the place of the model's own."
     )
 
     def settings(self, batch: "BatchSettings | None" = None) -> "ModelSettings":
@@ -196,10 +202,11 @@ class ModelOptions:
             device=self.device,
             dtype=self.dtype,
             batch_size=self.batch_size,
+            chat_template=self.chat_template,
         )
 
 
-_ASK_NO_MODEL = ("mock/", "baseline/", "metric/")
+_ASK_NO_MODEL = ("mock/", "baseline/", "metric/", "column/")
 
 
 def refuse_unused(

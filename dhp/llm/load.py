@@ -1,5 +1,7 @@
 """Opens language models by name, `provider/name`."""
 
+from pathlib import Path
+
 from dhp.core.errors import InputError, suggest
 from dhp.llm.api import Client, LocalModel
 
@@ -15,6 +17,7 @@ def open_model(
     device: str = "auto",
     dtype: str = "auto",
     batch_size: int | None = None,
+    chat_template: str | Path | None = None,
 ) -> Client | LocalModel:
     """The model called `openai/NAME` (any compatible server by `base_url`) or `hf/NAME_OR_PATH`.
 
@@ -33,9 +36,11 @@ def open_model(
 
         if base_url is not None and not base_url.strip():
             raise InputError("`base_url`: is empty; allowed: the address of a server, up to /v1")
+        if chat_template is not None:
+            raise InputError(f"`chat_template` {chat_template}: is for hf/NAME; a server has its own")
         return OpenAIClient(name, base_url, timeout=timeout, transport=transport)
     if base_url is not None:
         raise InputError(f"`base_url` {base_url}: is for openai/NAME; {model} runs in this process")
     from dhp.llm.hf.model import HfModel
 
-    return HfModel(name, device=device, dtype=dtype, batch_size=batch_size)
+    return HfModel(name, device=device, dtype=dtype, batch_size=batch_size, chat_template=chat_template)

@@ -41,11 +41,14 @@ class ModelSettings:
     batch: BatchSettings = field(default_factory=BatchSettings)
     """Files of requests that are answered later, and of their results."""
     device: str = "auto"
-    """For models in this process: `auto`, `cpu`, `cuda`, ..."""
+    """For models in this process: `auto`, `cpu`, `cuda`, `cuda:N`, or `all`: spread over all GPUs."""
     dtype: str = "auto"
     """For models in this process: `auto`, `float32`, `bfloat16`, `float16`."""
     batch_size: int | None = None
     """For models in this process: rows computed together; default: as fits the device."""
+    chat_template: str | Path | None = None
+    """For models in this process: a file with the Jinja template by which messages become a prompt, in the
+    place of the model's own, if it has one."""
     pace: InitVar[RateLimits | None] = None
     """Former name of `rate_limits`."""
 
@@ -79,4 +82,5 @@ class ModelSettings:
             device=self.device,
             dtype=self.dtype,
             batch_size=self.batch_size,
+            chat_template=self.chat_template,
         )

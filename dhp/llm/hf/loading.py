@@ -29,14 +29,17 @@ def load_tokenizer(source: Source) -> "PreTrainedTokenizerBase":
 
 
 def load_network(source: Source, device: str) -> "PreTrainedModel":
-    """The model with its weights, on the device, for inference."""
+    """The model with its weights, on the device (`all`: spread over all of them), for inference."""
     import torch
     from transformers import AutoModelForCausalLM
 
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     load = functools.partial(
-        AutoModelForCausalLM.from_pretrained, dtype=source.dtype, output_loading_info=True
+        AutoModelForCausalLM.from_pretrained,
+        dtype=source.dtype,
+        output_loading_info=True,
+        device_map="auto" if device == "all" else None,
     )
     network: PreTrainedModel
     network, report = _load(load, source)
@@ -47,7 +50,8 @@ def load_network(source: Source, device: str) -> "PreTrainedModel":
             f"must be a causal language model"
         )
     try:
-        network.to(device)  # type: ignore[arg-type]
+        if device != "all":
+            network.to(device)  # type: ignore[arg-type]
     except torch.OutOfMemoryError:
         raise InputError(f"model '{source.model}': does not fit into the memory of {device}") from None
     network.generation_config.cache_implementation = None  # any other cannot continue a shared beginning

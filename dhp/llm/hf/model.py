@@ -5,10 +5,12 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
-from dhp.core.seeding import stream
+from dhp.core.files import read_text
+from dhp.core.seeding import stream, text_hash
 from dhp.llm.hf.batching import Row, Share, shares, windows
 from dhp.llm.hf.compute import Generated, begin, generate, only_of_one_length
 from dhp.llm.hf.decoding import Overflow, decide
@@ -32,11 +34,14 @@ class HfModel:
     name
         A folder, or the name of a hub repository. Code in it is never run.
     device
-        `auto` (a GPU where there is one), `cpu`, `cuda` or `cuda:N`.
+        `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:N` or `all` (its layers spread over all GPUs
+        by the package accelerate).
     dtype
         `auto` (as the checkpoint says), `float32`, `float16` or `bfloat16`.
     batch_size
         Most sequences computed at once; halved where memory runs out. None chooses by device.
+    chat_template
+        File with the Jinja template by which messages become a prompt; None is the model's own.
 
     Raises
     ------
@@ -46,7 +51,13 @@ class HfModel:
     """
 
     def __init__(
-        self, name: str, *, device: str = "auto", dtype: str = "auto", batch_size: int | None = None
+        self,
+        name: str,
+        *,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_size: int | None = None,
+        chat_template: str | Path | None = None,
     ) -> None:
         self._source = find(name, dtype)
         self.model = self._source.model
@@ -54,6 +65,9 @@ class HfModel:
         if batch_size is not None and batch_size < 1:
             raise InputError(f"model '{self.model}': batch size is {batch_size}; must be at least 1")
         self.endpoint = f"transformers dtype={self._source.dtype} {self._source.identity}"
+        self._template = None if chat_template is None else read_text(Path(chat_template))
+        if self._template is not None:
+            self.endpoint += f" template={text_hash(self._template)}"
         self._device = device
         self._batch_size = batch_size
 
@@ -63,7 +77,7 @@ class HfModel:
 
     @functools.cached_property
     def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.model, load_tokenizer(self._source))
+        return Vocabulary(self.model, load_tokenizer(self._source), self._template)
 
     @functools.cached_property
     def _network(self) -> "PreTrainedModel":

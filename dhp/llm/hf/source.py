@@ -12,7 +12,7 @@ from dhp.core.errors import InputError, suggest
 from dhp.llm.hf.quiet import quiet
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
-_DEVICE = re.compile(r"auto|cpu|cuda(:\d+)?")
+_DEVICE = re.compile(r"auto|all|cpu|cuda(:\d+)?")
 _READ = {".json", ".jinja", ".txt", ".model", ".safetensors", ".bin"}
 _WHOLE = 32 << 20
 _PIECES = 64
@@ -67,8 +67,13 @@ def find(name: str, dtype: str) -> Source:
 def check_device(model: str, device: str) -> None:
     """Raise `InputError` unless there is such a device here; only `cuda` needs torch to tell."""
     if not _DEVICE.fullmatch(device):
-        allowed = ("auto", "cpu", "cuda", "cuda:N")
+        allowed = ("auto", "cpu", "cuda", "cuda:N", "all")
         raise InputError(f"model '{model}': unknown device '{device}'; {suggest(device, allowed)}")
+    if device == "all" and importlib.util.find_spec("accelerate") is None:
+        raise InputError(
+            f"model '{model}': device 'all' needs the package accelerate; pip install accelerate, or "
+            "serve the model and use openai/NAME"
+        )
     if device.startswith("cuda"):
         import torch
 

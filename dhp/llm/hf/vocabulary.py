@@ -1,5 +1,6 @@
 """Between text and tokens."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,20 @@ if TYPE_CHECKING:
 class Vocabulary:
     """What a tokenizer makes of prompts, and the text of its tokens."""
 
-    def __init__(self, model: str, tokenizer: "PreTrainedTokenizerBase") -> None:
+    def __init__(
+        self, model: str, tokenizer: "PreTrainedTokenizerBase", chat_template: str | None = None
+    ) -> None:
+        """`chat_template` replaces that of the tokenizer; a warning says where there is none at all."""
         self._model = model
         self._tokenizer = tokenizer
+        if chat_template is not None:
+            tokenizer.chat_template = chat_template
+        elif tokenizer.chat_template is None:
+            warnings.warn(
+                f"model '{model}': has no chat template, so prompts go to it as plain text; `chat_template` "
+                "takes a file with one",
+                stacklevel=2,
+            )
         self.end: int | None = tokenizer.eos_token_id
         """The token that ends an answer."""
 
