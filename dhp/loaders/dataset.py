@@ -80,10 +80,23 @@ class Dataset:
         return self.suite.suite if self.suite else "given"
 
     @classmethod
-    def of(cls, examples: Sequence[Example], *, name: str, task: str, suite: str | None = None) -> "Dataset":
-        """A dataset of your own examples; `task` names their task, `suite` defaults to `general`."""
-        known, own = naming(read_task(task), examples), read_suite(suite or GENERAL_SUITE)
-        return cls(name, tuple(examples), known, own, tuple(examples), language=known.output_language)
+    def of(
+        cls,
+        examples: Sequence[Example],
+        *,
+        name: str,
+        task: str,
+        suite: str | None = None,
+        language: str | None = None,
+    ) -> "Dataset":
+        """A dataset of your own examples; `task` names their task, `suite` defaults to `general`.
+
+        `language` is that of the outputs, where a field `language` of an example does not say it.
+        """
+        known = read_task(task)
+        spoken, own = language or known.output_language, read_suite(suite or GENERAL_SUITE)
+        task_of_data = naming(known, examples, output=spoken)
+        return cls(name, tuple(examples), task_of_data, own, tuple(examples), language=spoken)
 
     def only(self, ids: Collection[str]) -> "Dataset":
         """With the examples of these ids to choose from; raises `InputError` for one that it lacks."""
