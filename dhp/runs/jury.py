@@ -100,9 +100,9 @@ def jury_of_runs(
         different texts (judges and protocols may differ), and a floor out of range.
     """
     if not 0.5 <= floor < 1:
-        raise InputError(f"floor: {floor}; allowed: at least 0.5 and below 1")
+        raise InputError(f"`floor`: {floor}; allowed: at least 0.5 and below 1")
     if not 0 <= false_alarms <= 1:
-        raise InputError(f"false_alarms: {false_alarms}; allowed: from 0 to 1")
+        raise InputError(f"`false_alarms`: {false_alarms}; allowed: from 0 to 1")
     by_dataset: dict[str, list[RunResult]] = {}
     for folder in folders:
         for entry in read_run(folder).rated:
