@@ -329,6 +329,8 @@ def _judged(
     frame = rate_dataset(
         judge, part.candidates(), part.dataset.task, part.dataset.name, config, seed=seed, progress=progress
     )
+    if clusters := part.dataset.clusters:
+        frame = frame.assign(cluster=frame["example"].map(clusters))
     (ratings,) = split_ratings(frame)
     result = analyze_ratings(
         ratings,

@@ -17,7 +17,7 @@ from dhp.analysis.result_parts import DoseResponse, RunDetection, VariantResult
 from dhp.analysis.results import Result, Results
 from dhp.analysis.sequential import own_intervals
 from dhp.analysis.variants import design_of, rated_variants, variant_results
-from dhp.analysis.verdicts import controls_passed, failure_warnings, strongest, with_verdicts
+from dhp.analysis.verdicts import controls_passed, failure_warnings, false_alarms, strongest, with_verdicts
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, PROBES, Variant, methods
@@ -196,7 +196,7 @@ def _all_tested(ratings: RatingsArray, variants: Sequence[Variant], config: Reso
     attacks = _tested(ratings, [v for v in variants if v.level == "attack"], config, "two-sided")
     perturbed = [v for v in variants if v.level not in PROBES]
     names = [v.name for v in perturbed]
-    responses = dose_responses(ratings, names, config.combination)
+    responses = dose_responses(ratings, names, config, false_alarms(controls))
     dosed = {response.perturber for response in responses}
     rows, ci, at_100, found = _averaged(ratings, [v for v in perturbed if v.perturber not in dosed], config)
     further = _tested(ratings, [v for v in perturbed if v.perturber in dosed], config)

@@ -12,12 +12,14 @@ import numpy.typing as npt
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import Ends, RunDetection, VariantResult
 from dhp.core.records import PROBES
+from dhp.core.seeding import key_digest
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.design import Design
 from dhp.stats.detection import Detection, Estimate, detection
 from dhp.stats.discernment import discernment
 from dhp.stats.failures import worst_case_bounds
 from dhp.stats.influences import wilson_interval
+from dhp.stats.joint import joint_log_p
 from dhp.stats.layout import metric_weights
 from dhp.stats.verdict import FEWEST_PAIRS
 from dhp.stats.wilcoxon.signed_rank import Method, signed_rank
@@ -46,6 +48,10 @@ def with_detection(
     curve = Estimate(area.value, *wilson_interval(area, ratings.clusters, level))
     drops = standardised_drop_influences(original, degraded).value
     bounds = _bounds(ratings, names, design)
+    by_cluster = None
+    if ratings.clusters is not None and design.alternative == "greater":
+        rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, "clusters")))
+        by_cluster = np.exp(joint_log_p(design.differences, rng, ratings.clusters))
     filled = [
         replace(
             row,
@@ -64,6 +70,7 @@ def with_detection(
             detection_ci=_ends(found.variants, (v,)),
             detection_bounds=bounds[v],
             saturated=_saturated(row, design.method),
+            p_clusters=None if by_cluster is None else defined(by_cluster[v]),
             **_best(found, v, ratings.metrics),
         )
         for v, row in enumerate(rows)

@@ -1,4 +1,4 @@
-"""From ratings of many doses to dose-response: D by dose, and the detection threshold."""
+"""From ratings of many doses to dose-response: D by dose, the dose at which D passes 1, and T75."""
 
 import math
 from collections.abc import Iterable
@@ -6,13 +6,14 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.result_parts import DoseResponse, DoseResponseLine
+from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, DoseThreshold
 from dhp.core.records import parse_variant
 from dhp.core.seeding import key_digest
-from dhp.stats.combine import Combination
 from dhp.stats.design import Design
 from dhp.stats.dose_response import dose_tests, threshold, threshold_interval
+from dhp.stats.psychometric import T75, psychometric
 
 COMBINED = "combined"
 _FEWEST_DOSES = 2
@@ -21,11 +22,12 @@ Floats = npt.NDArray[np.float64]
 
 
 def dose_responses(
-    ratings: RatingsArray, variants: Iterable[str], combination: Combination
+    ratings: RatingsArray, variants: Iterable[str], config: ResolvedConfig, guess: float
 ) -> tuple[DoseResponse, ...]:
-    """One for each perturber of which two doses or more were rated, by exact tests.
+    """One for each perturber of which two doses or more were rated, by exact tests and a psychometric curve.
 
-    The combination is that of D, without weights. The bootstrap is seeded by the ratings.
+    The combination is that of D, without weights; detection has the weights. The bootstrap is seeded by the
+    ratings. `guess` is the detection of the controls.
     """
     doses: dict[str, list[int]] = {}
     for name in variants:
@@ -33,17 +35,19 @@ def dose_responses(
         if dose is not None and name in ratings.variants:
             doses.setdefault(perturber, []).append(dose)
     return tuple(
-        _dose_response(ratings, perturber, sorted(found), combination)
+        _dose_response(ratings, perturber, sorted(found), config, guess)
         for perturber, found in doses.items()
         if len(found) >= _FEWEST_DOSES
     )
 
 
 def _dose_response(
-    ratings: RatingsArray, perturber: str, doses: list[int], combination: Combination
+    ratings: RatingsArray, perturber: str, doses: list[int], config: ResolvedConfig, guess: float
 ) -> DoseResponse:
     names = [f"{perturber}.k{k}" for k in doses]
-    design = Design.of(ratings.difference_table(names, ratings.metrics), names, combination=combination)
+    design = Design.of(
+        ratings.difference_table(names, ratings.metrics), names, combination=config.combination
+    )
     found = dose_tests(design)
     rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
     intervals = threshold_interval(doses, design, rng)
@@ -58,7 +62,31 @@ def _dose_response(
     }
     ends = _ends(threshold(doses, found.combined), intervals.combined)
     lines[COMBINED] = DoseResponseLine(_as_tuple(found.combined), None, None, *ends)
-    return DoseResponse(perturber, tuple(doses), lines)
+    fitted = psychometric(
+        doses,
+        design.differences,
+        rng,
+        config.weight_row(perturber, ratings.metrics),
+        guess=guess,
+        clusters=ratings.clusters,
+    )
+    return DoseResponse(
+        perturber,
+        tuple(doses),
+        lines,
+        detection=_as_tuple(fitted.detection),
+        guess=fitted.guess,
+        power=_finite(fitted.power),
+        lapse=_finite(fitted.lapse),
+        t75=_t75(fitted.fitted),
+        t75_isotonic=_t75(fitted.isotonic),
+    )
+
+
+def _t75(found: T75) -> DoseThreshold | None:
+    if math.isnan(found.value):
+        return None
+    return DoseThreshold(_finite(found.value), _finite(found.low), _finite(found.high))
 
 
 def _as_tuple(values: Floats) -> tuple[float | None, ...]:

@@ -86,6 +86,8 @@ class VariantResult:
     p_by: float | None = None
     """p adjusted over the variants: bounds the expected share of false ones among them (Benjamini and
     Yekutieli 2001)."""
+    p_clusters: float | None = None
+    """p by swaps of whole clusters, on which `p_holm` and the verdict then rest; None without clusters."""
     misplaced: float | None = None
     """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
     weights or without a drop."""
@@ -179,6 +181,20 @@ class DoseResponseLine:
 
 
 @dataclass(frozen=True, slots=True)
+class DoseThreshold:
+    """T75, the dose at which detection is 75 %, with a 95 % interval; it does not depend on N.
+
+    0 says below the smallest dose, None above the largest: nothing is extrapolated.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class DoseResponse:
     """How D grows with the dose of one perturber."""
 
@@ -188,3 +204,15 @@ class DoseResponse:
     doses: tuple[int, ...]
     lines: dict[str, DoseResponseLine]
     """Metric, or `combined`, -> its line."""
+    detection: tuple[float | None, ...] = ()
+    """At each dose, the mean over metrics by their weights; empty in files of version 1."""
+    guess: float | None = None
+    """Detection of the controls, at least 0.5: where the curve starts."""
+    power: float | None = None
+    """Of the dose, in the fitted psychometric curve; see `dhp.stats.psychometric`."""
+    lapse: float | None = None
+    """1 less the detection of the largest damage."""
+    t75: DoseThreshold | None = None
+    """By the fitted curve; None where undefined: nothing moves at any dose, or controls reach 75 %."""
+    t75_isotonic: DoseThreshold | None = None
+    """By isotonic regression, without a form of the curve, as a check."""

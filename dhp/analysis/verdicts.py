@@ -29,13 +29,20 @@ def with_verdicts(
     floor, controls
         As for `dhp.stats.verdict.verdict`.
     """
-    logs = np.array([math.nan if row.d is None else row.d * LOG_ALPHA for row in rows])
+    logs = np.array([_log_p(row) for row in rows])
     by_holm, by = holm(logs), benjamini_yekutieli(logs)
     tests = int((~np.isnan(logs)).sum())
     return [
         _judged(row, float(logs[v]), float(by_holm[v]), float(by[v]), tests, n, floor, controls)
         for v, row in enumerate(rows)
     ]
+
+
+def _log_p(row: VariantResult) -> float:
+    """By clusters where there are some."""
+    if row.p_clusters is not None:
+        return math.log(max(row.p_clusters, 1e-300))
+    return math.nan if row.d is None else row.d * LOG_ALPHA
 
 
 def _judged(
@@ -72,6 +79,12 @@ def controls_passed(controls: Sequence[VariantResult]) -> bool | None:
     """Whether no control was noticed; None without a control that is defined."""
     there = [row for row in controls if row.detection is not None]
     return None if not there else all(row.verdict != "noticed" for row in there)
+
+
+def false_alarms(controls: Sequence[VariantResult]) -> float:
+    """Mean detection of the controls, where a psychometric curve starts; 0.5 without any."""
+    found = [row.detection for row in controls if row.detection is not None]
+    return sum(found) / len(found) if found else 0.5
 
 
 def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> list[str]:

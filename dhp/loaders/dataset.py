@@ -98,6 +98,19 @@ class Dataset:
         task_of_data = naming(known, examples, output=spoken)
         return cls(name, tuple(examples), task_of_data, own, tuple(examples), language=spoken)
 
+    @property
+    def clusters(self) -> dict[str, str]:
+        """Example -> the cluster that it is in: its field `cluster`, or the examples of the same source.
+
+        Empty where every example stands alone.
+        """
+        firsts: dict[str, str] = {}
+        found = {}
+        for e in self.examples:
+            source = e.source.strip()
+            found[e.id] = e.fields.get("cluster") or (firsts.setdefault(source, e.id) if source else e.id)
+        return found if len(set(found.values())) < len(found) else {}
+
     def only(self, ids: Collection[str]) -> "Dataset":
         """With the examples of these ids to choose from; raises `InputError` for one that it lacks."""
         known = {e.id for e in self.examples}

@@ -79,6 +79,19 @@ def threshold(curve: DoseResponse, line: DoseResponseLine) -> str:
     return f"{shown(line.threshold)} [{shown(line.low)}, {shown(line.high)}]"
 
 
+def t75(curve: DoseResponse) -> str:
+    """T75 with its interval; `<` and `>` where it lies beyond the doses."""
+    if (found := curve.t75) is None:
+        return "–"
+
+    def shown(dose: float | None) -> str:
+        if dose is None:
+            return f"> {curve.doses[-1]}"
+        return f"{dose:.3g}" if dose else f"< {curve.doses[0]}"
+
+    return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
+
+
 def pairs(row: VariantResult) -> str:
     """The pairs each test kept: one number, or the range over metrics."""
     counts = sorted({cell.n for cell in row.metrics.values()})

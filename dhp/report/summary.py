@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
 from dhp.core.records import parse_variant
-from dhp.report.labels import figure, noticed, percent, probe_verdict, state, threshold
+from dhp.report.labels import figure, noticed, percent, probe_verdict, state, t75, threshold
 
 _NAMED = 4  # variants in one sentence
 _SAME = 0.05  # D and D_EW this close, in D or as a share of it, read the same
@@ -162,7 +162,10 @@ def _about_doses(result: Result) -> list[str]:
     found = []
     for curve in result.curves:
         line = curve.lines.get("combined") or next(iter(curve.lines.values()))
-        found.append(f"{damage(curve.perturber).capitalize()}: D passes 1 at dose {threshold(curve, line)}.")
+        said = f"{damage(curve.perturber).capitalize()}: D passes 1 at dose {threshold(curve, line)}"
+        if curve.t75 is not None:
+            said += f"; three of four texts are detected at dose {t75(curve)} (T75)"
+        found.append(f"{said}.")
     return found
 
 

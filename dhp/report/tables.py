@@ -6,7 +6,7 @@ from rich.text import Text
 from dhp.analysis.result_parts import DoseResponse
 from dhp.analysis.results import Result
 from dhp.core.text import printable
-from dhp.report.labels import figure, most_changed, pairs, probe_verdict, threshold
+from dhp.report.labels import figure, most_changed, pairs, percent, probe_verdict, t75, threshold
 
 
 def plain_table(title: str) -> Table:
@@ -39,7 +39,7 @@ def probes_table(result: Result) -> Table:
 
 def curve_table(curve: DoseResponse) -> Table:
     """D at each dose, a row a metric."""
-    table = plain_table(f"{curve.perturber}: D at dose k, and the dose at which D passes 1")
+    table = plain_table(f"{curve.perturber}: D at dose k, the dose at which D passes 1, and T75")
     table.add_column("k", no_wrap=True)
     for dose in curve.doses:
         table.add_column(f"{dose}", justify="right")
@@ -47,4 +47,7 @@ def curve_table(curve: DoseResponse) -> Table:
     for name, line in curve.lines.items():
         cells = (name, *map(figure, line.d), threshold(curve, line))
         table.add_row(*(Text(printable(cell)) for cell in cells), style="bold" if name == "combined" else "")
+    if curve.detection:
+        cells = ("detection", *map(percent, curve.detection), f"T75 {t75(curve)}")
+        table.add_row(*(Text(printable(cell)) for cell in cells), style="bold")
     return table

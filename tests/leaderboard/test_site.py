@@ -96,11 +96,16 @@ def test_printed_tables_hold_the_figures_to_two_decimals(runs: Path, site: Path)
     markdown, latex = ((site / f"leaderboard.{end}").read_text() for end in ("md", "tex"))
     page = [row for row in Document(site / "index.html").rows if len(row) > 8]
     for (model, _), r in known(runs).items():
-        cells = [(f"{r[q]:.2f}", *(f"{end:.2f}" for end in r["ci"][q])) for q in QUANTITIES]
+        found = r["detection"]
+        detections = [(found[q], found["ci"][q]) for q in ("avg", "min")]
+        cells = [
+            (f"{value:.2f}", *(f"{end:.2f}" for end in ends))
+            for value, ends in [*detections, *((r[q], r["ci"][q]) for q in list(QUANTITIES)[2:])]
+        ]
         assert " | ".join(f"{d} \\[{low}–{high}\\]" for d, low, high in cells) in markdown
         assert " & ".join(f"{d} [{low}--{high}]" for d, low, high in cells) in latex
         shown = [f"{d} {low}–{high}" for d, low, high in cells]
-        assert any(row[1].replace(" ", "") == model and row[3:7] == shown for row in page)
+        assert any(row[1].replace(" ", "") == model and row[3:9] == shown for row in page)
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded(site: Path) -> None:
@@ -126,7 +131,7 @@ def test_the_page_says_by_what_rule_ranks_were_found(site: Path, runs: Path, tmp
     files = [runs / name / "results.json" for name in MODELS]
     write_site(make_tables(read_entries(files)), tmp_path / "site")
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
-    assert "95 % interval of D_avg lies wholly above" in text
+    assert "95 % interval of detection lies wholly above" in text
     assert "share a group letter" not in text
 
 
@@ -166,11 +171,11 @@ def test_markup_in_names_stays_text(edited: Callable[..., Path], tmp_path: Path)
 
 
 def test_results_without_variants_have_a_page(edited: Callable[..., Path], tmp_path: Path) -> None:
-    empty: dict[str, object] = dict.fromkeys(QUANTITIES)
-    file = edited("some.json", lambda r: r.update(empty, variants=[], ci={}))
+    empty: dict[str, object] = dict.fromkeys(("d_avg", "d_min", "d_avg_ew", "d_min_ew"))
+    file = edited("some.json", lambda r: r.update(empty, variants=[], ci={}, detection=None))
     write_site(make_tables(read_entries([file])), tmp_path / "site")
     (row,) = [row for row in Document(tmp_path / "site" / "index.html").rows if "–" in row[0]]
-    assert row[3:7] == ["– –"] * 4
+    assert row[3:9] == ["– –"] * 6
 
 
 def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> None:
@@ -179,7 +184,7 @@ def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> No
     assert not re.search(r"(?<!\\)[<>&$]", markdown)
     (row,) = [line for line in markdown.splitlines() if line.startswith("| –")]
     assert r"\|\&\_\$%\\x{} 7B" in row
-    assert len(re.findall(r"(?<!\\)\|", row)) == 9, "as many cells as columns"
+    assert len(re.findall(r"(?<!\\)\|", row)) == 11, "as many cells as columns"
     assert r"|\&\_\$\%\textbackslash{}x\{\} 7B & none" in latex
     assert json.loads(as_json(tables))["tables"][0]["rows"][0]["model"] == EVIL
     assert next(csv.DictReader(as_csv(tables).splitlines()))["model"] == EVIL
@@ -238,8 +243,9 @@ def board(edited: Callable[..., Path]) -> list[Path]:
 
         def change(result: dict[str, Any], name: str = name, d: float | None = d) -> None:
             result.update(model=name, d_avg=d)
-            if d is not None:
-                result["ci"]["d_avg"] = [d - 0.5, d + 0.5]
+            share = None if d is None else d / 10.6
+            ends = None if share is None else [share - 0.02, share + 0.02]
+            result["detection"].update(avg=share, ci={"avg": ends, "min": None})
 
         made.append(edited(f"{name.replace('/', '-')}.json", change))
     return made
@@ -306,20 +312,20 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
         await choose("one", "mock/noisy")
         await choose("two", "mock/ideal")
         verdict = await page.run(f"{facts}.querySelector('.verdict').textContent")
-        difference = noisy["d_avg"] - ideal["d_avg"]
-        assert f"Difference of D_avg: −{-difference:.2f}, 95 % interval −" in verdict
+        difference = noisy["detection"]["avg"] - ideal["detection"]["avg"]
+        assert f"Difference of detection: −{-difference:.2f}, 95 % interval −" in verdict
         rows = await page.run(
             f"[...{facts}.querySelectorAll('tbody tr, tfoot tr')]"
             ".map((row) => [...row.cells].map((cell) => cell.textContent))"
         )
-        assert [row[0] for row in rows[:-4]] == [v["variant"] for v in noisy["variants"]]
+        assert [row[0] for row in rows[:-6]] == [v["variant"] for v in noisy["variants"]]
         for row, one, two in zip(rows, noisy["variants"], ideal["variants"], strict=False):
             for cell, variant in ((row[3], one), (row[4], two)):
                 low, high = variant["ci"]["d"]
                 assert cell == f"{variant['d']:.2f}{low:.2f}–{high:.2f}"
             apart = round(one["d"] - two["d"], 2)
             assert float(row[5].replace("−", "-")) == pytest.approx(apart, abs=0.011)
-        assert rows[-4][0] == "D_avg"
+        assert [rows[-6][0], rows[-4][0]] == ["detection", "D_avg"]
         assert "one=mock%2Fnoisy" in await page.run("location.hash")
 
     in_browser(site / "compare.html", tmp_path / "browser", act)

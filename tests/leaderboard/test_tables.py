@@ -129,6 +129,7 @@ def test_protocols_stand_in_one_table(runs: Path, edited: Callable[..., Path]) -
 def test_undefined_scores_have_no_rank(runs: Path, edited: Callable[..., Path]) -> None:
     def change(result: dict[str, Any]) -> None:
         result.update(model="own/failed", d_avg=None, ci={})
+        result["detection"].update(avg=None)
 
     entries = read_entries([runs / "noisy" / "results.json", edited("other.json", change)])
     (table,) = [t for t in make_tables(entries) if t.dataset == "mini/summeval"]
@@ -136,9 +137,13 @@ def test_undefined_scores_have_no_rank(runs: Path, edited: Callable[..., Path]) 
 
 
 def test_no_intervals_no_ties_but_of_equal_figures(runs: Path, edited: Callable[..., Path]) -> None:
-    one = edited("one.json", lambda r: r.update(model="own/one", ci={}))
-    two = edited("two.json", lambda r: r.update(model="own/two", ci={}))
-    three = edited("three.json", lambda r: r.update(model="own/three", d_avg=0.5))
+    def named(name: str, **detection: object) -> Callable[[dict[str, Any]], object]:
+        return lambda r: (r.update(model=name), r["detection"].update(detection))
+
+    none = {"avg": None, "min": None}
+    one = edited("one.json", named("own/one", ci=none))
+    two = edited("two.json", named("own/two", ci=none))
+    three = edited("three.json", named("own/three", avg=0.5))
     (table,) = make_tables(read_entries([three, one, two]))
     assert table.rule == "figures"
     assert [(row.rank, row.tied) for row in table.rows] == [(1, True), (1, True), (3, False)]

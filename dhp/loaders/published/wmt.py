@@ -189,7 +189,7 @@ def join_segments(segments: Iterable[Segment], *, spaced: bool) -> Iterator[Exam
             reference = " ".join(s.reference for s in text)
             if len(reference) > MIN_CHARACTERS:
                 source = (" " if spaced else "").join(s.source for s in text)
-                yield Example(_id(text), source, reference)
+                yield Example(_id(text), source, reference, _document(text[0]))
                 text = []
 
 
@@ -197,7 +197,12 @@ def long_segments(segments: Iterable[Segment]) -> Iterator[Example]:
     """The segments whose reference is long enough by itself."""
     for segment in segments:
         if segment.source and len(segment.reference) > MIN_CHARACTERS:
-            yield Example(_id([segment]), segment.source, segment.reference)
+            yield Example(_id([segment]), segment.source, segment.reference, _document(segment))
+
+
+def _document(segment: Segment) -> dict[str, str]:
+    """The field that says which examples are of one document."""
+    return {} if segment.document is None else {"cluster": segment.document}
 
 
 def _run(item: tuple[int, Segment]) -> tuple[str | None, int]:
