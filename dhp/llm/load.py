@@ -5,7 +5,7 @@ from pathlib import Path
 from dhp.core.errors import InputError, suggest
 from dhp.llm.api import Client, LocalModel
 
-PROVIDERS = ("openai", "hf")
+PROVIDERS = ("openai", "litellm", "hf")
 
 
 def open_model(
@@ -19,7 +19,7 @@ def open_model(
     batch_size: int | None = None,
     chat_template: str | Path | None = None,
 ) -> Client | LocalModel:
-    """The model called `openai/NAME` (any compatible server by `base_url`) or `hf/NAME_OR_PATH`.
+    """The model called `openai/NAME` (any server by `base_url`), `litellm/NAME` or `hf/NAME_OR_PATH`.
 
     Raises
     ------
@@ -31,6 +31,12 @@ def open_model(
         raise InputError(f"model '{model}': unknown provider '{provider}'; {suggest(provider, PROVIDERS)}")
     if not name.strip("/"):
         raise InputError(f"model '{model}': its name is missing; must have the form {provider}/NAME")
+    if provider == "litellm":
+        from dhp.llm.clients.litellm import litellm_client
+
+        if transport is not None:
+            raise InputError(f"`transport` {transport}: is for openai/NAME; {model} is reached by litellm")
+        return litellm_client(name, base_url, timeout=timeout)
     if provider == "openai":
         from dhp.llm.clients.openai_client import OpenAIClient
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly, suggest
-from dhp.llm.clients.connection import KEY_VARIABLE, OPENAI_URL, find_connection
+from dhp.llm.clients.connection import KEY_VARIABLE, OPENAI_URL, Connection, find_connection
 from dhp.llm.clients.fast import FastTransport
 from dhp.llm.clients.responses import (
     Problem,
@@ -43,6 +43,8 @@ class OpenAIClient:
         Seconds for one call.
     transport
         `fast` (aiohttp) or `sdk` (the official package); default: `fast`, for Azure `sdk`.
+    provider, connection, connected
+        For a provider that is reached in another way: its name, the address and the transport.
 
     Raises
     ------
@@ -57,14 +59,17 @@ class OpenAIClient:
         *,
         timeout: float = 120.0,
         transport: str | None = None,
+        provider: str = "openai",
+        connection: Connection | None = None,
+        connected: Transport | None = None,
     ) -> None:
-        self.model = f"openai/{name}"
+        self.model = f"{provider}/{name}"
         self.timeout = timeout
         self._name = name
-        self._connection = find_connection(base_url)
+        self._connection = connection or find_connection(base_url)
         self.endpoint = self._connection.endpoint
         self._url, *self._other_urls = self._connection.urls
-        self._transport = self._chosen(transport)
+        self._transport = connected or self._chosen(transport)
         self.many = True
         """Whether the server gives several samples in one call."""
         self._has_given_many = False

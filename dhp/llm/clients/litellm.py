@@ -1,0 +1,105 @@
+"""The transport of the `litellm` package: the providers that speak other protocols than OpenAI's."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from dhp.core.errors import InputError, require
+from dhp.llm.clients.connection import Connection
+from dhp.llm.clients.openai_client import OpenAIClient
+from dhp.llm.clients.transport import RawReply, Retry, Unreachable
+
+_KEY = "the variable of its provider, such as ANTHROPIC_API_KEY"
+_SHORTEST_SECRET = 12
+_LOCAL_PRICES = "LITELLM_LOCAL_MODEL_COST_MAP"
+
+
+def litellm_client(name: str, base_url: str | None, *, timeout: float) -> OpenAIClient:
+    """The model called `litellm/NAME`, with NAME as litellm knows it, e.g. `anthropic/claude-haiku-4-5`.
+
+    Parameters
+    ----------
+    name
+        Provider and model.
+    base_url
+        Of a server of one's own, as litellm's `api_base`; None takes the provider's.
+    timeout
+        Seconds for one call.
+
+    Raises
+    ------
+    InputError
+        If the package is not installed.
+    """
+    require("litellm", purpose=f"model 'litellm/{name}'")
+    secrets = [v for k, v in os.environ.items() if k.endswith(("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY"))]
+    where = base_url or "litellm"
+    hidden = tuple(sorted((s for s in secrets if len(s) >= _SHORTEST_SECRET), key=len, reverse=True))
+    connection = Connection((where,), where, key_variable=_KEY, secrets=hidden)
+    transport = LitellmTransport(name, timeout, base_url)
+    return OpenAIClient(name, timeout=timeout, provider="litellm", connection=connection, connected=transport)
+
+
+class LitellmTransport:
+    """Calls through `litellm.acompletion`; its exceptions come back as the answers of a server.
+
+    `name` is that of the model; the others are as for `litellm_client`.
+    """
+
+    def __init__(self, name: str, timeout: float, base_url: str | None) -> None:
+        self._name = name
+        self._timeout = timeout
+        self._further: dict[str, Any] = {} if base_url is None else {"api_base": base_url}
+        self._litellm: Any = None
+
+    async def open(self) -> None:
+        """See `Transport`."""
+        os.environ.setdefault(_LOCAL_PRICES, "True")  # else importing it asks a server for prices
+        self._litellm = import_module("litellm")
+        self._litellm.suppress_debug_info = True
+        self._litellm.telemetry = False
+        try:
+            self._litellm.get_llm_provider(self._name)
+        except Exception as e:  # noqa: BLE001  a class of its own that only the package has
+            raise InputError(
+                f"model 'litellm/{self._name}': litellm does not know its provider "
+                f"({type(e).__name__}); must have the form litellm/PROVIDER/NAME"
+            ) from None
+
+    async def close(self) -> None:
+        """See `Transport`."""
+
+    async def post(self, url: str, body: Mapping[str, object]) -> RawReply:
+        """See `Transport`; `url` is not needed."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                answer = await self._litellm.acompletion(
+                    **body, **self._further, timeout=self._timeout, num_retries=0, max_retries=0
+                )
+        except TimeoutError:
+            raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
+        except Exception as e:  # noqa: BLE001  one class of exceptions a provider; all have a status or none
+            return self._refused(e)
+        return RawReply(200, {}, answer.model_dump_json().encode())
+
+    def _refused(self, error: Exception) -> RawReply:
+        """What a provider refused, as a server of OpenAI's would say it."""
+        if type(error).__name__ in ("Timeout", "APIConnectionError"):
+            if "onnect" in str(error):
+                raise Unreachable(f"no server answers ({_first_line(error)})") from None
+            raise Retry(_first_line(error), overload=type(error).__name__ == "Timeout") from None
+        status = getattr(error, "status_code", None)
+        said = {"message": _first_line(error), "code": str(getattr(error, "code", None) or "")}
+        headers = getattr(getattr(error, "response", None), "headers", None)
+        return RawReply(
+            status if isinstance(status, int) and status >= 400 else 400,
+            dict(headers or {}),
+            json.dumps({"error": said}).encode(),
+        )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
