@@ -16,7 +16,7 @@ from dhp.analysis.results import Result, Results
 from dhp.content.catalog import read_task
 from dhp.content.own_task import with_metrics
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import Protocol
+from dhp.core.pair_spec import Protocols
 from dhp.core.records import PROBES, Candidate, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
@@ -36,6 +36,7 @@ from dhp.perturb.choice import Choice, with_own_task
 from dhp.perturb.model_config import perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.report.page import html_report
+from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
 from dhp.runs.writer import RunFolder
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 class Way(TypedDict, total=False):
     """How language models are asked; keywords of `run` and `estimate`."""
 
-    protocol: str | Protocol | Sequence[str | Protocol]
+    protocol: Protocols
     prompt_files: Sequence[str]
     metrics: Sequence[str | Metric]
     settings: ModelSettings
@@ -61,7 +62,7 @@ def run(
     model: object = "baseline/surface",
     dataset: str | Dataset | Sequence[str | Dataset] | None = None,
     *,
-    protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
+    protocol: Protocols = "dhp",
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str | Metric] = (),
     settings: ModelSettings = ModelSettings(),
@@ -109,8 +110,8 @@ def run(
     folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
     _check(settings, analysis, choice)
     context = settings.context()
-    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
-    judges = find(model, protocol, settings, context)
+    find = partial(find_judges, prompt_files=prompt_files, seed=seed, by_metric=bool(metrics))
+    judges = find(model, protocol, settings, context, judge_settings=judge_settings)
     resolve = partial(_resolved, analysis)
     check = partial(_check_asked, judges, metrics, resolve)
     choice = with_own_task(dataset, choice, metrics)
@@ -179,7 +180,7 @@ def estimate(
     model: object,
     dataset: str | Dataset | Sequence[str | Dataset] | None = None,
     *,
-    protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
+    protocol: Protocols = "dhp",
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str | Metric] = (),
     settings: ModelSettings = ModelSettings(),
@@ -191,8 +192,8 @@ def estimate(
     """What `run` would take of language models, at most, asking nothing; parameters and errors as there."""
     _check(settings, analysis, choice)
     context = settings.context()
-    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
-    judges = find(model, protocol, settings, context)
+    find = partial(find_judges, prompt_files=prompt_files, seed=seed, by_metric=bool(metrics))
+    judges = find(model, protocol, settings, context, judge_settings=judge_settings)
     choice = with_own_task(dataset, choice, metrics)
     made = build_texts(dataset, choice, seed, settings, context, dry=True)
     parts = [p.judged_by(metrics) for p in made]
@@ -215,7 +216,7 @@ def judge_texts(
     data: str | Sequence[RatedText],
     *,
     task: str | None = None,
-    protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
+    protocol: Protocols = "dhp",
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str | Metric] = (),
     settings: ModelSettings = ModelSettings(),
@@ -248,7 +249,7 @@ def judge_texts(
     """
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
     context = settings.context()
-    judges = find(model, protocol, settings, context)
+    judges = pointwise_only(find(model, protocol, settings, context))
     frame = rate_texts(judges, _texts(data), with_metrics(_rated_task(data, task), metrics), progress)
     if context.batch:
         context.batch.finish()
@@ -260,7 +261,7 @@ def estimate_texts(
     data: str | Sequence[RatedText],
     *,
     task: str | None = None,
-    protocol: str | Protocol | Sequence[str | Protocol] = "dhp",
+    protocol: Protocols = "dhp",
     prompt_files: Sequence[str] = (),
     metrics: Sequence[str | Metric] = (),
     settings: ModelSettings = ModelSettings(),
@@ -269,7 +270,7 @@ def estimate_texts(
 ) -> list[Estimate]:
     """What `judge_texts` would take of language models, at most, asking nothing; parameters as there."""
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
-    judges = find(model, protocol, settings, settings.context())
+    judges = pointwise_only(find(model, protocol, settings, settings.context()))
     texts, chosen = _texts(data), with_metrics(_rated_task(data, task), metrics)
     return [
         estimate_requests(j.cached_model, j.protocol, str(data), j.requests(texts, j.own_task(chosen)))
@@ -326,6 +327,8 @@ def _judged(
 ) -> tuple["pd.DataFrame", Result]:
     """The ratings of one judge on one dataset, and what follows from them."""
     before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
+    if judge.pairwise:
+        config = replace(config, statistics="sign-flip")
     frame = rate_dataset(
         judge, part.candidates(), part.dataset.task, part.dataset.name, config, seed=seed, progress=progress
     )
@@ -342,6 +345,8 @@ def _judged(
         scales={m.name: m.scale for m in part.dataset.task.metrics},
     )
     result = replace(_without_absent(result, part), warnings=(*part.dataset.notes, *result.warnings))
+    if judge.pairwise:
+        result = of_comparisons(result)
     if judge.cached_model:
         usage = judge.cached_model.usage.since(before)
         cost = usage.cost(judge.cached_model.context.budget.prices)

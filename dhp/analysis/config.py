@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
@@ -20,9 +20,11 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
-Statistics = Literal["default", "paper"]
+Statistics = Literal["default", "paper", "sign-flip"]
 MOST_RESAMPLES = 100_000
 STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
+METHODS: Mapping[str, Method] = {"default": "exact", "paper": "scipy", "sign-flip": "sign-flip"}
+"""Preset -> how each metric is tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class ResolvedConfig:
     @property
     def method(self) -> Method:
         """Of the tests."""
-        return "scipy" if self.statistics == "paper" else "exact"
+        return METHODS[self.statistics]
 
     @property
     def signed_weights(self) -> str:
@@ -106,7 +108,8 @@ class AnalysisConfig:
 
     statistics: str = "default"
     """`default`: exact Wilcoxon test and the harmonic mean p-value, made asymptotically exact (Wilson 2019).
-    `paper`: scipy's Wilcoxon at its defaults and the combination as the DHP paper prints it."""
+    `paper`: scipy's Wilcoxon at its defaults and the combination as the DHP paper prints it. `sign-flip`: the
+    exact sign-flip test, which pairwise judges get by themselves."""
     combination: str | None = None
     """Of the metrics' p-values: `hmp`, `printed` or `hmp-asymptotic`. Default: the preset's."""
     weights: str | None = None
@@ -137,7 +140,7 @@ class AnalysisConfig:
         return _one_of("statistics", self.statistics, STATISTICS)
 
     def _combination(self) -> Combination:
-        default: Combination = DEFAULT_COMBINATION if self._preset() == "default" else "printed"
+        default: Combination = "printed" if self._preset() == "paper" else DEFAULT_COMBINATION
         named = default if self.combination is None else self.combination
         return _one_of("combination", named, COMBINATIONS)
 

@@ -67,8 +67,16 @@ def design_of(
     """How these variants, at least one, are tested by these ratings; probes have no weights."""
     none = [math.nan] * len(ratings.metrics)
     rows = [None if v.level in PROBES else config.weight_row(v.perturber, ratings.metrics) for v in variants]
+    differences = ratings.difference_table([v.name for v in variants], ratings.metrics)
+    if config.method == "sign-flip" and not np.array_equal(
+        np.rint(2 * differences), 2 * differences, equal_nan=True
+    ):
+        raise InputError(
+            f"{ratings.place}: statistics 'sign-flip' is for verdicts on pairs, whose differences are "
+            "multiples of 1/2; allowed: default, paper"
+        )
     return Design.of(
-        ratings.difference_table([v.name for v in variants], ratings.metrics),
+        differences,
         [v.level for v in variants],
         np.array([none if row is None else row for row in rows]),
         method=config.method,

@@ -86,5 +86,6 @@ def benchmark(
             **texts.choice(),
         )
     output.show(results)
+    output.show_both_ways(results)
     files = sorted(path.name for path in folder.path.iterdir() if not path.name.startswith("."))
     output.say(f"written to {folder.path}: {', '.join(files)}")

@@ -11,7 +11,7 @@ from dhp.cli.option_groups import option
 from dhp.core.errors import InputError
 
 if TYPE_CHECKING:
-    from dhp.core.protocol_spec import Protocol
+    from dhp.core.pair_spec import AnyProtocol
     from dhp.core.specs import Metric
     from dhp.llm.batch.settings import BatchSettings
     from dhp.llm.settings import ModelSettings
@@ -74,8 +74,9 @@ class ProtocolOptions:
         labels = self.labels.split(",") if self.labels is not None else ()
         return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in self.metric]
 
-    def changed(self, name: str) -> "Protocol":
+    def changed(self, name: str) -> "AnyProtocol":
         """The protocol of that name with the changes that the options make."""
+        from dhp.content.pairwise import is_pairwise, read_pairwise
         from dhp.judge.factory import protocol
 
         changes = {
@@ -93,7 +94,13 @@ class ProtocolOptions:
         }
         given: dict[str, object] = {k: v for k, v in changes.items() if v is not None}
         given |= {k: None for k in ("temperature", "top_p") if changes[k] == DEFAULT}
-        return protocol(name, **given)
+        if not is_pairwise(name):
+            return protocol(name, **given)
+        for key in ("protocol", "steps", "reference", "persona"):
+            if key in given:
+                option = "--name" if key == "protocol" else f"--{key}"
+                raise InputError(f"{option}: is for pointwise protocols, not for '{name}'; leave it out")
+        return read_pairwise(name, **given)
 
 
 @dataclass(frozen=True)
@@ -218,7 +225,10 @@ def refuse_unused(
     """
     if not models or not all(model.startswith(_ASK_NO_MODEL) for model in models):
         return
-    given = ["--protocol"] if tuple(protocols) != (DEFAULT_PROTOCOL,) else []
+    from dhp.content.pairwise import is_pairwise
+
+    usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(map(is_pairwise, protocols))
+    given = [] if usual else ["--protocol"]  # any judge can compare
     for group in groups:
         if perturb_model and isinstance(group, ModelOptions):
             continue

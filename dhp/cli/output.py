@@ -83,6 +83,13 @@ class OutputOptions:
             sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
         print(form(results), end="")
 
+    def show_both_ways(self, results: "Results") -> None:
+        """Print pointwise beside pairwise figures, for people, where a model was asked in both ways."""
+        if not (self.quiet or self.json or self.csv or self.markdown):
+            from dhp.report.both_ways import print_both_ways
+
+            print_both_ways(results, output_console())
+
     def say(self, line: str) -> None:
         """Print a line for people, beside what is for a program."""
         if not self.quiet:

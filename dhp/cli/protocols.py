@@ -1,10 +1,17 @@
 """`dhp protocols`: the ways of asking a judge."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from dhp.cli.model_options import ProtocolOptions
 from dhp.cli.option_groups import GroupedCommand, option_group
 from dhp.cli.text_options import TextOptions
+
+if TYPE_CHECKING:
+    from dhp.core.pair_spec import PairwiseProtocol
+    from dhp.core.records import Candidate
+    from dhp.core.specs import Task
 
 
 @click.group()
@@ -49,6 +56,7 @@ def show(
     Example: dhp protocols show dhp --dataset mini/summeval --metric fluency
     """
     from dhp.core.errors import InputError, suggest
+    from dhp.core.pair_spec import PairwiseProtocol
     from dhp.core.text import printable
     from dhp.judge.factory import request_builder
     from dhp.llm.settings import ModelSettings
@@ -74,6 +82,9 @@ def show(
     shown_apart = {"parts", "published", "ours"}
     for key, value in chosen.model_dump(exclude=shown_apart).items():
         print(f"# {key}: {value}")
+    if isinstance(chosen, PairwiseProtocol):
+        _show_pairwise(chosen, here[0], shown[0], part.dataset.task, changes.metric)
+        return
     for key, said in (("the paper's", chosen.published), ("ours", chosen.ours)):
         if said:
             print(f"# {key}: {said}")
@@ -87,3 +98,23 @@ def show(
     for request in requests:
         print(f"\n# ---- {request.place}, samples {', '.join(map(str, request.samples))}")
         print("\n".join(printable(line) for line in request.prompt.splitlines()))
+
+
+def _show_pairwise(
+    protocol: "PairwiseProtocol",
+    original: "Candidate",
+    other: "Candidate",
+    task: "Task",
+    metrics: tuple[str, ...],
+) -> None:
+    """The prompts that show a text behind its original; they are sent in the other order, too."""
+    from dhp.content.pairwise import read_pair_wording
+    from dhp.core.text import printable
+    from dhp.judge.pairwise.prompts import PairPrompts
+    from dhp.judge.pairwise.records import OVERALL, Pair
+
+    writer = PairPrompts(protocol, read_pair_wording(protocol.language), task)
+    for metric in metrics or (OVERALL,):
+        print(f"\n# ---- example '{original.example}', original before '{other.variant}', by {metric}")
+        text = f"{writer.system}\n\n{writer.prompt(Pair(original, other), metric)}".strip()
+        print("\n".join(printable(line) for line in text.splitlines()))

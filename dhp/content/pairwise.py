@@ -1,11 +1,13 @@
 """How judges are asked about two texts: pairwise protocols and their wording."""
 
+from pathlib import Path
+
 from pydantic import ValidationError
 
 from dhp.content.catalog import name_or_file, named_file, names_in
-from dhp.content.yaml import content_folder, describe, load_spec
+from dhp.content.yaml import content_folder, describe, load_spec, load_yaml
 from dhp.core.errors import InputError
-from dhp.core.pair_spec import PairwiseProtocol, PairWording
+from dhp.core.pair_spec import PAIR_ANSWERS, PairwiseProtocol, PairWording
 from dhp.core.specs import LANGUAGES, Language
 
 
@@ -29,6 +31,15 @@ def read_pairwise(given: str, **changes: object) -> PairwiseProtocol:
         raise InputError(f"protocol '{protocol.protocol}': {describe(e, PairwiseProtocol)}") from None
     changed._origin = protocol.origin
     return changed
+
+
+def is_pairwise(given: str) -> bool:
+    """Whether a protocol's name, or the file that is given, is that of a pairwise one."""
+    path = Path(given)
+    if path.suffix not in (".yaml", ".yml") or not path.is_file():
+        return given in pairwise_names()
+    data = load_yaml(path)
+    return isinstance(data, dict) and data.get("answer") in PAIR_ANSWERS
 
 
 def pair_languages() -> list[Language]:

@@ -1,11 +1,11 @@
 """The shapes of pairwise protocol files: how a judge is asked which of two texts is better."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
 
 from pydantic import Field, model_validator
 
-from dhp.core.protocol_spec import Extraction, ProtocolName
+from dhp.core.protocol_spec import Extraction, Protocol, ProtocolName
 from dhp.core.slots import slots_fault
 from dhp.core.specs import Language, Scale, Spec
 
@@ -108,3 +108,8 @@ class PairWording(Spec):
             yield name, getattr(self, name)
         for name, text in self.answers.items():
             yield f"answers.{name}", text
+
+
+AnyProtocol = Protocol | PairwiseProtocol
+Protocols = str | AnyProtocol | Sequence[str | AnyProtocol]
+"""One or several ways of asking, by name or as they are."""

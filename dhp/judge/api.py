@@ -46,6 +46,8 @@ class Judge(PlainJudge, Protocol):
     """What else decides its ratings, for the manifest; JSON."""
     cached_model: "CachedModel | None" = None
     """The language model that it asks, with what that has cost; None where it asks none."""
+    pairwise: bool = False
+    """Whether its scores say how it compares a text with the original, from -1 to 1, not what it is worth."""
     auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
     """Task -> metric -> evaluation steps that the language model wrote."""
 

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from dhp.content.catalog import read_task, task_names
+from dhp.content.pairwise import is_pairwise, read_pair_wording, read_pairwise
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError, suggest
+from dhp.core.pair_spec import AnyProtocol, PairwiseProtocol, Protocols
 from dhp.core.protocol_spec import Protocol
 from dhp.core.registry import Registry
 from dhp.judge.adapters.judge import ObjectJudge
@@ -20,6 +22,9 @@ from dhp.judge.judges.mock import mock_judge
 from dhp.judge.judges.recorded import RecordedJudge
 from dhp.judge.metrics.column import column_judge
 from dhp.judge.metrics.judge import metric_judge
+from dhp.judge.pairwise.benchmark import PairwiseRatings
+from dhp.judge.pairwise.llm import LlmPairwiseJudge
+from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
 from dhp.judge.prompt_files import read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.judge.surface.judge import SurfaceJudge
@@ -60,13 +65,14 @@ def protocol(name: str = "dhp", /, **changes: object) -> Protocol:
 
 def find_judges(
     model: object,
-    protocols: str | Protocol | Sequence[str | Protocol],
+    protocols: Protocols,
     settings: ModelSettings,
     context: RequestContext,
     *,
     prompt_files: Sequence[str] = (),
     seed: int = 0,
     judge_settings: JudgeSettings = JudgeSettings(),
+    by_metric: bool = False,
 ) -> list[Judge]:
     """The judges: each language model under each protocol, other judges once.
 
@@ -84,24 +90,42 @@ def find_judges(
         Of every random choice.
     judge_settings
         What is said about functions and scorers: their scale, their threshold and more.
+    by_metric
+        Whether pairwise judges compare by each metric, or as a whole.
 
     Raises
     ------
     InputError
         For an unknown name, an object that is no judge, or the same judge twice.
     """
-    chosen = [protocol(each) if isinstance(each, str) else each for each in _as_list(protocols)]
+    given_protocols = [_protocol(each) if isinstance(each, str) else each for each in _as_list(protocols)]
+    pairwise = [each for each in given_protocols if isinstance(each, PairwiseProtocol)]
+    chosen = [each for each in given_protocols if isinstance(each, Protocol)]
     judges: list[Judge] = []
     for given in _as_list(model):
         if not isinstance(given, str) or given.startswith(PREFIX):
             judges += _own_judges(given, judge_settings, context)
         elif _asks_a_model(given):
+            cached_model = _cached_model(given, settings, context)
             sent = seed if settings.send_seed else None
             builders = [request_builder(each, prompt_files=prompt_files, seed=sent) for each in chosen]
-            cached_model = _cached_model(given, settings, context)
             judges += [LlmJudge(cached_model, each) for each in builders]
+            judges += [_comparing(cached_model, each, sent, by_metric=by_metric) for each in pairwise]
         else:
-            judges.append(find_judge(given, seed=seed))
+            judges += _without_model(
+                given, seed, pointwise=bool(chosen), pairwise=bool(pairwise), by_metric=by_metric
+            )
+    _check_judges(judges, judge_settings)
+    return judges
+
+
+def _comparing(model: CachedModel, protocol: PairwiseProtocol, seed: int | None, *, by_metric: bool) -> Judge:
+    judge = LlmPairwiseJudge(model, protocol, read_pair_wording(protocol.language), seed=seed)
+    return PairwiseRatings(judge, by_metric=by_metric)
+
+
+def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> None:
+    """Raise `InputError` for no judge, one that stands twice, and settings that are for none of them."""
     if judge_settings.says_anything() and not any(isinstance(judge, ObjectJudge) for judge in judges):
         raise InputError(
             "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
@@ -111,7 +135,19 @@ def find_judges(
         raise InputError("no model is given; name at least one")
     if repeated := [model for model, protocol in names if names.count((model, protocol)) > 1]:
         raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
-    return judges
+
+
+def _without_model(model: str, seed: int, *, pointwise: bool, pairwise: bool, by_metric: bool) -> list[Judge]:
+    """A judge that asks no model, once for all protocols of a kind: pairwise its ratings are compared."""
+    if model == AlwaysFirst.model and pairwise:
+        return [PairwiseRatings(AlwaysFirst(), by_metric=by_metric)]
+    found = find_judge(model, seed=seed)
+    judges = [found] if pointwise else []
+    return judges + ([PairwiseRatings(RatingsCompared(found), by_metric=by_metric)] if pairwise else [])
+
+
+def _protocol(name: str) -> AnyProtocol:
+    return read_pairwise(name) if is_pairwise(name) else protocol(name)
 
 
 def _own_judges(given: object, settings: JudgeSettings, context: RequestContext) -> Sequence[Judge]:

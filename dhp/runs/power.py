@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dhp.analysis.config import METHODS
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, suggest
@@ -184,7 +185,7 @@ def _of_pilot(rated: RunResult, question: Question) -> PowerAnalysis:
         raise InputError(f"{name}: a pilot of one example tells nothing about others; allowed: 2 or more")
     variants = [v.variant for v in result.variants]
     table = ratings.difference_table(variants, ratings.metrics)
-    method: Method = "scipy" if result.statistics == "paper" else "exact"
+    method = METHODS[result.statistics]
     combination = _combination(question.combination or result.combination)
     rows = []
     for v, row in enumerate(result.variants):

@@ -280,7 +280,9 @@ def _tests(differences: Floats) -> Tests:
         counts = np.bincount(cell[chosen], minlength=len(x) * max(groups, 1))
         return counts.reshape(len(x), -1).astype(np.int64)
 
-    return Tests(counted(moved), counted(x > 0), (~np.isnan(x)).sum(axis=1))
+    magnitudes = np.zeros(len(x) * max(groups, 1))
+    magnitudes[cell[moved]] = size[moved]
+    return Tests(counted(moved), counted(x > 0), (~np.isnan(x)).sum(axis=1), magnitudes.reshape(len(x), -1))
 
 
 def largest_effect(nonzero: float) -> float:

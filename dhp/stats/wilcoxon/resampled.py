@@ -50,6 +50,8 @@ class Tests:
     """How many of them are positive; same shape."""
     pairs: Ints
     """Differences, zeros included; shape (tests,)."""
+    magnitudes: Floats
+    """Of the groups, increasing; shape (groups,) or that of `sizes`."""
 
     def outcomes(self, method: Method) -> tuple[Floats, Floats]:
         """Natural logs of p and rank-biserial correlations, both of shape (tests,); NaN where no pair is.
@@ -59,7 +61,11 @@ class Tests:
         """
         ranks, m = doubled_ranks(self.sizes), self.sizes.sum(axis=1)
         w = (ranks * self.positive).sum(axis=1)
-        logs = tails(ranks, self.sizes, w) if method == "exact" else self._scipy(ranks, m, w)
+        if method == "sign-flip":
+            values = np.where(self.sizes > 0, np.rint(2 * self.magnitudes).astype(np.int64), 0)
+            logs = tails(values, self.sizes, (values * self.positive).sum(axis=1))
+        else:
+            logs = tails(ranks, self.sizes, w) if method == "exact" else self._scipy(ranks, m, w)
         fell = self.positive.sum(axis=1)
         return np.where(self.pairs > 0, logs, np.nan), rank_biserial(w, m, fell, self.pairs)
 
@@ -91,17 +97,19 @@ class Grid:
     """The group of magnitude of each distinct value, increasing."""
     rises: npt.NDArray[np.bool_]
     """Whether the distinct value is positive."""
+    magnitudes: Floats
+    """Of the groups."""
 
     @classmethod
     def of(cls, differences: Floats) -> "Grid":
         """Of differences of shape (n,), NaN where a score is missing."""
         there = ~np.isnan(differences)
         nonzero = np.flatnonzero(there & (differences != 0))
-        _, group = np.unique(np.abs(differences[nonzero]), return_inverse=True)
+        magnitudes, group = np.unique(np.abs(differences[nonzero]), return_inverse=True)
         key = 2 * group + (differences[nonzero] > 0)
         sorted_ = np.argsort(key, kind="stable")
         values, starts = np.unique(key[sorted_], return_index=True)
-        return cls(there, nonzero[sorted_], starts, values // 2, values % 2 == 1)
+        return cls(there, nonzero[sorted_], starts, values // 2, values % 2 == 1, magnitudes)
 
     def tests(self, times: Times) -> Tests:
         """The tests of the resamples in which the examples are `times`, shape (n, tests)."""
@@ -118,7 +126,9 @@ class Grid:
         positive[self.group[self.rises]] = counts[self.rises]
         sizes[self.group[~self.rises]] = counts[~self.rises]
         sizes += positive
-        return Tests(sizes.T, positive.T, pairs)
+        # Without a difference there is one group, which is empty.
+        magnitudes = self.magnitudes if self.magnitudes.size else np.zeros(1)
+        return Tests(sizes.T, positive.T, pairs, magnitudes)
 
     def left_out(self, method: Method) -> tuple[Floats, Floats]:
         """log p and rank-biserial correlation without each example in turn, both of shape (n,).

@@ -11,7 +11,7 @@ from dhp.stats.wilcoxon.null import exact_log_tail, tilted_log_tail
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Method = Literal["exact", "scipy"]
+Method = Literal["exact", "scipy", "sign-flip"]
 Alternative = Literal["greater", "two-sided"]
 EXACT_UP_TO = 200
 """Non-zero differences up to which the exact null distribution is enumerated."""
@@ -27,7 +27,7 @@ class SignedRank:
     """Pairs, zeros included."""
     n_nonzero: int
     statistic: float
-    """W+, the sum of the ranks of the positive differences."""
+    """W+, the sum of the ranks (under `sign-flip` of the values) of the positive differences."""
 
     @property
     def p(self) -> float:
@@ -60,6 +60,8 @@ def signed_rank(
         differences, beyond that computed by inversion of its characteristic function.
         `scipy`: what `scipy.stats.wilcoxon` does at its defaults, a normal approximation without
         continuity correction in most cases.
+        `sign-flip`: as `exact`, with the differences themselves in the place of their ranks (Fisher 1935);
+        they must be multiples of 1/2, as two-order scores of pairwise verdicts are.
     alternative
         `greater`: a small p says that the differences are positive. `two-sided`: that they are positive or
         negative; p is twice the smaller tail, at most 1.
@@ -72,20 +74,25 @@ def signed_rank(
     Raises
     ------
     ValueError
-        If the array is empty, not one-dimensional or not finite.
+        If the array is empty, not one-dimensional or not finite; under `sign-flip` for other values.
     """
     d = checked_differences(differences)
     nonzero = d[d != 0]
     n, m = d.size, nonzero.size
     if m == 0:
         return SignedRank(0.0, n, 0, 0.0)
-    _, group, sizes = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
+    values, group, sizes = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
     doubled = 2 * np.cumsum(sizes) - sizes + 1  # twice the average rank of each tie group, an integer
+    if method == "sign-flip":
+        doubled = np.rint(2 * values).astype(np.int64)
+        if not np.array_equal(doubled, 2 * values):
+            raise ValueError("differences must be multiples of 1/2")
     statistic = int(doubled[group][nonzero > 0].sum())
     if alternative == "greater":
         log_p = _log_tail(doubled, sizes, statistic, n, method)
-    else:  # the null distribution is symmetric, and m (m + 1) the largest doubled W+
-        log_p = math.log(2) + _log_tail(doubled, sizes, max(statistic, m * (m + 1) - statistic), n, method)
+    else:  # the null distribution is symmetric
+        largest = int(doubled @ sizes)
+        log_p = math.log(2) + _log_tail(doubled, sizes, max(statistic, largest - statistic), n, method)
     return SignedRank(min(log_p, 0.0), n, m, statistic / 2)
 
 

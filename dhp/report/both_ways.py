@@ -1,0 +1,64 @@
+"""A table that puts pointwise and pairwise discernment of one model side by side."""
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from dhp.analysis.results import Result, Results
+from dhp.core.text import printable
+from dhp.report.labels import figure
+from dhp.report.tables import plain_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_PAIRWISE = "pairwise:"
+
+
+def print_both_ways(results: Results, console: "Console") -> None:
+    """Print one table for each model and dataset that were asked in both ways; nothing else."""
+    for one in results:
+        for other in results:
+            same = (one.model, one.dataset) == (other.model, other.dataset)
+            if same and other.protocol.startswith(_PAIRWISE) and not one.protocol.startswith(_PAIRWISE):
+                console.print()
+                console.print(both_ways_table(one, other))
+
+
+def both_ways_table(pointwise: Result, pairwise: Result) -> "Table":
+    """Detection and D of each variant in both ways, and of the whole run."""
+    names = [p.protocol.partition("@")[0] for p in (pointwise, pairwise)]
+    table = plain_table(f"{pairwise.dataset}  ·  {pairwise.model}  ·  {names[0]} beside {names[1]}")
+    table.add_column("variant", no_wrap=True)
+    for heading in ("pointwise", "95 %", "D", "pairwise", "95 %", "D"):
+        table.add_column(heading, justify="right")
+    others = {row.variant: row for row in pairwise.variants}
+    for row in pointwise.variants:
+        if other := others.get(row.variant):
+            cells = [
+                cell
+                for each in (row, other)
+                for cell in (_share(each.detection), _ends(each.detection_ci), figure(each.d))
+            ]
+            table.add_row(*(Text(printable(cell)) for cell in (row.variant, *cells)))
+    cells = [
+        cell
+        for each in (pointwise, pairwise)
+        for found in [each.detection]
+        for cell in (
+            _share(found.avg if found else None),
+            _ends(found.ci.get("avg") if found else None),
+            figure(each.d_avg),
+        )
+    ]
+    table.add_row(*(Text(printable(cell)) for cell in ("all", *cells)), style="bold")
+    return table
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
+
+
+def _ends(ends: tuple[float, float] | None) -> str:
+    return "–" if ends is None else f"{ends[0]:.0%}–{ends[1]:.0%}"

@@ -1,0 +1,144 @@
+"""Pairwise judges in the benchmark: what is asked, the sign-flip test, and judges that follow the order."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dhp
+from dhp.core.errors import InputError
+from dhp.run import judge_texts
+from dhp.stats.discernment import discernment
+from dhp.stats.pairwise import sign_flip_log_p
+from dhp.stats.wilcoxon.resampled import Grid
+from dhp.stats.wilcoxon.signed_rank import signed_rank
+from tests.cli.conftest import Run
+from tests.cli.conftest import dhp as dhp_command
+from tests.llm.stub import stats, stub_server
+
+command = dhp_command
+HALVES = st.lists(st.sampled_from([1, 0.5, 0, -0.5, -1]), min_size=1, max_size=40)
+
+
+@given(HALVES)
+def test_the_sign_flip_method_is_the_exact_test_on_two_order_scores(scores: list[float]) -> None:
+    expected = sign_flip_log_p(scores)
+    assert signed_rank(scores, "sign-flip").log_p == pytest.approx(expected, abs=1e-9)
+    both = min(0.0, np.log(2) + min(expected, sign_flip_log_p([-s for s in scores])))
+    assert signed_rank(scores, "sign-flip", "two-sided").log_p == pytest.approx(both, abs=1e-9)
+
+
+@given(HALVES, st.integers(0, 2**32 - 1))
+def test_resampled_sign_flip_tests_are_those_of_the_resample(scores: list[float], seed: int) -> None:
+    x = np.array(scores)
+    times = np.random.default_rng(seed).multinomial(len(x), [1 / len(x)] * len(x), size=3).T.astype(np.int32)
+    logs, _ = Grid.of(x).tests(times).outcomes("sign-flip")
+    for found, counts in zip(logs, times.T, strict=True):
+        assert found == pytest.approx(sign_flip_log_p(np.repeat(x, counts)), abs=1e-6)
+
+
+def test_other_values_are_no_two_order_scores() -> None:
+    with pytest.raises(ValueError, match="multiples of 1/2"):
+        signed_rank([0.3, 1], "sign-flip")
+
+
+def benchmark(command: Run, url: str, *more: str) -> dict[str, object]:
+    given = ("--model", "openai/stub", "--base-url", url, "--cache", "cache", "--resamples", "50")
+    done = command("benchmark", "--dataset", "mini/story_cloze", "--n", "8", *given, "--json", *more)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_original_against_degraded_through_the_server(command: Run) -> None:
+    with stub_server("--say", "tests.judge.pairwise.test_benchmark:prefers_whole_words") as url:
+        dry = command("benchmark", "--dataset", "mini/story_cloze", "--n", "8", "--model", "openai/stub",
+                      "--base-url", url, "--cache", "cache", "--protocol", "choose", "--dry-run")  # fmt: skip
+        assert "96 ratings" in dry.out
+        one = benchmark(command, url, "--protocol", "choose", "--concurrency", "1", "--out", "one")
+        assert stats(url)["calls"] == 2 * 6 * 8
+        assert set(stats(url)["paid"].values()) == {1}
+        two = benchmark(command, url, "--protocol", "choose", "--refresh", "--out", "two")
+    assert "protocol:pairwise:choose@" in str(one["signature"])
+    assert "statistics:sign-flip+" in str(one["signature"])
+    assert one["variants"] == two["variants"], "concurrency changes nothing"
+    typos = next(v for v in one["variants"] if v["variant"] == "random_typos")  # type: ignore[attr-defined]
+    won = round(8 * typos["detection"])
+    assert won >= 6
+    assert typos["d"] == pytest.approx(discernment(sign_flip_log_p([1] * won + [-1] * (8 - won))))
+    shown = json.loads(Path("one/prompts.json").read_text())
+    assert [p["metric"] for p in shown] == ["overall"]
+
+
+def test_a_judge_that_always_says_first_detects_nothing(command: Run) -> None:
+    with stub_server("--say", "tests.judge.pairwise.pairs:always_first") as url:
+        for protocol in ("choose", "battle", "swap"):
+            found = benchmark(command, url, "--protocol", protocol, "--out", protocol)
+            assert found["d_avg"] == found["d_min"] == 0.0
+            assert {v["detection"] for v in found["variants"]} == {0.5}  # type: ignore[attr-defined]
+            assert "100% of the verdicts follow the order" in str(found["warnings"])
+
+
+def prefers_whole_words(prompt: str) -> str:
+    """Prefers the text whose words are in the other text, or the longer one."""
+    from tests.judge.pairwise.pairs import shown
+
+    tags = ("ending", "answer", "output", "summary")
+    tag = next(t for t in tags if f"<{t}-a" in prompt)
+    first, second = shown(prompt.replace(f"{tag}-a", "answer-a").replace(f"{tag}-b", "answer-b"))
+    known = set("the a to and he she it was they his her of in had for".split())
+    one, two = (sum(w.strip(".,").lower() in known for w in text.split()) for text in (first, second))
+    return "A" if (one, first) > (two, second) else "B"
+
+
+def test_by_metric_and_beside_pointwise(command: Run) -> None:
+    more = ("--model", "mock/noisy", "--protocol", "dhp", "--protocol", "choose", "--metric", "coherence")
+    done = command("benchmark", "--dataset", "mini/story_cloze", *more, "--resamples", "50", "--out", "x")
+    assert done.code == 0
+    assert "mock/noisy  ·  none beside pairwise:compared" in done.out
+    pointwise, pairwise = dhp.run(
+        "mock/noisy", "mini/story_cloze", protocol=["dhp", "choose"], metrics=["coherence"], analysis=FAST
+    )
+    for one, other in zip(pointwise.variants, pairwise.variants, strict=True):
+        assert one.detection == other.detection, "the same ratings, compared"
+    assert pairwise.statistics == "sign-flip"
+
+
+FAST = dhp.AnalysisConfig(resamples=None)
+
+
+def test_ratings_of_comparisons_are_analysed_again(tmp_path: Path) -> None:
+    (made,) = dhp.run(
+        "mock/noisy", "mini/story_cloze", protocol="choose", analysis=FAST, out=tmp_path / "run"
+    )
+    analysis = dhp.AnalysisConfig(resamples=None, statistics="sign-flip")
+    (again,) = dhp.analyze(str(tmp_path / "run" / "ratings.parquet"), analysis=analysis)
+    assert [v.d for v in again.variants] == [v.d for v in made.variants]
+
+
+def test_pairwise_options_and_protocols_that_do_not_fit(command: Run) -> None:
+    for more, message in (
+        (("--steps", "none"), "--steps: is for pointwise protocols, not for 'choose'"),
+        (("--samples", "0"), "samples"),
+        (("--answer", "stars"), "protocol 'choose': answer"),
+    ):
+        given = ("--model", "openai/x", "--base-url", "http://127.0.0.1:1/v1", "--protocol", "choose")
+        done = command("benchmark", "--dataset", "mini/story_cloze", *given, *more)
+        assert done.code == 2
+        assert message in done.err
+    with pytest.raises(InputError, match="needs originals; allowed: pointwise"):
+        judge_texts("mock/ideal", [], protocol="choose")
+    shown = command(
+        "protocols", "show", "battle", "--dataset", "mini/story_cloze", "--variant", "random_typos"
+    )
+    assert "original before 'random_typos', by overall" in shown.out
+
+
+def test_sign_flip_is_refused_for_ratings_of_other_kinds() -> None:
+    analysis = dhp.AnalysisConfig(statistics="sign-flip", resamples=None)
+    with pytest.raises(InputError, match="'sign-flip' is for verdicts on pairs"):
+        dhp.run("mock/noisy?step=0", "mini/story_cloze", metrics=["coherence"], analysis=analysis)
