@@ -39,11 +39,12 @@ class OutputOptions:
     json: bool = option("--json", default=False, help="Print what results.json holds.")
     csv: bool = option("--csv", default=False, help="Print one row a variant and metric.")
     markdown: bool = option("--markdown", default=False, help="Print tables for a pull request.")
+    details: bool = option("--details", default=False, help="Show the table of each dataset and judge.")
     quiet: bool = option("--quiet", default=False, help="Print nothing but errors.")
 
     def check(self, dry_run: bool = False) -> None:
         """Raise `InputError` for more than one of them, and for any in a dry run, which has no results."""
-        given = [f"--{name}" for name, wanted in asdict(self).items() if wanted]
+        given = [f"--{name}" for name, wanted in asdict(self).items() if wanted and name != "details"]
         if len(given) > 1:
             raise InputError(f"{' and '.join(given)}: contradict each other; give at most one")
         if given and dry_run:
@@ -74,7 +75,7 @@ class OutputOptions:
         if not (self.json or self.csv or self.markdown):
             from dhp.report.terminal import print_results
 
-            print_results(results, output_console())
+            print_results(results, output_console(), details=self.details)
             return
         from dhp.report.formats import csv_text, json_text, markdown_text
 

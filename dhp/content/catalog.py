@@ -69,6 +69,12 @@ def descriptions() -> dict[str, str]:
     return known.descriptions
 
 
+def damage_names() -> dict[str, str]:
+    """The same in a word or two: perturber -> what readers call the damage."""
+    known: Descriptions = read_list("descriptions", Descriptions)
+    return known.names
+
+
 def weights_names() -> list[str]:
     """The expert weights that ship with the package."""
     return names_in(content_folder("expert_weights"))

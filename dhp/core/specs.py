@@ -267,6 +267,8 @@ class Descriptions(Spec):
 
     descriptions: dict[Name, str]
     """Perturber -> one sentence."""
+    names: dict[Name, str] = Field(default_factory=dict)
+    """Perturber -> the damage in a word or two."""
 
 
 Replacement = Annotated[str, Field(pattern=r"^\S.* -> \S.*$")]

@@ -49,7 +49,7 @@ def _about_variants(result: Result) -> list[str]:
         found.append(f"on {STANDARD_N} examples D_avg would be about {figure(at)}: D grows with their number")
     if saturated := [r.variant for r in result.variants if r.saturated]:
         more = f" and {len(saturated) - _NAMED} more" if len(saturated) > _NAMED else ""
-        found.append(f"D is at half its ceiling or more: {', '.join(saturated[:_NAMED])}{more}")
+        found.append(f"* D is at half its ceiling or more: {', '.join(saturated[:_NAMED])}{more}")
     found += _undecided(result)
     seen = [row for row in result.variants if state(row) == "noticed"]
     confused = max(seen, key=lambda row: row.misplaced or 0.0, default=None)

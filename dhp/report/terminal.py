@@ -15,12 +15,15 @@ from dhp.analysis.results import Result, Results
 from dhp.core.diff import diff
 from dhp.core.text import printable
 from dhp.report.labels import figure, most_hurt, pairs, percent, percents, state
+from dhp.report.names import judge_name, variant_name
 from dhp.report.notes import notes
+from dhp.report.overview import print_overview
 from dhp.report.tables import curve_table, plain_table, probes_table
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
 _BAR_CELLS = 16
-_BAR_END = 4.0  # D at the right end of a bar
+_NAME_CELLS = 30
+_BARRED = 70  # columns from which two lines a variant have room for a bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,82 +35,141 @@ class _Column:
 
 
 def _bar(row: VariantResult) -> str:
-    """A bar of D with a mark at 1, where noticing begins."""
-    filled = round(min(row.d or 0.0, _BAR_END) / _BAR_END * _BAR_CELLS)
-    cells = ["█"] * filled + [" "] * (_BAR_CELLS - filled)
-    cells.insert(round(_BAR_CELLS / _BAR_END), "│")
-    return "".join(cells)
+    """A bar of detection from 50 %, which is blind, to 100 %."""
+    share = (row.detection or 0.0) * 2 - 1
+    return "│" + "█" * round(max(share, 0.0) * _BAR_CELLS)
 
 
 _COLUMNS = (
     _Column("level", lambda row: row.level),
-    _Column("variant", lambda row: row.variant),
+    _Column("variant", lambda row: variant_name(row.variant)),
+    _Column("50 %        100 %", _bar, coloured=True),
     _Column("detection", lambda row: percent(row.detection), "right", coloured=True),
     _Column("95 %", lambda row: percents(row.detection_ci), "right"),
     _Column("verdict", state, coloured=True),
-    _Column("D", lambda row: figure(row.d), "right"),
+    _Column("D", lambda row: figure(row.d) + ("*" if row.saturated else ""), "right"),
     _Column("D_EW", lambda row: figure(row.d_ew), "right"),
-    _Column("0   1           4", _bar, coloured=True),
     _Column("effect", lambda row: figure(row.effect), "right"),
     _Column("most hurt", most_hurt),
     _Column("pairs", pairs, "right"),
 )
-BAR = _COLUMNS[7].header
+BAR = _COLUMNS[2].header
 _COLOURS = {"noticed": "green", "missed": "red", "undecided": "yellow"}
-_DROPPED_FIRST = (BAR, "level", "most hurt", "effect", "95 %", "pairs", "D_EW")
-"""Columns that a narrow terminal goes without, in this order."""
 
 
-def print_results(results: Results, console: Console) -> None:
-    """Print a table for each result, with notes and the signature below."""
-    for place, result in enumerate(results):
+def print_results(results: Results, console: Console, *, details: bool = False) -> None:
+    """Print what the judges see and miss, last.
+
+    Parameters
+    ----------
+    results
+        Of any judges and datasets.
+    console
+        Where to; in a narrow one a variant takes two lines.
+    details
+        Whether each result's own table shows, as it does where there is only one.
+    """
+    details = details or len(results) == 1
+    for place, result in enumerate(results if details else ()):
         if place:
             console.print()
-        console.print(_fitting_table(result, console))
-        probes = [probes_table(result)] if result.controls or result.attacks else []
-        for table in (*probes, *map(curve_table, result.curves)):
-            console.print()
+        _print_result(result, console)
+    for result in () if details else results:
+        for table in map(curve_table, result.curves):
             console.print(table)
+    _print_notes(results, console)
+    print_overview(results, console)
+
+
+def _print_result(result: Result, console: Console) -> None:
+    dropped: list[list[str]] = [[BAR]] if console.options.ascii_only else [[], [BAR]]
+    tables = (result_table(result, columns) for columns in dropped)
+    if fitting := next((table for table in tables if _fits(table, console)), None):
+        console.print(fitting)
+    else:
+        _print_in_two_lines(result, console)
+    probes = [probes_table(result)] if result.controls or result.attacks else []
+    for table in (*probes, *map(curve_table, result.curves)):
+        console.print()
+        console.print(table)
+
+
+def _fits(table: Table, console: Console) -> bool:
+    wanted = Measurement.get(console, console.options.update(width=10_000), table)
+    return wanted.maximum <= console.width
+
+
+def _print_in_two_lines(result: Result, console: Console) -> None:
+    """Each variant as its name and verdict, and its figures below."""
+    console.print(Text(_title(result), style="bold"))
+    barred = not console.options.ascii_only and console.width >= _BARRED
+    for row in result.variants:
+        style = _COLOURS.get(state(row), "")
+        line = Text(f"{variant_name(row.variant):<{_NAME_CELLS}}  ", style="bold")
+        line.append(f"{percent(row.detection):>5}  {state(row):<10}", style=f"not bold {style}")
+        console.print(line.append(f" {_bar(row)}" if barred else "", style=f"not bold {style}"))
+        figures = [f"95 % {percents(row.detection_ci)}", f"D {figure(row.d)}", f"effect {figure(row.effect)}"]
+        figures += [f"most hurt {hurt}"] if (hurt := most_hurt(row)) else []
+        console.print(f"    {'  ·  '.join([*figures, f'{pairs(row)} pairs'])}", style="dim", highlight=False)
+
+
+def _print_notes(results: Results, console: Console) -> None:
+    """Warnings, notes and signatures; what several results share is said once."""
+    said: dict[tuple[str, bool], list[Result]] = {}
+    for result in results:
         for warning in result.warnings:
-            console.print(f"  warning: {escape(printable(warning))}", style="bold red", soft_wrap=True)
+            said.setdefault((warning, True), []).append(result)
         for note in notes(result):
-            console.print(f"  note: {escape(printable(note))}", soft_wrap=True, highlight=False)
+            said.setdefault((note, False), []).append(result)
+    for (line, warned), about in said.items():
+        where = ""
+        if len(results) > 1:
+            datasets = dict.fromkeys(r.dataset for r in about)
+            where = f" [{'all' if len(about) == len(results) else ', '.join(datasets)}]"
+        kind, style = ("warning", "bold red") if warned else ("note", "")
+        console.print(
+            f"  {kind}: {escape(printable(line + where))}", style=style, soft_wrap=True, highlight=False
+        )
+    for result in results:
         signature = escape(printable(result.signature))
         console.print(f"  {signature}", style="dim", soft_wrap=True, highlight=False)
 
 
-def _fitting_table(result: Result, console: Console) -> Table:
-    """The table with as many columns as fit the console; without the bar where its cells would be `?`."""
-    for count in range(console.options.ascii_only, len(_DROPPED_FIRST) + 1):
-        table = result_table(result, _DROPPED_FIRST[:count])
-        if Measurement.get(console, console.options.update(width=10_000), table).maximum <= console.width:
-            break
-    return table
+def _title(result: Result) -> str:
+    judge = judge_name(result)
+    return printable(f"{result.dataset}  ·  {judge}  ·  n = {result.n}")
 
 
-def result_table(result: Result, dropped: Collection[str] = ()) -> Table:
-    """One row a variant and one an average, without the columns `dropped`; the worst variant is bold."""
-    judge = f"{result.model}  ·  {result.protocol}" if result.asked else result.model
-    table = plain_table(f"{result.dataset}  ·  {judge}  ·  n = {result.n}")
-    columns = [column for column in _COLUMNS if column.header not in dropped]
+def result_table(
+    result: Result, dropped: Collection[str] = (), named: Callable[[str], str] = variant_name
+) -> Table:
+    """One row a variant and one an average, without the columns `dropped`; the worst variant is bold.
+
+    `named` gives the name of a variant.
+    """
+    table = plain_table(_title(result))
+    weighed = ["D_EW"] if result.weights == "uniform" else []
+    columns = [column for column in _COLUMNS if column.header not in (*dropped, *weighed)]
     for column in columns:
         table.add_column(column.header, justify=column.justify, overflow="fold")
     level = None
     levels = list(dict.fromkeys(row.level for row in result.variants))
     for row in sorted(result.variants, key=lambda row: levels.index(row.level)):
         style = _COLOURS.get(state(row), "")
-        cells = [Text(printable(c.cell(row)), style=style if c.coloured else "") for c in columns]
+        shown = {"variant": named(row.variant)}
+        texts = [(c, shown[c.header] if c.header in shown else c.cell(row)) for c in columns]
+        cells = [Text(printable(text), style=style if c.coloured else "") for c, text in texts]
         if columns[0].header == "level" and row.level == level:
             cells[0] = Text("")
         level = row.level
         worst = row.variant == result.d_min_variant and not result.curves
         table.add_row(*cells, style="bold" if worst else "")
-    for shown in () if result.curves else _totals(result):
-        table.add_row(*(Text(shown.get(c.header, "")) for c in columns), style="bold")
+    for total in () if result.curves else _totals(result, named):
+        table.add_row(*(Text(total.get(c.header, "")) for c in columns), style="bold")
     return table
 
 
-def _totals(result: Result) -> list[dict[str, str]]:
+def _totals(result: Result, named: Callable[[str], str]) -> list[dict[str, str]]:
     """The rows of the averages: column -> what it shows."""
     rows = [
         {
@@ -116,16 +178,22 @@ def _totals(result: Result) -> list[dict[str, str]]:
             "D_EW": figure(result.d_avg_ew),
             "effect": figure(result.effect_avg),
         },
-        {"variant": f"D_min  {result.d_min_variant or ''}", "D": _total(result.d_min)},
-        {"variant": f"D_min_EW  {result.d_min_variant_ew or ''}", "D_EW": _total(result.d_min_ew)},
+        {"variant": f"D_min  {_worst(result.d_min_variant, named)}", "D": _total(result.d_min)},
+        {"variant": f"D_min_EW  {_worst(result.d_min_variant_ew, named)}", "D_EW": _total(result.d_min_ew)},
     ]
+    if result.weights == "uniform":
+        rows.pop()
     if (found := result.detection) is not None:
-        lowest = f"lowest  {found.min_variant or ''}"
+        lowest = f"lowest  {_worst(found.min_variant, named)}"
         rows[:0] = [
             {"variant": name, "detection": percent(value), "95 %": percents(found.ci[key])}
             for name, value, key in (("detection", found.avg, "avg"), (lowest, found.min, "min"))
         ]
     return [{**row, "variant": printable(row["variant"].rstrip())} for row in rows]
+
+
+def _worst(variant: str | None, named: Callable[[str], str]) -> str:
+    return "" if variant is None else named(variant)
 
 
 def _total(value: float | None) -> str:

@@ -1,0 +1,116 @@
+"""The last thing that is said: one table over all datasets and judges, and one sentence a judge."""
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from dhp.analysis.results import Result
+from dhp.core.text import printable
+from dhp.report.labels import figure, percent, percents, state
+from dhp.report.names import judge_name, kind_name
+from dhp.report.tables import plain_table
+
+_BLIND = 3  # kinds of damage in one cell
+_WIDE = 118  # columns that the whole table takes
+
+
+def print_overview(results: Sequence[Result], console: Console) -> None:
+    """Print the table and the sentences; without the table for a single result in doses."""
+    shown = [result for result in results if not result.curves]
+    if shown:
+        console.print()
+        _print_table(shown, console)
+        console.print()
+        for line in verdict_sentences(shown):
+            console.print(line, highlight=False, markup=False)
+
+
+def verdict_sentences(results: Sequence[Result]) -> list[str]:
+    """One sentence a judge: what it sees and what it misses, over all its datasets."""
+    judges = list(dict.fromkeys(map(judge_name, results)))
+    return [f"{name}: {_sentence([r for r in results if judge_name(r) == name])}" for name in judges]
+
+
+def blind_spots(results: Sequence[Result]) -> list[str]:
+    """The kinds of damage that are missed somewhere, those of the lowest detection first."""
+    missed: dict[str, float] = {}
+    for result in results:
+        for row in result.variants:
+            if state(row) == "missed":
+                kind = kind_name(row.variant)
+                missed[kind] = min(missed.get(kind, 1.0), row.detection or 0.0)
+    return sorted(missed, key=missed.__getitem__)
+
+
+def controls(result: Result) -> str:
+    """Whether the controls were passed, in words."""
+    return {True: "passed", False: "FALSE ALARM", None: "not run"}[result.controls_passed]
+
+
+def _print_table(results: Sequence[Result], console: Console) -> None:
+    table = plain_table("Verdict")
+    several = len({judge_name(r) for r in results}) > 1
+    narrow = console.width < _WIDE
+    columns: list[tuple[str, Callable[[Result], str]]] = [("data", lambda r: r.dataset)]
+    if several:
+        columns.append(("judge", judge_name))
+    columns += [
+        ("noticed", _noticed),
+        ("detection", lambda r: percent(r.detection.avg) if r.detection else "–"),
+    ]
+    if not narrow:
+        columns += [
+            ("95 %", lambda r: percents(r.detection.ci["avg"]) if r.detection else "–"),
+            ("D_avg", lambda r: figure(r.d_avg)),
+            ("D_min", lambda r: figure(r.d_min)),
+            ("controls", controls),
+        ]
+    if any(r.cost is not None for r in results):
+        columns.append(("cost", lambda r: figure(r.cost)))
+    columns.append(("blind spots", _blind_cell))
+    for heading, _ in columns:
+        table.add_column(heading, justify="left" if heading in _WORDS else "right", no_wrap=heading == "data")
+    for result in results:
+        colour = "red" if result.controls_passed is False else ""
+        table.add_row(*(Text(printable(cell(result))) for _, cell in columns), style=colour)
+    console.print(table)
+
+
+_WORDS = ("data", "judge", "controls", "blind spots")
+
+
+def _noticed(result: Result) -> str:
+    states = [state(row) for row in result.variants]
+    undecided = states.count("undecided")
+    said = f"{states.count('noticed')} of {len(states)}"
+    return f"{said} ({undecided} open)" if undecided else said
+
+
+def _blind_cell(result: Result) -> str:
+    kinds = blind_spots([result])
+    more = f" and {len(kinds) - _BLIND} more" if len(kinds) > _BLIND else ""
+    return ", ".join(kinds[:_BLIND]) + more or "none"
+
+
+def _sentence(results: Sequence[Result]) -> str:
+    rows = [row for result in results for row in result.variants]
+    missed = blind_spots(results)
+    seen = _kinds([row.variant for row in rows if state(row) == "noticed"], missed)
+    open_ = _kinds([row.variant for row in rows if state(row) == "undecided"], [*missed, *seen])
+    parts = [f"sees {_listed(seen)}"] if seen else ["sees no kind of damage for sure"]
+    parts += [f"misses {_listed(missed)}"] if missed else []
+    parts += [f"undecided on {_listed(open_)}"] if open_ else []
+    if any(result.controls_passed is False for result in results):
+        parts.append("false alarms on harmless edits")
+    return f"{'; '.join(parts)}."
+
+
+def _kinds(variants: Sequence[str], but: Sequence[str]) -> list[str]:
+    return [kind for kind in dict.fromkeys(map(kind_name, variants)) if kind not in but]
+
+
+def _listed(kinds: Sequence[str]) -> str:
+    if len(kinds) < 2:
+        return "".join(kinds)
+    return f"{', '.join(kinds[:-1])} and {kinds[-1]}"
