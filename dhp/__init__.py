@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dhp.core.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate, Example, Rating, Variant
+    from dhp.finished import compare, gate, leaderboard, power, report
     from dhp.human.agreement import correlate_tables
     from dhp.judge.adapters.settings import JudgeSettings
     from dhp.judge.api import Judge
@@ -61,15 +62,20 @@ __all__ = [
     "Variant",
     "__version__",
     "analyze",
+    "compare",
     "correlate_tables",
     "estimate",
+    "gate",
     "judge_texts",
+    "leaderboard",
     "log_dataset",
     "own_metric",
     "own_task",
     "perturb_datasets",
     "perturber",
+    "power",
     "protocol",
+    "report",
     "run",
 ]
 
@@ -93,18 +99,31 @@ _MODULES = {
     "perturb.build": "perturb_datasets",
     "perturb.choice": "Choice",
     "perturb.model_config": "PerturbModel",
+    "finished": "compare gate power",
     "human.agreement": "correlate_tables",
     "run": "estimate judge_texts run",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_CALLABLE = ("leaderboard", "report")
 _RENAMED = {"Asking": "ModelSettings", "Pace": "RateLimits"}
 
 
 class _Package(ModuleType):
-    """Keeps `dhp.run` the function: importing the submodule of that name would bind the module."""
+    """Keeps `dhp.run` the function, and lets the packages `dhp.report` and `dhp.leaderboard` be called."""
 
     def __setattr__(self, name: str, value: object) -> None:
+        if name in _CALLABLE and isinstance(value, ModuleType):
+            value.__class__ = _CallablePackage
         super().__setattr__(name, getattr(value, name) if name == "run" else value)
+
+
+class _CallablePackage(ModuleType):
+    """A package that is also the function of its name in `dhp.finished`."""
+
+    def __call__(self, *arguments: Any, **settings: Any) -> Any:
+        from dhp import finished
+
+        return getattr(finished, self.__name__.rpartition(".")[2])(*arguments, **settings)
 
 
 sys.modules[__name__].__class__ = _Package
@@ -114,6 +133,8 @@ def __getattr__(name: str) -> Any:
     if name in _RENAMED:
         warnings.warn(f"dhp.{name} is now dhp.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
         name = _RENAMED[name]
+    if name in _CALLABLE:
+        return importlib.import_module(f"dhp.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'dhp' has no attribute '{name}'")
     return getattr(importlib.import_module(f"dhp.{_MODULE_OF[name]}"), name)

@@ -78,7 +78,7 @@ def site(folder: Path) -> None:
     ]
     for number in range(50):
         results = dhp.Results([replace(r, model=f"own/model-{number}") for r in kinds[number % 5]])
-        (folder / "board" / f"{number}.json").write_text(json.dumps(results.to_json()))
+        (folder / "board" / f"{number}.json").write_text(json.dumps(results.to_dict()))
     start = time.perf_counter()
     write_site(make_tables(read_entries([str(folder / "board")])), str(folder / "site"))
     seconds = time.perf_counter() - start

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
+from dhp.analysis.notebook import html_table, line, plot
 from dhp.analysis.result_parts import STRICT, DoseResponse, ResponseStyle, RunDetection, VariantResult
 from dhp.core.errors import InputError
 from dhp.core.signature import Signature
@@ -13,10 +14,13 @@ from dhp.stats.combine import Combination
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
     from pydantic import TypeAdapter
 
 SCHEMA = "dhp.results/2"
 EARLIER = "dhp.results/1"
+_SHOWN = 12
+"""Results in a repr."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +107,23 @@ class Result:
         """The signature by its parts; raises `InputError` for one that lacks a part."""
         return Signature.parse(self.signature)
 
-    def to_json(self) -> dict[str, Any]:
+    def __repr__(self) -> str:
+        return f"Result({line(self)})"
+
+    def _repr_html_(self) -> str:
+        return html_table([self])
+
+    def plot(self) -> "Figure":
+        """Detection of each variant with its limits; see `dhp.analysis.notebook.plot`."""
+        return plot(self)
+
+    def to_dict(self) -> dict[str, Any]:
         """The object as it stands in `results.json`."""
         return {"schema": SCHEMA, **asdict(self)}
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def to_frame(self) -> "pd.DataFrame":
         """One row a (variant, metric), controls and attacks too, with D of the variant beside it."""
@@ -153,8 +171,12 @@ class Results(Sequence[Result]):
         return iter(self._results)
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{r.model} ({r.protocol}) on {r.dataset}: d_avg={_short(r.d_avg)}" for r in self)
-        return f"Results({inside})"
+        shown = [line(result) for result in self[:_SHOWN]]
+        more = [f"and {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
+        return "Results(\n  " + ",\n  ".join([*shown, *more]) + "\n)"
+
+    def _repr_html_(self) -> str:
+        return html_table(self)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -169,10 +191,14 @@ class Results(Sequence[Result]):
 
         return pd.concat([r.to_frame() for r in self], ignore_index=True)
 
-    def to_json(self) -> Any:
+    def to_dict(self) -> Any:
         """What `results.json` holds: the object, or a list of them where there are several."""
-        objects = [r.to_json() for r in self]
+        objects = [r.to_dict() for r in self]
         return objects[0] if len(objects) == 1 else objects
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, found: object, place: str) -> "Results":
@@ -229,7 +255,3 @@ def results_schema() -> dict[str, Any]:
         ],
         "$defs": {**kinds, "Result": one},
     }
-
-
-def _short(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"

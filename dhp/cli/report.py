@@ -1,7 +1,5 @@
 """`dhp report`: the page of a finished run, made again."""
 
-from pathlib import Path
-
 import click
 
 from dhp.core.text import printable
@@ -15,12 +13,6 @@ def report(run: str, out: str | None) -> None:
 
     Example: dhp report runs/one
     """
-    from dhp.core.files import write_whole
-    from dhp.report.page import html_report
-    from dhp.runs.reader import read_run
+    from dhp.finished import report as write_report
 
-    found = read_run(run)
-    page = html_report(found)
-    path = found.folder / "report.html" if out is None else Path(out)
-    write_whole(path, lambda new: new.write_text(page, encoding="utf-8"))
-    print(f"written to {printable(str(path))}")
+    print(f"written to {printable(str(write_report(run, out)))}")

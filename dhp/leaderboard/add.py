@@ -76,7 +76,7 @@ def add_results(
 
 
 def _write(result: Result, path: Path) -> None:
-    path.write_text(json.dumps(result.to_json(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(result.to_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _ratings_of(result: Result, table: Sequence[RatingsArray], place: str) -> RatingsArray:

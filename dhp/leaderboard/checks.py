@@ -116,7 +116,7 @@ def check_figures(
     if resamples is None:
         entry = _without_intervals(entry)
     computed = _computed(entry, weights, resamples)
-    here, there = entry.result.to_json(), computed.to_json()
+    here, there = entry.result.to_dict(), computed.to_dict()
     fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
     if entry.result.detection is None:
         there = _without(there, _LATER)

@@ -19,7 +19,7 @@ _MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
 
 def json_text(results: Results) -> str:
     """What `results.json` holds."""
-    return json.dumps(results.to_json(), ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(results.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
 
 def csv_text(results: Results) -> str:

@@ -118,7 +118,7 @@ class RunFolder:
 
         self._text("perturbed.jsonl", perturbed_lines(perturbed))
         write_whole(self.path / "ratings.parquet", lambda p: pd.concat(ratings).to_parquet(p, index=False))
-        self._text("results.json", _json(results.to_json()))
+        self._text("results.json", _json(results.to_dict()))
 
     def write_report(self, page: str) -> None:
         """Write `report.html`."""

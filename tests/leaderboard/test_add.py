@@ -274,7 +274,7 @@ def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -
     table.to_csv(tmp_path / "r.csv", index=False)
     found = dhp.analyze(
         tmp_path / "r.csv", suite="summeval", analysis=dhp.AnalysisConfig(resamples=None)
-    ).to_json()
+    ).to_dict()
     for left_out, taken in ((["random_typos.minor"], True), ([], False)):
         (tmp_path / "r.json").write_text(json.dumps(found | {"left_out": left_out}))
         if taken:
@@ -289,7 +289,7 @@ def test_results_of_a_table_without_levels_can_be_checked(runs: Path, tmp_path: 
     table.to_csv(tmp_path / "r.csv", index=False)
     found = dhp.analyze(
         tmp_path / "r.csv", analysis=dhp.AnalysisConfig(weights="uniform", resamples=None)
-    ).to_json()
+    ).to_dict()
     assert {result["levels"] for result in found} == {"none"}
     (tmp_path / "r.json").write_text(json.dumps(found))
     assert add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")

@@ -208,7 +208,7 @@ def test_every_figure_of_the_results_is_there(
     for result, parsed in sections(request.getfixturevalue(name), pages[name]):
         words = set(re.findall(r"-?[\d.,]+(?:e[+-]\d+)?%?", parsed.text))
         words |= {word.rstrip(".,") for word in words}
-        found = result.to_json()
+        found = result.to_dict()
         for style in found["styles"].values():
             for side in ("originals", "degraded"):
                 del style[side]["histogram"]  # these are drawn

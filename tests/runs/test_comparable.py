@@ -29,7 +29,7 @@ def edited(result: Result, **parts: str) -> Result:
 
 def folder(path: Path, result: Result) -> Path:
     path.mkdir()
-    (path / "results.json").write_text(json.dumps(dhp.Results([result]).to_json()))
+    (path / "results.json").write_text(json.dumps(dhp.Results([result]).to_dict()))
     return path
 
 
