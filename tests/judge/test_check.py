@@ -107,7 +107,7 @@ def test_what_is_no_judge_is_refused() -> None:
     with pytest.raises(InputError, match=r"rate\(\) returned None"):
         dhp.run(Silent(lambda r: r), "mini/answer_equivalence", n=2)
     for thing in (object(), Twisted, 7):
-        with pytest.raises(InputError, match="is no judge"):
+        with pytest.raises(InputError, match="of no known shape"):
             dhp.run(thing, "mini/answer_equivalence", n=2)  # type: ignore[arg-type]
 
 
