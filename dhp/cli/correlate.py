@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from dhp.human.agreement import Agreement, JudgeAgreement
+    from dhp.human.biases import PartialCorrelation, SelfPreference
     from dhp.human.correlation import Correlation
 
 _MEASURE = "Spearman's correlation with human scores within sources"
@@ -36,6 +37,8 @@ _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "sys
 )
 @click.option("--page", metavar="FILE", help="With --runs: write both views as a page with a plot.")
 @click.option("--variant", metavar="NAME", help="With --page: also scores of originals against this variant.")
+@click.option("--control", metavar="JUDGE", help="Also correlations with this judge's scores held constant.")
+@click.option("--family", metavar="NAME", help="Also self-preference: of judges and systems so named.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
 def correlate(
     ratings: tuple[str, ...],
@@ -46,6 +49,8 @@ def correlate(
     runs: tuple[str, ...],
     page: str | None,
     variant: str | None,
+    control: str | None,
+    family: str | None,
     json: bool,
 ) -> None:
     """Correlate judges' scores with human ones.
@@ -57,14 +62,16 @@ def correlate(
     Example: dhp correlate ratings.csv --human summeval=summeval.jsonl
     """
     from dhp.human.agreement import correlate_tables
+    from dhp.human.biases import partial_correlations, self_preference
 
     if resamples < 0 or 0 < resamples < 20:
         raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
     if (page and not runs) or (variant and not page):
         raise InputError("--page needs --runs, and --variant needs --page")
+    rated, people = _ratings(ratings), _human(human)
     found = correlate_tables(
-        _ratings(ratings),
-        _human(human),
+        rated,
+        people,
         coefficients=("pearson", "spearman", "kendall-c" if tau_c else "kendall"),
         resamples=resamples,
         seed=seed,
@@ -78,6 +85,17 @@ def correlate(
     for judge in found.judges:
         _print_judge(judge, console)
     _print_pairs(found, console)
+    _print_raters(found, console)
+    _print_note(human, console)
+    if control:
+        _print_partial(partial_correlations(rated, people, control, resamples=resamples), control, console)
+    if family:
+        _print_preference(self_preference(rated, people, family, resamples=resamples), console)
+    if runs:
+        _show_runs(found, runs, page, variant, console)
+
+
+def _print_raters(found: "Agreement", console: "Console") -> None:
     for metric, agreed in found.raters.items():
         if agreed:
             alpha = "undefined" if agreed.alpha is None else f"{agreed.alpha:.2f}"
@@ -87,8 +105,50 @@ def correlate(
                 highlight=False,
             )
 
-    if runs:
-        _show_runs(found, runs, page, variant, console)
+
+def _print_note(human: str, console: "Console") -> None:
+    from dhp.loaders.rated import FROM_REFERENCE
+
+    if why := FROM_REFERENCE.get(human.partition("=")[0]):
+        console.print(f"note: {why}; --control metric/rouge1 shows what is left without it", highlight=False)
+
+
+def _print_partial(found: "list[PartialCorrelation]", control: str, console: "Console") -> None:
+    from dhp.report.labels import figure
+    from dhp.report.tables import plain_table
+
+    table = plain_table(f"Pearson over all items, and with {control} held constant")
+    for heading in ("judge", "metric", "items", "plain", "held constant"):
+        table.add_column(
+            heading, justify="left" if heading in ("judge", "metric") else "right", overflow="fold"
+        )
+    for each in found:
+        ends = "" if each.ci is None else f" [{each.ci[0]:.2f}, {each.ci[1]:.2f}]"
+        cells = (each.judge, each.metric, str(each.n), figure(each.plain), figure(each.partial) + ends)
+        table.add_row(*map(printable, cells))
+    console.print(table)
+
+
+def _print_preference(found: "list[SelfPreference]", console: "Console") -> None:
+    from dhp.report.tables import plain_table
+
+    table = plain_table("self-preference: judge less human, own texts less others, in standard deviations")
+    for heading in ("judge", "metric", "own systems", "own", "others", "preference"):
+        right = heading in ("own", "others", "preference")
+        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for each in found:
+        ends = "" if each.ci is None else f" [{each.ci[0]:.2f}, {each.ci[1]:.2f}]"
+        names = ", ".join(each.systems)
+        cells = (
+            each.judge,
+            each.metric,
+            names,
+            str(each.own),
+            str(each.others),
+            f"{each.preference:+.2f}{ends}",
+        )
+        table.add_row(*map(printable, cells))
+    console.print(table)
 
 
 def _ratings(files: tuple[str, ...]) -> "str | pd.DataFrame":
