@@ -8,6 +8,7 @@ import re
 import tempfile
 import time
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
@@ -64,13 +65,23 @@ class _Package:
         return f"{self.name} {self.version} is older than {self.least}" if old else None
 
 
-def examine(base_url: str | None = None, *, timeout: float = 5.0) -> list[Check]:
-    """Look at the installation, and at the server `base_url` if one is named.
+def examine(
+    base_url: str | None = None,
+    *,
+    judge: str | None = None,
+    fields: Mapping[str, str] = {},
+    timeout: float = 5.0,
+) -> list[Check]:
+    """Look at the installation, and at a server and a judge of the user's own if they are named.
 
     Parameters
     ----------
     base_url
         Of an OpenAI-compatible server, up to and including `/v1`; asked for its models.
+    judge
+        `python:MODULE:OBJECT`: what it is, and what its parameters are given.
+    fields
+        Parameter of the judge -> what it is given instead.
     timeout
         Seconds that the server is given.
 
@@ -80,9 +91,31 @@ def examine(base_url: str | None = None, *, timeout: float = 5.0) -> list[Check]
         If `base_url` is no address.
     """
     server = [_server(base_url, timeout)] if base_url is not None else []
+    server += [_own_judge(judge, fields)] if judge is not None else []
     packages = _packages()
     extras = [_extra(name, use, packages.get(name, [])) for name, use in _EXTRAS.items()]
     return [_versions(), _core(packages), _content(), _cache(), *extras, _key(), _devices(), *server]
+
+
+def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
+    """What a judge of the user's own is recognised as; it is not called."""
+    from dhp.judge.adapters.load import load_object
+    from dhp.judge.adapters.shapes import adapt
+    from dhp.judge.api import is_plain
+
+    try:
+        found = load_object(name)
+        if is_plain(found):
+            return Check(f"judge {name}", "ok", "a dhp.Judge")
+        adapter = adapt(found, f"model '{name}'")
+    except InputError as e:
+        return Check(f"judge {name}", "failed", str(e))
+    given = {**adapter.fields, **{p: (field,) for p, field in fields.items()}}
+    mapping = ", ".join(f"{p} <- {' or '.join(names) or 'nothing'}" for p, names in given.items())
+    scale = f"scale {adapter.scale[0]:g}..{adapter.scale[1]:g}" if adapter.scale else "scale not known"
+    way = "asynchronous" if adapter.is_async else "synchronous"
+    says = f"{adapter.shape} '{adapter.name}', {way}, {scale}; {mapping}"
+    return Check(f"judge {name}", "ok", says, {"shape": adapter.shape, "fields": given})
 
 
 def _versions() -> Check:

@@ -7,8 +7,12 @@ from dhp.core.text import printable
 
 @click.command()
 @click.option("--base-url", metavar="URL", help="Also ask this server for its models; up to /v1.")
+@click.option(
+    "--judge", metavar="MODEL", help="Also say what this judge is: python:MODULE:OBJECT; it is not called."
+)
+@click.option("--map", "pairs", multiple=True, metavar="PARAMETER=FIELD", help="As for dhp benchmark.")
 @click.option("--json", is_flag=True, help="Print what was found as JSON.")
-def doctor(base_url: str | None, json: bool) -> None:
+def doctor(base_url: str | None, judge: str | None, pairs: tuple[str, ...], json: bool) -> None:
     """Say what works here and what is missing for what.
 
     Exits with 1 if the core does not work. No server is asked but the one that you name.
@@ -18,9 +22,10 @@ def doctor(base_url: str | None, json: bool) -> None:
     from dataclasses import asdict
     from json import dumps
 
+    from dhp.cli.judge_options import judge_fields
     from dhp.doctor import examine
 
-    checks = examine(base_url)
+    checks = examine(base_url, judge=judge, fields=judge_fields(pairs))
     if json:
         print(dumps([asdict(check) for check in checks], ensure_ascii=False, indent=1))
     else:

@@ -54,7 +54,7 @@ class JudgeOptions:
             threshold=self.threshold,
             lower_is_better=self.lower_is_better,
             version=self.judge_version,
-            fields=_fields(self.map),
+            fields=judge_fields(self.map),
             threads=self.judge_threads,
         )
 
@@ -69,7 +69,8 @@ def _scale(given: str | None) -> tuple[float, float] | None:
         raise InputError(f"--scale '{given}': must have the form LOW..HIGH, e.g. 0..1") from None
 
 
-def _fields(pairs: Sequence[str]) -> dict[str, str]:
+def judge_fields(pairs: Sequence[str]) -> dict[str, str]:
+    """`PARAMETER=FIELD` pairs as a mapping."""
     fields: dict[str, str] = {}
     for pair in pairs:
         parameter, equals, field = pair.partition("=")

@@ -24,6 +24,7 @@ def notes(result: Result) -> list[str]:
     return [
         *_about_probability(result),
         *_savings(result),
+        *_passing(result),
         *_about_variants(result),
         *_about_pairs(result),
         *_about_ties(result),
@@ -38,6 +39,18 @@ def _about_probability(result: Result) -> list[str]:
     return [
         f"WARNING: {result.missing_mass:.0%} of the probability fell on no score: answers are hardly in "
         "the form asked for"
+    ]
+
+
+def _passing(result: Result) -> list[str]:
+    """Of verdicts by a threshold: how many texts pass before and after the damage."""
+    name, at, threshold = result.protocol.partition("@")
+    if name != "pass" or not at:
+        return []
+    return [
+        f"{metric.removesuffix('_pass')}: {style.degraded.mean:.0%} of the degraded texts still pass at "
+        f"{threshold}, of the originals {style.originals.mean:.0%}"
+        for metric, style in result.styles.items()
     ]
 
 

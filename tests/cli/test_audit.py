@@ -55,3 +55,20 @@ def test_errors_are_one_line(dhp: Run, log: Path, arguments: list[str], message:
     done = dhp("audit", log, "--out", "run", *arguments)
     assert (done.code, message in done.err) == (2, True), done.err
     assert not Path("run").exists()
+
+
+def test_verdicts_say_how_many_degraded_texts_still_pass(dhp: Run, log: Path) -> None:
+    judge = ("--judge", "python:mine.py:judge", "--scale", "0..1", "--threshold", "0.05", "--resamples", "10")
+    done = dhp("audit", log, "--out", "run", *judge)
+    assert "judge: 100% of the degraded texts still pass at 0.05, of the originals 100%" in done.out
+    scores, verdicts = json.loads(Path("run/results.json").read_text())
+    assert (scores["protocol"], verdicts["protocol"]) == ("none", "pass@0.05")
+
+
+def test_doctor_shows_what_a_judge_is_given(dhp: Run, log: Path) -> None:
+    done = dhp("doctor", "--judge", "python:mine.py:judge", "--map", "inputs=source")
+    said = "function 'judge', synchronous, scale not known; inputs <- source, outputs <- output"
+    assert said in done.out
+    wrong = dhp("doctor", "--judge", "python:mine.py:juge")
+    assert "no 'juge' in mine.py; did you mean 'judge'?" in wrong.out
+    assert wrong.code == 1
