@@ -1,13 +1,17 @@
 """Options on batches: files of requests that are answered later, and of their results."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from dhp.cli.option_groups import option
 from dhp.core.errors import InputError
 
 if TYPE_CHECKING:
     from dhp.llm.batch.settings import BatchSettings
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -21,11 +25,29 @@ class BatchOptions:
         "--batch-read", multiple=True, metavar="FILE.jsonl", help="Take the replies from here first."
     )
 
+    batch: str | None = option(
+        "--batch", metavar="PROVIDER", help="Send, await and fetch batches: openai, anthropic or gemini."
+    )
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each sample is a request of its own."""
+        return self.batch == "anthropic"
+
     def settings(self, *, dry_run: bool = False) -> "BatchSettings":
         """For `dhp.run`."""
         from dhp.llm.batch.settings import BatchSettings
 
-        settings = BatchSettings(self.batch_write, self.batch_read)
-        if settings.given and dry_run:
+        settings = BatchSettings(self.batch_write, self.batch_read, self.batch)
+        if dry_run and (self.batch_write is not None or self.batch_read):
             raise InputError("--dry-run: counts what is not stored; leave out --batch-write and --batch-read")
-        return settings
+        return BatchSettings() if dry_run else settings
+
+
+def through_batches(work: Callable[[], T]) -> T:
+    """What `work` gives in the end: it starts again whenever batches that it waited for are fetched."""
+    from dhp.llm.batch.remote import Answered
+
+    while True:
+        with suppress(Answered):
+            return work()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.batch_options import BatchOptions
+from dhp.cli.batch_options import BatchOptions, through_batches
 from dhp.cli.judge_options import JudgeOptions
 from dhp.cli.model_options import DEFAULT_PROTOCOL, ModelOptions, ProtocolOptions, refuse_unused
 from dhp.cli.option_groups import GroupedCommand, StatisticsOptions, option_group
@@ -71,19 +71,16 @@ def benchmark(
         "analysis": statistics.config(stop_when_resolved=stop_when_resolved),
     }
     if dry_run:
-        print_estimates(estimate(model, texts.dataset, **way, **texts.choice()), output_console())
+        estimates = estimate(model, texts.dataset, **way, **texts.choice())
+        print_estimates(estimates, output_console(), one_by_one=batches.one_by_one)
         if stop_when_resolved:
             print("at most: variants that are resolved early take less")
         return
     folder = RunFolder(Path(out)) if out is not None else RunFolder(Path("runs"), own=True)
     with output.working("done") as show:
-        results = run(
-            model,
-            texts.dataset,
-            out=folder,
-            progress=show,
-            **way,
-            **texts.choice(),
+        choice = texts.choice()
+        results = through_batches(
+            lambda: run(model, texts.dataset, out=folder, progress=show, **way, **choice)
         )
     output.show(results)
     output.show_both_ways(results)

@@ -17,16 +17,24 @@ _WAYS = (
 )
 
 
-def print_estimates(estimates: Sequence["Estimate"], console: "Console") -> None:
-    """One block a judge, over all its datasets."""
+def print_estimates(estimates: Sequence["Estimate"], console: "Console", *, one_by_one: bool = False) -> None:
+    """One block a judge, over all its datasets; `one_by_one` where each sample is a call of its own."""
     if not estimates:
         console.print("no language model is asked: 0 calls")
         return
     for judge in dict.fromkeys((e.model, e.protocol) for e in estimates):
-        _print_judge(judge, [e for e in estimates if (e.model, e.protocol) == judge], console)
+        parts = [e for e in estimates if (e.model, e.protocol) == judge]
+        several = sum(e.samples for e in parts) > sum(e.prompts for e in parts)
+        ways = [way for way in _WAYS if several or way[1] != "single"]
+        _print_judge(judge, parts, console, ways[1:] if one_by_one and several else ways)
 
 
-def _print_judge(judge: tuple[str, str], parts: Sequence["Estimate"], console: "Console") -> None:
+def _print_judge(
+    judge: tuple[str, str],
+    parts: Sequence["Estimate"],
+    console: "Console",
+    ways: Sequence[tuple[str, str]],
+) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -42,10 +50,9 @@ def _print_judge(judge: tuple[str, str], parts: Sequence["Estimate"], console: "
     table.add_column("samples" if several else "", no_wrap=True)
     for heading in ("calls", "tokens in", "out, at most", "cost, at most", "time"):
         table.add_column(heading, justify="right")
-    for way, name in _WAYS if what == "ratings" else _WAYS[:1]:
-        if several or name != "single":
-            shown = way if several or name != "joint" else "as asked"
-            table.add_row(shown, *_cells([getattr(e, name) for e in parts]))
+    for way, name in ways if what == "ratings" else ways[:1]:
+        shown = way if several or name != "joint" else "as asked"
+        table.add_row(shown, *_cells([getattr(e, name) for e in parts]))
     console.print(table)
     console.print(f"time: {parts[0].assumed}", highlight=False)
     if what == "texts":

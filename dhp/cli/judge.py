@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.batch_options import BatchOptions
+from dhp.cli.batch_options import BatchOptions, through_batches
 from dhp.cli.judge_options import JudgeOptions
 from dhp.cli.model_options import ModelOptions, ProtocolOptions
 from dhp.cli.option_groups import GroupedCommand, option_group
@@ -66,10 +66,11 @@ def judge(
         "task": task,
     }
     if dry_run:
-        print_estimates(estimate_texts(model, data, **chosen), output_console())  # type: ignore[arg-type]
+        estimates = estimate_texts(model, data, **chosen)  # type: ignore[arg-type]
+        print_estimates(estimates, output_console(), one_by_one=batches.one_by_one)
         return
     with progress_shown("ratings") as show:
-        frame = judge_texts(model, data, progress=show, **chosen)  # type: ignore[arg-type]
+        frame = through_batches(lambda: judge_texts(model, data, progress=show, **chosen))  # type: ignore[arg-type]
     if target.suffix == ".parquet":
         frame.to_parquet(target, index=False)
     elif target.suffix == ".csv":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.batch_options import BatchOptions
+from dhp.cli.batch_options import BatchOptions, through_batches
 from dhp.cli.model_options import ModelOptions
 from dhp.cli.option_groups import GroupedCommand, option, option_group
 from dhp.cli.output import output_console
@@ -105,7 +105,11 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions, batches: 
         )
         return
     with progress_shown("texts") as show:
-        made = build_texts(texts.dataset, choice, texts.seed, settings, context, progress=show)
+        made = through_batches(
+            lambda: build_texts(
+                texts.dataset, choice, texts.seed, settings, settings.context(), progress=show
+            )
+        )
     _write(made, output)
     if any(part.usage for part in made):
         used = {name: sum(part.usage.get(name, 0) for part in made) for name in ("calls", *_TOKENS)}

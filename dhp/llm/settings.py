@@ -62,9 +62,10 @@ class ModelSettings:
 
     def context(self) -> RequestContext:
         """A context with nothing spent; the store is opened when it is first used."""
-        store = Store(Path(self.cache or cache_folder()) / FILE) if self.store else None
+        cache = Path(self.cache or cache_folder())
+        store = Store(cache / FILE) if self.store else None
         budget = Budget(self.limits, self.prices)
-        batch = self.batch.open()
+        batch = self.batch.open(cache) if self.store and not self.refresh else None
         return RequestContext(store, self.refresh, self.rate_limits, budget, self.keep_going, batch=batch)
 
     def open(self, model: str, context: RequestContext) -> Client | LocalModel:

@@ -66,3 +66,30 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
         done = dhp(*way, "--out", "out2", *more)
         assert (done.code, len(done.err.splitlines())) == (2, 1), done.err
         assert fault in done.err
+
+
+def test_the_dry_run_counts_a_request_a_sample_where_there_is_no_n(
+    dhp: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dhp.llm.batch.settings.check_provider", lambda name: None)
+    way = (
+        "benchmark",
+        "--dataset",
+        "mini/answer_equivalence",
+        "--n",
+        "2",
+        "--model",
+        "openai/m",
+        "--dry-run",
+    )
+    assert "together" in dhp(*way, "--batch", "openai").out
+    shown = dhp(*way, "--batch", "anthropic").out
+    assert "together" not in shown
+    assert "one by one" in shown
+
+
+def test_batches_are_listed_and_an_unknown_one_is_named(dhp: Run) -> None:
+    assert dhp("batch", "list", "--cache", "cache").out == "no batch was sent\n"
+    done = dhp("batch", "cancel", "x", "--cache", "cache")
+    assert done.code == 2
+    assert "dhp: batch 'x': is not in cache/batches; dhp batch list shows those that are" in done.err

@@ -1,13 +1,13 @@
 """What a run has to do with batches: results that came back, and requests for the next batch."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.batch.results import BatchResults
-from dhp.llm.batch.writer import BatchWriter
+from dhp.llm.batch.writer import BatchWriter, Part
 from dhp.llm.clients.connection import OPENAI_URL
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.usage import Budget
@@ -42,6 +42,10 @@ class Batch:
         Where requests without a reply are written; None where they are asked at once.
     in_flight
         custom_id -> batch and number of samples, of requests that are sent and not answered yet.
+    many
+        Whether one line may ask for several samples.
+    send, wait
+        Where a provider takes what is written: send it; wait until all that is sent has ended.
     """
 
     def __init__(
@@ -49,7 +53,14 @@ class Batch:
         results: BatchResults,
         writer: BatchWriter | None,
         in_flight: Mapping[str, tuple[str, int]],
+        *,
+        many: bool = True,
+        send: Callable[[Sequence[Part]], object] | None = None,
+        wait: Callable[[], object] | None = None,
     ) -> None:
+        self._many = many
+        self._send = send
+        self._wait = wait
         self._results = results
         self._writer = writer
         self._in_flight = in_flight
@@ -120,6 +131,9 @@ class Batch:
     def stop_if_waiting(self) -> None:
         """Give written files their names; raise `StoppedEarly` where requests wait for a batch."""
         parts = self._writer.close() if self._writer is not None else []
+        if self._send and self._wait and (parts or self._waits_for):
+            self._send(parts)
+            self._wait()
         if parts:
             self._results.report(whole=False)
             said = ", ".join(f"{part.path} ({part.requests:,} requests to {part.model})" for part in parts)
@@ -143,7 +157,8 @@ class Batch:
     def _together(self, model: Client, request: Request, missing: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Samples that follow one another in the request, as many as one call may ask for."""
         places = [place for place, sample in enumerate(request.samples) if sample in missing]
-        starts = [i for i, (a, b) in enumerate(pairwise([-2, *places])) if b > a + 1 or not model.many]
+        one_by_one = not (model.many and self._many)
+        starts = [i for i, (a, b) in enumerate(pairwise([-2, *places])) if b > a + 1 or one_by_one]
         for start, end in pairwise([*starts, len(places)]):
             yield tuple(request.samples[place] for place in places[start:end])
 

@@ -35,6 +35,8 @@ class BatchResults:
     ----------
     paths
         The files.
+    own
+        Whether they are of this run; else what belongs to no request of it is not worth a word.
 
     Raises
     ------
@@ -42,7 +44,8 @@ class BatchResults:
         If one is missing or unreadable, or a line is no result.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], *, own: bool = True) -> None:
+        self._own = own
         self.names = ", ".join(map(str, paths))
         self._places: dict[str, _Place] = {}
         self._claimed: set[str] = set()
@@ -85,7 +88,7 @@ class BatchResults:
             return self._failure(result.problem, body)
         assert result.body is not None
         answered_by = str(result.body.get("model") or "")
-        if answered_by and not same_model(answered_by, str(body["model"])):
+        if self._own and answered_by and not same_model(answered_by, str(body["model"])):
             self._others[answered_by] += 1
             return None
         try:
@@ -98,7 +101,11 @@ class BatchResults:
         logger = logging.getLogger("dhp")
         for model, count in self._others.items():
             logger.warning("%s: %s results are of another model, '%s'; left out", self.names, count, model)
-        if whole and (unknown := [p for name, p in self._places.items() if name not in self._claimed]):
+        if (
+            whole
+            and self._own
+            and (unknown := [p for name, p in self._places.items() if name not in self._claimed])
+        ):
             first = f"first: {unknown[0].path} line {unknown[0].line}"
             logger.warning(
                 "%s: %s of %s results belong to no request of this run (%s); left out",
@@ -107,7 +114,7 @@ class BatchResults:
 
     def check_claimed(self) -> None:
         """Raise `InputError` where no result belongs to a request so far."""
-        if self._places and not self._claimed:
+        if self._own and self._places and not self._claimed:
             raise InputError(
                 f"{self.names}: none of {len(self):,} results belongs to a request of this run, and nothing "
                 "was asked; allowed: results of the same models, address, protocol and texts"
@@ -132,9 +139,10 @@ class BatchResults:
                         self._places[result.custom_id] = _Place(path, number, start, good)
         except OSError as e:
             raise InputError(f"{path}: cannot be read ({reason(e)})") from None
-        if not answered and not kinds:
-            raise InputError(f"{path}: holds no results")
-        _say(path, answered, kinds, twice)
+        if self._own:
+            if not answered and not kinds:
+                raise InputError(f"{path}: holds no results")
+            _say(path, answered, kinds, twice)
 
     def _line(self, path: Path, number: int, raw: bytes) -> ResultLine | None:
         """A result; None for an empty line, and for a last one that was broken off."""
@@ -168,7 +176,7 @@ class BatchResults:
 
 def same_model(answered_by: str, asked: str) -> bool:
     """Whether two names may mean one model: servers add a date, or leave out whose it is."""
-    one, other = (name.rpartition("/")[2].lower() for name in (answered_by, asked))
+    one, other = (name.rpartition("/")[2].lower().removesuffix("-latest") for name in (answered_by, asked))
     return one.startswith(other) or other.startswith(one)
 
 

@@ -1,32 +1,61 @@
-"""Settings of batches: which files are written and read."""
+"""Settings of batches: files that are written and read, or the provider that answers them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dhp.core.errors import InputError
 from dhp.llm.batch.batch import Batch
+from dhp.llm.batch.providers.api import check_provider
+from dhp.llm.batch.remote import RemoteBatches
 from dhp.llm.batch.results import BatchResults
 from dhp.llm.batch.writer import BatchWriter
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """Files of requests to be answered later, and of their results."""
+    """Files of requests to be answered later, and of their results; or a provider that takes them."""
 
     batch_write: str | Path | None = None
     """File for the requests that the store lacks; further ones are `FILE-2.jsonl` and so on."""
     batch_read: Sequence[str | Path] = ()
     """Files of results, in any order; error files too."""
+    batch: str | None = None
+    """Provider that is sent the requests that the store lacks: `openai`, `anthropic` or `gemini`."""
+
+    def __post_init__(self) -> None:
+        if self.batch is None:
+            return
+        if self.batch_write is not None or self.batch_read:
+            raise InputError("`batch`: sends and fetches by itself; leave out `batch_write` and `batch_read`")
+        check_provider(self.batch)
 
     @property
     def given(self) -> bool:
         """Whether anything is."""
-        return self.batch_write is not None or bool(self.batch_read)
+        return self.batch_write is not None or bool(self.batch_read) or self.batch is not None
 
-    def open(self) -> Batch | None:
-        """The batch of a run; None where none is wanted."""
-        if not self.given:
+    def open(self, cache: Path) -> Batch | None:
+        """The batch of a run; None where none is wanted and none is in work.
+
+        `cache` is the folder of the store; what was sent to a provider is kept there. Batches that have
+        ended are fetched first.
+        """
+        remote = RemoteBatches(cache)
+        if self.batch is not None:
+            provider = self.batch
+            remote.fetch(provider)
+            return Batch(
+                BatchResults(remote.results(), own=False),
+                BatchWriter(remote.new_file()),
+                remote.in_flight(),
+                many=provider != "anthropic",
+                send=lambda parts: remote.send(provider, parts),
+                wait=lambda: remote.wait(provider),
+            )
+        in_flight = remote.in_flight()
+        if not self.given and not in_flight:
             return None
         results = BatchResults([Path(path) for path in self.batch_read])
         writer = BatchWriter(Path(self.batch_write)) if self.batch_write is not None else None
-        return Batch(results, writer, {})
+        return Batch(results, writer, in_flight)

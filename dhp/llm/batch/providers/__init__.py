@@ -1,0 +1,1 @@
+"""Providers that answer batches, each through its own package."""
