@@ -39,7 +39,8 @@ def perturb(
     dataset, seed
         Keys of the random streams, beside the example and the perturber.
     pool
-        The examples from which perturbers draw other texts; default: `examples`.
+        The examples from which perturbers draw other texts, those in the language of the text; default:
+        `examples`.
     lists
         Reads the word lists of perturbers that need some.
     language
@@ -57,15 +58,18 @@ def perturb(
         If a perturber is unknown, needs a language model, raises, or returns anything but a changed,
         non-empty text; names the perturber and the example.
     """
+    drawn_from = pool or examples
+    languages = {e.id: example_language(e, language) for e in (*drawn_from, *examples)}
     for variant in variants:
         perturber = perturbers[variant.perturber]
         for example in examples:
             extra: dict[str, object] = {}
+            spoken = languages[example.id]
             if perturber.wants("others"):
-                extra["others"] = [e for e in pool or examples if e.id != example.id]
+                alike = (e for e in drawn_from if languages[e.id] == spoken)
+                extra["others"] = [e for e in alike if e.id != example.id]
             if perturber.wants("lists"):
                 extra["lists"] = lists
-            spoken = example_language(example, language)
             if (fault := perturber.language_fault(spoken)) is not None:
                 yield PerturbedText(example.id, variant.name, None, reason=fault)
                 continue

@@ -158,6 +158,25 @@ def test_the_language_of_a_file(tmp_path: Path) -> None:
         dhp.perturb_datasets("mini", text_language="de")
 
 
+def test_other_texts_are_drawn_in_the_language_of_the_text() -> None:
+    examples = [
+        Example(f"{language}{i}", "", text, {"language": language})
+        for language in ("de", "es", "zh")
+        for i, text in enumerate(TEXTS[language])
+    ]
+    mixed = Dataset.of(examples, name="mixed", task="essay.yaml")
+    (made,) = dhp.perturb_datasets(mixed)
+    inserted = [t for t in made.texts if t.variant.startswith("sentence_insertion")]
+    assert len(inserted) == 2 * len(examples)
+    for text in inserted:
+        language, i = text.example[:2], int(text.example[2])
+        known = "".join(TEXTS[language])
+        original = sentences(TEXTS[language][i], language)
+        added = set(sentences(text.text or "", language)) - set(original)
+        assert added
+        assert all(sentence in known for sentence in added)
+
+
 def test_languages_of_a_perturber_are_checked() -> None:
     with pytest.raises(InputError, match=r"languages is \['xx'\]; allowed: any, words, or a list of ar, "):
         perturber(name="one", level="word", languages=["xx"])

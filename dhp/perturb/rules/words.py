@@ -3,6 +3,8 @@
 import random
 import re
 import string
+from bisect import bisect_left
+from collections.abc import Sequence
 
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
@@ -37,14 +39,25 @@ def word_deletions(
     dose = min(asked, len(spans) // 2)
     if dose == 0:
         raise NotApplicable("fewer than two words")
-    first = int(rng.random() * (len(spans) - dose + 1))
-    while dose and 2 * length(text[spans[first][0] : spans[first + dose - 1][1]]) > length(text):
-        dose -= 1
+    place = rng.random()
+    most = length(text) // 2
+
+    def too_much(k: int) -> bool:
+        return length(text[slice(*_window(spans, k, place))]) > most
+
+    dose = bisect_left(range(1, dose + 1), True, key=too_much)
     if dose == 0:
         raise NotApplicable(TOO_MUCH)
-    head, tail = text[: spans[first][0]], text[spans[first + dose - 1][1] :]
+    start, end = _window(spans, dose, place)
+    head, tail = text[:start], text[end:]
     gap = " " if head != head.rstrip() or tail != tail.lstrip() else ""
     return Edited(f"{head.rstrip()}{gap}{tail.lstrip()}".strip(), asked, dose)
+
+
+def _window(spans: Sequence[tuple[int, int]], dose: int, place: float) -> tuple[int, int]:
+    """Start and end of `dose` words in a row; a larger dose at the same `place` in [0, 1) holds a smaller."""
+    first = int(place * (len(spans) - dose + 1))
+    return spans[first][0], spans[first + dose - 1][1]
 
 
 @perturber(
