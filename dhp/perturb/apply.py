@@ -63,19 +63,26 @@ def perturb(
     for variant in variants:
         perturber = perturbers[variant.perturber]
         for example in examples:
-            extra: dict[str, object] = {}
-            spoken = languages[example.id]
-            if perturber.wants("others"):
-                alike = (e for e in drawn_from if languages[e.id] == spoken)
-                extra["others"] = [e for e in alike if e.id != example.id]
-            if perturber.wants("lists"):
-                extra["lists"] = lists
-            if (fault := perturber.language_fault(spoken)) is not None:
+            if (fault := perturber.language_fault(languages[example.id])) is not None:
                 yield PerturbedText(example.id, variant.name, None, reason=fault)
                 continue
-            if perturber.wants("language"):
-                extra["language"] = spoken
+            extra = _given(perturber, example, drawn_from, languages, lists)
             yield _perturbed(example, variant, perturber, extra, (seed, dataset))
+
+
+def _given(
+    perturber: Perturber,
+    example: Example,
+    pool: Sequence[Example],
+    languages: Mapping[str, str | None],
+    lists: ListReader | None,
+) -> dict[str, object]:
+    """What a perturber gets beside its parameters; other texts are those in the language of the text."""
+    spoken = languages[example.id]
+    given: dict[str, object] = {"lists": lists, "language": spoken}
+    if perturber.wants("others"):
+        given["others"] = [e for e in pool if e.id != example.id and languages[e.id] == spoken]
+    return {name: value for name, value in given.items() if perturber.wants(name)}
 
 
 def example_language(example: Example, otherwise: str | None = None) -> str | None:
