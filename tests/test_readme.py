@@ -1,4 +1,4 @@
-"""What the README shows is true: its code runs, its suite is read, its table is what the program prints."""
+"""What README and guide show is true: code runs, suites are read, tables are what the program prints."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ from dhp.perturb.registry import check_suite, find_perturbers
 from tests.llm.stub import stub_server
 
 ROOT = Path(__file__).resolve().parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/guide.md"))
 
 
 def blocks(language: str) -> list[str]:
