@@ -10,7 +10,7 @@ from dhp.core.files import inner_files, read_text
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.slots import SLOT, join_slots
-from dhp.core.specs import Task
+from dhp.core.specs import Scale, Task
 
 _SLOTS: Mapping[str, str] = {
     **dict.fromkeys("document source article fact context passage paragraph story".split(), "source"),
@@ -21,6 +21,17 @@ _SLOTS: Mapping[str, str] = {
 }
 """Slot in lower case -> what it stands for."""
 _NAME = re.compile(r"[^\W\d][\w .-]*")
+_HERE = re.compile(r"\b([A-Z][A-Z_]*?)_HERE\b")
+_STATED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\((\d{1,3}) ?(?:-|–|to) ?(\d{1,3})\)",
+        r"\bscale (?:of |from |between )?(\d{1,3}) ?(?:-|–|to|and) ?(\d{1,3})\b",
+        r"\b(?:score|rating|rate|number|points?)\b[^.\n]{0,40}? "
+        r"(?:from|between) (\d{1,3}) (?:to|and) (\d{1,3})\b",
+    )
+)
+"""How prompts state a scale."""
 _SINGLE = re.compile(r"(\{\{|\}\})|\{[ \t]*([^\W\d][\w .-]*?)[ \t]*\}")
 
 
@@ -124,11 +135,14 @@ def _metric_of(file: Path, metrics: Sequence[str]) -> str:
 def pieces_of(text: str) -> tuple[str, ...]:
     """Text and the names of slots in turn.
 
-    Slots are `{{name}}`; in a file without any they are `{name}`, and `{{` and `}}` stand for one brace, as
-    in a format string. Braces around anything that is no name, such as JSON, are text.
+    Slots are `{{name}}`; in a file without any `NAME_HERE`, without these `{name}`, and `{{` and `}}`
+    stand for one brace, as in a format string. Braces around anything that is no name, such as JSON, are
+    text.
     """
     if any(_NAME.fullmatch(name) for name in SLOT.findall(text)):
         return tuple(SLOT.split(text))
+    if _HERE.search(text):
+        return tuple(_HERE.split(text))
     pieces, end = [""], 0
     for found in _SINGLE.finditer(text):
         pieces[-1] += text[end : found.start()]
@@ -145,6 +159,19 @@ def _plain(slot: str) -> str:
     return re.sub(r"[\s-]+", "_", slot.lower())
 
 
+def scale_fault(text: str, scale: Scale) -> str | None:
+    """What is wrong where a file states scales, and none of them is the metric's; else None."""
+    stated = [(int(m[1]), int(m[2])) for pattern in _STATED for m in pattern.finditer(text)]
+    scales = [(low, high) for low, high in stated if low < high <= 100 and low <= 1]
+    if not scales or (scale.min, scale.max) in scales:
+        return None
+    low, high = scales[0]
+    return (
+        f"states the scale {low} to {high}, and the metric's is {scale.min:g} to {scale.max:g}; allowed: a "
+        f"file on the metric's scale, or in `metrics` a metric of your own with the scale {low}..{high}"
+    )
+
+
 class FilePrompts:
     """Writes prompts by files; neither fences nor alters anything."""
 
@@ -157,6 +184,9 @@ class FilePrompts:
         fields = {_plain(name): name for name in task.shown_fields}
         known = {**_SLOTS, **fields, **{_plain(name): meaning for name, meaning in task.columns.items()}}
         self._pieces: dict[str, list[str]] = {}
+        for each in task.metrics:
+            if fault := scale_fault(files.get(each.name, ""), each.scale):
+                raise InputError(f"prompt file for '{each.name}': {fault}")
         for metric in task.metric_names:
             pieces = pieces_of(files[metric]) if metric in files else ()
             for slot in pieces[1::2]:

@@ -186,6 +186,34 @@ def test_columns_of_the_data_are_slots_and_come_first() -> None:
         FilePrompts({metric: "{tickt} {short text}"}, task)
 
 
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "Fluency (1-3): the quality of the summary.",
+        "Rate it on a scale of 1 to 3.",
+        "Give a score from 1 to 3.",
+        "Your rating is a number between 1 and 3, no more.",
+    ],
+)
+def test_a_file_that_states_another_scale_is_refused(stated: str) -> None:
+    with pytest.raises(InputError, match="states the scale 1 to 3, and the metric's is 1 to 5") as failed:
+        filled(f"{stated} {{{{Answer}}}}")
+    assert "\n" not in str(failed.value)
+    assert filled(stated.replace("3", "5") + " {{Answer}}").endswith(" OUT")
+
+
+@pytest.mark.parametrize("text", ["Summaries (2015-2020)", "2 to 4 sentences", "pages 1-3", "Score it:"])
+def test_other_numbers_state_no_scale(text: str) -> None:
+    assert filled(f"{text} {{{{Answer}}}}") == f"{text} OUT"
+
+
+def test_slots_in_capitals_with_here() -> None:
+    text = 'Article: ARTICLE_HERE\nAnswer: ANSWER_HERE\nAs {"score": 1}'
+    assert filled(text) == 'Article: SRC\nAnswer: OUT\nAs {"score": 1}'
+    with pytest.raises(InputError, match=r"unknown slot '\{\{SUMMRY\}\}'; did you mean 'summary'"):
+        filled("SUMMRY_HERE SUMMARY_HERE")
+
+
 def test_an_only_file_is_for_an_only_metric(tmp_path: Path) -> None:
     file = write(tmp_path, "anything at all.md", "{Output}")
     assert read_prompt_files([file], ["usefulness"]) == {"usefulness": "{Output}"}
