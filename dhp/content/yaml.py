@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import read_text
+from dhp.core.files import read_text, reason
 from dhp.core.specs import S
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -50,6 +50,8 @@ def load_yaml(path: Path) -> object:
         raise InputError(f"{path}: line {line}: {e.problem}") from None
     except yaml.YAMLError as e:
         raise InputError(f"{path}: not YAML ({e})".replace("\n", " ")) from None
+    except (ValueError, RecursionError) as e:  # a date or number that Python cannot hold, or too deep a nest
+        raise InputError(f"{path}: not YAML ({reason(e)})") from None
 
 
 def load_spec(path: Path, spec: type[S]) -> S:
@@ -87,7 +89,9 @@ def _fields_at(spec: type[BaseModel], parents: list[int | str]) -> list[str]:
     model: Any = spec
     for part in parents:
         if part in model.model_fields:  # else it is a position in a list or a key of a mapping of models
-            model = _innermost(model.model_fields[part].annotation)
+            inner = _innermost(model.model_fields[part].annotation)
+            if hasattr(inner, "model_fields"):  # else the key is only called like a field
+                model = inner
     return list(model.model_fields)
 
 

@@ -290,11 +290,14 @@ def _separated(name: str, text: str, mark: str, quoting: Any = csv.QUOTE_MINIMAL
 
 
 def arrow_table(name: str, data: bytes) -> Any:
-    """The `pyarrow.Table` in a Parquet file; raises `InputError` for one that is none."""
+    """The `pyarrow.Table` in a Parquet file, without notes on it; raises `InputError` if there is none."""
     import pyarrow
     import pyarrow.parquet
 
     try:
-        return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read()
-    except (OSError, pyarrow.ArrowException) as e:
+        found = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read()
+        found.validate(full=True)
+        _ = found.column_names  # raises UnicodeDecodeError
+        return found.replace_schema_metadata(None)
+    except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as e:
         raise InputError(f"{name}: not a Parquet file ({reason(e)})") from None

@@ -13,7 +13,7 @@ from dhp.content.catalog import (
     suite_names,
 )
 from dhp.content.check import check
-from dhp.content.yaml import content_folder, load_spec
+from dhp.content.yaml import content_folder, load_spec, load_yaml
 from dhp.core.card_spec import Card
 from dhp.core.errors import InputError
 from dhp.core.specs import ANY_TASK, Task, Weights
@@ -152,3 +152,10 @@ def test_design_weights_cover_every_perturber_of_every_suite() -> None:
     for suite in map(read_suite, set(suite_names()) - {"general_llm"}):
         for task in design.tasks if suite.task == ANY_TASK else [suite.task]:
             assert set(suite.perturbers) <= set(design.tasks[task])
+
+
+def test_a_number_that_python_cannot_hold_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(f"suite: x\ntask: {'9' * 5000}\n")
+    with pytest.raises(InputError, match=r"x\.yaml: not YAML"):
+        load_yaml(path)

@@ -120,3 +120,13 @@ def test_a_text_of_ten_million_characters_is_refused_in_one_line(tmp_path: Path)
     table = read_table(written(tmp_path, "long.jsonl", json.dumps({"output": "a " * 5_000_000})))
     with pytest.raises(InputError, match=r"line 1: column 'output' holds 10,000,000 char.* most 1,000,000$"):
         table.rows[0].text("output")
+
+
+def test_parquet_with_broken_text_is_refused(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")]
+    )
+    pq.write_table(pa.table({"output": broken}), tmp_path / "x.parquet")
+    assert "UTF8" in fault(tmp_path / "x.parquet").replace("-", "")

@@ -129,8 +129,10 @@ def sentence_insertion(
     own, ends = set(sentences(text, language)), [end for _, end in sentence_spans(text, language)]
     asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
     for other in shuffled(sorted(others, key=lambda e: e.id), rng) if ends else []:
+        if len(added) == asked:
+            break
         position, which = ends[int(rng.random() * len(ends))], rng.random()
-        if len(added) < asked and (known := sorted({*sentences(other.output, language)} - own)):
+        if known := sorted({*sentences(other.output, language)} - own):
             added.append((position, known[int(which * len(known))]))
             own.add(added[-1][1])
     if not added:

@@ -1,0 +1,339 @@
+"""Mutate files of every kind that dhp reads, and read them: each is read, or refused in one line, at once.
+
+    python scripts/fuzz_files.py [--n 10000] [--kind KIND ...] [--seed 0]
+
+Prints, for each kind of file, how many were read and refused, and how many did anything else: another
+exception, a refusal of several lines, or more than `SLOW` seconds. Each of those is printed.
+"""
+
+import argparse
+import gzip
+import io
+import json
+import logging
+import random
+import signal
+import tarfile
+import tempfile
+import time
+import warnings
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+import dhp
+from dhp.content.catalog import read_suite, read_task, read_weights
+from dhp.content.protocols import read_protocol
+from dhp.core.errors import DhpError
+from dhp.core.seeding import stream
+from dhp.judge.judges.recorded import read_recorded
+from dhp.llm.clients.responses import Unreadable, read_replies
+from dhp.loaders.fetch.archives import unpack
+from dhp.loaders.user import read_examples
+from dhp.runs.reader import read_results
+
+SLOW = 10
+"""Seconds from which reading a small file counts as a hang."""
+_ODD = [
+    *(
+        "NaN",
+        "-Infinity",
+        "1e999",
+        "-1",
+        "0",
+        "null",
+        "true",
+        "[]",
+        "{}",
+        '""',
+        '"\\ud800"',
+        "9" * 5000,
+        "[" * 3000,
+    ),
+    *(
+        "\x00",
+        "\ufeff",
+        "\u2028",
+        "\r",
+        "\n\n",
+        "=1+1",
+        "../..",
+        "*a",
+        "&a",
+        "!!python/object:os.system",
+        "%",
+        "é",
+    ),
+]
+
+
+def cut(data: bytes, rng: random.Random) -> bytes:
+    """Its start."""
+    return data[: rng.randrange(len(data) + 1)]
+
+
+def drop(data: bytes, rng: random.Random) -> bytes:
+    """Without a piece."""
+    start = rng.randrange(len(data) + 1)
+    return data[:start] + data[start + rng.choice([1, 2, 10, 100]) :]
+
+
+def flip(data: bytes, rng: random.Random) -> bytes:
+    """With a few other bytes."""
+    changed = bytearray(data)
+    for _ in range(rng.randint(1, 6) if data else 0):
+        changed[rng.randrange(len(data))] = rng.randrange(256)
+    return bytes(changed)
+
+
+def insert(data: bytes, rng: random.Random) -> bytes:
+    """With an odd piece put in."""
+    place = rng.randrange(len(data) + 1)
+    return data[:place] + rng.choice(_ODD).encode(errors="surrogatepass") + data[place:]
+
+
+def replace_word(data: bytes, rng: random.Random) -> bytes:
+    """With an odd piece in the place of a value."""
+    words = data.split(b" ")
+    words[rng.randrange(len(words))] = rng.choice(_ODD).encode(errors="surrogatepass")
+    return b" ".join(words)
+
+
+def digit(data: bytes, rng: random.Random) -> bytes:
+    """With other digits in a few places."""
+    changed = bytearray(data)
+    places = [i for i, byte in enumerate(data) if 48 <= byte < 58]
+    for place in rng.sample(places, min(len(places), rng.randint(1, 4))):
+        changed[place] = rng.choice(b"0123456789-.e")
+    return bytes(changed)
+
+
+def repeat(data: bytes, rng: random.Random) -> bytes:
+    """With a piece twice."""
+    start, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
+    return data[:end] + data[start:]
+
+
+MUTATIONS = (cut, drop, flip, insert, replace_word, digit, repeat)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file."""
+
+    files: Mapping[str, bytes]
+    """Name -> sound content."""
+    read: Callable[[Path], object]
+
+
+def _ratings() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    index = pd.MultiIndex.from_product(
+        [range(6), ["original", "a.minor", "a.major"], ["fluency"], range(2)],
+        names=["example", "variant", "metric", "sample"],
+    )
+    frame = index.to_frame(index=False)
+    frame["level"] = "word"
+    frame["score"] = rng.integers(1, 6, len(frame)).astype(float)
+    return frame
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def _tarred(files: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return gzip.compress(buffer.getvalue(), mtime=0)
+
+
+def _lines(rows: list[dict[str, Any]]) -> bytes:
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+
+
+def _unpacked(archive: Path) -> None:
+    folder = archive.parent / "unpacked"
+    unpack(archive, folder)
+    outside = {path.name for path in archive.parent.iterdir()} - {archive.name, "unpacked"}
+    if outside:
+        raise AssertionError(f"written outside its folder: {outside}")
+
+
+def _analyzed(path: Path) -> None:
+    dhp.analyze(path, analysis=dhp.AnalysisConfig(resamples=None))
+
+
+def kinds() -> dict[str, Kind]:
+    """Name -> kind."""
+    examples = [
+        {
+            "id": f"e{i}",
+            "source": f"It rained on day {i}. Ann left.",
+            "output": f"Rain, day {i}.",
+            "lang": "en",
+        }
+        for i in range(4)
+    ]
+    table = pd.DataFrame(examples)
+    ratings = _ratings()
+    results = dhp.analyze(ratings, analysis=dhp.AnalysisConfig(resamples=None)).to_json()
+    answers = [{"example": "e1", "variant": "original", "metric": "fluency", "answer": "Score: 4"}] * 3
+    dumped = {
+        "suite": read_suite("summeval"),
+        "task": read_task("summarization"),
+        "protocol": read_protocol("dhp"),
+    }
+    specs = {
+        name: yaml.safe_dump(spec.model_dump(mode="json", exclude_defaults=True), sort_keys=False).encode()
+        for name, spec in dumped.items()
+    }
+    own = b"protocol: mine\ndescription: Mine.\nsamples: 2\nparts:\n  answer: '{{low}} to {{high}}'\n"
+    weights = b"weights: mine\nversion: 1\nprovenance: Mine.\ntasks:\n  summarization:\n    random_typos: "
+    weights += b"{coherence: 0.5, consistency: 0, fluency: 0.25, relevance: 0.25}\n"
+    inside = {
+        "a/x.jsonl": _lines(examples),
+        "b.csv": table.assign(id=["a", "b", "c", "d"]).to_csv(index=False).encode(),
+    }
+    reply = {
+        "choices": [{"index": 0, "message": {"content": "4"}, "finish_reason": "stop"}],
+        "usage": {"total": 3},
+    }
+    return {
+        "examples": Kind(
+            {
+                "x.jsonl": _lines(examples),
+                "x.json": json.dumps(examples).encode(),
+                "x.csv": table.to_csv(index=False).encode(),
+                "x.tsv": table.to_csv(index=False, sep="\t").encode(),
+                "x.parquet": _parquet(table),
+                "x.zip": _zipped(inside),
+            },
+            read_examples,
+        ),
+        "ratings": Kind(
+            {
+                "x.csv": ratings.to_csv(index=False).encode(),
+                "x.jsonl": _lines(ratings.to_dict("records")),
+                "x.parquet": _parquet(ratings),
+            },
+            _analyzed,
+        ),
+        "results": Kind({"results.json": json.dumps(results, indent=1).encode()}, read_results),
+        "suite": Kind({"x.yaml": specs["suite"]}, lambda path: read_suite(str(path))),
+        "task": Kind({"x.yaml": specs["task"]}, lambda path: read_task(str(path))),
+        "protocol": Kind({"x.yaml": specs["protocol"], "y.yaml": own}, lambda path: read_protocol(str(path))),
+        "weights": Kind(
+            {"x.yaml": weights},
+            lambda path: read_weights(str(path)),
+        ),
+        "answers": Kind({"x.jsonl": _lines(answers)}, lambda path: list(read_recorded(path))),
+        "archives": Kind({"x.zip": _zipped(inside), "x.tar.gz": _tarred(inside)}, _unpacked),
+        "replies": Kind({"x.json": json.dumps(reply).encode()}, lambda path: read_replies(path.read_bytes())),
+    }
+
+
+class _Hang(BaseException):
+    pass
+
+
+@contextmanager
+def _limited():  # type: ignore[no-untyped-def]
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _Hang
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SLOW)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def outcome(kind: Kind, name: str, data: bytes) -> str:
+    """`read`, `refused`, or what went wrong."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder) / name
+        path.write_bytes(data)
+        try:
+            with _limited():
+                kind.read(path)
+        except (DhpError, Unreadable) as e:
+            return "refused" if "\n" not in str(e) else f"several lines: {e!s:.200}"
+        except _Hang:
+            return f"hang: more than {SLOW} s"
+        except Exception as e:  # noqa: BLE001  any other exception is what this looks for
+            at = e.__traceback__  # the innermost frame
+            while at and at.tb_next:
+                at = at.tb_next
+            where = f"{Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at else ""
+            return f"{type(e).__name__} at {where}: {e!s:.200}"
+    return "read"
+
+
+def fuzz(kind: Kind, n: int, seed: int) -> tuple[dict[str, int], dict[str, str]]:
+    """Counts of `read`, `refused` and `fault`, and one file for each distinct fault."""
+    counts, faults = {"read": 0, "refused": 0, "fault": 0}, dict[str, str]()
+    for i in range(n):
+        rng = stream("fuzz", seed, i)
+        name, data = rng.choice(sorted(kind.files.items()))
+        for _ in range(rng.choice([1, 1, 1, 3])):
+            data = rng.choice(MUTATIONS)(data, rng)
+        found = outcome(kind, name, data)
+        counts[found if found in counts else "fault"] += 1
+        if found not in counts:
+            faults.setdefault(found.partition(":")[0], f"{found}\n    {name}: {data[:300]!r}")
+    return counts, faults
+
+
+def main() -> None:
+    """Print the table, and a non-zero exit code where anything went wrong."""
+    logging.disable()  # warnings about sound but odd tables
+    known = kinds()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--n", type=int, default=10_000, help="mutated files of each kind")
+    parser.add_argument("--kind", action="append", choices=known, help="only this kind")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    print("| kind of file | read | refused | faults | seconds |\n|---|---:|---:|---:|---:|")
+    broken = False
+    for name in options.kind or known:
+        start = time.perf_counter()
+        counts, faults = fuzz(known[name], options.n, options.seed)
+        seconds = time.perf_counter() - start
+        print(
+            f"| {name} | {counts['read']:,} | {counts['refused']:,} | {counts['fault']} | {seconds:.0f} |",
+            flush=True,
+        )
+        for fault in faults.values():
+            broken = True
+            print(f"    {fault}")
+    raise SystemExit(1 if broken else 0)
+
+
+if __name__ == "__main__":
+    main()
