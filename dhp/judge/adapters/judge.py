@@ -266,10 +266,16 @@ class ObjectJudge(Judge):
         scale = settings.scale or self._scorer.adapter.scale
         if scale is None and all(o.is_verdict for o in scored):
             scale = (0.0, 1.0)
+        value = scored[0].value
         if scale is None:
             raise InputError(
-                f"{self.model}: returned {scored[0].value:g}, and its scale is not known; say it by "
+                f"{self.model}: returned {value:g}, and its scale is not known; say it by "
                 "`judge_settings.scale`, such as 0..1"
+            )
+        if settings.scale is None and not any(scale[0] <= (o.value or 0.0) <= scale[1] for o in scored):
+            raise InputError(
+                f"{self.model}: returned {value:g}, off the scale {scale[0]:g} to {scale[1]:g} of its shape "
+                f"({self._scorer.adapter.shape}); say another by `judge_settings.scale`"
             )
         if settings.threshold is not None and not scale[0] <= settings.threshold <= scale[1]:
             raise InputError(

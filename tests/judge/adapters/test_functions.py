@@ -5,6 +5,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import dhp
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
+from dhp.judge.adapters.judge import ObjectJudge, Scorer
 from dhp.judge.adapters.outcome import metric_name, read_outcomes
 from dhp.judge.adapters.settings import JudgeSettings
+from dhp.judge.adapters.shapes import adapt
 from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judges
 from dhp.llm.settings import ModelSettings
@@ -176,6 +179,27 @@ def test_the_scale_must_be_known() -> None:
     for wrong in ((1, 1), (1, 0), (0, math.inf)):
         with pytest.raises(InputError, match="the lower one first"):
             JudgeSettings(scale=wrong)
+
+
+def test_scores_off_the_scale_of_a_shape_ask_for_another() -> None:
+    async def graded(state: Any, target: Any) -> Any:
+        raise AssertionError("is not called")
+
+    adapter = replace(adapt(graded, "judge"), call=lambda arguments: 7.0, is_async=False, scale=(0.0, 1.0))
+
+    def of(settings: JudgeSettings) -> tuple[Task, list[Rating]]:
+        scorer = Scorer("python:x", adapter, settings, ModelSettings().context(), 1)
+        task = dhp.perturb_datasets("mini/summeval", n=1)[0].dataset.task
+        judge = ObjectJudge(scorer, verdicts=False)
+        own = judge.own_task(task, texts(2))
+        return own, list(judge.rate(texts(2), own))
+
+    with pytest.raises(
+        InputError, match=r"returned 7, off the scale 0 to 1 of its shape \(inspect_ai scorer\)"
+    ):
+        of(JudgeSettings())
+    assert {r.score for r in of(JudgeSettings(scale=(1, 10)))[1]} == {7.0}
+    assert {r.status for r in of(JudgeSettings(scale=(0, 1)))[1]} == {"out_of_scale"}
 
 
 def test_verdicts_by_a_threshold_cost_no_further_call() -> None:
