@@ -34,7 +34,7 @@ class Loaded:
     """The kinds of ready-made degraded texts (method `given`); empty for plain examples."""
     perturbed: list[PerturbedText] = field(default_factory=list)
     """The degraded texts there are, example by example; empty for plain examples."""
-    columns: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict, compare=False)
     """Column of a user's table -> what it stands for in prompts: source, output or a field."""
 
 
