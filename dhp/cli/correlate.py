@@ -230,6 +230,13 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
             "within sources",
             highlight=False,
         )
+    for m in judge.metrics:
+        if m.by_samples:
+            curve = " ".join("undefined" if v is None else f"{v:.3f}" for v in m.by_samples)
+            console.print(
+                f"  {printable(m.metric)}: Pearson over all items of the mean of 1, 2, ... samples: {curve}",
+                highlight=False,
+            )
     console.print()
 
 

@@ -90,6 +90,11 @@ def test_raters_are_averaged() -> None:
         (table(GOOD).drop(columns="system"), table(HUMAN), "column 'system' is missing"),
         (table(GOOD).assign(score="good"), table(HUMAN), "row 1: score 'good'; allowed: a number or nothing"),
         (pd.concat([table(GOOD)] * 2), table(HUMAN), "row 61: source 's0'.* stands twice"),
+        (
+            table(GOOD),
+            pd.concat([table(HUMAN, rater="r1"), table(HUMAN, rater="r1")]),
+            "human: row 61: .*rater 'r1' stands twice",
+        ),
     ],
 )
 def test_bad_tables_are_one_line(ratings: pd.DataFrame, human: pd.DataFrame, message: str) -> None:
@@ -106,6 +111,8 @@ def test_constant_and_few_scores_are_undefined() -> None:
     values = {c.level: c.value for c in one_system.judges[0].metrics[0].correlations}
     assert (values["per_source"], values["system"]) == (None, None)
     assert values["pooled"] is not None
+    two_points = correlate_tables(table(GOOD[:1, :2]), table(HUMAN[:1, :2]), resamples=9)
+    assert {c.value for c in two_points.judges[0].metrics[0].correlations} == {None}
 
 
 def test_scores_are_read_from_any_table(tmp_path: Path) -> None:
