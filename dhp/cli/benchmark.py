@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from dhp.cli.batch_options import BatchOptions, through_batches
+from dhp.cli.config import config_option
 from dhp.cli.judge_options import JudgeOptions
 from dhp.cli.model_options import DEFAULT_PROTOCOL, ModelOptions, ProtocolOptions, refuse_unused
 from dhp.cli.option_groups import GroupedCommand, StatisticsOptions, option_group
@@ -30,6 +31,7 @@ from dhp.cli.text_options import TextOptions
 @click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
 @click.option("--stop-when-resolved", is_flag=True, help="Ask no more where D is clearly above or below 1.")
 @click.option("--out", metavar="DIR", help="Run folder; default: one of its own in runs/.")
+@config_option
 @option_group("texts", TextOptions)
 @option_group("protocols", ProtocolOptions)
 @option_group("models", ModelOptions)

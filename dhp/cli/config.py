@@ -1,0 +1,50 @@
+"""Options from a file: `--config dhp.yaml`, in which every option of a command may stand."""
+
+from pathlib import Path
+
+import click
+
+from dhp.core.errors import InputError, suggest
+
+
+def config_option(command: click.decorators.FC) -> click.decorators.FC:
+    """Let a command take its options from a YAML file; those of the command line come first."""
+    return click.option(
+        "--config",
+        metavar="FILE.yaml",
+        is_eager=True,
+        expose_value=False,
+        callback=_read,
+        help="Options from a file, as dhp init writes it.",
+    )(command)
+
+
+def _read(context: click.Context, _: click.Parameter, given: str | None) -> None:
+    if given is None:
+        return
+    from dhp.content.yaml import load_yaml
+
+    found = load_yaml(Path(given))
+    if not isinstance(found, dict):
+        raise InputError(f"--config {given}: must be a mapping of options, e.g. model: openai/NAME")
+    known = {o.removeprefix("--"): p for p in context.command.params for o in (*p.opts, *p.secondary_opts)}
+    defaults: dict[str, object] = {}
+    for key, value in found.items():
+        name = str(key).replace("_", "-")
+        if name not in known or name == "config":
+            raise InputError(f"--config {given}: unknown option '{key}'; {suggest(name, known)}")
+        defaults[str(known[name].name)] = _value(known[name], value, f"--config {given}: {key}")
+    context.default_map = defaults
+
+
+def _value(parameter: click.Parameter, value: object, place: str) -> object:
+    values = value if isinstance(value, list) else [value]
+    if isinstance(value, dict):
+        values = [f"{ours}={theirs}" for ours, theirs in value.items()]
+    if any(isinstance(each, list | dict) or each is None for each in values):
+        raise InputError(f"{place}: allowed: a text, a number, true or false, or a list of these")
+    if parameter.multiple:
+        return [str(each) for each in values]
+    if len(values) != 1:
+        raise InputError(f"{place}: several values; allowed: one")
+    return values[0] if isinstance(values[0], bool) else str(values[0])
