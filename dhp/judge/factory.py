@@ -1,6 +1,7 @@
 """From names to judges: the one bridge between content, language models and judges."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +102,13 @@ def find_judges(
     given_protocols = [_protocol(each) if isinstance(each, str) else each for each in _as_list(protocols)]
     pairwise = [each for each in given_protocols if isinstance(each, PairwiseProtocol)]
     chosen = [each for each in given_protocols if isinstance(each, Protocol)]
+    both = partial(_both_ways, pointwise=bool(chosen), pairwise=bool(pairwise), by_metric=by_metric)
     judges: list[Judge] = []
     for given in _as_list(model):
         if not isinstance(given, str) or given.startswith(PREFIX):
-            judges += _own_judges(given, judge_settings, context)
+            judges += both(_own_judges(given, judge_settings, context))
+        elif given == AlwaysFirst.model and pairwise:
+            judges.append(PairwiseRatings(AlwaysFirst(), by_metric=by_metric))
         elif _asks_a_model(given):
             cached_model = _cached_model(given, settings, context)
             sent = seed if settings.send_seed else None
@@ -112,9 +116,7 @@ def find_judges(
             judges += [LlmJudge(cached_model, each) for each in builders]
             judges += [_comparing(cached_model, each, sent, by_metric=by_metric) for each in pairwise]
         else:
-            judges += _without_model(
-                given, seed, pointwise=bool(chosen), pairwise=bool(pairwise), by_metric=by_metric
-            )
+            judges += both([find_judge(given, seed=seed)])
     _check_judges(judges, judge_settings)
     return judges
 
@@ -126,7 +128,9 @@ def _comparing(model: CachedModel, protocol: PairwiseProtocol, seed: int | None,
 
 def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> None:
     """Raise `InputError` for no judge, one that stands twice, and settings that are for none of them."""
-    if judge_settings.says_anything() and not any(isinstance(judge, ObjectJudge) for judge in judges):
+    if judge_settings.says_anything() and not any(
+        isinstance(judge, ObjectJudge | PairwiseRatings) for judge in judges
+    ):
         raise InputError(
             "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
         )
@@ -137,13 +141,10 @@ def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> Non
         raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
 
 
-def _without_model(model: str, seed: int, *, pointwise: bool, pairwise: bool, by_metric: bool) -> list[Judge]:
-    """A judge that asks no model, once for all protocols of a kind: pairwise its ratings are compared."""
-    if model == AlwaysFirst.model and pairwise:
-        return [PairwiseRatings(AlwaysFirst(), by_metric=by_metric)]
-    found = find_judge(model, seed=seed)
-    judges = [found] if pointwise else []
-    return judges + ([PairwiseRatings(RatingsCompared(found), by_metric=by_metric)] if pairwise else [])
+def _both_ways(found: Sequence[Judge], *, pointwise: bool, pairwise: bool, by_metric: bool) -> list[Judge]:
+    """Judges that ask no model, once for all protocols of a kind: pairwise their ratings are compared."""
+    compared = [PairwiseRatings(RatingsCompared(judge), by_metric=by_metric) for judge in found]
+    return [*(found if pointwise else ()), *(compared if pairwise else ())]
 
 
 def _protocol(name: str) -> AnyProtocol:

@@ -138,6 +138,26 @@ def test_pairwise_options_and_protocols_that_do_not_fit(command: Run) -> None:
     assert "original before 'random_typos', by overall" in shown.out
 
 
+class ByLength:
+    """A judge of one's own."""
+
+    model, protocol = "own/length", "none"
+
+    def rate(self, candidates, task):  # type: ignore[no-untyped-def]
+        for c in candidates:
+            for m in task.metrics:
+                share = min(1.0, len(c.text) / 1000)
+                yield dhp.Rating(
+                    c.example, c.variant, m.name, 0, m.scale.min + share * (m.scale.max - m.scale.min)
+                )
+
+
+def test_a_judge_of_ones_own_compares_too() -> None:
+    (found,) = dhp.run(ByLength(), "mini/story_cloze", protocol="choose", analysis=FAST)
+    assert found.protocol == "pairwise:compared"
+    assert found.statistics == "sign-flip"
+
+
 def test_sign_flip_is_refused_for_ratings_of_other_kinds() -> None:
     analysis = dhp.AnalysisConfig(statistics="sign-flip", resamples=None)
     with pytest.raises(InputError, match="'sign-flip' is for verdicts on pairs"):
