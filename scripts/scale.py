@@ -1,0 +1,103 @@
+"""Measure the whole chain by the number of ratings: time, peak memory, bytes on disk, a kill in the middle.
+
+    python scripts/scale.py [--ratings 100000 --ratings 1000000]
+
+Each size is a run of its own, `dhp benchmark` with a mock judge on made-up texts: perturbations, ratings,
+tables, results and report. The first size is run again, killed halfway and started once more.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PER_SAMPLE = 19 * 4
+"""Ratings of an example: texts (the original and 18 variants of the suite `general`) x metrics."""
+_SENTENCES = (
+    "{a} lives in {b} with {n} cats and an old dog.",
+    "Every morning they walk to the harbour because the market opens early.",
+    "In {y} the council of {b} decided to build a new bridge over the river.",
+    "Many people did not like the plan, although it was cheaper than the tunnel.",
+    "{a} wrote {n} letters to the mayor and never got an answer.",
+)
+_NAMES = ("Ann Berg", "Tom Reed", "Mia Lund", "Jon Hale", "Eva Stone")
+_TOWNS = ("Oslo", "Bergen", "Kiel", "Turin", "Porto")
+
+
+def write_texts(path: Path, examples: int) -> None:
+    """A dataset of so many different texts."""
+    with path.open("w", encoding="utf-8") as file:
+        for i in range(examples):
+            filled = {"a": _NAMES[i % 5], "b": _TOWNS[i // 5 % 5], "n": i + 2, "y": 1900 + i % 120}
+            text = " ".join(sentence.format(**filled) for sentence in _SENTENCES)
+            row = {"id": str(i), "source": f"{text} That is all about case {i}.", "output": text}
+            file.write(json.dumps(row) + "\n")
+
+
+def command(folder: Path, out: str, samples: int) -> list[str]:
+    """The run."""
+    return [
+        *(sys.executable, "-m", "dhp", "benchmark", "--model", f"mock/noisy?samples={samples}"),
+        *("--dataset", str(folder / "texts.jsonl"), "--task", "summarization", "--suite", "general"),
+        *("--out", str(folder / out)),
+    ]
+
+
+def measured(line: list[str]) -> tuple[float, float]:
+    """Seconds and peak megabytes of a command that ends well."""
+    start = time.perf_counter()
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    said = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(said)
+    return time.perf_counter() - start, usage.ru_maxrss / 1024
+
+
+def figures(out: Path) -> dict[str, object]:
+    """The results without the time at which they were written."""
+    found: dict[str, object] = json.loads((out / "results.json").read_text())
+    found.pop("created")
+    return found
+
+
+def main() -> None:
+    """Print one line a size."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ratings", type=int, action="append", help="default: 100,000 and 1,000,000")
+    parser.add_argument("--samples", type=int, default=5, help="ratings of a text on a metric; default: 5")
+    samples = parser.parse_args().samples
+    sizes = parser.parse_args().ratings or [100_000, 1_000_000]
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
+    for ratings in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            folder, examples = Path(name), max(5, round(ratings / PER_SAMPLE / samples))
+            write_texts(folder / "texts.jsonl", examples)
+            seconds, peak = measured(command(folder, "out", samples))
+            count = examples * PER_SAMPLE * samples
+            size = sum(path.stat().st_size for path in (folder / "out").iterdir())
+            print(
+                f"{count:,} ratings of {19 * examples:,} texts: {seconds:.0f} s "
+                f"({1e6 * seconds / count:.0f} microseconds a rating), peak {peak:.0f} MB (bar: 1,500), "
+                f"{size / 1e6:.1f} MB on disk ({size / count:.0f} bytes a rating)",
+                flush=True,
+            )
+            if ratings == sizes[0]:
+                killed = subprocess.Popen(
+                    command(folder, "again", samples), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                )
+                time.sleep(seconds / 2)
+                killed.kill()
+                killed.wait()
+                measured(command(folder, "again", samples))
+                same = "the same" if figures(folder / "out") == figures(folder / "again") else "OTHER"
+                print(f"killed after {seconds / 2:.0f} s and started again: {same} figures", flush=True)
+
+
+if __name__ == "__main__":
+    main()
