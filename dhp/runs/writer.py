@@ -62,6 +62,7 @@ class RunFolder:
     def __init__(self, path: Path, own: bool = False) -> None:
         self.path = path
         self._own = own
+        self._created = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         self._identity: Mapping[str, object] = {}
         self._usage: Mapping[str, Mapping[str, int]] = {}
         if path.exists() and not path.is_dir():
@@ -78,7 +79,7 @@ class RunFolder:
             self.path = self.path / _folder_name(identity)
         manifest = self.path / MANIFEST
         if manifest.exists():
-            self._check_same(manifest, identity)
+            self._created = self._check_same(manifest, identity) or self._created
         else:
             self._check_free()
         try:
@@ -98,9 +99,11 @@ class RunFolder:
                 f"`out` {self.path}: holds other files and no run; allowed: a new or empty folder"
             )
 
-    def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> None:
+    def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> str | None:
+        """When the run that is there was begun, if its manifest says so."""
         try:
-            there = dict(json.loads(manifest.read_text(encoding="utf-8"))["identity"])
+            written = json.loads(manifest.read_text(encoding="utf-8"))
+            there = dict(written["identity"])
         except (OSError, ValueError, KeyError, TypeError):
             raise InputError(f"`out` {self.path}: its {MANIFEST} is broken; choose another folder") from None
         here = json.loads(json.dumps(identity))
@@ -109,6 +112,8 @@ class RunFolder:
             raise InputError(
                 f"`out` {self.path}: holds a different run ({what} differ); choose another folder"
             )
+        created = written.get("created")
+        return created if isinstance(created, str) else None
 
     def write(
         self, perturbed: Sequence[PerturbedSet], ratings: Sequence["pd.DataFrame"], results: Results
@@ -155,7 +160,7 @@ class RunFolder:
     def _manifest(self) -> dict[str, Any]:
         return {
             "schema": "dhp.manifest/1",
-            "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            "created": self._created,
             "dhp": __version__,
             "python": platform.python_version(),
             "libraries": {name: importlib.metadata.version(name) for name in _LIBRARIES},
