@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
 from dhp.analysis.detection import NOTHING, pairs, with_detection
 from dhp.analysis.dose_response import dose_responses
-from dhp.analysis.intervals import Ends, intervals
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.analysis.ratings_table import read_ratings
 from dhp.analysis.response_style import halo, response_styles
 from dhp.analysis.result_parts import DoseResponse, RunDetection, VariantResult
 from dhp.analysis.results import Result, Results
-from dhp.analysis.sequential import own_intervals
+from dhp.analysis.standard_n import at_standard_n
 from dhp.analysis.variants import design_of, rated_variants, variant_results
 from dhp.analysis.verdicts import controls_passed, failure_warnings, false_alarms, strongest, with_verdicts
 from dhp.content.catalog import read_suite, read_task
@@ -144,7 +143,7 @@ def analyze_ratings(
         weights=config.weights.weights,
         levels=levels,
         **averages(tested.averaged),
-        ci=tested.ci,
+        ci={},
         at_100=tested.at_100,
         variants=tested.variants,
         controls=tested.controls,
@@ -184,7 +183,6 @@ class _Tested:
     attacks: tuple[VariantResult, ...]
     curves: tuple[DoseResponse, ...]
     detection: RunDetection
-    ci: dict[str, Ends]
     at_100: dict[str, float | None]
 
 
@@ -198,11 +196,11 @@ def _all_tested(ratings: RatingsArray, variants: Sequence[Variant], config: Reso
     names = [v.name for v in perturbed]
     responses = dose_responses(ratings, names, config, false_alarms(controls))
     dosed = {response.perturber for response in responses}
-    rows, ci, at_100, found = _averaged(ratings, [v for v in perturbed if v.perturber not in dosed], config)
+    rows, at_100, found = _averaged(ratings, [v for v in perturbed if v.perturber not in dosed], config)
     further = _tested(ratings, [v for v in perturbed if v.perturber in dosed], config)
     rows, further = (with_verdicts(each, n, config.floor, strongest(controls)) for each in (rows, further))
     ordered = sorted((*rows, *further), key=lambda row: names.index(row.variant))
-    return _Tested(tuple(ordered), tuple(rows), tuple(controls), tuple(attacks), responses, found, ci, at_100)
+    return _Tested(tuple(ordered), tuple(rows), tuple(controls), tuple(attacks), responses, found, at_100)
 
 
 def _tested(
@@ -220,24 +218,18 @@ def _tested(
 
 def _averaged(
     ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig
-) -> tuple[list[VariantResult], dict[str, Ends], dict[str, float | None], RunDetection]:
-    """Variants with their intervals, intervals of the averages, averages at 100, detection over variants.
+) -> tuple[list[VariantResult], dict[str, float | None], RunDetection]:
+    """Variants, averages of D at 100 examples, detection over the variants.
 
-    Intervals are empty where none are asked for or nothing is defined. Averages have none in a run that stops
-    early, as they are over variants with different numbers of examples.
+    A run that stops early has no averages at 100, as its variants have different numbers of examples.
     """
     if not variants:
-        return [], {}, {}, NOTHING
+        return [], {}, NOTHING
     design = design_of(ratings, variants, config)
     rows, found = with_detection(ratings, variant_results(ratings, variants, design), design)
-    if config.resamples is None or all(row.d is None for row in rows):
-        return rows, {}, {}, found
-    if config.interim:
-        own = own_intervals(ratings, variants, design, config.resamples)
-        return [replace(row, ci=own.get(row.variant, {})) for row in rows], {}, {}, found
-    names = [v.name for v in variants]
-    ci, of_variants, at_100 = intervals(design, names, ratings.digest, config.resamples)
-    return [replace(row, ci=of_variants[row.variant]) for row in rows], ci, at_100, found
+    if config.interim or config.resamples is None or all(row.d is None for row in rows):
+        return rows, {}, found
+    return rows, at_standard_n(design, ratings.digest), found
 
 
 def averages(rows: Sequence[VariantResult]) -> dict[str, Any]:

@@ -79,8 +79,7 @@ class VariantResult:
     more; None where it got all. p, D and their intervals are then adjusted for the interim analyses (see
     `dhp.analysis.sequential`), those of single metrics are not."""
     ci: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-    """95 % bootstrap intervals of `d`, `d_ew`, `effect` and `effect_ew`; None where undefined,
-    empty where none were asked for."""
+    """Empty; see `Result.ci`."""
     p_holm: float | None = None
     """p adjusted over the variants: bounds the chance of any false one among those noticed (Holm 1979)."""
     p_by: float | None = None

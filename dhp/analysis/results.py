@@ -52,7 +52,8 @@ class Result:
     """Mean over levels of the mean effect within each level: unlike D it does not grow with N."""
     effect_avg_ew: float | None
     ci: dict[str, tuple[float, float] | None]
-    """95 % bootstrap intervals of `d_avg`, `d_min`, `effect_avg` and their weighted forms."""
+    """Empty: intervals of D and of effects were withdrawn, as they held the true figure too rarely. Those in
+    files of version 1 are left out when they are read."""
     at_100: dict[str, float | None]
     """The four averages as they would be on 100 examples: the mean over subsets; None where there are
     fewer."""
@@ -218,6 +219,8 @@ class Results(Sequence[Result]):
                     f"{place}: is no results file of this version; allowed: schema {EARLIER}, {SCHEMA}"
                 )
             fields = {name: value for name, value in each.items() if name != "schema"}
+            if each["schema"] == EARLIER:
+                fields = _without_intervals(fields)
             try:
                 result = _adapter().validate_json(json.dumps(fields), strict=True)
                 Signature.parse(result.signature)
@@ -231,6 +234,13 @@ class Results(Sequence[Result]):
         if not results:
             raise InputError(f"{place}: holds no result")
         return cls(results)
+
+
+def _without_intervals(value: Any) -> Any:
+    """A result of version 1 without its intervals of D and of effects."""
+    if isinstance(value, dict):
+        return {key: {} if key == "ci" else _without_intervals(inner) for key, inner in value.items()}
+    return [_without_intervals(inner) for inner in value] if isinstance(value, list) else value
 
 
 @cache

@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from dhp.analysis.config import ResolvedConfig
-from dhp.analysis.intervals import LEVEL, Ends, finite_ends
+from dhp.analysis.detection import LEVEL
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.variants import design_of
 from dhp.core.records import Variant
@@ -26,8 +26,6 @@ from dhp.stats.intervals import interval
 from dhp.stats.sequential import interim_sizes, settled_below
 
 _RESAMPLES = 2000  # for the decision, where no intervals are asked for
-_OF_D = ("d", "d_ew")
-_OF_VARIANTS = (*_OF_D, "effect", "effect_ew")
 
 
 def interim_numbers(examples: Collection[str], seed: int, dataset: str) -> dict[str, int]:
@@ -37,21 +35,6 @@ def interim_numbers(examples: Collection[str], seed: int, dataset: str) -> dict[
     further = enumerate(np.diff(interim_sizes(len(drawn)), prepend=0).tolist(), 1)
     numbers = [number for number, more in further for _ in range(more)]
     return {name: number for (_, name), number in zip(drawn, numbers, strict=True)}
-
-
-def own_intervals(
-    ratings: RatingsArray, variants: Sequence[Variant], design: Design, resamples: int
-) -> dict[str, dict[str, Ends]]:
-    """Variant -> intervals of its D and D_EW, adjusted for the interim analyses, and of its mean effects.
-
-    By the examples that the variant got; those of one variant depend on nothing but its own scores.
-    """
-    found = {}
-    for v, variant in enumerate(variants):
-        if not math.isnan(design.point.d[0, v]):
-            own = _own(ratings, design, v, variant.name)
-            found[variant.name] = _ends(_drawn(own, variant.name, resamples), ratings, variant.name)
-    return found
 
 
 def resolved(ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig) -> set[str]:
@@ -67,8 +50,7 @@ def resolved(ratings: RatingsArray, variants: Sequence[Variant], config: Resolve
         drawn = _drawn(own, name, config.resamples or _RESAMPLES)
         excess = interim.boundary(interim.last[name]) - 1
         if float(drawn.point.d[0, 0]) - excess >= 1:
-            ends = _ends(drawn, ratings, name)["d"]
-            return ends is not None and ends[0] > 1
+            return _low_end(drawn, ratings, name) > 1
         return settled_below(
             own, len(ratings.examples), interim.boundary(), _rng("prediction", name), level=LEVEL
         )
@@ -87,16 +69,11 @@ def _drawn(own: Design, variant: str, resamples: int) -> Bootstrap:
     return bootstrap(own, _rng("intervals", variant), resamples=resamples)
 
 
-def _ends(drawn: Bootstrap, ratings: RatingsArray, variant: str) -> dict[str, Ends]:
+def _low_end(drawn: Bootstrap, ratings: RatingsArray, variant: str) -> float:
+    """Of the interval of D, adjusted for the interim analyses; NaN where undefined."""
     assert ratings.interim is not None
-    found: dict[str, Ends] = {}
-    for quantity in _OF_VARIANTS:
-        ends = interval(drawn, quantity, level=LEVEL)
-        low, high = float(ends.low[0]), float(ends.high[0])
-        if quantity in _OF_D and not math.isnan(low):
-            low, high = (ratings.interim.adjusted(end, variant) for end in (low, high))
-        found[quantity] = finite_ends(low, high)
-    return found
+    low = float(interval(drawn, "d", level=LEVEL).low[0])
+    return low if math.isnan(low) else ratings.interim.adjusted(low, variant)
 
 
 def _rng(purpose: str, variant: str) -> np.random.Generator:

@@ -18,7 +18,7 @@ _LONGEST = 38  # characters in a line of a label
 
 
 def bars(table: Table) -> "Markup":
-    """The chart: a row for each judge, plain and weighted bars with their 95 % intervals."""
+    """The chart: a row for each judge, plain and weighted bars."""
 
     def draw(figure: "Figure") -> None:
         for number, axes in enumerate(figure.subplots(1, 2, sharey=True)):
@@ -41,13 +41,9 @@ def _panel(axes: "Axes", table: Table, quantity: str) -> None:
         axes.barh(
             [p + shift for p in places], [d or 0.0 for d in values], 0.34, color=COLOURS[colour], label=label
         )
-        for place, r, d in zip(places, results, values, strict=True):
+        for place, d in zip(places, values, strict=True):
             if d is None:
                 axes.text(0, place + shift, " undefined", va="center", size=6.5, color=COLOURS["weak"])
-            if (ends := r.ci.get(quantity + end)) is not None:
-                axes.plot(
-                    ends, [place + shift] * 2, color=COLOURS["ink"], linewidth=1.0, solid_capstyle="butt"
-                )
     axes.axvline(1, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
     names = [printable(judge_name(entry, table.entries)) for entry in table.entries]
     axes.set_yticks(list(places), [textwrap.fill(n, _LONGEST, max_lines=2, placeholder="…") for n in names])

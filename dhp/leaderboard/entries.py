@@ -104,7 +104,7 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
 def score(result: Result, quantity: str) -> tuple[float | None, Ends]:
     """A figure that stands in the tables, with its interval where it has one."""
     if quantity not in ("detection", "lowest_detection"):
-        return getattr(result, quantity), result.ci.get(quantity)
+        return getattr(result, quantity), None
     if (found := result.detection) is None:
         return None, None
     name = "avg" if quantity == "detection" else "min"

@@ -205,7 +205,7 @@ def _figures(entry: Entry) -> dict[str, Any]:
     r = entry.result
     return {
         "averages": {name: _with_ends(*score(r, name)) for name in QUANTITIES},
-        "variants": {printable(v.variant): _with_ends(v.d, v.ci.get("d")) for v in r.variants},
+        "variants": {printable(v.variant): _with_ends(v.d, None) for v in r.variants},
     }
 
 

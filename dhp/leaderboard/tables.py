@@ -133,8 +133,6 @@ def _table(entries: Sequence[Entry], allow: Collection[str]) -> Table:
 def _end(entries: Sequence[Entry]) -> float:
     ends = [1.2]
     for r in (entry.result for entry in entries):
-        found = [*r.ci.values(), *(ci for v in r.variants for ci in v.ci.values())]
-        ends += [high for pair in found if pair is not None for high in pair]
         ends += [d for d in (r.d_avg, r.d_avg_ew, *(v.d for v in r.variants)) if d is not None]
     return max(ends) * 1.02
 

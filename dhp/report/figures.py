@@ -21,7 +21,7 @@ _DASHES: Sequence[Any] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
 
 
 def discernment_chart(rows: Sequence[VariantResult]) -> "Markup":
-    """Bars of D, and of D_EW where it differs, with intervals for each variant, beside the line at 1."""
+    """Bars of D, and of D_EW where it differs, for each variant, beside the line at 1."""
     weighted = any(row.d != row.d_ew for row in rows)
 
     def draw(page: "Figure") -> None:
@@ -34,7 +34,7 @@ def discernment_chart(rows: Sequence[VariantResult]) -> "Markup":
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
         axes.spines["left"].set_visible(False)
-        _square_root(axes, max(_ends(rows), default=1.0))
+        _square_root(axes, max(_values(rows), default=1.0))
         for place in range(1, len(rows)):
             if rows[place].level != rows[place - 1].level:
                 axes.axhline(place - 0.5, color=COLOURS["line"], linewidth=0.8)
@@ -48,8 +48,8 @@ def discernment_chart(rows: Sequence[VariantResult]) -> "Markup":
         draw,
         _WIDTH,
         1.0 + (0.36 if weighted else 0.26) * len(rows),
-        f"Bars of D{' and of D_EW' if weighted else ''} for each variant, with their 95 % intervals and "
-        f"a line at 1: {'; '.join(values)}.",
+        f"Bars of D{' and of D_EW' if weighted else ''} for each variant and a line "
+        f"at 1: {'; '.join(values)}.",
     )
 
 
@@ -58,15 +58,10 @@ def _bars(axes: "Axes", rows: Sequence[VariantResult], name: str, side: float, l
     values = [getattr(row, name) or 0.0 for row in rows]
     colour = COLOURS["d" if name == "d" else "ew"]
     axes.barh(places, values, height=_BAR, color=colour, label=label)
-    for place, row in zip(places, rows, strict=True):
-        if ends := row.ci.get(name):
-            for shade, width in (("page", 3.0), ("ink", 1.1)):  # an outline, so that it shows on a bar
-                axes.plot(ends, (place, place), "|-", color=COLOURS[shade], lw=width, ms=4, mew=width)
 
 
-def _ends(rows: Sequence[VariantResult]) -> list[float]:
-    intervals = [ends[1] for row in rows for name in ("d", "d_ew") if (ends := row.ci.get(name))]
-    return [*intervals, *(d for row in rows for d in (row.d, row.d_ew) if d is not None)]
+def _values(rows: Sequence[VariantResult]) -> list[float]:
+    return [d for row in rows for d in (row.d, row.d_ew) if d is not None]
 
 
 def _square_root(axes: "Axes", largest: float) -> None:

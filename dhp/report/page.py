@@ -113,15 +113,13 @@ def _section(place: int, result: Result) -> _Section:
 
 
 def _averages(result: Result) -> list[dict[str, Any]]:
-    """Rows of the table of averages: plain and weighted, with intervals and the value on 100 examples."""
+    """Rows of the table of averages: plain and weighted, with the value on 100 examples."""
     figures, at_100 = asdict(result), dict(result.at_100)
     return [
         {
             "name": name,
             "value": figures[key],
-            "ci": result.ci.get(key),
             "weighted": figures[f"{key}_ew"],
-            "weighted_ci": result.ci.get(f"{key}_ew"),
             "at_100": at_100.get(key),
             "weighted_at_100": at_100.get(f"{key}_ew"),
         }

@@ -41,11 +41,6 @@ def level_means(result: Result) -> dict[str, float]:
     return {level: sum(ds) / len(ds) for level, ds in found.items()}
 
 
-def interval(ends: tuple[float, float] | None) -> str:
-    """` [0.23, 1.40]`, or nothing where it is undefined."""
-    return "" if ends is None else f" [{ends[0]:.2f}, {ends[1]:.2f}]"
-
-
 def _about_damage(result: Result) -> list[str]:
     if not result.variants:
         return []
@@ -60,13 +55,12 @@ def _about_damage(result: Result) -> list[str]:
         said += f"; undecided: {_listed(unknown)}"
     found = [f"{said}.", *_about_detection(result)]
     if result.d_avg is not None:
-        d_avg = f"Over all levels D_avg is {figure(result.d_avg)}{interval(result.ci.get('d_avg'))}"
+        d_avg = f"Over all levels D_avg is {figure(result.d_avg)}"
         if result.d_min_variant is None:
             return [*found, f"{d_avg}."]
         spot = "weakest" if noticed(result.d_min) == "noticed" else "blind"
         found.append(
-            f"{d_avg}; the {spot} spot is {damage(result.d_min_variant)} with "
-            f"D_min = {figure(result.d_min)}{interval(result.ci.get('d_min'))}."
+            f"{d_avg}; the {spot} spot is {damage(result.d_min_variant)} with D_min = {figure(result.d_min)}."
         )
     return found
 
@@ -109,7 +103,7 @@ def _about_size(result: Result) -> list[str]:
         return []
     return [
         f"The drop in scores has a mean effect of {figure(result.effect_avg)}"
-        f"{interval(result.ci.get('effect_avg'))}, where 1 means that every score fell, and 0 that none "
+        ", where 1 means that every score fell, and 0 that none "
         "moved or rises and falls balance."
     ]
 
