@@ -233,7 +233,7 @@ def refuse_unused(
         if perturb_model and isinstance(group, ModelOptions):
             continue
         for each in fields(group):  # type: ignore[arg-type]
-            if each.name != "metric" and getattr(group, each.name) != each.default:
+            if each.name not in ("metric", "labels") and getattr(group, each.name) != each.default:
                 given += each.metadata["names"][:1]
     if given:
         raise InputError(
