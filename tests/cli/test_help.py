@@ -9,6 +9,7 @@ from typing import Any
 import click
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from dhp.cli.main import app
 
@@ -42,7 +43,8 @@ def understood(line: str) -> bool:
         names = command.list_commands(click.Context(command))
         path.append("site" if path == ["leaderboard"] and arguments[0] not in names else arguments.pop(0))
         command = command.get_command(click.Context(command), path[-1])
-    command.make_context(path[-1], arguments)
+    with CliRunner().isolation(input="\n" * 9):  # what an example leaves out may be asked for
+        command.make_context(path[-1], arguments)
     return True
 
 
@@ -68,8 +70,9 @@ def test_a_wrong_example_is_noticed() -> None:
 
 
 def test_the_workflow_of_the_gate_page_is_understood() -> None:
-    (workflow,) = re.findall(r"```yaml\n(.*?)```", GATE_PAGE, re.S)
-    (job,) = yaml.safe_load(workflow)["jobs"].values()
+    step, workflow = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", GATE_PAGE, re.S))
+    assert understood(f"dhp benchmark {step[1]['with']['benchmark']}")
+    (job,) = workflow["jobs"].values()
     lines = [line for step in job["steps"] for line in step.get("run", "").replace("\\\n", " ").splitlines()]
     commands = [line.partition(">>")[0] for line in lines if line.startswith("dhp ")]
     assert [line.split()[1] for line in commands] == ["doctor", "benchmark", "gate"]

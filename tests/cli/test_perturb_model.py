@@ -50,7 +50,8 @@ def test_data_of_ones_own_get_the_suite_of_their_task(
     if suite:
         assert "--perturb-model: makes nothing in suite general" in done.err
     else:
-        assert "rewriting_insertion.major" in done.out
+        (made,) = json.loads(Path("run/results.json").read_text("utf-8"))["variants"][-1:]
+    assert made["variant"] == "rewriting_insertion.major"
 
 
 def by_model(url: str, *more: str) -> tuple[str, ...]:
@@ -203,7 +204,8 @@ def test_one_prompt_of_ones_own_is_enough_and_changes_the_hash(
 def test_judge_and_perturb_model_may_be_the_same(dhp: Run, follower: str) -> None:
     done = dhp("benchmark", "--model", "openai/writer", *SMALL, *by_model(follower), "--out", "run")
     assert done.code == 0, done.err
-    assert "rewriting_insertion.major" in done.out
+    (made,) = json.loads(Path("run/results.json").read_text("utf-8"))["variants"][-1:]
+    assert made["variant"] == "rewriting_insertion.major"
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r.update(missing_mass=0.5), "missing_mass is 0.5, but None"),
         (lambda r: r.update(left_out=["random_typos.minor"]), "left_out is"),
         (lambda r: r.update(levels="none"), "levels is none, but suite"),
-        (lambda r: r["ci"].update(d_avg=[3.0, 4.0]), r"ci.d_avg is \[3.0, 4.0\]"),
+        (lambda r: r["ci"].update(d_avg=[3.0, 4.0]), r"ci.d_avg is \(3.0, 4.0\)"),
         (lambda r: r["at_100"].update(d_avg=3.0), "at_100.d_avg is 3.0, but None"),
         (lambda r: r["detection"].update(avg=0.99), "detection.avg is 0.99"),
         (lambda r: r["variants"][0].update(verdict="missed"), "variants.random_deletions.minor.verdict is"),
