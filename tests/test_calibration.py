@@ -119,6 +119,7 @@ PERTURBERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("perturber", PERTURBERS)
 def test_exactly_the_planted_sensitivity_is_found(perturber: str) -> None:
     (result,) = dhp.run(
@@ -164,6 +165,7 @@ class Lowers:
                 yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if metric.name == hurt else 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", ["mini/summeval", "mini/story_cloze", "mini/wmt22_zhen"])
 def test_planted_confusion_is_found(dataset: str) -> None:
     right, wrong = dhp.run(
@@ -202,6 +204,7 @@ def test_a_judge_that_lowers_the_same_text_again_is_flagged_too() -> None:
     assert found.d_avg == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_judge_that_sees_damage_only_is_not_flagged(seed: int) -> None:
     (found,) = dhp.run(
@@ -224,6 +227,7 @@ def test_the_plot_is_the_same_every_time(tmp_path: Path) -> None:
     assert b"Matplotlib v" not in first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effect", [0.2, 0.8])
 def test_the_plot_draws_the_effect_it_names_and_d_grows_with_n(effect: float) -> None:
     script = runpy.run_path(str(SCRIPTS / "d_by_n.py"))

@@ -16,6 +16,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_functions_of_finished_runs(runs: Path, tmp_path: Path) -> None:
     (found,) = dhp.compare(runs / "old", runs / "new", resamples=40)
     assert found.judges == ("mock/ideal", "mock/blind")

@@ -28,6 +28,7 @@ def test_the_judge_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert float(capsys.readouterr().out) > 0
 
 
+@pytest.mark.slow
 def test_a_language_model_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (code,) = [block for block in blocks("python") if "dhp.ModelSettings" in block]

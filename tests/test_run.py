@@ -84,6 +84,7 @@ def test_replaced_texts_do_not_depend_on_n() -> None:
     assert few.items() <= many.items()
 
 
+@pytest.mark.slow
 def test_all_six_bundled_sets() -> None:
     results = dhp.run("baseline/surface", n=6)
     assert [len(r.variants) for r in results] == [12, 12, 6, 9, 10, 10]

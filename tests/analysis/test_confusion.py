@@ -64,6 +64,7 @@ def test_without_expert_weights_nothing_is_misplaced() -> None:
     assert {c.weight for v in result.variants for c in v.metrics.values()} == {None}
 
 
+@pytest.mark.slow
 def test_steadiness_and_one_dominant_score(tmp_path: Path) -> None:
     noisy, steady = dhp.run(["mock/noisy?samples=5", "mock/ideal?samples=5"], "mini/story_cloze")
     assert noisy.repeats["fluency"]["identical"] < 0.2

@@ -20,6 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_every_detection_has_its_interval(folder: Path) -> None:
     result = json.loads((folder / "results.json").read_text())
     found = result["detection"]

@@ -20,6 +20,7 @@ def found_words(model: str) -> set[str]:
     return {word for style in result.styles.values() for word in style.words}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -33,6 +34,7 @@ def test_planted_styles_are_named(kind: str, words: set[str]) -> None:
     assert found_words(f"mock/{kind}") == words
 
 
+@pytest.mark.slow
 def test_without_a_scale_no_style_is_named(tmp_path: Path) -> None:
     dhp.run("mock/harsh", "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "r")
     unknown = dhp.analyze(tmp_path / "r/ratings.parquet", analysis=dhp.AnalysisConfig(resamples=None))[0]

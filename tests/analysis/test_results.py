@@ -37,6 +37,7 @@ def found(folder: Path) -> dict[str, Any]:
     return read
 
 
+@pytest.mark.slow
 def test_what_is_written_is_read_back(folder: Path) -> None:
     results = dhp.run(
         "baseline/surface",
@@ -50,6 +51,7 @@ def test_what_is_written_is_read_back(folder: Path) -> None:
     assert json.loads(json.dumps(read.to_dict())) == json.loads((folder / "results.json").read_text())
 
 
+@pytest.mark.slow
 def test_several_results_and_curves_are_read_back() -> None:
     results = dhp.run(
         ["mock/ideal", "mock/blind"],
@@ -75,6 +77,7 @@ BROKEN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "value"), BROKEN, ids=lambda v: str(v))
 def test_schema_and_reader_refuse_the_same(found: dict[str, Any], path: list[Any], value: object) -> None:
     broken = copy.deepcopy(found)

@@ -72,6 +72,7 @@ def watched(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> tuple[dhp
     ], folder
 
 
+@pytest.mark.slow
 def test_what_is_seen_clearly_is_resolved_at_the_first_interim_analysis(
     watched: tuple[dhp.Result, Path],
 ) -> None:
@@ -132,6 +133,7 @@ def test_what_is_asked_is_a_part_of_a_full_run(watched: tuple[dhp.Result, Path],
     assert "stopped" not in full.ratings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["baseline/surface", "mock/noisy?sensitivity=0.4&random_typos=5"])
 def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
     for name, stop in (("all", False), ("less", True)):
@@ -159,6 +161,7 @@ def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
     assert {v["stopped_at"] for v in saved["variants"]} >= {15}
 
 
+@pytest.mark.slow
 def test_the_last_analysis_has_a_boundary_of_its_own_without_any_stop(tmp_path: Path) -> None:
     judge, data = "mock/noisy?sensitivity=0.5", "mini/story_cloze"
     result = dhp.run(judge, data, analysis=dhp.AnalysisConfig(stop_when_resolved=True), out=tmp_path / "run")
@@ -171,6 +174,7 @@ def test_the_last_analysis_has_a_boundary_of_its_own_without_any_stop(tmp_path: 
     assert [v.d for v in again.variants] == [v.d for v in result.variants]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.51), ("mock/blind", 0.76)])
 def test_mock_judges(model: str, most: float) -> None:
     result = dhp.run(model, "mini/summeval", analysis=dhp.AnalysisConfig(stop_when_resolved=True))
@@ -227,6 +231,7 @@ def test_the_order_is_drawn_by_seed_and_dataset() -> None:
     assert [numbers[name] for name in names] != sorted(numbers.values())
 
 
+@pytest.mark.slow
 def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
     for name, model in (("ideal", "mock/ideal"), ("noisy", "mock/noisy?sensitivity=0.5")):
         dhp.run(

@@ -296,6 +296,7 @@ def test_control_c_leaves_no_half_written_file_and_exits_with_three(tmp_path: Pa
 FULL = OSError(28, "No space left on device")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "stop"),
     [

@@ -18,6 +18,7 @@ def runs(dhp: Run) -> tuple[str, str]:
     return "one", "two"
 
 
+@pytest.mark.slow
 def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str, str]) -> None:
     done = dhp("card", "one")
     assert done.code == 0, done.err

@@ -51,6 +51,7 @@ def without_times(text: str) -> str:
     return re.sub(r'"created": "[^"]*"', "", text)
 
 
+@pytest.mark.slow
 def test_twice_the_same_and_a_different_seed(dhp: Run, tmp_path: Path) -> None:
     for folder, seed in (("a", "0"), ("b", "0"), ("c", "1")):
         assert (
@@ -72,6 +73,7 @@ def test_twice_the_same_and_a_different_seed(dhp: Run, tmp_path: Path) -> None:
     assert "a: holds a different run (seed differ); choose another folder" in different.err
 
 
+@pytest.mark.slow
 def test_several_models_and_datasets_make_a_list(dhp: Run, tmp_path: Path) -> None:
     models = ("--model", "baseline/constant", "--model", "baseline/surface")
     assert dhp("benchmark", *models, *SMALL, "--dataset", "mini/answer_equivalence", "--out", "r").code == 0
@@ -121,6 +123,7 @@ def test_data_commands(dhp: Run) -> None:
     assert re.search(r"characters +\d{3}\.\d\n", shown)
 
 
+@pytest.mark.slow
 def test_prepare_then_run_a_published_dataset(dhp: Run, tmp_path: Path) -> None:
     header = "InputStoryid,InputSentence1,InputSentence2,InputSentence3,InputSentence4,"
     header += "RandomFifthSentenceQuiz1,RandomFifthSentenceQuiz2,AnswerRightEnding"
@@ -146,6 +149,7 @@ def test_prepare_then_run_a_published_dataset(dhp: Run, tmp_path: Path) -> None:
     assert "n = 6" in dhp("data", "show", "story_cloze").out
 
 
+@pytest.mark.slow
 def test_own_file_perturber_and_suite(dhp: Run, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(
         "import dhp\n"
@@ -228,6 +232,7 @@ def test_too_few_pairs_and_empty_levels_are_said(dhp: Run, tmp_path: Path) -> No
     assert "no D is defined at level 'sentence'" in done.out
 
 
+@pytest.mark.slow
 def test_a_dataset_that_no_variant_applies_to_does_not_stop_the_others(dhp: Run, tmp_path: Path) -> None:
     lines = [
         {"source": f"Ann met {i} friends in Rome.", "output": f"Anna met {i} friends."} for i in range(6)

@@ -9,6 +9,7 @@ from dhp.report.labels import group_letters
 from .conftest import Run
 
 
+@pytest.mark.slow
 def test_tables_and_figures_of_three_judges(dhp: Run) -> None:
     folders = []
     for name, model in (("floor", "baseline/random"), ("good", "mock/ideal"), ("noisy", "mock/noisy")):
@@ -30,6 +31,7 @@ def test_tables_and_figures_of_three_judges(dhp: Run) -> None:
     assert len(alone.err.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_what_is_undefined_is_a_dash(dhp: Run) -> None:
     """One example has no interval; judges without any score have no rank either."""
     for name, model, n in (

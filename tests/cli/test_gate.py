@@ -103,6 +103,7 @@ def rated(folder: Path, model: str, seed: int = 0) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_loss_fails_where_it_is_proven(dhp: Run, tmp_path: Path) -> None:
     """Sampling judges: the same one with other draws, one that sees less, one blind to a single damage."""
     rated(tmp_path / "old", "mock/noisy?noise=0.7")
@@ -123,6 +124,7 @@ def test_a_loss_fails_where_it_is_proven(dhp: Run, tmp_path: Path) -> None:
     assert dhp("gate", "worse", "--against", "old", "--max-drop", "60").code == 0
 
 
+@pytest.mark.slow
 def test_what_is_neither_proven_nor_ruled_out_is_undecided(dhp: Run, tmp_path: Path) -> None:
     rated(tmp_path / "old", "mock/noisy?noise=0.7")
     rated(tmp_path / "new", "mock/noisy?noise=0.7&sensitivity=0.9")
@@ -247,6 +249,7 @@ def test_a_way_of_asking_is_named_where_there_is_one(
         assert done.out == f"not met: {SUMMARIES}, mock/ideal?random_typos=0{said}: D_min is undefined\n"
 
 
+@pytest.mark.slow
 def test_doses_and_doubts(dhp: Run, tmp_path: Path, results: library.Results) -> None:
     dosed = library.run(
         "mock/ideal", SUMMARIES, n=6, doses=(1, 10), analysis=library.AnalysisConfig(resamples=None)

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.llm.stub import stub_server
 
 from .conftest import Run
@@ -16,6 +18,7 @@ def table(folder: Path) -> None:
     (folder / "t.csv").write_text("\n".join(["ticket;summary", *rows]))
 
 
+@pytest.mark.slow
 def test_what_it_writes_runs(dhp: Run, tmp_path: Path) -> None:
     table(tmp_path)
     done = dhp("init", *GIVEN, *MORE)

@@ -199,6 +199,7 @@ def test_a_dry_run_has_no_results_to_print(dhp: Run) -> None:
     assert "--json: cannot be used with --dry-run" in done.err
 
 
+@pytest.mark.slow
 def test_analyze_in_every_form(dhp: Run, tmp_path: Path) -> None:
     benchmark(dhp, "--quiet")
     command = ("analyze", tmp_path / "r" / "ratings.parquet", "--suite", "story_cloze", "--resamples", "50")
@@ -290,6 +291,7 @@ def test_one_note_for_all_that_hardly_move() -> None:
     assert note.endswith("(at most 0 of 8 pairs are not tied), and 9 more variants")
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_not_a_gate_that_failed(tmp_path: Path) -> None:
     rows = [f"{e},{v},m,{3 - (v != 'original')}" for e in range(9) for v in ("original", "x")]
     (tmp_path / "r.csv").write_text("\n".join(["example,variant,metric,score", *rows]) + "\n")

@@ -93,6 +93,7 @@ def test_a_scale_on_which_lower_is_better_is_turned_round(dhp: Run, server: str,
     assert drops[:half] == pytest.approx([-d for d in drops[half:]])
 
 
+@pytest.mark.slow
 def test_labels_and_json(dhp: Run, tmp_path: Path) -> None:
     (tmp_path / "verdict.txt").write_text("Is this fine?\n{{summary}}\nSay PASS or FAIL.")
     (tmp_path / "both.txt").write_text('{ticket}\n{summary}\nAs JSON: {"tone": 1-5, "clarity": 1-5}')
@@ -162,6 +163,7 @@ def test_other_judges_take_the_metric_too(dhp: Run) -> None:
     assert json.loads(done.out)["scales"] == {"usefulness": [1, 10]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("says", "remedy"),
     [("too_long", "7 and 8 lie outside 1-5: --scale 1..10"), ("rambling", 'a last line such as "Rating: N"')],

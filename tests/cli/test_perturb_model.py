@@ -81,6 +81,7 @@ def test_all_variants_of_all_sets_are_made_frozen_and_judged(dhp: Run, follower:
     assert stats(follower)["calls"] == paid
 
 
+@pytest.mark.slow
 def test_the_texts_are_paid_for_once_and_stand_in_the_manifest(
     dhp: Run, follower: str, tmp_path: Path
 ) -> None:
@@ -149,6 +150,7 @@ def test_a_model_that_only_refuses_is_one_line_and_nothing_is_scored(dhp: Run, r
     assert not Path("run").exists()
 
 
+@pytest.mark.slow
 def test_steps_by_the_model_are_kept(dhp: Run, follower: str, tmp_path: Path) -> None:
     command = ("benchmark", "--model", "mock/ideal", *SMALL, *by_model(follower), "--out", "run")
     done = dhp(*command, "--perturb-steps", "auto")
@@ -226,6 +228,7 @@ def test_contradictions_are_one_line(dhp: Run, follower: str, options: tuple[str
     assert len(done.err.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--perturb-steps", "--perturb-prompts", "--perturb-tokens"])
 def test_settings_without_a_model_are_refused(dhp: Run, option: str) -> None:
     value = {"--perturb-steps": "auto", "--perturb-prompts": "x", "--perturb-tokens": "9"}[option]

@@ -56,6 +56,7 @@ def test_a_pilot_run(dhp: Run) -> None:
     assert "not noticed" not in done.out
 
 
+@pytest.mark.slow
 def test_the_effect_of_a_blind_judge_may_be_chance(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     model = "mock/blind?noise=1"
     assert dhp("benchmark", "--model", model, "--dataset", "mini/story_cloze", "--out", "pilot").code == 0

@@ -169,6 +169,7 @@ def test_a_folder_without_a_card_is_no_set_to_audit(dhp: Run) -> None:
     assert "card.json" in done.err
 
 
+@pytest.mark.slow
 def test_a_set_of_few_examples_or_another_seed_is_used_as_it_is(dhp: Run, tmp_path: Path) -> None:
     assert dhp("perturb", *DATASET, "--n", "6", "--seed", "5", "--freeze", "set").code == 0
     assert dhp(*USE).code == 0
@@ -179,6 +180,7 @@ def test_a_set_of_few_examples_or_another_seed_is_used_as_it_is(dhp: Run, tmp_pa
     assert fewer.code == 0, fewer.err
 
 
+@pytest.mark.slow
 def test_the_task_must_be_that_of_the_set(dhp: Run, tmp_path: Path) -> None:
     rows = [
         {"id": str(i), "source": f"Ann has {i} cats.", "output": f"She has {i} cats now."} for i in range(6)

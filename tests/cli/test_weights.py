@@ -16,6 +16,7 @@ from .conftest import Run
 ISSUES = list(read_suite("summeval").perturbers)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_from_the_opened_page_to_the_weights(dhp: Run, tmp_path: Path) -> None:
     done = dhp("weights", "survey", "--task", "summarization", "--out", "survey.html")
@@ -117,6 +118,7 @@ def sheet(number: int, **changes: object) -> str:
     return json.dumps(saved | changes)
 
 
+@pytest.mark.slow
 def test_votes_are_counted_shown_and_used(dhp: Run, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(sheet(1))
     (tmp_path / "b.json").write_text(sheet(2))

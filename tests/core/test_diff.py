@@ -16,6 +16,7 @@ def without(operation: str, found: list[tuple[Operation, str]]) -> str:
     return "".join(piece for each, piece in found if each != operation)
 
 
+@pytest.mark.slow
 @given(st.text(), st.text(), st.sampled_from(["character", "word"]))
 def test_a_diff_holds_both_texts(before: str, after: str, level: str) -> None:
     found = diff(before, after, level)

@@ -82,6 +82,7 @@ def test_what_cannot_be_correlated_is_undefined(level: str) -> None:
     assert two_points.value is None
 
 
+@pytest.mark.slow
 @given(arrays(float, (4, 5), elements=st.integers(0, 4)), arrays(float, (4, 5), elements=st.integers(0, 4)))
 def test_swapping_and_rescaling_change_nothing(human: np.ndarray, judge: np.ndarray) -> None:
     for found, other in zip(correlate(human, judge), correlate(2 * judge + 1, human), strict=True):

@@ -13,6 +13,7 @@ def test_constant_judge_has_d_zero() -> None:
     assert (results.d_avg, results.d_min) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_random_judge_is_seeded_and_blind() -> None:
     frames = [
         dhp.run(

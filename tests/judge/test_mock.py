@@ -39,6 +39,7 @@ def mean(name: str, variant: str, metric: str = "fluency", n: int = 100) -> floa
     return fmean(r.score for r in found if (r.variant, r.metric) == (variant, metric) and r.score is not None)
 
 
+@pytest.mark.slow
 def test_blind_sees_nothing_and_ideal_everything() -> None:
     assert dhp.run("mock/blind", "mini/summeval").d_avg == 0
     noise = [v.d for v in dhp.run("mock/blind?noise=1", "mini/summeval")[0].variants]

@@ -47,6 +47,7 @@ def ends(form: AnswerForm, metric: Metric) -> list[str]:
     return [f"{scale.min:g}", f"{scale.max:g}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "task", "language"), EVERY)
 def test_every_preset_names_metric_criterion_and_scale(name: str, task: str, language: Language) -> None:
     metrics = {m.name: m for m in read_task(task).in_language(language).metrics}
@@ -63,6 +64,7 @@ def test_every_preset_names_metric_criterion_and_scale(name: str, task: str, lan
         assert prompt == prompt.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "task", "language"), EVERY)
 def test_no_preset_names_the_scale_of_another_form(name: str, task: str, language: Language) -> None:
     metrics = {m.name: m for m in read_task(task).metrics}

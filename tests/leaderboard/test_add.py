@@ -24,6 +24,7 @@ from .conftest import RESAMPLES, signed
 Result = dict[str, Any]
 
 
+@pytest.mark.slow
 def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
     file, ratings = runs / "noisy" / "results.json", runs / "noisy" / "ratings.parquet"
     written = add_results(file, tmp_path / "board", ratings=ratings, resamples=RESAMPLES)
@@ -36,6 +37,7 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
     assert len(read_entries([tmp_path / "board"])) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -78,6 +80,7 @@ def test_figures_that_do_not_follow_from_the_ratings_are_refused(
     assert not (tmp_path / "board").exists()
 
 
+@pytest.mark.slow
 def test_probes_curves_and_other_ways_of_analysis_can_be_checked(tmp_path: Path) -> None:
     config = dhp.AnalysisConfig
     ways: list[dict[str, Any]] = [
@@ -96,6 +99,7 @@ def test_probes_curves_and_other_ways_of_analysis_can_be_checked(tmp_path: Path)
     assert len(read_entries([tmp_path / "board"])) == len(ways)
 
 
+@pytest.mark.slow
 def test_weights_that_do_not_ship_are_asked_for(tmp_path: Path) -> None:
     row = {"coherence": 0.7, "consistency": 0.1, "fluency": 0.1, "relevance": 0.1}
     own = {"weights": "own", "version": 1, "provenance": "Made up.", "otherwise": "uniform"}
@@ -193,6 +197,7 @@ def broken(result: Result) -> dict[str, Result]:
     }
 
 
+@pytest.mark.slow
 def test_schema_and_reader_agree(runs: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(results_schema())
     checker = jsonschema.Draft202012Validator(results_schema())
@@ -248,6 +253,7 @@ class Careless:
                     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["warnings", "failures", "rules", "missing_mass"])
 def test_what_makes_figures_doubtful_cannot_be_taken_away(tmp_path: Path, field: str) -> None:
     run = tmp_path / "run"

@@ -25,6 +25,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_from_a_run_to_a_board_to_a_site(dhp: Run, run: Path, tmp_path: Path) -> None:
     done = dhp("leaderboard", run, "--out", "direct/")
     assert (done.code, done.err) == (0, "")

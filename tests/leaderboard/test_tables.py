@@ -40,6 +40,7 @@ def test_runs_with_ratings_are_ranked_by_the_paired_comparison(runs: Path) -> No
     assert {table.task for table in tables} == {"summarization", "question_answering"}
 
 
+@pytest.mark.slow
 def test_equals_share_a_rank_and_a_group(runs: Path, tmp_path: Path) -> None:
     dhp.run("mock/ideal?samples=2", "mini/summeval", out=tmp_path / "twin")
     tables = make_tables(read_entries([runs / "good", runs / "blind", tmp_path / "twin"]))

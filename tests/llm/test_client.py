@@ -104,6 +104,7 @@ def test_a_server_without_log_probabilities_answers_without(transport: str) -> N
         assert answer.outcomes[0].positions is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--no-n", "--refuse-n"])
 def test_samples_are_asked_one_by_one_where_the_server_gives_one(
     transport: str, option: str, caplog: pytest.LogCaptureFixture
@@ -127,6 +128,7 @@ def test_samples_asked_one_by_one_have_seeds_of_their_own(transport: str) -> Non
         assert [body["seed"] for body in stats(url)["bodies"]] == [3, 4, 5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "said"),
     [

@@ -214,6 +214,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one(tmp_path: 
     assert results[0] == results[1]
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_published_prompt_files_on_published_texts(real: Path, tmp_path: Path) -> None:
     files = real / "prompt_files" / "geval_summeval"

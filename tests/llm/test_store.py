@@ -138,6 +138,7 @@ def test_a_kill_loses_no_acknowledged_row(tmp_path: Path) -> None:
     assert there(Store(path), "a", acknowledged) == acknowledged
 
 
+@pytest.mark.slow
 def test_many_processes_open_a_new_store_at_once(tmp_path: Path) -> None:
     for attempt in range(5):
         command = [sys.executable, "-c", WRITER, str(tmp_path / f"{attempt}.sqlite"), "a", "3"]

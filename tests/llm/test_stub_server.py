@@ -127,6 +127,7 @@ def outcomes(url: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_faults_come_as_ordered_and_repeat() -> None:
     options = ("--faults", "429=0.25,500=0.15,drop=0.15,hang=0.05,garbage=0.15", "--retry-after", 0.2)
     with stub_server(*options) as url:

@@ -264,6 +264,7 @@ def run_sacrebleu(folder: Path, url: str, md5: str) -> object:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_wmt_through_sacrebleu(tmp_path: Path, server: Server) -> None:
     documents = {
         "d": [("a", "x" * 200), ("b", "y" * 200), ("c", "z" * 200)],

@@ -131,6 +131,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_hugging_face_folders(tmp_path: Path) -> None:
     pytest.importorskip("datasets")
     rows = [{"id": "a", "source": "S", "summary": "O", "n": 1, "x": ["y"]}]

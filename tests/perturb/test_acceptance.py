@@ -527,6 +527,7 @@ def test_texts_in_other_languages_can_be_degraded() -> None:
 KINDS = [(ENTITIES, 1), (ENTITIES, "all"), (GRAMMAR, 2), (GRAMMAR, 5), (REWRITING, 1), (REWRITING, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("perturber", "count"), KINDS)
 def test_no_nonsense_is_accepted(perturber: str, count: int | str) -> None:
     rng = random.Random(f"{perturber} {count}")

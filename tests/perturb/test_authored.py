@@ -15,6 +15,7 @@ from dhp.perturb.llm.acceptance import fault
 TEXT = "Ann has 12 cats. Annika has 1 cat, Ann said. All are grey."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_every_text_passes_the_checks_of_a_models_answers(dataset: str) -> None:
     authored, examples = read_authored(f"mini/{dataset}"), read_examples(mini_examples_file(dataset)).examples
@@ -38,6 +39,7 @@ def test_every_text_passes_the_checks_of_a_models_answers(dataset: str) -> None:
             assert made.audit.made >= (least if variant.degree == "major" else 1)
 
 
+@pytest.mark.slow
 def test_the_benchmark_of_the_bundled_data_is_whole() -> None:
     made = dhp.perturb_datasets("mini")
     assert (

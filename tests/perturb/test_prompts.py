@@ -194,6 +194,7 @@ def test_a_file_with_a_fault_is_named(tmp_path: Path) -> None:
 # Prompts, cleaning and checks together ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(6))
 def test_a_model_that_follows_a_prompt_is_accepted_and_no_other(number: int) -> None:
     data = resolve_datasets(["mini"])[number]

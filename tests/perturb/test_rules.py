@@ -133,6 +133,7 @@ def test_a_dose_that_is_none_is_refused(name: str) -> None:
             RULES[name].check_params(params, "here")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DOSED)
 @given(
     text=any_text | sentences_of_words,

@@ -99,6 +99,7 @@ def rebuilt(data: dict[str, Any]) -> list[tuple[Any, ...]]:
     return rows
 
 
+@pytest.mark.slow
 def test_the_data_are_the_ratings(run: Run) -> None:
     frame = run.ratings
     columns = ["model", "example", "variant", "metric", "score", "status", "raw"]
@@ -245,6 +246,7 @@ def drops_of(run: Run, judge: int, metric: str | None) -> "pd.Series[float]":
     return chosen
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_filters_and_orders_give_the_pairs_of_the_ratings(run: Run, page: Path, tmp_path: Path) -> None:
     async def act(page: Page) -> None:
@@ -340,6 +342,7 @@ def test_a_missing_score_shows_its_reason(page: Path, tmp_path: Path) -> None:
     explored(page, tmp_path, act)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_markup_in_any_name_and_text_shows_as_text(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "evil"

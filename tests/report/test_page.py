@@ -116,6 +116,7 @@ def sections(run: Run, page: str) -> list[tuple[Result, Parsed]]:
     return [(result, Parsed(part)) for result, part in zip(run.results, parts, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_the_page_is_self_contained_and_described(name: str, pages: dict[str, str]) -> None:
     page = pages[name]
@@ -289,6 +290,7 @@ def test_equal_weights_need_no_second_bar(single: Run, pages: dict[str, str]) ->
     assert "Bars of D and of D_EW for each" in pages["plain"]
 
 
+@pytest.mark.slow
 def test_prompts_usage_and_cost_of_a_language_model(tmp_path: Path) -> None:
     prices = dhp.Prices(prompt=1.0, completion=2.0)
     with stub_server() as url:
@@ -355,6 +357,7 @@ def wicked(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return replace(made, results=dhp.Results([result, result]))
 
 
+@pytest.mark.slow
 def test_markup_stays_text(wicked: Run, pages: dict[str, str]) -> None:
     page = html_report(wicked)
     parsed = Parsed(page)
@@ -401,6 +404,7 @@ def test_tables_sort_by_keyboard_and_nothing_is_cut_off(pages: dict[str, str], t
     in_browser(path, tmp_path / "browser", act)
 
 
+@pytest.mark.slow
 @needs_chromium
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_stands_out_in_either_theme(pages: dict[str, str], tmp_path: Path, theme: str) -> None:

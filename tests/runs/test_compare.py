@@ -26,6 +26,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_better_judge_is_told_apart(runs: Path) -> None:
     (found,) = compare_runs([runs / "good", runs / "noisy", runs / "floor"])
     assert found.judges == ("mock/ideal", "mock/noisy", "baseline/random")
@@ -51,6 +52,7 @@ def test_equals_cannot_be_told_apart(runs: Path) -> None:
     assert '"judges": ["mock/ideal", "mock/ideal?samples=2"]' in plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "what"),
     [
@@ -94,6 +96,7 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
         compare_runs(both, resamples=0)
 
 
+@pytest.mark.slow
 def test_protocols_are_compared_on_purpose(tmp_path: Path) -> None:
     from tests.llm.stub import stub_server
 
@@ -115,6 +118,7 @@ def test_protocols_are_compared_on_purpose(tmp_path: Path) -> None:
     assert [judge.partition("@")[0] for judge in found.judges] == ["openai/stub (dhp", "openai/stub (stars"]
 
 
+@pytest.mark.slow
 def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> None:
     texts = [{"id": str(i), "source": "It rained all day.", "output": "Rain."} for i in range(6)]
     (tmp_path / "short.jsonl").write_text("\n".join(map(json.dumps, texts)))
@@ -133,6 +137,7 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
     assert found.shared_styles["degraded"][0, 1] > 0.7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
@@ -207,6 +212,7 @@ def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -
                 compare_runs(folders)
 
 
+@pytest.mark.slow
 def test_a_dataset_of_one_judge_is_left_out_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -124,6 +124,7 @@ def test_a_pilot_foretells_runs_like_itself(pilot: Path) -> None:
     assert blind.miss > max(clear)
 
 
+@pytest.mark.slow
 def test_a_pilot_is_tested_as_the_run_was(pilot: Path, tmp_path: Path) -> None:
     dhp.run(
         PILOT,
@@ -141,6 +142,7 @@ def test_a_pilot_is_tested_as_the_run_was(pilot: Path, tmp_path: Path) -> None:
     assert own.combination == "hmp-asymptotic"
 
 
+@pytest.mark.slow
 def test_a_metric_without_a_pair_leaves_power_undefined(tmp_path: Path) -> None:
     class Silent:
         model, protocol = "own/silent", "none"
@@ -175,6 +177,7 @@ def test_an_effect_that_is_none_is_never_enough() -> None:
     assert (whole.formula.miss, whole.formula.n_80, whole.formula.n_90) == (0, 5, 5)
 
 
+@pytest.mark.slow
 def test_the_same_question_gets_the_same_answer() -> None:
     question = Question(n=30, runs=200)
     assert power_of_effect(0.3, question) == power_of_effect(0.3, question)
@@ -189,6 +192,7 @@ def test_a_pilot_of_one_example(tmp_path: Path) -> None:
         power_of_runs([tmp_path / "one"])
 
 
+@pytest.mark.slow
 def test_a_pilot_that_stopped_early_speaks_of_what_it_asked(tmp_path: Path) -> None:
     judge, data = "mock/noisy?sensitivity=0.2&random_typos=1.2", "mini/story_cloze"
     dhp.run(

@@ -56,6 +56,7 @@ def test_every_resample_is_what_a_loop_gives(method: str, n: int, missing: float
             assert got == pytest.approx(looped(x, one, method), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 13, 14, 50, 51, 100])
 def test_paper_p_values_equal_scipy(n: int) -> None:
     x = scores(n)[:, 0, 0]

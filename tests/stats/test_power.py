@@ -57,6 +57,7 @@ def test_small_effects_need_as_many_examples_as_noether_says(size: float, chance
     assert half == pytest.approx(2 * noether, rel=0.05), "scores that do not move do not count"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 6, 20, 100, 1000])
 def test_without_an_effect_the_level_is_held(n: int) -> None:
     for nonzero in (1.0, 0.3):
@@ -79,6 +80,7 @@ POPULATIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POPULATIONS)
 @pytest.mark.parametrize("n", [15, 30])
 def test_formula_and_simulation_agree(name: str, n: int) -> None:

@@ -102,6 +102,7 @@ def analysed(runs: int, n: int, metrics: int, drawn: Callable[[np.ndarray], np.n
     return np.concatenate(logs, axis=1) <= lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metrics", [1, 2, 3, 4])
 @pytest.mark.parametrize("n", [30, 100])
 @pytest.mark.parametrize(
@@ -133,6 +134,7 @@ def design(differences: np.ndarray) -> Design:
     return Design.of(differences, ["a"] * differences.shape[1])
 
 
+@pytest.mark.slow
 def test_predicted_d_keeps_what_was_seen() -> None:
     x = np.random.default_rng(1).normal(0.4, 1, size=(20, 3, 2))
     d = predicted_d(design(x), 20, np.random.default_rng(0), draws=5)

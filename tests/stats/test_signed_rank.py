@@ -39,6 +39,7 @@ def test_two_sided_is_twice_the_smaller_enumerated_tail(differences: list[int]) 
     assert result.statistic == signed_rank(differences).statistic
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(-6, 9), min_size=1, max_size=8)  # scipy permutes up to 13 of them slowly
     | st.lists(st.integers(-6, 9), min_size=14, max_size=120)

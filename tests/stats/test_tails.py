@@ -42,6 +42,7 @@ def test_exact_tails_are_exact(d: list[int]) -> None:
     assert found == pytest.approx([signed_rank(d).log_p], rel=1e-10, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 60, 100, 200])
 @pytest.mark.parametrize("shift", [-0.5, 0.0, 0.2, 0.5, 0.8])
 def test_within_one_per_cent_without_ties(n: int, shift: float) -> None:
@@ -50,6 +51,7 @@ def test_within_one_per_cent_without_ties(n: int, shift: float) -> None:
     assert np.abs(errors).max() < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 60, 100])
 @pytest.mark.parametrize("shift", [0.0, 0.5, 1.0, 1.5])
 def test_means_of_five_whole_scores_are_within_one_per_cent(n: int, shift: float) -> None:

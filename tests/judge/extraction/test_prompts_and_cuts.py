@@ -28,6 +28,7 @@ def prompts(form: AnswerForm, language: str) -> Iterator[tuple[Scale, str]]:
             yield answer_scale(form, metric.scale), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("form", FORMS)
 def test_an_echo_of_the_prompt_is_unparsed(form: AnswerForm, language: str) -> None:

@@ -54,6 +54,7 @@ def benchmark(command: Run, url: str, *more: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_original_against_degraded_through_the_server(command: Run) -> None:
     with stub_server("--say", "tests.judge.pairwise.test_benchmark:prefers_whole_words") as url:
         dry = command("benchmark", "--dataset", "mini/story_cloze", "--n", "8", "--model", "openai/stub",
@@ -74,6 +75,7 @@ def test_original_against_degraded_through_the_server(command: Run) -> None:
     assert [p["metric"] for p in shown] == ["overall"]
 
 
+@pytest.mark.slow
 def test_a_judge_that_always_says_first_detects_nothing(command: Run) -> None:
     with stub_server("--say", "tests.judge.pairwise.pairs:always_first") as url:
         for protocol in ("choose", "battle", "swap"):

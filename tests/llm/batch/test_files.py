@@ -40,6 +40,7 @@ def ratings(folder: Path, out: str = "out") -> pd.DataFrame:
     return pd.read_parquet(folder / out / "ratings.parquet")
 
 
+@pytest.mark.slow
 def test_a_batch_gives_what_direct_calls_give(tmp_path: Path) -> None:
     def says(call: Call) -> object:
         text = score(call.body["messages"][-1]["content"])

@@ -61,6 +61,7 @@ def run(server: Provider, folder: Path, **batch: object) -> dhp.Results:
     )
 
 
+@pytest.mark.slow
 @EACH
 def test_a_provider_gives_what_files_give(name: str, server: Provider, tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
@@ -101,6 +102,7 @@ def test_what_expired_is_sent_again(
     assert "requests failed" in caplog.text
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("killed_at", ["before sending", "after sending", "while waiting"])
 def test_a_kill_at_any_point_pays_nothing_twice(
