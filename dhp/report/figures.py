@@ -9,6 +9,7 @@ from dhp.analysis.result_parts import DoseResponse, ResponseStyle, VariantResult
 from dhp.analysis.results import Result
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure
+from dhp.report.names import kind_name, variant_name
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -30,7 +31,7 @@ def discernment_chart(rows: Sequence[VariantResult]) -> "Markup":
         if weighted:
             _bars(axes, rows, "d_ew", 0.5, "D_EW")
         axes.axvline(1, color=COLOURS["ink"], linewidth=1)
-        axes.set_yticks(range(len(rows)), [row.variant for row in rows])
+        axes.set_yticks(range(len(rows)), [variant_name(row.variant) for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
         axes.spines["left"].set_visible(False)
@@ -43,7 +44,9 @@ def discernment_chart(rows: Sequence[VariantResult]) -> "Markup":
                 axes.text(0, place, " undefined", va="center", color=COLOURS["weak"])
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
 
-    values = (f"{r.variant} {figure(r.d)}{f' and {figure(r.d_ew)}' if weighted else ''}" for r in rows)
+    values = (
+        f"{variant_name(r.variant)} {figure(r.d)}{f' and {figure(r.d_ew)}' if weighted else ''}" for r in rows
+    )
     return drawn(
         draw,
         _WIDTH,
@@ -141,7 +144,8 @@ def curves_chart(curves: Sequence[DoseResponse]) -> "Markup":
         page.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 5), frameon=False)
 
     said = "; ".join(
-        f"{c.perturber}: " + ", ".join(f"dose {k} D {figure(d)}" for k, d in _combined(c)) for c in curves
+        f"{kind_name(c.perturber)}: " + ", ".join(f"dose {k} D {figure(d)}" for k, d in _combined(c))
+        for c in curves
     )
     return drawn(
         draw, _WIDTH if columns > 1 else 5.4, 2.7 * lines + 0.4, f"D by dose, a line for each metric: {said}."
@@ -177,7 +181,7 @@ def _curve(axes: "Axes", curve: DoseResponse) -> None:
     axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel("dose")
-    axes.set_title(curve.perturber, fontsize=9.5, color=COLOURS["ink"])
+    axes.set_title(kind_name(curve.perturber), fontsize=9.5, color=COLOURS["ink"])
 
 
 def _drawable(values: Sequence[float | None]) -> list[float]:

@@ -56,7 +56,7 @@ def _print_table(results: Sequence[Result], console: Console) -> None:
     if several:
         columns.append(("judge", judge_name))
     columns += [
-        ("noticed", _noticed),
+        ("noticed", noticed_count),
         ("detection", lambda r: percent(r.detection.avg) if r.detection else "–"),
     ]
     if not narrow:
@@ -80,7 +80,8 @@ def _print_table(results: Sequence[Result], console: Console) -> None:
 _WORDS = ("data", "judge", "controls", "blind spots")
 
 
-def _noticed(result: Result) -> str:
+def noticed_count(result: Result) -> str:
+    """How many variants were noticed, of how many; the undecided in brackets."""
     states = [state(row) for row in result.variants]
     undecided = states.count("undecided")
     said = f"{states.count('noticed')} of {len(states)}"

@@ -12,7 +12,9 @@ from dhp.core.records import parse_variant
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import curves_chart, discernment_chart, scores_chart
 from dhp.report.labels import state
+from dhp.report.names import judge_name
 from dhp.report.notes import notes
+from dhp.report.overview import blind_spots, controls, noticed_count, verdict_sentences
 from dhp.report.summary import sentences
 from dhp.report.web import page
 from dhp.runs.reader import Run
@@ -43,8 +45,37 @@ class _Section:
 
     @property
     def title(self) -> str:
-        how = f", {self.result.protocol}" if self.result.asked else ""
-        return f"{self.result.dataset}: {self.result.model}{how}"
+        return f"{self.result.dataset}: {self.judge}"
+
+    @property
+    def judge(self) -> str:
+        return judge_name(self.result)
+
+    @property
+    def verdict(self) -> str | None:
+        """What the judge sees and misses on this dataset; None for doses."""
+        return None if self.result.curves or not self.result.variants else verdict_sentences([self.result])[0]
+
+    @property
+    def noticed(self) -> str:
+        return noticed_count(self.result)
+
+    @property
+    def blind_spots(self) -> Sequence[str]:
+        return blind_spots([self.result])
+
+    @property
+    def controls(self) -> str:
+        return controls(self.result)
+
+    @property
+    def levels(self) -> Mapping[str, Sequence[VariantResult]]:
+        """Level -> its variants, for the chart of detection; empty where none is defined, and for doses."""
+        found: dict[str, list[VariantResult]] = {}
+        for row in self.result.variants:
+            found.setdefault(row.level, []).append(row)
+        defined = any(row.detection is not None for row in self.result.variants)
+        return found if defined and not self.result.curves else {}
 
     @property
     def rows(self) -> Sequence[VariantResult]:
@@ -75,12 +106,13 @@ def html_report(run: Run) -> str:
         Where a file of the run cannot be read.
     """
     manifest = run.manifest
+    rated = [result for result in run.results if not result.curves and result.variants]
     return page(
         "report.html",
         styles=("report.css", "maps.css", "explorer.css"),
         scripts=("tables.js", "explorer.js"),
         sections=[_section(place, result) for place, result in enumerate(run.results, 1)],
-        asked=any(result.asked for result in run.results),
+        verdicts=verdict_sentences(rated),
         explorer=explorer_data(run),
         prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),

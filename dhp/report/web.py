@@ -19,6 +19,7 @@ from dhp.report.labels import (
     state,
     threshold,
 )
+from dhp.report.names import kind_name, variant_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -94,6 +95,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "between": between,
     "count": _count,
     "figure": figure,
+    "kind_name": kind_name,
     "most_changed": most_changed,
     "noticed": noticed,
     "p_value": _p_value,
@@ -102,6 +104,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "share": percent,
     "state": state,
     "threshold": threshold,
+    "variant_name": variant_name,
     "verdict": probe_verdict,
     "words": lambda name: name.replace("_", " "),
 }

@@ -13,6 +13,7 @@ import dhp
 from dhp.analysis.result_parts import Cell, VariantResult
 from dhp.analysis.results import Result
 from dhp.report.labels import threshold
+from dhp.report.names import variant_name
 from dhp.report.page import html_report
 from dhp.report.summary import damage
 from dhp.runs.reader import Run, read_run
@@ -169,17 +170,21 @@ def test_every_test_and_every_variant_has_its_row(
 ) -> None:
     for result, parsed in sections(request.getfixturevalue(name), pages[name]):
         for row in all_rows(result):
-            summary = parsed.row(row.variant, row.method or "–")[2:]
+            summary = parsed.row(variant_name(row.variant), row.method or "–")[2:]
             assert summary == [
                 two(row.d), chance(row.p), chance(row.p_holm), chance(row.p_by), two(row.d_ew),
                 chance(row.p_ew), two(row.effect_ew), str(row.not_applicable),
             ]  # fmt: skip
             for metric, cell in row.metrics.items():
-                assert parsed.row(row.variant, metric)[2:] == shown(cell)
+                assert parsed.row(variant_name(row.variant), metric)[2:] == shown(cell)
             effects = [two(cell.effect) for cell in row.metrics.values()]
-            assert [r for r in parsed.rows if r[1 : 1 + len(effects)] == effects and r[0] == row.variant]
+            assert [
+                r
+                for r in parsed.rows
+                if r[1 : 1 + len(effects)] == effects and r[0] == variant_name(row.variant)
+            ]
         for row in result.variants:
-            line = parsed.row(row.level, row.variant)
+            line = parsed.row(row.level, variant_name(row.variant))
             assert line[2] == percent(row.detection)
             assert line[4] == two(row.d)
             assert line[-1] == percent(row.misplaced)
@@ -250,7 +255,12 @@ def test_several_results_have_an_overview_with_links(plain: Run, pages: dict[str
     assert 'id="result-2"' in page
     line = Parsed(page).row(second.dataset, second.model)
     seen = sum(row.verdict == "noticed" for row in second.variants)
-    assert line[2:6] == ["12", f"{seen} of 12", two(second.d_avg), two(second.d_min)]
+    found = second.detection
+    assert found is not None
+    assert line[2] == "12"
+    assert line[3].startswith(f"{seen} of 12")
+    assert line[4] == percent(found.avg)
+    assert line[6:8] == [two(second.d_avg), two(second.d_min)]
     assert 'href="#result-1"' not in pages["single"]
 
 
@@ -280,7 +290,7 @@ def test_what_is_undefined_is_no_zero(plain: Run) -> None:
         replace(plain, results=dhp.Results([replace(first, variants=(gone, *first.variants[1:]))]))
     )
     assert re.search(r"<text[^>]*> undefined</text>", page)
-    line = Parsed(page).row(gone.level, gone.variant)
+    line = Parsed(page).row(gone.level, variant_name(gone.variant))
     assert (line[2], line[4], line[5]) == ("–", "–", "–")
 
 
