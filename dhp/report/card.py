@@ -10,7 +10,7 @@ from dhp.analysis.result_parts import Ends, VariantResult
 from dhp.analysis.results import Result
 from dhp.report.formats import markdown_cell, markdown_table
 from dhp.report.labels import percent, percents, probe_verdict, state
-from dhp.report.summary import damage
+from dhp.report.names import variant_name
 from dhp.report.web import page
 
 SCHEMA = "dhp.card/1"
@@ -171,7 +171,7 @@ def _of_control(row: VariantResult) -> str:
 
 
 def _finding(result: Result, row: VariantResult, verdict: str) -> Finding:
-    words = damage(row.variant)
+    words = variant_name(row.variant)
     return Finding(result.dataset, row.variant, words, row.level, row.detection, row.detection_ci, verdict)
 
 

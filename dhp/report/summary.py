@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
-from dhp.core.records import parse_variant
 from dhp.report.labels import figure, noticed, percent, probe_verdict, state, t75, threshold
+from dhp.report.names import kind_name, variant_name
 
 _NAMED = 4  # variants in one sentence
 _SAME = 0.05  # D and D_EW this close, in D or as a share of it, read the same
@@ -23,13 +23,6 @@ def sentences(result: Result) -> list[str]:
         *_about_weights(result),
         *_about_probes(result),
     ]
-
-
-def damage(variant: str) -> str:
-    """A variant in words: `minor random typos`, `random typos, dose 5`."""
-    perturber, degree, dose = parse_variant(variant)
-    words = perturber.replace("_", " ")
-    return f"{words}, dose {dose}" if dose else f"{degree or ''} {words}".strip()
 
 
 def level_means(result: Result) -> dict[str, float]:
@@ -60,7 +53,8 @@ def _about_damage(result: Result) -> list[str]:
             return [*found, f"{d_avg}."]
         spot = "weakest" if noticed(result.d_min) == "noticed" else "blind"
         found.append(
-            f"{d_avg}; the {spot} spot is {damage(result.d_min_variant)} with D_min = {figure(result.d_min)}."
+            f"{d_avg}; the {spot} spot is {variant_name(result.d_min_variant)} "
+            f"with D_min = {figure(result.d_min)}."
         )
     return found
 
@@ -69,7 +63,9 @@ def _about_detection(result: Result) -> list[str]:
     if (found := result.detection) is None or found.avg is None:
         return []
     lowest = (
-        "" if found.min_variant is None else f", lowest {percent(found.min)} ({damage(found.min_variant)})"
+        ""
+        if found.min_variant is None
+        else f", lowest {percent(found.min)} ({variant_name(found.min_variant)})"
     )
     failed = "; harmless changes were noticed too: it fails its controls" * (result.controls_passed is False)
     return [f"Detection is {percent(found.avg)}{lowest}, where 50 % is blind{failed}."]
@@ -116,7 +112,7 @@ def _about_weights(result: Result) -> list[str]:
     weighed = f"by the {result.weights} weights it is {figure(result.d_avg_ew)}"
     worst = max(seen, key=lambda row: row.misplaced or 0.0)
     confused = (
-        f" Most confused: {damage(worst.variant)}, {worst.misplaced:.0%} of the drop on metrics that "
+        f" Most confused: {variant_name(worst.variant)}, {worst.misplaced:.0%} of the drop on metrics that "
         "the weights do not expect."
         if worst.misplaced
         else ""
@@ -156,7 +152,7 @@ def _about_doses(result: Result) -> list[str]:
     found = []
     for curve in result.curves:
         line = curve.lines.get("combined") or next(iter(curve.lines.values()))
-        said = f"{damage(curve.perturber).capitalize()}: D passes 1 at dose {threshold(curve, line)}"
+        said = f"{kind_name(curve.perturber)}: D passes 1 at dose {threshold(curve, line)}"
         if curve.t75 is not None:
             said += f"; three of four texts are detected at dose {t75(curve)} (T75)"
         found.append(f"{said}.")
@@ -168,6 +164,6 @@ def _count(some: Sequence[VariantResult], every: Sequence[VariantResult], name: 
 
 
 def _listed(rows: Sequence[VariantResult]) -> str:
-    named = [f"{damage(r.variant)} ({percent(r.detection)})" for r in rows[:_NAMED]]
+    named = [f"{variant_name(r.variant)} ({percent(r.detection)})" for r in rows[:_NAMED]]
     more = [f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
     return "; ".join([*named, *more])

@@ -15,7 +15,6 @@ from dhp.analysis.results import Result
 from dhp.report.labels import threshold
 from dhp.report.names import variant_name
 from dhp.report.page import html_report
-from dhp.report.summary import damage
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
 from tests.llm.stub import stub_server
@@ -277,8 +276,8 @@ def test_the_reading_names_what_is_missed(plain: Run, pages: dict[str, str]) -> 
         variants=tuple(replace(r, verdict="missed") if r is missed else r for r in first.variants),
     )
     text = " ".join(Parsed(html_report(replace(plain, results=dhp.Results([changed])))).text.split())
-    assert f"; misses {damage(missed.variant)}" in text
-    assert "the blind spot is wrong ending" in text
+    assert f"; misses {variant_name(missed.variant)}" in text
+    assert "the blind spot is wrong endings" in text
     assert "confuses what kind" in text
     assert "confuses what kind" not in Parsed(pages["plain"]).text
 
