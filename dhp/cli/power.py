@@ -13,7 +13,8 @@ from dhp.core.text import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dhp.runs.power import Figures, PowerAnalysis, Question, VariantPower
+    from dhp.runs.power import PowerAnalysis, Question, VariantPower
+    from dhp.stats.power import Needed
 
 _UNNOTICED = "variants with D < 1 were not noticed in the pilot: their effect may be chance"
 
@@ -25,7 +26,7 @@ _UNNOTICED = "variants with D < 1 were not noticed in the pilot: their effect ma
 )
 @click.option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
 @click.option("--n", default=100, metavar="N", help="Examples to give the chance to miss for.")
-@click.option("--simulate", type=int, metavar="K", help="Simulate K runs too, e.g. 1000.")
+@click.option("--simulate", default=500, metavar="K", help="Runs to simulate at each number of examples.")
 @click.option("--metrics", type=int, metavar="M", help="With --effect or --model; default 4.")
 @click.option("--correlation", type=float, metavar="C", help="Between metrics, with --effect; default 0.5.")
 @click.option("--nonzero", type=float, metavar="SHARE", help="Of scores that move, with --effect; default 1.")
@@ -37,7 +38,7 @@ def power(
     effect: float | None,
     model: str | None,
     n: int,
-    simulate: int | None,
+    simulate: int,
     metrics: int | None,
     correlation: float | None,
     nonzero: float | None,
@@ -48,10 +49,11 @@ def power(
     """How many examples a judge needs to notice damage.
 
     Prints the examples needed for D >= 1 with 80 or 90 % probability, and the chance to miss at N. The effect
-    is given, or that of pilot runs (each RUN the folder of a finished run), or of a mock judge. The examples
-    of a pilot stand for all others: the fewer they are, the less sure are the figures.
+    is given, or that of pilot runs (each RUN the folder of a finished run), or of a mock judge. All figures
+    are simulated, and their 95 % intervals are of the simulation. The examples of a pilot stand for all
+    others: the fewer they are, the less sure are the figures.
 
-    Example: dhp power --effect 0.3 --nonzero 0.6 --simulate 1000
+    Example: dhp power --effect 0.3 --nonzero 0.6
     """
     from dhp.runs.power import Question
 
@@ -103,7 +105,9 @@ def _print(found: "list[PowerAnalysis]") -> None:
         if any(row.d is not None and row.d < 1 for row in each.variants):
             console.print(_UNNOTICED, highlight=False)
     console.print(
-        "D: all metrics weigh the same; effect: rank-biserial, of the metric most hurt", highlight=False
+        "D: all metrics weigh the same; effect: rank-biserial, of the metric most hurt\n"
+        f"after each figure: its 95 % interval, from {found[0].runs:,} simulated runs",
+        highlight=False,
     )
 
 
@@ -112,28 +116,31 @@ def _table(found: "PowerAnalysis") -> "Table":
     from dhp.report.tables import plain_table
 
     table = plain_table("")
-    both = any(row.simulated for row in found.variants)
     pilot = found.pilot is not None
-    headings = [f"miss\nat {found.n}", "N for\n80 %", "N for\n90 %"]
     table.add_column("variant", overflow="fold")
     firsts = ["D", "effect"] if pilot else ["effect"]
-    for heading in (*firsts, *(h for each in headings for h in ([each, "(sim.)"] if both else [each]))):
+    for heading in (*firsts, f"miss\nat {found.n}", "N for\n80 %", "N for\n90 %"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in found.variants:
-        ways = [
-            _cells(figures, row, found)
-            for figures in ([row.formula, row.simulated] if both else [row.formula])
-        ]
-        cells = [cell for quantity in zip(*ways, strict=True) for cell in quantity]
         seen = [figure(row.d)] if pilot else []
-        table.add_row(printable(row.variant), *seen, figure(row.effect), *cells)
+        needed = (_needed(each, row, found.limit) for each in (row.n_80, row.n_90))
+        table.add_row(printable(row.variant), *seen, figure(row.effect), _miss(row), *needed)
     return table
 
 
-def _cells(figures: "Figures | None", row: "VariantPower", found: "PowerAnalysis") -> list[str]:
-    """The chance to miss and the two numbers of examples."""
-    if figures is None:
-        return ["–"] * 3
-    beyond = f"> {found.limit:,}" if row.effect is not None and row.effect > 0 else "never"
-    needed = (beyond if n is None else f"{n:,}" for n in (figures.n_80, figures.n_90))
-    return [f"{figures.miss:.3f}", *needed]
+def _miss(row: "VariantPower") -> str:
+    from dhp.report.labels import percent, percents
+
+    if row.miss is None or row.miss_ci is None:
+        return "–"
+    return f"{percent(row.miss)} {percents(row.miss_ci)}"
+
+
+def _needed(needed: "Needed | None", row: "VariantPower", limit: int) -> str:
+    if needed is None:
+        return "–"
+    beyond = f"> {limit:,}"
+    if needed.n is None or needed.low is None:
+        return beyond if row.effect is not None and row.effect > 0 else "never"
+    high = " or more" if needed.high is None else f"–{needed.high:,}"
+    return f"{needed.n:,} {needed.low:,}{high}"

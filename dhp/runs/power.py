@@ -18,32 +18,22 @@ from dhp.judge.judges.mock import MockJudge, mock_judge
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination
 from dhp.stats.effects import effect
-from dhp.stats.power import LIMIT, Power, largest_effect, shifted, simulated_power, smallest
+from dhp.stats.power import Needed, largest_effect, power_curve, power_interval, shifted, simulated_power
 from dhp.stats.wilcoxon.signed_rank import Method
 
+_LIMIT = 5_000  # examples beyond which no number is given
+_FEW_LIMIT = 1_000  # the same for pilots and mocks: too few are rated to tell a weak effect from none
 _CHANCES = (0.8, 0.9)
 _MOST_METRICS = 50
 _MOCK = "mock/"
 _MOCK_EXAMPLES = 10_000
-_MOCK_LIMIT = 1_000  # beyond it the examples rated are too few to tell a weak effect from none
+_FIRST_RUNS = 100  # simulated at the limit, to see whether smaller numbers are worth a look
 _DEGREES = ("minor", "major")
-_TOLERANCE = 0.02  # of a number of examples found by simulation, which is not surer than that
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Power, found in one way."""
-
-    miss: float
-    """The chance that D stays below 1 with the n examples asked about."""
-    n_80: int | None
-    """Examples for D >= 1 with a probability of 80 %; None beyond the limit."""
-    n_90: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class VariantPower:
-    """One variant; without figures where a metric has no pair at all."""
+    """One variant; without figures where a metric has no pair at all. Intervals: 95 %, of the simulation."""
 
     variant: str
     d: float | None
@@ -51,9 +41,12 @@ class VariantPower:
     effect: float | None
     """Rank-biserial correlation of the metric most hurt, in [-1, 1]; where it is not above 0 no number of
     examples is enough."""
-    formula: Figures | None
-    simulated: Figures | None
-    """None if no runs were to be simulated."""
+    miss: float | None = None
+    """The chance that D stays below 1 with the n examples asked about."""
+    miss_ci: tuple[float, float] | None = None
+    n_80: Needed | None = None
+    """Examples for D >= 1 with a probability of 80 %."""
+    n_90: Needed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +61,8 @@ class PowerAnalysis:
     """Examples for which `miss` speaks."""
     limit: int
     """Examples beyond which no number is given."""
+    runs: int
+    """Simulated at each number of examples."""
     combination: str
     variants: tuple[VariantPower, ...]
 
@@ -81,16 +76,16 @@ class Question:
     """What is to be known of every variant."""
 
     n: int = 100
-    runs: int | None = None
-    """Runs to simulate; None for the formula alone."""
+    runs: int = 500
+    """Runs to simulate at each number of examples."""
     combination: str | None = None
     """Of the metrics' p-values; default: the pilot's, else `hmp-asymptotic`."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 1 <= self.n <= LIMIT:
-            raise InputError(f"n is {self.n}; allowed: 1 to {LIMIT:,}")
-        if self.runs is not None and self.runs < 1:
+        if not 1 <= self.n <= _LIMIT:
+            raise InputError(f"n is {self.n}; allowed: 1 to {_LIMIT:,}")
+        if self.runs < 1:
             raise InputError(f"`runs`: {self.runs}; allowed: 1 or more")
         if self.combination is not None:
             _combination(self.combination)
@@ -135,12 +130,14 @@ def power_of_effect(
         )
     population = shifted(size, metrics, correlation, nonzero)
     combination = _combination(question.combination or DEFAULT_COMBINATION)
-    row = _variant(f"effect {size:g}", population, question, "exact", combination, LIMIT)
+    row = _variant(f"effect {size:g}", population, question, "exact", combination, _LIMIT)
     source = f"effect {size:g}, {_metrics(metrics)}"
     if metrics > 1:
         source += f" that correlate by {correlation:g}"
     source += f", {nonzero:.0%} of the scores move"
-    return PowerAnalysis(source, None, question.n, LIMIT, combination, (replace(row, effect=size),))
+    return PowerAnalysis(
+        source, None, question.n, _LIMIT, question.runs, combination, (replace(row, effect=size),)
+    )
 
 
 def power_of_runs(folders: Sequence[str | Path], question: Question | None = None) -> list[PowerAnalysis]:
@@ -170,11 +167,11 @@ def power_of_mock(model: str, question: Question | None = None, *, metrics: int 
     table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
     combination = _combination(question.combination or DEFAULT_COMBINATION)
     rows = [
-        _variant(name, table[:, v], question, "exact", combination, _MOCK_LIMIT)
+        _variant(name, table[:, v], question, "exact", combination, _FEW_LIMIT)
         for v, name in enumerate(variants)
     ]
     source = f"{model}, {_metrics(metrics)}, {_MOCK_EXAMPLES:,} examples rated"
-    return PowerAnalysis(source, None, question.n, _MOCK_LIMIT, combination, tuple(rows))
+    return PowerAnalysis(source, None, question.n, _FEW_LIMIT, question.runs, combination, tuple(rows))
 
 
 def _of_pilot(rated: RunResult, question: Question) -> PowerAnalysis:
@@ -192,10 +189,10 @@ def _of_pilot(rated: RunResult, question: Question) -> PowerAnalysis:
         pairs = table[:, v]
         if row.stopped_at is not None:  # it was not asked about further examples
             pairs = pairs[~np.isnan(pairs).all(axis=1)]
-        found = _variant(row.variant, pairs, question, method, combination, LIMIT)
+        found = _variant(row.variant, pairs, question, method, combination, _FEW_LIMIT)
         rows.append(replace(found, d=row.d))
     source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(ratings.metrics))}"
-    return PowerAnalysis(source, n, question.n, LIMIT, combination, tuple(rows))
+    return PowerAnalysis(source, n, question.n, _FEW_LIMIT, question.runs, combination, tuple(rows))
 
 
 def _variant(
@@ -208,24 +205,20 @@ def _variant(
 ) -> VariantPower:
     """Power in a population of shape (P, M)."""
     if np.isnan(population).all(axis=0).any():
-        return VariantPower(name, None, None, None, None)
-    power = Power.of(population, method=method, combination=combination)
-    n_80, n_90 = (power.needed(chance, limit) for chance in _CHANCES)
-    formula = Figures(1 - power.at(question.n), n_80, n_90)
-    largest = max(effect(column[~np.isnan(column)]).rank_biserial for column in population.T)
-    if question.runs is None:
-        return VariantPower(name, None, largest, formula, None)
-    runs = question.runs
+        return VariantPower(name, None, None)
+    rng = np.random.default_rng(int.from_bytes(key_digest(question.seed, "power", name)))
 
-    def noticed(n: int) -> float:
-        rng = np.random.default_rng(int.from_bytes(key_digest(question.seed, "power", name, n)))
+    def power(n: int, runs: int) -> float:
         return simulated_power(population, n, rng, runs=runs, method=method, combination=combination)
 
-    found = [
-        None if n is None else smallest(noticed, chance, limit, guess=n, tolerance=_TOLERANCE)
-        for chance, n in zip(_CHANCES, (n_80, n_90), strict=True)
-    ]
-    return VariantPower(name, None, largest, formula, Figures(1 - noticed(question.n), *found))
+    at_n = power(question.n, question.runs)
+    low, high = power_interval(at_n, question.runs)
+    largest = max(effect(column[~np.isnan(column)]).rank_biserial for column in population.T)
+    needed = [Needed(None, None, None) for _ in _CHANCES]
+    if largest > 0 and power_interval(power(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
+        curve = power_curve(lambda n: power(n, question.runs), max(_CHANCES), limit, question.runs)
+        needed = [curve.needed(chance) for chance in _CHANCES]
+    return VariantPower(name, None, largest, 1 - at_n, (1 - high, 1 - low), *needed)
 
 
 def _rated(judge: MockJudge, variants: Sequence[str], metrics: int) -> RatingsArray:

@@ -1,11 +1,10 @@
-"""How many examples a judge needs to notice a kind of damage: power, by formula and by simulation.
+"""How many examples a judge needs to notice a kind of damage: power by simulation.
 
-Both start from a population: the differences of many examples, of which a run draws n. Sources: Noether 1987
-(sample size for the signed-rank test), Hoeffding 1948 (projections of rank statistics), Hall 1992 (Edgeworth
-expansions), Kerby 2014 (the effect).
+It starts from a population: the differences of many examples, of which a run draws n. Sources: Wilson 1927
+(the interval of a share), Kerby 2014 (the effect).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,224 +16,78 @@ from dhp.stats.wilcoxon.resampled import Tests
 from dhp.stats.wilcoxon.signed_rank import Method
 
 Floats = npt.NDArray[np.float64]
-LIMIT = 100_000
-"""Examples beyond which no number is given."""
-_POINTS = 12  # log2 of the points of the integral over the normal distribution
 _MODEL_POINTS = 13  # log2 of the examples of a population by model
 _AT_ONCE = 1 << 20  # scores drawn
 _FAR = 8.0  # standard deviations beyond which a shift makes no difference
 _ROUNDING = 1e-12
-_LOG_2 = float(np.log(2))
+_Z = 1.959963984540054  # 0.975 quantile of the normal distribution
 
 
 @dataclass(frozen=True, slots=True)
-class SignedRanks:
-    """The test of one metric in a population of P differences, given how many of its examples move.
+class Needed:
+    """How many examples give a chance of D >= 1; None where no tried number does."""
 
-    Let k(x, y) be the sign of x + y. The signed ranks of m differences, none 0, sum to their signs plus k of
-    all pairs of them; the null variance of that sum is the sum of the squared ranks. `rank` of x is the share
-    of movers with a smaller magnitude and half of those with an equal one.
-    """
-
-    moves: Floats
-    """1 where a difference is not 0, else 0; shape (P,)."""
-    influence: Floats
-    """What an example adds to the standardised statistic of many, 0 on average and where it does not move."""
-    skewness: float
-    """Of that statistic, times the root of m."""
-    means: Floats
-    """Over movers: of the sign, of k with another mover, of rank ** 2, of rank ** 4, and of twice the rank
-    plus the variance of what another mover counts in it."""
-    covariance: Floats
-    """Over movers, of the sign and the mean k with others; shape (2, 2)."""
-    ties: tuple[Floats, Floats]
-    """Shares of movers that groups of equal magnitude have, and how many groups have them."""
-
-    @classmethod
-    def of(cls, x: Floats) -> "SignedRanks":
-        """Of differences, 0 where a score did not move or is missing."""
-        movers = x[x != 0]
-        if not movers.size:
-            return cls(
-                np.zeros(x.size), np.zeros(x.size), 0.0, np.zeros(5), np.zeros((2, 2)), (movers, movers)
-            )
-        _, group, counts = np.unique(np.abs(movers), return_inverse=True, return_counts=True)
-        share = counts / movers.size
-        by_rank = share.cumsum() - share / 2
-        sign, rank = np.sign(movers), by_rank[group]
-        pull = sign * rank + _above(np.bincount(group, weights=sign) / movers.size)[group]
-        drawn = 2 * rank + (by_rank - share / 4 - by_rank**2)[group]
-        influence, skewness = _influence(group, sign, rank, pull)
-        each = np.zeros(x.size)
-        each[x != 0] = influence
-        return cls(
-            (x != 0).astype(np.float64),
-            each,
-            skewness,
-            np.array([np.mean(of) for of in (sign, pull, rank**2, rank**4, drawn)]),
-            np.cov([sign, pull], bias=True),
-            np.unique(share, return_counts=True),
-        )
-
-    def log_p(self, movers: Floats, deviates: Floats, method: Method) -> Floats:
-        """Natural logs of p, of samples with so many movers whose statistics deviate from their means by
-        standard normal `deviates`; all of one shape."""
-        from scipy.special import log_ndtr
-
-        m = np.maximum(movers, 1.0)
-        sign, pull, square, fourth, drawn = self.means
-        variance = m * (1 + (m - 1) * drawn + (m - 1) ** 2 * square)
-        root = np.sqrt(variance)
-        half = self._half_step(m, root) if method == "exact" else 0.0
-        total = m * sign + m * (m - 1) / 2 * pull - half
-        (of_sign, both), (_, of_pull) = self.covariance
-        sd = np.sqrt(m * (of_sign + 2 * (m - 1) * both + (m - 1) ** 2 * of_pull) / variance)
-        z = total / root + sd * _skewed(deviates, self.skewness / np.sqrt(m))
-        all_fell = z * root >= m * (m + 1) / 2 - 2 * half - _ROUNDING * m**2
-        if square > 0:
-            z += fourth / (square**2 * 12 * m) * (z**3 - 3 * z)  # the null has light tails
-        smallest_p = -m * _LOG_2
-        logs = np.where(all_fell, smallest_p, np.maximum(log_ndtr(-z), smallest_p))
-        return np.where(movers > 0, logs, 0.0)
-
-    def _half_step(self, m: Floats, root: Floats) -> Floats:
-        """Half the typical distance between values that the statistic can take: the continuity correction.
-
-        1 where all magnitudes differ. Where few do, it follows from the probability of a single outcome.
-        """
-        share, times = self.ties
-        of_outcome = -0.5 * (np.log1p(np.pi / 2 * m[..., None] * share) @ times)
-        step: Floats = np.maximum(1.0, np.exp(of_outcome) * root * np.sqrt(np.pi / 2))
-        return step
-
-
-def _above(by_group: Floats) -> Floats:
-    """Sum over the groups of larger magnitude, and half of the own one."""
-    sums: Floats = by_group[::-1].cumsum()[::-1] - by_group / 2
-    return sums
-
-
-def _influence(group: npt.NDArray[np.intp], sign: Floats, rank: Floats, pull: Floats) -> tuple[Floats, float]:
-    """The influence function of the standardised statistic, and the skewness that follows from it and from
-    the second derivative along it; see `SignedRanks`. The null variance is taken as fixed."""
-    scale = float(np.sqrt((rank**2).mean()))
-
-    def statistic(share: Floats) -> float:
-        sizes = np.bincount(group, weights=share)
-        ranks = (sizes.cumsum() - sizes / 2)[group]
-        return float(share @ (sign * ranks)) / scale
-
-    influence = (pull - pull.mean()) / scale
-    variance = float((influence**2).mean())
-    if variance < _ROUNDING:
-        return np.zeros_like(sign), 0.0
-    share, step = np.full(group.size, 1 / group.size), 1e-3 / float(np.abs(influence).max())
-    less, same, more = (statistic(share * (1 + k * step * influence)) for k in (-1, 0, 1))
-    curvature = (less - 2 * same + more) / step**2
-    return influence, float((influence**3).mean() + 3 * curvature) / variance**1.5
+    n: int | None
+    """Where the simulated power reaches the chance."""
+    low: int | None
+    """Where the upper limit of the power does: fewer are too few, as far as the runs tell."""
+    high: int | None
+    """Where the lower limit of the power does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
-    """The chance that n examples of a population give D >= 1, by a formula.
+class PowerCurve:
+    """The simulated power at growing numbers of examples."""
 
-    How many scores of each metric move is binomial; given that, the standardised statistics are normal but
-    for their skewness, and their p-values come from the normal tail, corrected for continuity and kurtosis.
-    What is drawn for the metrics correlates as in the population. The probability of D >= 1 is an integral
-    over fixed quasi-random points, so that it is the same every time.
-    """
+    sizes: tuple[int, ...]
+    """Numbers of examples, each at most a third above the one before, or one more."""
+    power: tuple[float, ...]
+    """Shares of the runs with D >= 1, in [0, 1]."""
+    runs: int
+    """Simulated at each size."""
 
-    ranks: tuple[SignedRanks, ...]
-    """Of each metric."""
-    method: Method
-    combination: Combination
-    chances: Floats
-    """Quantiles of how many scores move, shape (points, M)."""
-    deviates: Floats
-    """Standard normal, of the statistics, shape (points, M)."""
+    def needed(self, chance: float) -> Needed:
+        """The smallest number with this chance, in (0, 1), and its 95 % interval.
 
-    @classmethod
-    def of(
-        cls,
-        population: npt.ArrayLike,
-        *,
-        method: Method = "exact",
-        combination: Combination = DEFAULT_COMBINATION,
-    ) -> "Power":
-        """Of differences of shape (P, M), original minus degraded, NaN where a score is missing.
-
-        `method` and `combination` are those of `signed_rank` and `combine`. Raises `ValueError` if P is below
-        2, M is 0 or a difference is infinite.
+        Between two sizes the normal quantile of the power is taken as straight in the root of the number.
         """
-        from scipy.special import ndtr
+        if not 0 < chance < 1:
+            raise ValueError(f"chance must be between 0 and 1, not {chance}")
+        limits = [power_interval(share, self.runs) for share in self.power]
+        lower, upper = ([pair[side] for pair in limits] for side in (0, 1))
+        return Needed(*(self._reaches(values, chance) for values in (self.power, upper, lower)))
 
-        x = checked_population(population)
-        if combination not in COMBINATIONS:
-            raise ValueError(f"unknown combination '{combination}'; allowed: {', '.join(COMBINATIONS)}")
-        filled = np.where(np.isnan(x), 0.0, x)  # a missing pair counts as little as one that did not move
-        ranks = tuple(SignedRanks.of(column) for column in filled.T)
-        drawn = np.column_stack([rank.moves for rank in ranks] + [rank.influence for rank in ranks])
-        sd = drawn.std(axis=0)
-        drawn = (drawn - drawn.mean(axis=0)) / np.where(sd > _ROUNDING, sd, np.inf)
-        values, vectors = np.linalg.eigh(drawn.T @ drawn / len(x))
-        normal = _normal_points(drawn.shape[1], _POINTS) * np.sqrt(np.maximum(values, 0)) @ vectors.T
-        m = len(ranks)
-        return cls(ranks, method, combination, ndtr(normal[:, :m]), normal[:, m:])
+    def _reaches(self, values: Sequence[float], chance: float) -> int | None:
+        from scipy.special import ndtri
 
-    def at(self, n: int) -> float:
-        """The chance with n examples, n >= 1, in [0, 1]."""
-        if n < 1:
-            raise ValueError(f"n must be at least 1, not {n}")
-        logs = [
-            rank.log_p(_binomial(n, float(rank.moves.mean()), chance), deviate, self.method)
-            for rank, chance, deviate in zip(self.ranks, self.chances.T, self.deviates.T, strict=True)
-        ]
-        log_p = combined(np.stack(logs, axis=-1)[:, None, :], None, self.combination)
-        return float((log_p <= LOG_ALPHA).mean())
-
-    def needed(self, chance: float, limit: int = LIMIT) -> int | None:
-        """The smallest n that has this chance, in (0, 1); None if it is beyond `limit`."""
-        return smallest(self.at, chance, limit)
+        first = next((k for k, value in enumerate(values) if value >= chance), None)
+        if not first:
+            return None if first is None else self.sizes[0]
+        bounded = np.clip([values[first - 1], values[first], chance], 1e-4, 1 - 1e-4)
+        before, after, aim = ndtri(bounded)
+        share = 1.0 if after <= before else (aim - before) / (after - before)
+        low, high = np.sqrt(self.sizes[first - 1]), np.sqrt(self.sizes[first])
+        reached = int(np.ceil((low + share * (high - low)) ** 2 - _ROUNDING * self.sizes[first]))
+        return max(reached, self.sizes[first - 1] + 1)
 
 
-def _binomial(n: int, share: float, chances: Floats) -> Floats:
-    """Quantiles of Binomial(n, share)."""
-    from scipy.special import bdtr
-
-    reach = 8 * np.sqrt(n * share * (1 - share)) + 8
-    k = np.arange(max(0, int(n * share - reach)), min(n, int(n * share + reach)) + 1)
-    return k[np.minimum(np.searchsorted(bdtr(k, n, share), chances), k.size - 1)].astype(np.float64)
+def power_interval(share: float, runs: int) -> tuple[float, float]:
+    """The 95 % interval of a simulated power, the share of the runs with D >= 1 (Wilson 1927)."""
+    middle = (share + _Z**2 / (2 * runs)) / (1 + _Z**2 / runs)
+    half = _Z * np.sqrt(share * (1 - share) / runs + _Z**2 / (4 * runs**2)) / (1 + _Z**2 / runs)
+    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
 
-def _skewed(normal: Floats, skewness: Floats) -> Floats:
-    """Standard normal values given a skewness (Cornish and Fisher 1938), never turning back."""
-    turn = 3 / np.maximum(np.abs(skewness), _ROUNDING)
-    within = np.where(skewness < 0, np.minimum(normal, turn), np.maximum(normal, -turn))
-    skewed: Floats = within + skewness / 6 * (within**2 - 1)
-    return skewed
+def power_curve(power: Callable[[int], float], chance: float, limit: int, runs: int) -> PowerCurve:
+    """The power at growing numbers of examples, from one on, until its lower limit has `chance`.
 
-
-def smallest(
-    power: Callable[[int], float], chance: float, limit: int, *, guess: int = 1, tolerance: float = 0.0
-) -> int | None:
-    """The smallest n with `power(n)` at least `chance`, for a power that grows with n; None beyond `limit`.
-
-    The search starts at `guess` and is content with a number that is too large by the share `tolerance`.
+    `power` simulates `runs` runs of so many examples. The curve ends at `limit` examples at the latest.
     """
-    if not 0 < chance < 1:
-        raise ValueError(f"chance must be between 0 and 1, not {chance}")
-    high = min(guess, limit)
-    while power(high) < chance:
-        if high >= limit:
-            return None
-        high = min(2 * high, limit)
-    low = high // 2
-    while low and power(low) >= chance:
-        low, high = low // 2, low
-    while high - low > max(1, tolerance * high):
-        middle = (low + high) // 2
-        low, high = (low, middle) if power(middle) >= chance else (middle, high)
-    return high
+    sizes, found = [1], [power(1)]
+    while sizes[-1] < limit and power_interval(found[-1], runs)[0] < chance:
+        sizes.append(min(limit, sizes[-1] + max(1, sizes[-1] // 3)))
+        found.append(power(sizes[-1]))
+    return PowerCurve(tuple(sizes), tuple(found), runs)
 
 
 def simulated_power(
@@ -242,16 +95,38 @@ def simulated_power(
     n: int,
     rng: np.random.Generator,
     *,
-    runs: int = 1000,
+    runs: int = 500,
     method: Method = "exact",
     combination: Combination = DEFAULT_COMBINATION,
 ) -> float:
     """The share of simulated runs with D >= 1: n examples drawn with replacement, tested as a run is.
 
-    A run in which a metric has no pair has no D, and noticed nothing. Parameters and errors as for `Power`;
-    `n` and `runs` are at least 1. p-values: `dhp.stats.wilcoxon.tails.log_tails` or scipy.
+    A run in which a metric has no pair has no D, and noticed nothing.
+
+    Parameters
+    ----------
+    population
+        Differences of shape (P, M), original minus degraded, NaN where a score is missing; P is at least 2.
+    n, runs
+        Examples of a run, and how many runs; at least 1.
+    rng
+        Draws the examples.
+    method, combination
+        As of `signed_rank` and `combine`. p-values: `dhp.stats.wilcoxon.tails.log_tails` or scipy.
+
+    Returns
+    -------
+    float
+        In [0, 1]; its interval is `power_interval`.
+
+    Raises
+    ------
+    ValueError
+        If P is below 2, M is 0, a difference is infinite, or a value is out of range.
     """
-    x = checked_population(population)
+    x = _checked(population)
+    if combination not in COMBINATIONS:
+        raise ValueError(f"unknown combination '{combination}'; allowed: {', '.join(COMBINATIONS)}")
     if n < 1 or runs < 1:
         raise ValueError(f"n and runs must be at least 1, not {n} and {runs}")
     noticed = 0
@@ -347,7 +222,7 @@ def _normal_points(dimensions: int, log2: int) -> Floats:
     return normal
 
 
-def checked_population(population: npt.ArrayLike) -> Floats:
+def _checked(population: npt.ArrayLike) -> Floats:
     """Differences of shape (P, M), P at least 2 and M at least 1, finite or NaN; else `ValueError`."""
     x = np.asarray(population, dtype=np.float64)
     if x.ndim != 2 or len(x) < 2 or x.shape[1] == 0 or np.isinf(x).any():

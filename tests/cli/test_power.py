@@ -7,27 +7,42 @@ import pytest
 from .conftest import Run
 
 
-def test_an_effect_by_formula_and_simulation(dhp: Run) -> None:
-    done = dhp("power", "--effect", "0.3", "--metrics", "1", "--nonzero", "0.6", "--simulate", "300")
+def test_an_effect_is_simulated_with_intervals(dhp: Run) -> None:
+    args = (
+        "power",
+        "--effect",
+        "0.3",
+        "--n",
+        "50",
+        "--metrics",
+        "1",
+        "--nonzero",
+        "0.6",
+        "--simulate",
+        "300",
+    )
+    done = dhp(*args)
     assert done.code == 0, done.err
     heading, figures = done.out.splitlines()[3:5]
     assert heading.split("  ")[0] == "variant"
-    assert heading.count("(sim.)") == 3
     assert "D" not in heading.split()
     assert "not noticed" not in done.out
-    assert figures.startswith("effect 0.3")
-    args = ("power", "--effect", "0.3", "--n", "50")
+    assert "its 95 % interval, from 300 simulated runs" in done.out
     (found,) = json.loads(dhp(*args, "--json").out)
     (row,) = found["variants"]
-    assert found["n"] == 50
-    assert 0 < row["formula"]["miss"] < 1
-    assert f"{row['formula']['miss']:.3f}" in dhp(*args).out
-    assert row["simulated"] is None
+    assert (found["n"], found["runs"]) == (50, 300)
+    low, high = row["miss_ci"]
+    assert 0 < low < row["miss"] < high < 1
+    needed = row["n_80"]
+    assert needed["low"] < needed["n"] < needed["high"] < row["n_90"]["high"]
+    assert figures.startswith("effect 0.3")
+    assert f"{row['miss']:.0%} {low * 100:.0f}–{high * 100:.0f}" in figures
+    assert f"{needed['n']} {needed['low']}–{needed['high']}" in figures
 
 
 def test_numbers_that_are_none_look_like_none(dhp: Run) -> None:
-    assert dhp("power", "--effect", "0").out.count("never") == 2
-    assert dhp("power", "--effect", "0.001").out.count("> 100,000") == 2
+    assert dhp("power", "--effect", "0", "--simulate", "50").out.count("never") == 2
+    assert dhp("power", "--effect", "0.001", "--simulate", "50").out.count("> 5,000") == 2
 
 
 def test_a_pilot_run(dhp: Run) -> None:
@@ -45,7 +60,7 @@ def test_a_pilot_run(dhp: Run) -> None:
         ).code
         == 0
     )
-    done = dhp("power", "pilot", "--n", "30")
+    done = dhp("power", "pilot", "--n", "30", "--simulate", "50")
     assert done.code == 0, done.err
     assert (
         "pilot: mock/noisy on mini/story_cloze, pilot of 30 examples that stand for all others"
@@ -61,13 +76,13 @@ def test_the_effect_of_a_blind_judge_may_be_chance(dhp: Run, monkeypatch: pytest
     model = "mock/blind?noise=1"
     assert dhp("benchmark", "--model", model, "--dataset", "mini/story_cloze", "--out", "pilot").code == 0
     monkeypatch.setenv("COLUMNS", "80")
-    lines = dhp("power", "pilot").out.splitlines()
+    lines = dhp("power", "pilot", "--simulate", "50").out.splitlines()
     place = lines.index("variants with D < 1 were not noticed in the pilot: their effect may be chance")
     start = next(k for k, line in enumerate(lines) if line.startswith("variant "))
     assert lines[start].split()[:3] == ["variant", "D", "effect"]
     rows = [line.split() for line in lines[start + 1 : place]]
-    assert all(len(cells) == 6 for cells in rows), "each on one line"
-    (found,) = json.loads(dhp("power", "pilot", "--json").out)
+    assert all(7 <= len(cells) <= 9 for cells in rows), "each on one line"
+    (found,) = json.loads(dhp("power", "pilot", "--simulate", "50", "--json").out)
     assert [cells[0] for cells in rows] == [v["variant"] for v in found["variants"]]
     assert [float(cells[1]) for cells in rows] == pytest.approx(
         [v["d"] for v in found["variants"]], abs=0.005
@@ -98,8 +113,8 @@ def test_an_undefined_d_is_a_dash_and_no_doubt(dhp: Run) -> None:
         (("--effect", "0.3", "--correlation", "nan"), "correlation: nan; allowed"),
         (("--effect", "0.3", "--nonzero", "0"), "nonzero: 0; allowed: more than 0, at most 1"),
         (("--effect", "0.9", "--nonzero", "0.3"), "allowed: -0.51 to 0.51, where 30% of the scores move"),
-        (("--effect", "0.3", "--n", "0"), "n is 0; allowed: 1 to 100,000"),
-        (("--effect", "0.3", "--n", "100001"), "n is 100001; allowed: 1 to 100,000"),
+        (("--effect", "0.3", "--n", "0"), "n is 0; allowed: 1 to 5,000"),
+        (("--effect", "0.3", "--n", "5001"), "n is 5001; allowed: 1 to 5,000"),
         (("--effect", "0.3", "--simulate", "0"), "--simulate: 0; allowed: 1 or more"),
         (("--effect", "0.3", "--combination", "hpm"), "unknown combination 'hpm'; did you mean 'hmp'"),
         (("--model", "mock/noizy"), "unknown mock judge 'noizy'; did you mean 'noisy'"),
