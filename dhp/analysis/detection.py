@@ -40,14 +40,13 @@ def with_detection(
     names = [row.variant for row in rows]
     once = ratings.interim is None or set(design.levels) <= set(PROBES)
     level = LEVEL if once else 1 - (1 - LEVEL) / ratings.interim.analyses  # type: ignore[union-attr]
-    found = detection(
-        design.differences, design.levels, design.weights, ratings.clusters, level, FEWEST_PAIRS
-    )
+    differences = ratings.difference_table(names, ratings.metrics)
+    found = detection(differences, design.levels, design.weights, ratings.clusters, level, FEWEST_PAIRS)
     original, degraded = ratings.score_tables(names)
     area = auroc_influences(original, degraded)
     curve = Estimate(area.value, *wilson_interval(area, ratings.clusters, level))
     drops = standardised_drop_influences(original, degraded).value
-    bounds = _bounds(ratings, names, design)
+    bounds = _bounds(ratings, names, differences, design)
     by_cluster = None
     if ratings.clusters is not None and design.alternative == "greater":
         rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, "clusters")))
@@ -122,14 +121,14 @@ def _of_run(found: Detection, names: Sequence[str]) -> RunDetection:
     )
 
 
-def _bounds(ratings: RatingsArray, names: Sequence[str], design: Design) -> list[Ends]:
+def _bounds(ratings: RatingsArray, names: Sequence[str], differences: Floats, design: Design) -> list[Ends]:
     """Worst-case bounds of each variant, over the examples that it was asked about."""
-    _, v, m = design.differences.shape
+    _, v, m = differences.shape
     weights = metric_weights(design.weights, v, m)
     bounds: list[Ends] = []
     for place, name in enumerate(names):
         asked = ratings.asked_about(name)
-        mine = design.differences[asked, place]
+        mine = differences[asked, place]
         if not len(mine) or not np.isnan(mine).any():
             bounds.append(None)
             continue

@@ -120,7 +120,9 @@ class RatingsArray:
                 degraded[:, v] = self.means[1 + self.variants.index(name)].T[order]
         return self.means[0].T[order], degraded
 
-    def difference_table(self, variants: Sequence[str], metrics: Sequence[str]) -> npt.NDArray[np.float64]:
+    def difference_table(
+        self, variants: Sequence[str], metrics: Sequence[str], rounded: bool = True
+    ) -> npt.NDArray[np.float64]:
         """`differences`, shape (examples, variants, metrics), for resampling: examples sorted by name.
 
         NaN all over for a variant that was not rated.
@@ -130,18 +132,21 @@ class RatingsArray:
         for v, name in enumerate(variants):
             if name in self.variants:
                 for m, metric in enumerate(metrics):
-                    table[:, v, m] = self.differences(name, metric)[order]
+                    table[:, v, m] = self.differences(name, metric, rounded)[order]
         return table
 
-    def differences(self, variant: str, metric: str) -> npt.NDArray[np.float64]:
+    def differences(self, variant: str, metric: str, rounded: bool = True) -> npt.NDArray[np.float64]:
         """Original minus a rated variant, shape (examples,); NaN where a score is missing.
 
         Rounded to twelve significant digits of the typical score: means of samples lie on a grid of
-        rational numbers, which floating point would split into false non-ties.
+        rational numbers, which floating point would split into false non-ties. As published it is not
+        `rounded`.
         """
         m = self.metrics.index(metric)
         original, degraded = self.means[0, m], self.means[1 + self.variants.index(variant), m]
-        difference = original - degraded
+        difference: npt.NDArray[np.float64] = original - degraded
+        if not rounded:
+            return difference
         paired = ~np.isnan(difference)
         size = (np.abs(original[paired]) + np.abs(degraded[paired])) / 2
         typical = float(np.median(size[size > 0])) if size.any() else 1.0

@@ -67,7 +67,8 @@ def design_of(
     """How these variants, at least one, are tested by these ratings; probes have no weights."""
     none = [math.nan] * len(ratings.metrics)
     rows = [None if v.level in PROBES else config.weight_row(v.perturber, ratings.metrics) for v in variants]
-    differences = ratings.difference_table([v.name for v in variants], ratings.metrics)
+    names = [v.name for v in variants]
+    differences = ratings.difference_table(names, ratings.metrics, rounded=config.method != "scipy")
     if config.method == "sign-flip" and not np.array_equal(
         np.rint(2 * differences), 2 * differences, equal_nan=True
     ):
