@@ -1,6 +1,7 @@
 """Shared by all tests: hypothesis without deadlines (timings are measured by scripts), a private cache."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,11 @@ from hypothesis import settings
 
 settings.register_profile("dhp", deadline=None)
 settings.load_profile("dhp")
+
+
+def pytest_configure() -> None:
+    """A shell starts background jobs with Ctrl-C ignored, which commands under test would inherit."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

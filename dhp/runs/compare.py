@@ -15,11 +15,8 @@ from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, check_allowed, differences
 from dhp.runs.reader import RunResult, read_run
-from dhp.stats.compare import QUANTITIES, Comparison, JudgeScores, compare
+from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, compare
 from dhp.stats.swap import RESAMPLES
-
-_SWAPS_PER_PAIR = 40
-"""p is at least 1 / (resamples + 1), Holm multiplies it by the number of pairs, and 1 / 40 is below 0.05."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +164,7 @@ def _compared(
         clusters=clusters,
         quantities=quantities,
         combination=first.result.combination,
-        resamples=max(resamples, _SWAPS_PER_PAIR * math.comb(len(entries), 2)),
+        resamples=max(resamples, SWAPS_PER_PAIR * math.comb(len(entries), 2)),
     )
     shared = shared_styles([e.ratings for e in entries], list(levels))
     return DatasetComparison(dataset, len(scores[0].original), judges, found, shared)

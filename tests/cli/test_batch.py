@@ -24,7 +24,7 @@ def test_texts_first_then_ratings(dhp: Run, tmp_path: Path) -> None:
     assert "openai/judge" not in done.err, "texts that are not made yet cannot be judged"
     files: list[str] = []
     for number in range(1, 6):
-        says_what = follow if "writer" in (tmp_path / f"{number}.jsonl").read_text()[:400] else score
+        says_what = follow if read(tmp_path / f"{number}.jsonl")[0]["body"]["model"] == "writer" else score
         write_answers(tmp_path / f"{number}.jsonl", tmp_path / f"{number}.results.jsonl", says_what)
         files += ["--batch-read", f"{number}.results.jsonl"]
         done = dhp(*way, *files, "--batch-write", f"{number + 1}.jsonl")
