@@ -28,6 +28,14 @@ def test_the_judge_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert float(capsys.readouterr().out) > 0
 
 
+def test_an_audit_of_a_function(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = {block for block in blocks("python") if "def my_judge" in block}
+    exec(code, {})
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 12
+    assert all("detection" in line and "D = " in line for line in lines)
+
+
 @pytest.mark.slow
 def test_a_language_model_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
