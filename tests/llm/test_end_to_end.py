@@ -26,7 +26,7 @@ SMALL = {"dataset": "mini/answer_equivalence", "n": 4}
 
 
 def asking(folder: Path, **more: object) -> dhp.ModelSettings:
-    return dhp.ModelSettings(cache=folder / "cache", **more)
+    return dhp.ModelSettings(cache=folder / "cache", keep_going=True, **more)
 
 
 @pytest.mark.parametrize("name", ["dhp", "g-eval-prob", "mix"])
@@ -53,6 +53,7 @@ def test_a_real_server_is_judged(
 ) -> None:
     command = [sys.executable, "-m", "dhp.benchmark", "--model", f"openai/{transformers_server.model}"]
     command += [
+        "--keep-going",
         "--base-url",
         transformers_server.base_url,
         "--dataset",

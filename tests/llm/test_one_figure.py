@@ -25,11 +25,13 @@ def both(folder: Path, tmp_path: Path, protocols: Sequence[dhp.Protocol], n: int
     with logprob_server(folder) as server:
         dhp.run(
             "openai/served",
-            settings=dhp.ModelSettings(base_url=f"{server.url}/v1", cache=tmp_path / "a", timeout=600),
+            settings=dhp.ModelSettings(
+                base_url=f"{server.url}/v1", cache=tmp_path / "a", timeout=600, keep_going=True
+            ),
             out=tmp_path / "there",
             **given,
         )
-    settings = dhp.ModelSettings(dtype="float32", cache=tmp_path / "b")
+    settings = dhp.ModelSettings(dtype="float32", cache=tmp_path / "b", keep_going=True)
     dhp.run(f"hf/{folder}", settings=settings, out=tmp_path / "here", **given)
     return [pd.read_parquet(tmp_path / name / "ratings.parquet") for name in ("here", "there")]
 
