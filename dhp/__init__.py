@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from dhp.core.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate, Example, Rating, Variant
-    from dhp.finished import compare, gate, leaderboard, power, report
     from dhp.human.agreement import correlate_tables
     from dhp.judge.adapters.settings import JudgeSettings
     from dhp.judge.api import Judge
     from dhp.judge.factory import protocol
+    from dhp.leaderboard.site import write_leaderboard as leaderboard
     from dhp.llm.engine.rate_limits import RateLimits
     from dhp.llm.settings import ModelSettings
     from dhp.llm.usage import Limits, Prices
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from dhp.perturb.build import perturb_datasets
     from dhp.perturb.choice import Choice
     from dhp.perturb.model_config import PerturbModel
+    from dhp.report.page import write_report as report
     from dhp.run import estimate, judge_texts, run
+    from dhp.runs.finished import compare, gate, power
 
 __all__ = [
     "AnalysisConfig",
@@ -99,12 +101,13 @@ _MODULES = {
     "perturb.build": "perturb_datasets",
     "perturb.choice": "Choice",
     "perturb.model_config": "PerturbModel",
-    "finished": "compare gate power",
+    "runs.finished": "compare gate power",
     "human.agreement": "correlate_tables",
     "run": "estimate judge_texts run",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
-_CALLABLE = ("leaderboard", "report")
+_CALLABLE = {"leaderboard": ("site", "write_leaderboard"), "report": ("page", "write_report")}
+"""Package -> the module and the function in it that the package calls."""
 _RENAMED = {"Asking": "ModelSettings", "Pace": "RateLimits"}
 
 
@@ -118,12 +121,11 @@ class _Package(ModuleType):
 
 
 class _CallablePackage(ModuleType):
-    """A package that is also the function of its name in `dhp.finished`."""
+    """A package that can be called; see `_CALLABLE`."""
 
     def __call__(self, *arguments: Any, **settings: Any) -> Any:
-        from dhp import finished
-
-        return getattr(finished, self.__name__.rpartition(".")[2])(*arguments, **settings)
+        module, function = _CALLABLE[self.__name__.rpartition(".")[2]]
+        return getattr(importlib.import_module(f"{self.__name__}.{module}"), function)(*arguments, **settings)
 
 
 sys.modules[__name__].__class__ = _Package

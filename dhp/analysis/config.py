@@ -116,7 +116,8 @@ class AnalysisConfig:
     """Name or YAML file of the expert weights. Default: `design` where it covers all perturbers and metrics,
     else `uniform`."""
     resamples: int | None = 2000
-    """Of the examples, for the 95 % intervals (paired bootstrap over examples); None computes none."""
+    """Of the examples, by which a run decides that stops when variants are resolved (paired bootstrap over
+    examples). None leaves out the averages of D at 100 examples."""
     floor: float = FLOOR
     """Detection below which damage counts as missed, more than 0.5 and at most 1."""
     stop_when_resolved: bool = False
@@ -125,9 +126,7 @@ class AnalysisConfig:
 
     def __post_init__(self) -> None:
         if self.resamples is not None and not 1 <= self.resamples <= MOST_RESAMPLES:
-            raise InputError(
-                f"resamples: {self.resamples}; allowed: 1 to {MOST_RESAMPLES:,}, or none for no intervals"
-            )
+            raise InputError(f"resamples: {self.resamples}; allowed: 1 to {MOST_RESAMPLES:,}, or None")
         if not 0.5 < self.floor <= 1:
             raise InputError(f"floor: {self.floor:g}; allowed: more than 0.5, at most 1")
         if self._combination() == "printed" and self.stop_when_resolved:

@@ -1,7 +1,7 @@
 """Options on how language models are asked."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,37 @@ DEFAULT_PROTOCOL = "dhp"
 
 
 @dataclass(frozen=True)
-class ProtocolOptions:
+class AnswerOptions:
+    """What every protocol says about its answers, pointwise or pairwise."""
+
+    temperature: str | None = option(
+        "--temperature", metavar="T", help="0 or more, or default: left to the model."
+    )
+    top_p: str | None = option("--top-p", metavar="P", help="In (0, 1], or default: left to the model.")
+    answer_tokens: int | None = option(
+        "--answer-tokens", type=int, metavar="K", help="Most tokens of one answer."
+    )
+    extraction: str | None = option(
+        "--extraction", metavar="parse|prob|prob-or-parse", help="Read the text, or the probabilities."
+    )
+    language: str | None = option("--language", metavar="en|zh", help="Language of the prompts.")
+
+    def given(self, more: Mapping[str, object]) -> dict[str, object]:
+        """The settings of a protocol that are changed, with `more` of them where they are not None."""
+        changes = {
+            **more,
+            "temperature": number_or_default("--temperature", self.temperature),
+            "top_p": number_or_default("--top-p", self.top_p),
+            "max_tokens": self.answer_tokens,
+            "extraction": self.extraction,
+            "language": self.language,
+        }
+        left = {name: None for name in ("temperature", "top_p") if changes[name] == DEFAULT}
+        return {name: value for name, value in changes.items() if value is not None} | left
+
+
+@dataclass(frozen=True)
+class ProtocolOptions(AnswerOptions):
     """How a judge is asked and its answers read."""
 
     answer: str | None = option(
@@ -35,17 +65,6 @@ class ProtocolOptions:
     samples: int | None = option(
         "--samples", type=int, metavar="K", help="Answers per text and metric, averaged."
     )
-    temperature: str | None = option(
-        "--temperature", metavar="T", help="0 or more, or default: left to the model."
-    )
-    top_p: str | None = option("--top-p", metavar="P", help="In (0, 1], or default: left to the model.")
-    answer_tokens: int | None = option(
-        "--answer-tokens", type=int, metavar="K", help="Most tokens of one answer."
-    )
-    extraction: str | None = option(
-        "--extraction", metavar="parse|prob|prob-or-parse", help="Read the text, or the probabilities."
-    )
-    language: str | None = option("--language", metavar="en|zh", help="Language of the prompts.")
     prompt_file: tuple[str, ...] = option(
         "--prompt-file",
         multiple=True,
@@ -86,14 +105,8 @@ class ProtocolOptions:
             "reference": self.reference,
             "persona": self.persona,
             "samples": self.samples,
-            "temperature": number_or_default("--temperature", self.temperature),
-            "top_p": number_or_default("--top-p", self.top_p),
-            "max_tokens": self.answer_tokens,
-            "extraction": self.extraction,
-            "language": self.language,
         }
-        given: dict[str, object] = {k: v for k, v in changes.items() if v is not None}
-        given |= {k: None for k in ("temperature", "top_p") if changes[k] == DEFAULT}
+        given = self.given(changes)
         if not is_pairwise(name):
             return protocol(name, **given)
         for key in ("protocol", "steps", "reference", "persona"):

@@ -106,7 +106,10 @@ class StatisticsOptions:
         "--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic; default: the preset's."
     )
     resamples: int = option(
-        "--resamples", default=2000, metavar="K", help="Of the examples, for the 95 % intervals."
+        "--resamples",
+        default=2000,
+        metavar="K",
+        help="Draws by which --stop-when-resolved decides.",
     )
 
     floor: float = option(

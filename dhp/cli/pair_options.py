@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dhp.cli.model_options import DEFAULT, number_or_default
+from dhp.cli.model_options import AnswerOptions
 from dhp.cli.option_groups import SEED, option
 
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PairwiseOptions:
+class PairwiseOptions(AnswerOptions):
     """How a judge is asked about two texts."""
 
     protocol: str = option(
@@ -27,17 +27,6 @@ class PairwiseOptions:
     samples: int | None = option(
         "--samples", type=int, metavar="K", help="Answers in each order; the majority counts."
     )
-    temperature: str | None = option(
-        "--temperature", metavar="T", help="0 or more, or default: left to the model."
-    )
-    top_p: str | None = option("--top-p", metavar="P", help="In (0, 1], or default: left to the model.")
-    answer_tokens: int | None = option(
-        "--answer-tokens", type=int, metavar="K", help="Most tokens of one answer."
-    )
-    extraction: str | None = option(
-        "--extraction", metavar="parse|prob|prob-or-parse", help="Read the text, or the probabilities."
-    )
-    language: str | None = option("--language", metavar="en|zh", help="Language of the prompts.")
 
     def chosen(self) -> "PairwiseProtocol":
         """The protocol with the changes that the options make."""
@@ -47,14 +36,8 @@ class PairwiseOptions:
             "answer": self.answer,
             "ties": self.ties,
             "samples": self.samples,
-            "temperature": number_or_default("--temperature", self.temperature),
-            "top_p": number_or_default("--top-p", self.top_p),
-            "max_tokens": self.answer_tokens,
-            "extraction": self.extraction,
-            "language": self.language,
         }
-        given: dict[str, object] = {k: v for k, v in changes.items() if v is not None}
-        given |= {k: None for k in ("temperature", "top_p") if changes[k] == DEFAULT}
+        given = self.given(changes)
         return read_pairwise(self.protocol, **given)
 
 

@@ -13,6 +13,6 @@ def report(run: str, out: str | None) -> None:
 
     Example: dhp report runs/one
     """
-    from dhp.finished import report as write_report
+    from dhp.report.page import write_report
 
     print(f"written to {printable(str(write_report(run, out)))}")

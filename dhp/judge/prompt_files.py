@@ -54,11 +54,6 @@ def read_files(given: Sequence[str]) -> tuple[PromptFile, ...]:
     return tuple(file for each in given for file in _found(each))
 
 
-def read_prompt_files(given: Sequence[str], metrics: Sequence[str]) -> dict[str, str]:
-    """Metric -> prompt; see `read_files` and `prompts_by_metric`."""
-    return prompts_by_metric(read_files(given), metrics)
-
-
 def prompts_by_metric(
     files: Sequence[PromptFile], metrics: Sequence[str], columns: Mapping[str, str] = {}
 ) -> dict[str, str]:

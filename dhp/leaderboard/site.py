@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,8 @@ from dhp.leaderboard.exports import (
     shown_rank,
     shown_size,
 )
-from dhp.leaderboard.tables import RULES, Row, Table
+from dhp.leaderboard.load import read_entries
+from dhp.leaderboard.tables import RULES, Row, Table, make_tables
 from dhp.report.notes import notes
 from dhp.report.web import page
 
@@ -35,6 +36,29 @@ DATA = "leaderboard.json"
 _SIZES = ((3, "up to 3B"), (10, "3B to 10B"), (40, "10B to 40B"), (float("inf"), "40B and more"))
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FACETS = ("task", "dataset", "protocol", "provider", "size")
+
+
+def write_leaderboard(
+    runs: Sequence[str | Path], out: str | Path = "site", *, allow: Collection[str] = ()
+) -> Path:
+    """Write a static site of many runs; returns its first page.
+
+    Parameters
+    ----------
+    runs
+        Run folders, results files, or folders of results files.
+    out
+        Folder of the site.
+    allow
+        Parts of the signature that may differ within a table: `metrics`; protocols may always.
+
+    Raises
+    ------
+    InputError
+        For a run whose figures do not follow from its ratings.
+    """
+    write_site(make_tables(read_entries(runs), allow), out)
+    return Path(out) / "index.html"
 
 
 def write_site(tables: Sequence[Table], out: str | Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_lines, read_text, reason
 from dhp.core.seeding import text_hash
-from dhp.core.tables import TABLE_SUFFIXES, read_table
+from dhp.core.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +188,3 @@ FROM_REFERENCE = {
     "bagel": "its informativeness is rated against the reference: a judge that sees none cannot follow it",
 }
 """Set -> why its human scores derive from the reference."""
-
-
-def is_rated_table(given: str) -> bool:
-    """Whether it names a table of the user's own."""
-    return Path(given).suffix.lower() in TABLE_SUFFIXES

@@ -8,6 +8,7 @@ from dhp.core.errors import InputError
 from dhp.core.text import printable
 from dhp.human.agreement import Agreement
 from dhp.human.correlation import Coefficient, Level
+from dhp.report.labels import style_words
 from dhp.runs.reader import Run, RunResult
 
 
@@ -70,8 +71,6 @@ def both_views(
 def _row(judge: str, correlation: float | None, result: Result) -> BothViews:
     found = result.detection
     lowest = None if found is None or found.min is None else (found.min_variant or "", found.min)
-    words = [word for style in result.styles.values() for word in style.words or ()]
-    common = tuple(word for word in dict.fromkeys(words) if 2 * words.count(word) >= len(result.styles))
     return BothViews(
         judge,
         correlation,
@@ -80,7 +79,7 @@ def _row(judge: str, correlation: float | None, result: Result) -> BothViews:
         None if found is None else found.ci.get("avg"),
         lowest,
         result.d_avg,
-        common,
+        style_words(result),
     )
 
 

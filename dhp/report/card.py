@@ -7,10 +7,11 @@ from statistics import fmean
 from typing import Any
 
 from dhp.analysis.result_parts import Ends, VariantResult
-from dhp.analysis.results import Result
+from dhp.analysis.results import Result, object_schema
 from dhp.report.formats import markdown_cell, markdown_table
-from dhp.report.labels import percent, percents, probe_verdict, state
+from dhp.report.labels import percent, percents, probe_verdict, state, style_words
 from dhp.report.names import variant_name
+from dhp.report.overview import verdict_sentence
 from dhp.report.web import page
 
 SCHEMA = "dhp.card/1"
@@ -100,12 +101,7 @@ def judge_cards(results: Iterable[Result]) -> list[JudgeCard]:
 
 def card_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of `card.json`: a list of cards."""
-    from pydantic import TypeAdapter
-
-    one = TypeAdapter(JudgeCard).json_schema(ref_template="#/$defs/{model}")
-    kinds = one.pop("$defs")
-    one["properties"] = {"schema": {"const": SCHEMA}, **one["properties"]}
-    one["required"] = ["schema", *one["required"]]
+    one, kinds = object_schema(JudgeCard, SCHEMA)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": SCHEMA,
@@ -147,14 +143,14 @@ def _card(judge: str, protocol: str, results: Sequence[Result]) -> JudgeCard:
         judge=judge,
         protocol=results[0].signed.protocol,
         created=max(r.created for r in results),
-        summary="",
+        summary=verdict_sentence(results),
         noticed=noticed,
         missed=missed,
         undecided=undecided,
         controls=tuple(_finding(r, row, _of_control(row)) for r in results for row in r.controls),
         controls_passed=all(passed) if passed else None,
         attacks=tuple(_finding(r, row, probe_verdict(row)) for r in results for row in r.attacks),
-        style={r.dataset: _style(r) for r in results},
+        style={r.dataset: ", ".join(style_words(r)) or PLAIN for r in results},
         steadiness=Steadiness(_mean(results, "identical"), _mean(results, "icc")),
         parse_rate=sum(r.ratings["scored"] for r in results) / asked if asked else None,
         cost_per_1000=sum(r.cost or 0.0 for r in priced) / ratings * 1000 if ratings else None,
@@ -162,7 +158,7 @@ def _card(judge: str, protocol: str, results: Sequence[Result]) -> JudgeCard:
         signatures={r.dataset: r.signature for r in results},
         limits=(),
     )
-    return replace(card, summary=_summary(card), limits=tuple(_limits(card)))
+    return replace(card, limits=tuple(_limits(card)))
 
 
 def _of_control(row: VariantResult) -> str:
@@ -179,27 +175,6 @@ def _mean(results: Iterable[Result], figure: str) -> float | None:
     values = [f[figure] for r in results for f in r.repeats.values()]
     there = [value for value in values if value is not None]
     return fmean(there) if there else None
-
-
-def _style(result: Result) -> str:
-    words = [word for style in result.styles.values() for word in style.words or ()]
-    common = [word for word in dict.fromkeys(words) if 2 * words.count(word) >= len(result.styles)]
-    return ", ".join(common) or PLAIN
-
-
-def _summary(card: JudgeCard) -> str:
-    variants = len(card.noticed) + len(card.missed) + len(card.undecided)
-    if not variants:
-        return "No damage was tested."
-    said = [f"Notices {len(card.noticed)} of {variants} kinds of damage"]
-    if card.missed:
-        said.append(f"misses {_listed(card.missed)}")
-    if card.undecided:
-        said.append(f"{len(card.undecided)} undecided")
-    if card.controls:
-        alarms = sum(f.verdict == FALSE_ALARM for f in card.controls)
-        said.append(f"false alarms on {alarms} of {len(card.controls)} harmless changes")
-    return "; ".join(said) + "."
 
 
 def _listed(findings: Sequence[Finding]) -> str:

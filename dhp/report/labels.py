@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, VariantResult
+from dhp.analysis.results import Result
 
 STANDARD_N = 100
 """Examples of the benchmark's own datasets, for which averages are re-expressed."""
@@ -90,6 +91,12 @@ def t75(curve: DoseResponse) -> str:
         return f"{dose:.3g}" if dose else f"< {curve.doses[0]}"
 
     return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
+
+
+def style_words(result: Result) -> tuple[str, ...]:
+    """How the judge uses its scales, on at least half of the metrics: lenient, harsh, compressed."""
+    words = [word for style in result.styles.values() for word in style.words or ()]
+    return tuple(word for word in dict.fromkeys(words) if 2 * words.count(word) >= len(result.styles))
 
 
 def pairs(row: VariantResult) -> str:

@@ -29,7 +29,7 @@ def print_overview(results: Sequence[Result], console: Console) -> None:
 def verdict_sentences(results: Sequence[Result]) -> list[str]:
     """One sentence a judge: what it sees and what it misses, over all its datasets."""
     judges = list(dict.fromkeys(map(judge_name, results)))
-    return [f"{name}: {_sentence([r for r in results if judge_name(r) == name])}" for name in judges]
+    return [f"{name}: {verdict_sentence([r for r in results if judge_name(r) == name])}" for name in judges]
 
 
 def blind_spots(results: Sequence[Result]) -> list[str]:
@@ -94,7 +94,8 @@ def _blind_cell(result: Result) -> str:
     return ", ".join(kinds[:_BLIND]) + more or "none"
 
 
-def _sentence(results: Sequence[Result]) -> str:
+def verdict_sentence(results: Sequence[Result]) -> str:
+    """What one judge sees and misses over its datasets."""
     rows = [row for result in results for row in result.variants]
     missed = blind_spots(results)
     seen = _kinds([row.variant for row in rows if state(row) == "noticed"], missed)

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
 from dhp.content.catalog import descriptions
+from dhp.core.files import write_whole
 from dhp.core.records import parse_variant
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import curves_chart, discernment_chart, scores_chart
@@ -17,7 +19,7 @@ from dhp.report.notes import notes
 from dhp.report.overview import blind_spots, controls, noticed_count, verdict_sentences
 from dhp.report.summary import sentences
 from dhp.report.web import page
-from dhp.runs.reader import Run
+from dhp.runs.reader import Run, read_run
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -119,6 +121,18 @@ def html_report(run: Run) -> str:
         made=manifest.get("created", ""),
         perturb_usage=manifest.get("usage_of_perturb_model", {}),
     )
+
+
+def write_report(run: str | Path, out: str | Path | None = None) -> Path:
+    """Write the page of a finished run, by default into its folder; returns its path.
+
+    Raises `InputError` for a folder that holds no run.
+    """
+    found = read_run(run)
+    text = html_report(found)
+    path = found.folder / "report.html" if out is None else Path(out)
+    write_whole(path, lambda new: new.write_text(text, encoding="utf-8"))
+    return path
 
 
 def _section(place: int, result: Result) -> _Section:

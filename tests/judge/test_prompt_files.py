@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate
-from dhp.judge.prompt_files import FilePrompts, read_prompt_files
+from dhp.judge.prompt_files import FilePrompts, prompts_by_metric, read_files
 
 METRICS = ["accuracy", "answer_quality", "coherence", "consistency", "fluency", "relevance"]
 CANDIDATE = Candidate("e1", "original", "OUT", "SRC", {"question": "WHY"}, references=("REF",))
@@ -42,19 +42,23 @@ def filled(text: str, task: str = "question_answering", candidate: Candidate = C
     ],
 )
 def test_the_metric_is_told_by_the_name(tmp_path: Path, name: str, metric: str) -> None:
-    assert read_prompt_files([write(tmp_path, name)], METRICS) == {metric: "Rate {{Summary}}:"}
+    assert prompts_by_metric(read_files([write(tmp_path, name)]), METRICS) == {metric: "Rate {{Summary}}:"}
 
 
 def test_line_ends_are_those_that_the_authors_code_reads(tmp_path: Path) -> None:
     (tmp_path / "coh.txt").write_bytes(b"\xef\xbb\xbfRate\r\n\r\n{{Summary}}\n")
-    assert read_prompt_files([str(tmp_path)], METRICS) == {"coherence": "Rate\n\n{{Summary}}\n"}
+    assert prompts_by_metric(read_files([str(tmp_path)]), METRICS) == {"coherence": "Rate\n\n{{Summary}}\n"}
 
 
 def test_the_longer_of_two_names_is_meant(tmp_path: Path) -> None:
     file = write(tmp_path, "answer_quality.txt")
-    assert list(read_prompt_files([file], ["answer", "answer_quality"])) == ["answer_quality"]
-    assert list(read_prompt_files([write(tmp_path, "answer_v2.txt")], ["answer", "answers"])) == ["answer"]
-    assert list(read_prompt_files([write(tmp_path, "coh.txt")], ["co", "coherence"])) == ["coherence"]
+    assert list(prompts_by_metric(read_files([file]), ["answer", "answer_quality"])) == ["answer_quality"]
+    assert list(prompts_by_metric(read_files([write(tmp_path, "answer_v2.txt")]), ["answer", "answers"])) == [
+        "answer"
+    ]
+    assert list(prompts_by_metric(read_files([write(tmp_path, "coh.txt")]), ["co", "coherence"])) == [
+        "coherence"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -69,10 +73,10 @@ def test_the_longer_of_two_names_is_meant(tmp_path: Path) -> None:
 def test_a_name_that_tells_no_one_metric_is_an_error(tmp_path: Path, name: str, message: str) -> None:
     file = write(tmp_path, name)
     with pytest.raises(InputError, match=message) as caught:
-        read_prompt_files([file], METRICS)
+        prompts_by_metric(read_files([file]), METRICS)
     assert str(caught.value).startswith(f"{file}: ")
     assert "\n" not in str(caught.value)
-    assert read_prompt_files([f"fluency={file}"], METRICS) == {"fluency": "Rate {{Summary}}:"}
+    assert prompts_by_metric(read_files([f"fluency={file}"]), METRICS) == {"fluency": "Rate {{Summary}}:"}
 
 
 def test_folders_and_files_can_be_mixed_but_not_one_metric_given_twice(tmp_path: Path) -> None:
@@ -82,11 +86,15 @@ def test_folders_and_files_can_be_mixed_but_not_one_metric_given_twice(tmp_path:
     other = tmp_path / "other"
     other.mkdir()
     fluency = write(other, "flu.txt", "F {{Output}}")
-    assert list(read_prompt_files([str(tmp_path)], METRICS)) == ["coherence", "consistency", "fluency"]
+    assert list(prompts_by_metric(read_files([str(tmp_path)]), METRICS)) == [
+        "coherence",
+        "consistency",
+        "fluency",
+    ]
     again = ["coherence=" + write(other, "x.md"), str(tmp_path)]
     with pytest.raises(InputError, match=r"a second prompt file for 'coherence' beside .*x\.md"):
-        read_prompt_files(again, METRICS)
-    assert read_prompt_files([fluency, f"coherence={fluency}"], METRICS) == dict.fromkeys(
+        prompts_by_metric(read_files(again), METRICS)
+    assert prompts_by_metric(read_files([fluency, f"coherence={fluency}"]), METRICS) == dict.fromkeys(
         ["fluency", "coherence"], "F {{Output}}"
     )
 
@@ -103,14 +111,14 @@ def test_folders_and_files_can_be_mixed_but_not_one_metric_given_twice(tmp_path:
 def test_what_is_not_there_is_named(tmp_path: Path, given: str, message: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=message):
-        read_prompt_files([given.format(file=write(tmp_path, "f.txt"), folder=tmp_path)], METRICS)
+        prompts_by_metric(read_files([given.format(file=write(tmp_path, "f.txt"), folder=tmp_path)]), METRICS)
 
 
 @pytest.mark.parametrize("text", ["Rate this article: {{Document}}", "Rate it.", '{"Summary"}', "{{Sumary}}"])
 def test_a_file_must_show_the_text_under_judgement(tmp_path: Path, text: str) -> None:
     file = write(tmp_path, "coh.txt", text)
     with pytest.raises(InputError, match="has no slot for the text under judgement") as caught:
-        read_prompt_files([file], METRICS)
+        prompts_by_metric(read_files([file]), METRICS)
     assert str(caught.value).startswith(f"{file}: ")
     assert ("did you mean 'summary'" in str(caught.value)) == (text == "{{Sumary}}")
 
@@ -216,13 +224,13 @@ def test_slots_in_capitals_with_here() -> None:
 
 def test_an_only_file_is_for_an_only_metric(tmp_path: Path) -> None:
     file = write(tmp_path, "anything at all.md", "{Output}")
-    assert read_prompt_files([file], ["usefulness"]) == {"usefulness": "{Output}"}
+    assert prompts_by_metric(read_files([file]), ["usefulness"]) == {"usefulness": "{Output}"}
 
 
 @pytest.mark.realdata
 def test_the_published_files_work_as_they_are(real: Path) -> None:
     folder = real / "prompt_files" / "geval_summeval"
-    files = read_prompt_files([str(folder)], METRICS)
+    files = prompts_by_metric(read_files([str(folder)]), METRICS)
     assert list(files) == ["coherence", "consistency"]
     task = read_task("summarization")
     for metric, name in (("coherence", "coh"), ("consistency", "con")):

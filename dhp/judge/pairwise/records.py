@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
@@ -61,7 +61,7 @@ class PairVerdict:
     """Whether it is a final word on contradicting verdicts."""
 
 
-class PairwiseJudge:
+class PairwiseJudge(Protocol):
     """A model, or any other judge, that compares two texts. Subclasses override `compare`."""
 
     model: str
@@ -81,7 +81,7 @@ class PairwiseJudge:
 
         Final words, where the protocol has them, come on top.
         """
-        raise NotImplementedError
+        ...
 
     def requests(
         self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
