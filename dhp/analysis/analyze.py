@@ -22,7 +22,8 @@ from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, PROBES, Variant, methods
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
-from dhp.core.specs import ANY_TASK, Scale, Suite
+from dhp.core.specs import Scale
+from dhp.core.suite_spec import ANY_TASK, Suite
 from dhp.stats.discernment import level_average, minimum
 from dhp.stats.sample_consistency import sample_consistency
 from dhp.stats.verdict import FEWEST_PAIRS

@@ -11,7 +11,7 @@ from dhp.content.catalog import read_weights
 from dhp.core.errors import InputError, suggest
 from dhp.core.seeding import text_hash
 from dhp.core.signature import STOPPING
-from dhp.core.specs import Weights
+from dhp.core.weight_spec import Weights
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination
 from dhp.stats.verdict import FLOOR
 from dhp.stats.wilcoxon.signed_rank import Method

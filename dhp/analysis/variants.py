@@ -12,7 +12,7 @@ from dhp.analysis.result_parts import Cell, VariantResult
 from dhp.content.catalog import read_probes
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
-from dhp.core.specs import Suite
+from dhp.core.suite_spec import Suite
 from dhp.stats.confusion import confusion, contributions
 from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA

@@ -9,7 +9,7 @@ from dhp.cli.option_groups import SUITE
 from dhp.cli.output import output_console
 
 if TYPE_CHECKING:
-    from dhp.core.specs import Weights
+    from dhp.core.weight_spec import Weights
 
 _chart = click.option("--chart", metavar="FILE.html", help="Also draw them as a heat map.")
 

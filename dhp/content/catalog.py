@@ -8,7 +8,9 @@ from pathlib import Path
 from dhp.content.yaml import content_folder, load_spec
 from dhp.core.card_spec import Card
 from dhp.core.errors import InputError, suggest
-from dhp.core.specs import ANY_TASK, AuthoredEdits, Descriptions, Probes, S, Suite, Task, Weights
+from dhp.core.specs import S, Task
+from dhp.core.suite_spec import ANY_TASK, AuthoredEdits, Descriptions, Probes, Suite
+from dhp.core.weight_spec import Weights
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""

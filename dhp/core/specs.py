@@ -1,13 +1,11 @@
 """The shapes of content files: what a YAML file may say, strictly."""
 
-import datetime as dt
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
+from typing import Annotated, Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from dhp.core.language import language_name
-from dhp.core.records import ORIGINAL, Level, Probe, Variant
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -88,7 +86,7 @@ class TaskTexts(Spec):
     metrics: dict[Name, MetricTexts]
 
 
-def _is_absent(value: object) -> bool:
+def is_absent(value: object) -> bool:
     return value is None or value == {} or value == []
 
 
@@ -102,9 +100,9 @@ class Task(Spec):
     task: Name
     language: Language = "en"
     """Of the texts that stand here."""
-    source_language: str | None = Field(default=None, exclude_if=_is_absent)
+    source_language: str | None = Field(default=None, exclude_if=is_absent)
     """Code of the language of the sources, where it is known."""
-    output_language: str | None = Field(default=None, exclude_if=_is_absent)
+    output_language: str | None = Field(default=None, exclude_if=is_absent)
     """Code of the language of the outputs, where it is known."""
     instruction: str
     """What the writer was asked to do. Slots: `{{source_language}}`, `{{output_language}}`, which are filled
@@ -203,183 +201,6 @@ def _same_keys(place: str, given: Iterable[str], wanted: Iterable[str]) -> None:
         raise ValueError(
             f"{place}: '{unlike[0]}' is unknown or missing; allowed: exactly {', '.join(wanted) or 'none'}"
         )
-
-
-class PerturberUse(Spec):
-    """One perturber of a suite with its parameters: either `degrees`, or `params` of its only degree."""
-
-    level: Literal[Level, Probe]
-    method: Literal["rule", "llm"]
-    degrees: dict[Name, dict[str, Any]] | None = Field(default=None, min_length=1)
-    params: dict[str, Any] | None = None
-    own_choice: list[Name] = Field(default_factory=list)
-    """Degrees whose number is not said in the source of the suite: chosen for this project."""
-
-    @model_validator(mode="after")
-    def _one_form(self) -> "PerturberUse":
-        if unknown := [degree for degree in self.own_choice if degree not in (self.degrees or {})]:
-            allowed = ", ".join(self.degrees or {}) or "none"
-            raise ValueError(f"own_choice: '{unknown[0]}' is no degree; allowed: {allowed}")
-        if self.degrees is not None and self.params is not None:
-            raise ValueError("give degrees or params, not both")
-        return self
-
-    def variants(self, name: str) -> tuple[Variant, ...]:
-        """The variants this entry stands for."""
-        degrees: dict[str | None, Mapping[str, object]] = {None: self.params or {}}
-        if self.degrees:
-            degrees = dict(self.degrees.items())
-        return Variant.of(name, self.level, self.method, degrees)
-
-
-ANY_TASK = "any"
-"""In the place of a task, for a suite that goes with all of them."""
-
-
-class Suite(Spec):
-    """The perturbers of one dataset with their parameters."""
-
-    suite: Name
-    task: Name = ANY_TASK
-    """The task of the texts it is for."""
-    source: str
-    """Where the parameters come from."""
-    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _no_original(self) -> "Suite":
-        if ORIGINAL in self.perturbers:
-            raise ValueError(f"'{ORIGINAL}' names the undamaged text; call the perturber otherwise")
-        return self
-
-    @property
-    def variants(self) -> tuple[Variant, ...]:
-        """All variants, in the order of the file."""
-        return tuple(v for name, use in self.perturbers.items() for v in use.variants(name))
-
-    def with_perturbers(self, perturbers: Mapping[str, PerturberUse]) -> "Suite":
-        """With these perturbers in the place of its own."""
-        return self.model_copy(update={"perturbers": dict(perturbers)})
-
-
-class Descriptions(Spec):
-    """What perturbers do, for readers."""
-
-    descriptions: dict[Name, str]
-    """Perturber -> one sentence."""
-    names: dict[Name, str] = Field(default_factory=dict)
-    """Perturber -> the damage in a word or two."""
-
-
-Replacement = Annotated[str, Field(pattern=r"^\S.* -> \S.*$")]
-"""`old -> new`: every occurrence of `old` as whole words becomes `new`."""
-
-
-class Insertion(Spec):
-    """A sentence to be inserted."""
-
-    after: int = Field(ge=1)
-    """Number of the sentence of the original behind which it goes, from 1."""
-    insert: str = Field(min_length=1)
-
-
-class AuthoredEdits(Spec):
-    """Edits of a bundled dataset that people wrote, in the place of a language model's answers."""
-
-    dataset: str
-    """`mini/NAME`."""
-    examples: dict[str, dict[Name, list[Replacement] | list[Insertion]]] = Field(min_length=1)
-    """Example -> perturber -> edits in order: a variant makes the first `count` of them."""
-
-
-class Probes(Spec):
-    """Changes that make no text worse, to be added to any suite."""
-
-    probes: Name
-    source: str
-    """Where they come from."""
-    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
-
-
-class Agreement(Spec):
-    """How far the experts of a survey agree: Fleiss' kappa, 1 for all the same, 0 for no more than chance."""
-
-    kappa: Annotated[Number, Field(ge=-1, le=1)]
-    low: Number | None = None
-    """Lower end of the 95 % interval over experts; None where it cannot be estimated."""
-    high: Number | None = None
-
-    @model_validator(mode="after")
-    def _ordered(self) -> "Agreement":
-        if (self.low is None) != (self.high is None):
-            raise ValueError("give both low and high, or neither")
-        if self.low is not None and self.high is not None and not self.low <= self.kappa <= self.high:
-            raise ValueError(f"kappa {self.kappa:g} must lie between {self.low:g} and {self.high:g}")
-        return self
-
-
-class Weights(Spec):
-    """How much each metric should suffer from each perturber, per task: as weights, or as experts' votes."""
-
-    weights: Name
-    version: int
-    provenance: str
-    """Who says so and on what grounds."""
-    date: Annotated[dt.date | None, Field(strict=False, exclude_if=_is_absent)] = None
-    """When the experts were asked, e.g. 2026-05-31."""
-    experts: Annotated[int | None, Field(ge=1, exclude_if=_is_absent)] = None
-    """How many were asked."""
-    roles: list[str] = Field(default_factory=list, exclude_if=_is_absent)
-    """Who they are, in their own words, as far as they said."""
-    otherwise: Literal["uniform"] | None = None
-    """Weights of perturbers without a row; without this key such a perturber is an error."""
-    tasks: dict[Name, dict[Name, dict[Name, Number]]] = Field(default_factory=dict)
-    """task -> perturber -> metric -> weight; each row sums to 1."""
-    votes: dict[Name, dict[Name, dict[Name, Annotated[int, Field(ge=0)]]]] = Field(
-        default_factory=dict, exclude_if=_is_absent
-    )
-    """task -> perturber -> metric -> votes; their shares are the weights of rows that `tasks` lacks."""
-    agreement: dict[Name, Agreement] = Field(default_factory=dict, exclude_if=_is_absent)
-    """task -> how far the experts agree."""
-
-    def row(self, task: str | None, perturber: str) -> Mapping[str, float] | None:
-        """The weights of a perturber; None without a row."""
-        return self.tasks.get(task or "", {}).get(perturber)
-
-    def with_shares(self) -> "Weights":
-        """With the shares of the votes as rows of `tasks`."""
-        tasks = dict(self.tasks)
-        for task, votes in self.votes.items():
-            shares = {p: {m: n / sum(row.values()) for m, n in row.items()} for p, row in votes.items()}
-            tasks[task] = {**tasks.get(task, {}), **shares}
-        return self.model_copy(update={"tasks": tasks})
-
-    @model_validator(mode="after")
-    def _rows_sum_to_one(self) -> "Weights":
-        for task, rows in self.tasks.items():
-            for perturber, row in rows.items():
-                if any(not 0 <= w <= 1 for w in row.values()):
-                    raise ValueError(f"tasks.{task}.{perturber}: weights must lie in [0, 1]")
-                if abs(sum(row.values()) - 1) > 1e-6:
-                    raise ValueError(
-                        f"tasks.{task}.{perturber}: weights must sum to 1, not {sum(row.values()):g}"
-                    )
-        return self
-
-    @model_validator(mode="after")
-    def _votes_count(self) -> "Weights":
-        for task, rows in self.votes.items():
-            for perturber, row in rows.items():
-                place, total = f"votes.{task}.{perturber}", sum(row.values())
-                if perturber in self.tasks.get(task, {}):
-                    raise ValueError(f"{place}: also stands in tasks; give weights or votes, not both")
-                if total == 0:
-                    raise ValueError(f"{place}: nobody voted; allowed: at least one vote")
-                if self.experts is not None and total > self.experts:
-                    raise ValueError(f"{place}: {total} votes of {self.experts} experts; allowed: one each")
-        if lacking := [task for task in self.agreement if task not in self.votes]:
-            raise ValueError(f"agreement.{lacking[0]}: has no votes; allowed: {', '.join(self.votes)}")
-        return self
 
 
 S = TypeVar("S", bound=Spec)

@@ -13,7 +13,8 @@ from dhp.content.catalog import DATASETS, read_suite, weights_names
 from dhp.core.errors import InputError
 from dhp.core.files import reason
 from dhp.core.records import PROBES, Variant, parse_variant
-from dhp.core.specs import Scale, Weights
+from dhp.core.specs import Scale
+from dhp.core.weight_spec import Weights
 from dhp.leaderboard.entries import Entry, moment
 from dhp.report.notes import notes
 from dhp.stats.verdict import FLOOR

@@ -23,7 +23,8 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.language import declared_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
-from dhp.core.specs import ANY_TASK, Suite, Task
+from dhp.core.specs import Task
+from dhp.core.suite_spec import ANY_TASK, Suite
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.core.text import sentences, words
 from dhp.loaders.fetch.prepared import is_prepared, load_prepared

@@ -13,7 +13,7 @@ from dhp.core.card_spec import FieldMap
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Example, PerturbedText, Variant
-from dhp.core.specs import Suite
+from dhp.core.suite_spec import Suite
 from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, has_tables, read_tables
 from dhp.loaders.hub import HUB_PREFIX, hub_folder
 

@@ -10,7 +10,7 @@ from dhp.content.catalog import read_authored, read_list, read_probes
 from dhp.core.errors import InputError
 from dhp.core.records import PerturbedText, Variant, parse_variant
 from dhp.core.registry import Registry
-from dhp.core.specs import PerturberUse, Suite
+from dhp.core.suite_spec import PerturberUse, Suite
 from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.settings import ModelSettings

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.registry import Registry
-from dhp.core.specs import PerturberUse, Suite
+from dhp.core.suite_spec import PerturberUse, Suite
 from dhp.perturb.api import DOSES, Perturber
 
 Doses = Sequence[int] | Mapping[str, Sequence[int]]

@@ -10,7 +10,8 @@ from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Variant
 from dhp.core.seeding import text_hash
-from dhp.core.specs import S, Suite
+from dhp.core.specs import S
+from dhp.core.suite_spec import Suite
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.load import PROVIDERS

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.registry import Registry
-from dhp.core.specs import Spec, Suite
+from dhp.core.specs import Spec
+from dhp.core.suite_spec import Suite
 from dhp.perturb.api import Perturber
 from dhp.perturb.probes.attacks import judge_flattery, judge_instruction, padding
 from dhp.perturb.probes.controls import HarmlessLists, harmless, identity

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from dhp.core.specs import Agreement
+from dhp.core.weight_spec import Agreement
 
 _COVERAGE = 0.95
 _FEWEST_FOR_INTERVAL = 3

@@ -12,7 +12,8 @@ from dhp.content.catalog import DATASETS, misspelt_task, read_card, read_task
 from dhp.content.yaml import describe
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_text, write_whole
-from dhp.core.specs import Name, Spec, Weights
+from dhp.core.specs import Name, Spec
+from dhp.core.weight_spec import Weights
 from dhp.survey.agreement import agreement
 from dhp.survey.issues import task_perturbers
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dhp.core.diff import diff
-from dhp.core.specs import Weights
 from dhp.core.text import printable
+from dhp.core.weight_spec import Weights
 from dhp.report.web import page
 from dhp.survey.answers import ROLE_LENGTH, SCHEMA
 from dhp.survey.issues import Survey

@@ -11,7 +11,7 @@ import dhp
 from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
 from dhp.core.records import Variant
-from dhp.core.specs import Suite
+from dhp.core.suite_spec import Suite
 from dhp.perturb.apply import perturb
 from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
 
