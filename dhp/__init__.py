@@ -20,22 +20,25 @@ if TYPE_CHECKING:
     from dhp.core.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate, Example, Rating, Variant
-    from dhp.human.agreement import correlate_tables
+    from dhp.human.agreement import correlate
     from dhp.judge.adapters.settings import JudgeSettings
     from dhp.judge.api import Judge
-    from dhp.judge.factory import protocol
+    from dhp.judge.factory import llm_judge, protocol
+    from dhp.judge.judges.llm import LlmJudge
     from dhp.leaderboard.site import write_leaderboard as leaderboard
     from dhp.llm.engine.rate_limits import RateLimits
     from dhp.llm.settings import ModelSettings
     from dhp.llm.usage import Limits, Prices
     from dhp.loaders.dataset import Dataset
     from dhp.loaders.logs import log_dataset
+    from dhp.loaders.rated import read_human_scores
     from dhp.perturb.api import Edited, Perturber, perturber
     from dhp.perturb.build import perturb_datasets
     from dhp.perturb.choice import Choice
     from dhp.perturb.model_config import PerturbModel
     from dhp.report.page import write_report as report
-    from dhp.run import estimate, judge_texts, run
+    from dhp.run import estimate, run
+    from dhp.run import judge_texts as judge
     from dhp.runs.finished import compare, gate, power
 
 __all__ = [
@@ -50,6 +53,7 @@ __all__ = [
     "Judge",
     "JudgeSettings",
     "Limits",
+    "LlmJudge",
     "ModelSettings",
     "NotApplicable",
     "PerturbModel",
@@ -65,11 +69,12 @@ __all__ = [
     "__version__",
     "analyze",
     "compare",
-    "correlate_tables",
+    "correlate",
     "estimate",
     "gate",
-    "judge_texts",
+    "judge",
     "leaderboard",
+    "llm_judge",
     "log_dataset",
     "own_metric",
     "own_task",
@@ -77,6 +82,7 @@ __all__ = [
     "perturber",
     "power",
     "protocol",
+    "read_human_scores",
     "report",
     "run",
 ]
@@ -91,28 +97,39 @@ _MODULES = {
     "core.records": "Candidate Example Rating Variant",
     "judge.adapters.settings": "JudgeSettings",
     "judge.api": "Judge",
-    "judge.factory": "protocol",
+    "judge.factory": "llm_judge protocol",
+    "judge.judges.llm": "LlmJudge",
     "llm.usage": "Limits Prices",
     "llm.engine.rate_limits": "RateLimits",
     "llm.settings": "ModelSettings",
     "loaders.dataset": "Dataset",
     "loaders.logs": "log_dataset",
+    "loaders.rated": "read_human_scores",
     "perturb.api": "Edited Perturber perturber",
     "perturb.build": "perturb_datasets",
     "perturb.choice": "Choice",
     "perturb.model_config": "PerturbModel",
     "runs.finished": "compare gate power",
-    "human.agreement": "correlate_tables",
-    "run": "estimate judge_texts run",
+    "human.agreement": "correlate",
+    "run": "estimate run",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
-_CALLABLE = {"leaderboard": ("site", "write_leaderboard"), "report": ("page", "write_report")}
+_CALLABLE = {
+    "judge": ("run", "judge_texts"),
+    "leaderboard": ("leaderboard.site", "write_leaderboard"),
+    "report": ("report.page", "write_report"),
+}
 """Package -> the module and the function in it that the package calls."""
-_RENAMED = {"Asking": "ModelSettings", "Pace": "RateLimits"}
+_RENAMED = {
+    "Asking": "ModelSettings",
+    "Pace": "RateLimits",
+    "correlate_tables": "correlate",
+    "judge_texts": "judge",
+}
 
 
 class _Package(ModuleType):
-    """Keeps `dhp.run` the function, and lets the packages `dhp.report` and `dhp.leaderboard` be called."""
+    """Keeps `dhp.run` the function, and lets the packages of `_CALLABLE` be called."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in _CALLABLE and isinstance(value, ModuleType):
@@ -125,7 +142,7 @@ class _CallablePackage(ModuleType):
 
     def __call__(self, *arguments: Any, **settings: Any) -> Any:
         module, function = _CALLABLE[self.__name__.rpartition(".")[2]]
-        return getattr(importlib.import_module(f"{self.__name__}.{module}"), function)(*arguments, **settings)
+        return getattr(importlib.import_module(f"{__name__}.{module}"), function)(*arguments, **settings)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -240,7 +240,7 @@ def judge_texts(
     -------
     DataFrame
         Columns `source, system, metric, sample, score, status, raw, model, protocol`, as
-        `dhp.human.agreement.correlate_tables` takes them.
+        `dhp.human.agreement.correlate` takes them.
 
     Raises
     ------

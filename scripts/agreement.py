@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from dhp.human.agreement import correlate_tables
+from dhp.human.agreement import correlate
 
 SOURCES, SYSTEMS, ASPECTS = 100, 16, ("coherence", "consistency", "fluency", "relevance")
 
@@ -36,7 +36,7 @@ def tables(judges: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 if __name__ == "__main__":
     ratings, human = tables(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
     start, cpu = time.perf_counter(), time.process_time()
-    found = correlate_tables(ratings, human)
+    found = correlate(ratings, human)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     size = f"{len(found.judges)} judges, {len(found.pairs)} comparisons"

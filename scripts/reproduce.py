@@ -23,9 +23,9 @@ from dhp.content.catalog import read_task
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
-from dhp.human.agreement import Agreement, correlate_tables
+from dhp.human.agreement import Agreement, correlate
 from dhp.human.comparison import Williams, williams
-from dhp.human.correlation import Coefficient, Level, correlate
+from dhp.human.correlation import Coefficient, Level, correlations
 from dhp.human.scores import Floats
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.judges.recorded import dialogue_id
@@ -80,7 +80,7 @@ def grid(texts: list[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, s
 
 
 def value(human: Floats, judge: Floats, level: Level, coefficient: Coefficient) -> float:
-    (found,) = correlate(human, judge, levels=[level], coefficients=[coefficient], resamples=0)
+    (found,) = correlations(human, judge, levels=[level], coefficients=[coefficient], resamples=0)
     return float("nan") if found.value is None else found.value
 
 
@@ -161,7 +161,7 @@ def recorded_judge(folder: Path) -> Agreement:
     ratings = pd.concat(frames)
     ratings["model"] = "gpt-3.5-turbo-0301"
     human = pd.DataFrame(human_scores(read_rated("summeval", folder / "summeval" / "summeval.jsonl")))
-    return correlate_tables(ratings, human)
+    return correlate(ratings, human)
 
 
 def print_judge(folder: Path) -> None:

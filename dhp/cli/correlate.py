@@ -61,7 +61,7 @@ def correlate(
 
     Example: dhp correlate ratings.csv --human summeval=summeval.jsonl
     """
-    from dhp.human.agreement import correlate_tables
+    from dhp.human.agreement import correlate as correlated
     from dhp.human.biases import partial_correlations, self_preference
 
     if resamples < 0 or 0 < resamples < 20:
@@ -69,7 +69,7 @@ def correlate(
     if (page and not runs) or (variant and not page):
         raise InputError("--page needs --runs, and --variant needs --page")
     rated, people = _ratings(ratings), _human(human)
-    found = correlate_tables(
+    found = correlated(
         rated,
         people,
         coefficients=("pearson", "spearman", "kendall-c" if tau_c else "kendall"),
@@ -193,14 +193,9 @@ def _show_runs(
 
 
 def _human(given: str) -> "str | pd.DataFrame":
-    from dhp.loaders.rated import RATED_SETS, human_scores, read_rated
+    from dhp.loaders.rated import RATED_SETS, read_human_scores
 
-    name, equals, path = given.partition("=")
-    if not equals or name not in RATED_SETS:
-        return given
-    import pandas as pd
-
-    return pd.DataFrame(human_scores(read_rated(name, Path(path))))
+    return read_human_scores(given) if given.partition("=")[0] in RATED_SETS else given
 
 
 def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:

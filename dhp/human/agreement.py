@@ -18,7 +18,7 @@ from dhp.human.comparison import (
     swap_test,
     williams,
 )
-from dhp.human.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level, correlate
+from dhp.human.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level, correlations
 from dhp.human.raters import RaterAgreement, by_samples, rater_agreement
 from dhp.human.scores import Scores, judges, mean_over, read_scores, scores_by_metric
 
@@ -71,7 +71,7 @@ class JudgePair:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The result of `correlate_tables`."""
+    """The result of `correlate`."""
 
     judges: tuple[JudgeAgreement, ...]
     pairs: tuple[JudgePair, ...]
@@ -83,7 +83,7 @@ class Agreement:
         return {"schema": SCHEMA, **asdict(self)}
 
 
-def correlate_tables(
+def correlate(
     ratings: "str | Path | pd.DataFrame",
     human: "str | Path | pd.DataFrame",
     *,
@@ -163,7 +163,7 @@ def _metric(
     seed: int,
 ) -> MetricAgreement:
     mean = mean_over(samples)
-    found = correlate(
+    found = correlations(
         truth,
         mean,
         levels=levels,

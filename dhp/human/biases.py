@@ -52,7 +52,7 @@ def partial_correlations(
     Parameters
     ----------
     ratings, human
-        As in `dhp.human.agreement.correlate_tables`.
+        As in `dhp.human.agreement.correlate`.
     control
         Name of the judge that is held constant.
     resamples, seed
@@ -137,7 +137,7 @@ def self_preference(
     Parameters
     ----------
     ratings, human
-        As in `dhp.human.agreement.correlate_tables`.
+        As in `dhp.human.agreement.correlate`.
     family
         Part of the names of its judges and of its systems, such as `gpt`; case does not matter.
     resamples, seed

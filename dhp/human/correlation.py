@@ -35,7 +35,7 @@ class Correlation:
     """Sources with constant scores or fewer than three scored systems; 0 at the other levels."""
 
 
-def correlate(
+def correlations(
     human: Floats,
     judge: Floats,
     *,

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.core.errors import InputError
-from dhp.human.correlation import Coefficient, Level, correlate
+from dhp.human.correlation import Coefficient, Level, correlations
 from dhp.human.scores import mean_over
 
 Floats = npt.NDArray[np.float64]
@@ -83,6 +83,6 @@ def by_samples(human: Floats, samples: Floats, level: Level, coefficient: Coeffi
     found = []
     for k in range(1, len(samples) + 1):
         mean = mean_over(samples[:k])
-        (one,) = correlate(human, mean, coefficients=[coefficient], levels=[level], resamples=0)
+        (one,) = correlations(human, mean, coefficients=[coefficient], levels=[level], resamples=0)
         found.append(one.value)
     return found

@@ -177,6 +177,40 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     return complete(_FINDERS[provider](model, seed))
 
 
+def llm_judge(
+    model: str,
+    protocol: str | Protocol = "dhp",
+    *,
+    settings: ModelSettings = ModelSettings(),
+    prompt_files: Sequence[str] = (),
+    seed: int = 0,
+) -> LlmJudge:
+    """One language model under one protocol, as a judge to rate with or to give to `dhp.run`.
+
+    Parameters
+    ----------
+    model
+        `provider/name` of a language model, or `replay/STORE.sqlite`.
+    protocol
+        How it is asked and read: a name, a file, or `dhp.protocol(...)`.
+    settings
+        How it is reached, how hard it is worked, and what it may cost.
+    prompt_files
+        Published prompts to use as they are.
+    seed
+        Sent with sampled answers.
+
+    Raises
+    ------
+    InputError
+        For a name that is no language model's, or a protocol that compares two texts.
+    """
+    found = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
+    if len(found) != 1 or not isinstance(found[0], LlmJudge):
+        raise InputError(f"model '{model}': is no language model under a protocol that rates one text")
+    return found[0]
+
+
 def request_builder(
     protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int | None = 0
 ) -> RequestBuilder:

@@ -4,12 +4,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_lines, read_text, reason
 from dhp.core.seeding import text_hash
 from dhp.core.tables import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,32 @@ def human_scores(texts: list[RatedText]) -> list[dict[str, object]]:
         for t in texts
         for metric, score in t.scores.items()
     ]
+
+
+def read_human_scores(given: str) -> "pd.DataFrame":
+    """The human scores of a published set.
+
+    Parameters
+    ----------
+    given
+        `NAME=FILE`, the file as its owners publish it; the names are those of `read_rated`.
+
+    Returns
+    -------
+    DataFrame
+        Columns `source, system, metric, score`, as `dhp.correlate` takes them.
+
+    Raises
+    ------
+    InputError
+        For another form of the name, and as `read_rated`.
+    """
+    import pandas as pd
+
+    name, equals, path = given.partition("=")
+    if not equals:
+        raise InputError(f"human scores '{given}': must have the form NAME=FILE; {', '.join(RATED_SETS)}")
+    return pd.DataFrame(human_scores(read_rated(name, Path(path))))
 
 
 def _documents(path: Path, references: str, scores: str | None) -> Iterator[RatedText]:

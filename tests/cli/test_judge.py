@@ -48,7 +48,7 @@ def test_ratings_of_a_table_are_correlated(dhp: Run, table: Path) -> None:
 
 def test_the_library_gives_the_same_table(dhp: Run, table: Path) -> None:
     dhp("judge", table, "--model", "baseline/surface", "--metric", "fluency", "--out", "ratings.csv")
-    here = library.judge_texts("baseline/surface", str(table), metrics=["fluency"])
+    here = library.judge("baseline/surface", str(table), metrics=["fluency"])
     there = pd.read_csv("ratings.csv", dtype={"source": str})
     assert list(here["score"]) == pytest.approx(list(there["score"]))
     assert list(here["source"]) == list(there["source"])

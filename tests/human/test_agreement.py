@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dhp.core.errors import InputError
-from dhp.human.agreement import correlate_tables
+from dhp.human.agreement import correlate
 from dhp.human.scores import read_scores
 
 
@@ -34,7 +34,7 @@ def test_two_judges_with_samples(tmp_path: Path) -> None:
     file = tmp_path / "ratings.parquet"
     ratings.to_parquet(file)
     shuffled = table(HUMAN).sample(frac=1, random_state=1)
-    found = correlate_tables(file, shuffled, resamples=99)
+    found = correlate(file, shuffled, resamples=99)
     assert [j.judge for j in found.judges] == ["good", "bad"]
     (metric,) = found.judges[0].metrics
     pooled = next(c for c in metric.correlations if (c.level, c.coefficient) == ("pooled", "pearson"))
@@ -53,28 +53,28 @@ def test_two_judges_with_samples(tmp_path: Path) -> None:
 
 def test_only_shared_items_count() -> None:
     judge = table(GOOD).query("source != 's3' and system != 'm0'")
-    (metric,) = correlate_tables(judge, table(HUMAN), resamples=0).judges[0].metrics
+    (metric,) = correlate(judge, table(HUMAN), resamples=0).judges[0].metrics
     assert metric.items == 11 * 4
 
 
 def test_failed_ratings_are_left_out() -> None:
     judge = table(GOOD)
     judge.loc[[0, 7], "score"] = None
-    (metric,) = correlate_tables(judge, table(HUMAN), resamples=0).judges[0].metrics
+    (metric,) = correlate(judge, table(HUMAN), resamples=0).judges[0].metrics
     assert metric.items == 58
 
 
 def test_raters_are_averaged() -> None:
     pytest.importorskip("krippendorff", reason="agreement of raters needs krippendorff")
     raters = pd.concat([table((HUMAN + k).round(1), rater=f"r{k}") for k in range(3)])
-    found = correlate_tables(table(GOOD), raters, resamples=0)
+    found = correlate(table(GOOD), raters, resamples=0)
     agreed = found.raters["fluency"]
     assert agreed is not None
     assert agreed.raters == 3
     (metric,) = found.judges[0].metrics
     assert (
         metric.correlations[0].value
-        == correlate_tables(table(GOOD), table(HUMAN.round(1) + 1), resamples=0)
+        == correlate(table(GOOD), table(HUMAN.round(1) + 1), resamples=0)
         .judges[0]
         .metrics[0]
         .correlations[0]
@@ -99,19 +99,19 @@ def test_raters_are_averaged() -> None:
 )
 def test_bad_tables_are_one_line(ratings: pd.DataFrame, human: pd.DataFrame, message: str) -> None:
     with pytest.raises(InputError, match=message) as failed:
-        correlate_tables(ratings, human)
+        correlate(ratings, human)
     assert "\n" not in str(failed.value)
 
 
 def test_constant_and_few_scores_are_undefined() -> None:
-    found = correlate_tables(table(np.full((4, 3), 2.0)), table(HUMAN[:4, :3]), resamples=9)
+    found = correlate(table(np.full((4, 3), 2.0)), table(HUMAN[:4, :3]), resamples=9)
     assert {c.value for c in found.judges[0].metrics[0].correlations} == {None}
     assert found.judges[0].mean["system.kendall"] is None
-    one_system = correlate_tables(table(GOOD[:, :1]), table(HUMAN[:, :1]), resamples=0)
+    one_system = correlate(table(GOOD[:, :1]), table(HUMAN[:, :1]), resamples=0)
     values = {c.level: c.value for c in one_system.judges[0].metrics[0].correlations}
     assert (values["per_source"], values["system"]) == (None, None)
     assert values["pooled"] is not None
-    two_points = correlate_tables(table(GOOD[:1, :2]), table(HUMAN[:1, :2]), resamples=9)
+    two_points = correlate(table(GOOD[:1, :2]), table(HUMAN[:1, :2]), resamples=9)
     assert {c.value for c in two_points.judges[0].metrics[0].correlations} == {None}
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from dhp.human.correlation import Coefficient, Correlation, correlate
+from dhp.human.correlation import Coefficient, Correlation, correlations
 
 SCIPY = {
     "pearson": lambda x, y: stats.pearsonr(x, y).statistic,
@@ -26,7 +26,7 @@ def data(seed: int, sources: int = 9, systems: int = 6, missing: int = 5) -> tup
 
 
 def one(human: np.ndarray, judge: np.ndarray, level: str, coefficient: str, **more: object) -> Correlation:
-    (found,) = correlate(human, judge, coefficients=[coefficient], levels=[level], **more)  # type: ignore[list-item, arg-type]
+    (found,) = correlations(human, judge, coefficients=[coefficient], levels=[level], **more)  # type: ignore[list-item, arg-type]
     return found
 
 
@@ -85,7 +85,7 @@ def test_what_cannot_be_correlated_is_undefined(level: str) -> None:
 @pytest.mark.slow
 @given(arrays(float, (4, 5), elements=st.integers(0, 4)), arrays(float, (4, 5), elements=st.integers(0, 4)))
 def test_swapping_and_rescaling_change_nothing(human: np.ndarray, judge: np.ndarray) -> None:
-    for found, other in zip(correlate(human, judge), correlate(2 * judge + 1, human), strict=True):
+    for found, other in zip(correlations(human, judge), correlations(2 * judge + 1, human), strict=True):
         assert found.value == pytest.approx(other.value, abs=1e-9)
         if found.value is not None:
             assert -1 <= found.value <= 1

@@ -8,7 +8,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.human.agreement import Agreement, correlate_tables
+from dhp.human.agreement import Agreement, correlate
 from dhp.report.both_views import before_and_after, both_views
 from dhp.report.both_views_page import both_views_page
 from dhp.runs.reader import Run, read_run
@@ -41,7 +41,7 @@ def agreement() -> Agreement:
     )
     ideal = human.assign(model="mock/ideal", score=human["score"] + rng.normal(0, 0.1, 50))
     other = human.assign(model="openai/<b>", score=-human["score"])
-    return correlate_tables(pd.concat([ideal, other]), human, resamples=0)
+    return correlate(pd.concat([ideal, other]), human, resamples=0)
 
 
 def test_detection_is_the_mean_over_levels(run: Run, agreement: Agreement) -> None:

@@ -24,7 +24,7 @@ def texts(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(("query", "sign"), [("", 1), ("?better=lower", -1)])
 def test_scores_of_a_column(texts: str, query: str, sign: int) -> None:
-    frame = dhp.judge_texts(f"column/BLEURT{query}", texts)
+    frame = dhp.judge(f"column/BLEURT{query}", texts)
     assert set(frame["metric"]) == {"bleurt"}
     assert list(frame["score"][:2]) == [-0.5 * sign, 1.25 * sign]
     assert list(frame["status"][2:]) == ["failed", "unparsed"]
@@ -32,7 +32,7 @@ def test_scores_of_a_column(texts: str, query: str, sign: int) -> None:
 
 def test_faults(texts: str) -> None:
     with pytest.raises(InputError, match="no column 'BLUERT'; did you mean 'BLEURT'"):
-        dhp.judge_texts("column/BLUERT", texts)
+        dhp.judge("column/BLUERT", texts)
     with pytest.raises(InputError, match="degraded texts have no column"):
         dhp.run("column/BLEURT", "mini/summeval", n=2)
     for name, message in (
