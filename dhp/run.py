@@ -57,7 +57,7 @@ class Way(TypedDict, total=False):
     analysis: AnalysisConfig
 
 
-@takes_old_keywords("weights", "statistics", "combination", "resamples", "stop_when_resolved")
+@takes_old_keywords("weights", "statistics", "combination", "stop_when_resolved")
 def run(
     model: object = "baseline/surface",
     dataset: str | Dataset | Sequence[str | Dataset] | None = None,

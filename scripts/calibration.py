@@ -148,7 +148,7 @@ def blind_pipeline(dataset: str, runs: int, statistics: str = "default") -> Bool
             "mock/blind?noise=1",
             dataset,
             seed=seed,
-            analysis=dhp.AnalysisConfig(statistics=statistics, resamples=None),
+            analysis=dhp.AnalysisConfig(statistics=statistics),
         )
         for seed in range(runs)
     )

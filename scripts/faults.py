@@ -131,8 +131,6 @@ def command(url: str, folder: Path, *more: str) -> list[str]:
         "fluency",
         "--samples",
         "1",
-        "--resamples",
-        "50",
     ]
     limits = ["--retries", "1", "--timeout", "2", "--concurrency", str(CONCURRENCY)]
     places = ["--out", str(folder / "out"), "--cache", str(folder / "cache")]

@@ -183,7 +183,7 @@ def _unpacked(archive: Path) -> None:
 
 
 def _analyzed(path: Path) -> None:
-    dhp.analyze(path, analysis=dhp.AnalysisConfig(resamples=None))
+    dhp.analyze(path)
 
 
 def kinds() -> dict[str, Kind]:
@@ -199,7 +199,7 @@ def kinds() -> dict[str, Kind]:
     ]
     table = pd.DataFrame(examples)
     ratings = _ratings()
-    results = dhp.analyze(ratings, analysis=dhp.AnalysisConfig(resamples=None)).to_dict()
+    results = dhp.analyze(ratings).to_dict()
     answers = [{"example": "e1", "variant": "original", "metric": "fluency", "answer": "Score: 4"}] * 3
     dumped = {
         "suite": read_suite("summeval"),

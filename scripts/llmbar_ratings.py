@@ -19,7 +19,7 @@ def main() -> None:
     ratings = read_recorded_scores("llmbar", given.folder)
     chosen = ratings[ratings["protocol"] == given.protocol]
     print(f"{'model':10}{'subset':10}{'pairs':>6}{'D':>8}{'effect':>8}  verdict")
-    for result in dhp.analyze(chosen, analysis=dhp.AnalysisConfig(resamples=None)):
+    for result in dhp.analyze(chosen):
         for variant in result.variants:
             pairs, d, effect = variant.metrics["rating"].n, variant.d or 0.0, variant.effect or 0.0
             verdict = (

@@ -72,10 +72,7 @@ def report(folder: Path) -> None:
 def site(folder: Path) -> None:
     """50 models x 6 datasets, results without ratings."""
     (folder / "board").mkdir()
-    kinds = [
-        dhp.run(f"mock/noisy?sensitivity={k / 10}", "mini", analysis=dhp.AnalysisConfig(resamples=200))
-        for k in range(1, 6)
-    ]
+    kinds = [dhp.run(f"mock/noisy?sensitivity={k / 10}", "mini") for k in range(1, 6)]
     for number in range(50):
         results = dhp.Results([replace(r, model=f"own/model-{number}") for r in kinds[number % 5]])
         (folder / "board" / f"{number}.json").write_text(json.dumps(results.to_dict()))

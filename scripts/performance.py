@@ -108,9 +108,7 @@ def main() -> None:
     frame = ratings_table()
     for preset in ("default", "paper"):
         seconds = median_seconds(
-            lambda p=preset: dhp.analyze(
-                frame, suite="summeval", analysis=dhp.AnalysisConfig(statistics=p, resamples=None)
-            ),
+            lambda p=preset: dhp.analyze(frame, suite="summeval", analysis=dhp.AnalysisConfig(statistics=p)),
             7,
         )
         what = f"analysis of 48 tests from {len(frame):,} ratings, {preset}"

@@ -122,9 +122,7 @@ PERTURBERS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("perturber", PERTURBERS)
 def test_exactly_the_planted_sensitivity_is_found(perturber: str) -> None:
-    (result,) = dhp.run(
-        f"mock/blind?{perturber}=1", "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None)
-    )
+    (result,) = dhp.run(f"mock/blind?{perturber}=1", "mini/summeval")
     assert {v.variant for v in result.variants if v.d >= 1} == {f"{perturber}.minor", f"{perturber}.major"}
     assert result.d_min == 0
     assert not result.d_min_variant.startswith(perturber)
@@ -135,15 +133,13 @@ def test_exactly_the_planted_sensitivity_is_found(perturber: str) -> None:
 def test_it_is_found_among_noise(seed: int) -> None:
     """Some of the ten others pass D = 1 by chance; after Holm's correction none does."""
     judge = "mock/blind?noise=1&step=0.5&reordering=1.5"
-    (result,) = dhp.run(judge, "mini/summeval", seed=seed, analysis=dhp.AnalysisConfig(resamples=None))
+    (result,) = dhp.run(judge, "mini/summeval", seed=seed)
     found = {v.variant for v in result.variants if v.p_holm <= 0.05}
     assert found == {"reordering.minor", "reordering.major"}
 
 
 def test_a_judge_that_prefers_damage_notices_nothing() -> None:
-    (result,) = dhp.run(
-        "mock/ideal?sensitivity=-1", "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None)
-    )
+    (result,) = dhp.run("mock/ideal?sensitivity=-1", "mini/summeval")
     assert max(v.d for v in result.variants) < 0.01
     assert max(c.effect for v in result.variants for c in v.metrics.values()) < 0
 
@@ -169,7 +165,7 @@ class Lowers:
 @pytest.mark.parametrize("dataset", ["mini/summeval", "mini/story_cloze", "mini/wmt22_zhen"])
 def test_planted_confusion_is_found(dataset: str) -> None:
     right, wrong = dhp.run(
-        [Lowers(True), Lowers(False)], dataset, analysis=dhp.AnalysisConfig(weights="design", resamples=None)
+        [Lowers(True), Lowers(False)], dataset, analysis=dhp.AnalysisConfig(weights="design")
     )
     for seen, confused in zip(right.variants, wrong.variants, strict=True):
         assert seen.d == pytest.approx(confused.d)
@@ -182,9 +178,7 @@ def test_planted_confusion_is_found(dataset: str) -> None:
 
 
 def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> None:
-    (found,) = dhp.run(
-        "mock/ideal?harmless=1", "mini/summeval", controls=True, analysis=dhp.AnalysisConfig(resamples=None)
-    )
+    (found,) = dhp.run("mock/ideal?harmless=1", "mini/summeval", controls=True)
     assert found.d_min >= 1
     assert [w.partition(":")[0].partition(" (")[0] for w in found.warnings] == [
         "control 'harmless' lowered the score"
@@ -194,12 +188,7 @@ def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> No
 
 
 def test_a_judge_that_lowers_the_same_text_again_is_flagged_too() -> None:
-    (found,) = dhp.run(
-        "mock/blind?identity=1&harmless=1",
-        "mini/summeval",
-        controls=True,
-        analysis=dhp.AnalysisConfig(resamples=None),
-    )
+    (found,) = dhp.run("mock/blind?identity=1&harmless=1", "mini/summeval", controls=True)
     assert len(found.warnings) == 2
     assert found.d_avg == 0
 
@@ -211,7 +200,6 @@ def test_a_judge_that_sees_damage_only_is_not_flagged(seed: int) -> None:
         "mock/noisy?samples=5",
         "mini/summeval",
         controls=True,
-        analysis=dhp.AnalysisConfig(resamples=None),
         seed=seed,
     )
     assert found.d_avg > 1

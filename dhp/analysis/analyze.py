@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MANY_MISSING = 0.05
 
 
-@takes_old_keywords("weights", "statistics", "combination", "resamples")
+@takes_old_keywords("weights", "statistics", "combination")
 def analyze(
     frame: "pd.DataFrame | str | Path",
     *,
@@ -144,7 +144,6 @@ def analyze_ratings(
         weights=config.weights.weights,
         levels=levels,
         **averages(tested.averaged),
-        ci={},
         at_100=tested.at_100,
         variants=tested.variants,
         controls=tested.controls,
@@ -228,7 +227,7 @@ def _averaged(
         return [], {}, NOTHING
     design = design_of(ratings, variants, config)
     rows, found = with_detection(ratings, variant_results(ratings, variants, design), design)
-    if config.interim or config.resamples is None or all(row.d is None for row in rows):
+    if config.interim or all(row.d is None for row in rows):
         return rows, {}, found
     return rows, at_standard_n(design, ratings.digest), found
 

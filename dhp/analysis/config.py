@@ -21,7 +21,6 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 Statistics = Literal["default", "paper", "sign-flip"]
-MOST_RESAMPLES = 100_000
 STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
 METHODS: Mapping[str, Method] = {"default": "exact", "paper": "scipy", "sign-flip": "sign-flip"}
 """Preset -> how each metric is tested."""
@@ -36,8 +35,6 @@ class ResolvedConfig:
     weights: Weights
     task: str | None
     """The task whose rows of the weights apply; None where they have no rows."""
-    resamples: int | None
-    """For intervals; None for none."""
     floor: float = FLOOR
     """Detection below which damage counts as missed."""
     interim: bool = False
@@ -61,10 +58,7 @@ class ResolvedConfig:
     @property
     def label(self) -> str:
         """For manifests: all that the figures depend on."""
-        found = (
-            f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|resamples:{self.resamples}"
-        )
-        return f"{found}|floor:{self.floor:g}"
+        return f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor:g}"
 
     def weight_row(self, perturber: str, metrics: Sequence[str]) -> list[float] | None:
         """The weights of the metrics under a perturber, which sum to 1; None for equal weights.
@@ -103,7 +97,7 @@ class AnalysisConfig:
     Raises
     ------
     InputError
-        For an unknown name, resamples or floor out of range, or a combination by which no run can stop.
+        For an unknown name, a floor out of range, or a combination by which no run can stop.
     """
 
     statistics: str = "default"
@@ -115,9 +109,6 @@ class AnalysisConfig:
     weights: str | None = None
     """Name or YAML file of the expert weights. Default: `design` where it covers all perturbers and metrics,
     else `uniform`."""
-    resamples: int | None = 2000
-    """Of the examples, by which a run decides that stops when variants are resolved (paired bootstrap over
-    examples). None leaves out the averages of D at 100 examples."""
     floor: float = FLOOR
     """Detection below which damage counts as missed, more than 0.5 and at most 1."""
     stop_when_resolved: bool = False
@@ -125,8 +116,6 @@ class AnalysisConfig:
     `dhp.run`: ratings that exist tell by themselves whether they come from such a run."""
 
     def __post_init__(self) -> None:
-        if self.resamples is not None and not 1 <= self.resamples <= MOST_RESAMPLES:
-            raise InputError(f"resamples: {self.resamples}; allowed: 1 to {MOST_RESAMPLES:,}, or None")
         if not 0.5 < self.floor <= 1:
             raise InputError(f"floor: {self.floor:g}; allowed: more than 0.5, at most 1")
         if self._combination() == "printed" and self.stop_when_resolved:
@@ -163,7 +152,6 @@ class AnalysisConfig:
             self._combination(),
             weights,
             task,
-            self.resamples,
             self.floor,
             self.stop_when_resolved,
         )
@@ -173,11 +161,16 @@ class AnalysisConfig:
 
 
 def takes_old_keywords(*names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function with a parameter `analysis` take fields of it as keywords, as in version 0.1."""
+    """Let a function with a parameter `analysis` take fields of it as keywords, as in version 0.1.
+
+    `resamples`, which served the intervals of D of that version, is taken too and has no effect.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def wrapper(*args: Any, **given: Any) -> R:
+            if given.pop("resamples", names) is not names:
+                warnings.warn("keyword resamples: has no effect any more", DeprecationWarning, stacklevel=2)
             old = {name: given.pop(name) for name in names if name in given}
             if old:
                 new = ", ".join(f"{name}={value!r}" for name, value in old.items())

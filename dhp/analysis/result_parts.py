@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from dhp.stats.response_style import Spread
@@ -76,10 +76,8 @@ class VariantResult:
     """Examples that have no text in this variant, of those that it got."""
     stopped_at: int | None = None
     """In a run that stops what is resolved, the number of examples after which this variant was and got no
-    more; None where it got all. p, D and their intervals are then adjusted for the interim analyses (see
-    `dhp.analysis.sequential`), those of single metrics are not."""
-    ci: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-    """Empty; see `Result.ci`."""
+    more; None where it got all. p and D are adjusted for the interim analyses, those of single metrics are
+    not; see `dhp.analysis.sequential`."""
     p_holm: float | None = None
     """p adjusted over the variants: bounds the chance of any false one among those noticed (Holm 1979)."""
     p_by: float | None = None

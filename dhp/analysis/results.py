@@ -51,9 +51,6 @@ class Result:
     effect_avg: float | None
     """Mean over levels of the mean effect within each level: unlike D it does not grow with N."""
     effect_avg_ew: float | None
-    ci: dict[str, tuple[float, float] | None]
-    """Empty: intervals of D and of effects were withdrawn, as they held the true figure too rarely. Those in
-    files of version 1 are left out when they are read."""
     at_100: dict[str, float | None]
     """The four averages as they would be on 100 examples: the mean over subsets; None where there are
     fewer."""
@@ -219,8 +216,7 @@ class Results(Sequence[Result]):
                     f"{place}: is no results file of this version; allowed: schema {EARLIER}, {SCHEMA}"
                 )
             fields = {name: value for name, value in each.items() if name != "schema"}
-            if each["schema"] == EARLIER:
-                fields = _without_intervals(fields)
+            fields = _without_intervals(fields)
             try:
                 result = _adapter().validate_json(json.dumps(fields), strict=True)
                 Signature.parse(result.signature)
@@ -236,11 +232,16 @@ class Results(Sequence[Result]):
         return cls(results)
 
 
-def _without_intervals(value: Any) -> Any:
-    """A result of version 1 without its intervals of D and of effects."""
-    if isinstance(value, dict):
-        return {key: {} if key == "ci" else _without_intervals(inner) for key, inner in value.items()}
-    return [_without_intervals(inner) for inner in value] if isinstance(value, list) else value
+def _without_intervals(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the intervals of D and of effects of earlier files: they held the true figure too rarely."""
+    found = {name: value for name, value in result.items() if name != "ci"}
+    for part in ("variants", "controls", "attacks"):
+        if isinstance(found.get(part), list):
+            found[part] = [
+                {name: value for name, value in row.items() if name != "ci"} if isinstance(row, dict) else row
+                for row in found[part]
+            ]
+    return found
 
 
 @cache

@@ -25,7 +25,7 @@ from dhp.stats.design import Design
 from dhp.stats.intervals import interval
 from dhp.stats.sequential import interim_sizes, settled_below
 
-_RESAMPLES = 2000  # for the decision, where no intervals are asked for
+_RESAMPLES = 2000  # for the decision
 
 
 def interim_numbers(examples: Collection[str], seed: int, dataset: str) -> dict[str, int]:
@@ -47,7 +47,7 @@ def resolved(ratings: RatingsArray, variants: Sequence[Variant], config: Resolve
 
     def is_resolved(v: int, name: str) -> bool:
         own = _own(ratings, design, v, name)
-        drawn = _drawn(own, name, config.resamples or _RESAMPLES)
+        drawn = _drawn(own, name, _RESAMPLES)
         excess = interim.boundary(interim.last[name]) - 1
         if float(drawn.point.d[0, 0]) - excess >= 1:
             return _low_end(drawn, ratings, name) > 1

@@ -52,8 +52,7 @@ def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
 @click.option("--to", required=True, metavar="BOARD", help="Folder of results files to add it to.")
 @click.option("--ratings", metavar="FILE", help="Its ratings; all figures are computed anew.")
 @click.option("--weights", metavar="FILE", help="Its expert weights, if they do not ship.")
-@click.option("--resamples", default=2000, metavar="K", help="With which its intervals were computed.")
-def add(file: str, to: str, ratings: str | None, weights: str | None, resamples: int) -> None:
+def add(file: str, to: str, ratings: str | None, weights: str | None) -> None:
     """Check a results file and add it to a board.
 
     FILE is a run folder or a results.json; the schema is schema.json in every site. With --ratings, and for a
@@ -63,7 +62,7 @@ def add(file: str, to: str, ratings: str | None, weights: str | None, resamples:
     """
     from dhp.leaderboard.add import add_results
 
-    for path in add_results(file, to, ratings=ratings, weights=weights, resamples=resamples):
+    for path in add_results(file, to, ratings=ratings, weights=weights):
         print(f"written: {printable(str(path))}")
 
 

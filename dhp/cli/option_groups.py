@@ -105,13 +105,6 @@ class StatisticsOptions:
     combination: str | None = option(
         "--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic; default: the preset's."
     )
-    resamples: int = option(
-        "--resamples",
-        default=2000,
-        metavar="K",
-        help="Draws by which --stop-when-resolved decides.",
-    )
-
     floor: float = option(
         "--floor", default=60.0, metavar="PERCENT", help="Detection below which damage counts as missed."
     )

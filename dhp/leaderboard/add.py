@@ -24,7 +24,6 @@ def add_results(
     *,
     ratings: str | Path | None = None,
     weights: str | None = None,
-    resamples: int = 2000,
 ) -> list[Path]:
     """Add the results in a file to a board, each as a file of its own; returns the files written.
 
@@ -41,8 +40,6 @@ def add_results(
         Their ratings: every figure that follows from them is computed anew and compared.
     weights
         Name or file of the expert weights, for results with other weights than those that ship.
-    resamples
-        With which the intervals were computed.
 
     Raises
     ------
@@ -63,7 +60,7 @@ def add_results(
         if entry.ratings is None:
             check_averages(entry)
         else:
-            check_figures(entry, columns, weights=weights, resamples=resamples)
+            check_figures(entry, columns, weights=weights)
     written = []
     for entry in entries:
         r = entry.result

@@ -22,7 +22,7 @@ from dhp.stats.verdict import FLOOR
 _FIGURES = (
     *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew"),
     *("effect_avg", "effect_avg_ew", "n", "ratings", "levels", "variants", "controls", "attacks", "curves"),
-    *("left_out", "ci", "at_100", "repeats", "styles", "halo", "warnings"),
+    *("left_out", "at_100", "repeats", "styles", "halo", "warnings"),
     *("detection", "controls_passed", "clusters"),
 )
 """Fields of a result that follow from its ratings, in the order in which they are compared."""
@@ -94,13 +94,12 @@ def check_averages(entry: Entry) -> None:
 
 
 def check_figures(
-    entry: Entry, columns: Collection[str] = (), *, weights: str | None = None, resamples: int | None = 2000
+    entry: Entry, columns: Collection[str] = (), *, weights: str | None = None, quick: bool = False
 ) -> None:
     """Raise `InputError` with the first figure of a result that does not follow from its ratings.
 
     Figures are the same within 1e-6 of their size. What the ratings do not know cannot be checked: the data,
-    the method, cost and usage, and levels where the ratings have none. A result without any interval passes,
-    one that lacks some of them does not.
+    the method, cost and usage, and levels where the ratings have none.
 
     Parameters
     ----------
@@ -110,33 +109,24 @@ def check_figures(
         Of the ratings: failures, rules and missing mass are compared where their columns are there.
     weights
         Name or file of the expert weights, for results with other weights than those that ship.
-    resamples
-        With which intervals were computed. None is quick, for runs of one's own: these are not compared,
-        weights are taken as the result states them, and its suite may be any.
+    quick
+        For runs of one's own: weights are taken as the result states them, and its suite may be any.
     """
-    if resamples is None:
-        entry = _without_intervals(entry)
-    computed = _computed(entry, weights, resamples)
+    computed = _computed(entry, weights, quick=quick)
     here, there = entry.result.to_dict(), computed.to_dict()
     fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
     if entry.result.detection is None:
         there = _without(there, _LATER)
         here = _without(here, _LATER)
         fields = [field for field in fields if field not in ("at_100", "warnings", *_LATER)]
+    elif not entry.result.at_100:
+        fields.remove("at_100")
     for field in fields:
         for where, said, found in _differences(field, here[field], there[field]):
-            drawn = "ci" in where.split(".")
-            hint = f"; other than {resamples} resamples need `resamples`" if drawn else ""
             raise InputError(
                 f"{entry.place}: model '{entry.result.model}' on '{entry.result.dataset}': {where} is "
-                f"{said}, but {found} follows from the ratings{hint}"
+                f"{said}, but {found} follows from the ratings"
             )
-
-
-def _without_intervals(entry: Entry) -> Entry:
-    r = entry.result
-    variants = tuple(replace(v, ci={}) for v in r.variants)
-    return replace(entry, result=replace(r, ci={}, at_100={}, variants=variants))
 
 
 def _without(value: Any, names: Collection[str]) -> Any:
@@ -146,7 +136,7 @@ def _without(value: Any, names: Collection[str]) -> Any:
     return [_without(inner, names) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Result:
+def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
     """The result that follows from the ratings, analysed as the given result says it was."""
     r, ratings = entry.result, entry.ratings
     assert ratings is not None
@@ -167,24 +157,24 @@ def _computed(entry: Entry, weights: str | None, resamples: int | None) -> Resul
         )
         for v in rated
     ]
-    config = _config(entry, variants, weights, resamples)
+    config = _config(entry, variants, weights, quick=quick)
     scales = {metric: Scale(min=low, max=high) for metric, (low, high) in r.scales.items()}
     return analyze_ratings(
         ratings,
         config,
         variants,
-        left_out=_left_out(r, {*levels, *ratings.variants, *(v.name for v in variants)}, resamples),
+        left_out=_left_out(r, {*levels, *ratings.variants, *(v.name for v in variants)}, quick=quick),
         levels=source,
         signature=r.signed,
         scales=scales,
     )
 
 
-def _left_out(result: Result, there: Collection[str], resamples: int | None) -> list[str]:
+def _left_out(result: Result, there: Collection[str], *, quick: bool) -> list[str]:
     """What it names as left out and is not there, and what else is lacking of its suite, if that ships."""
     named = [name for name in result.left_out if name not in there]
     suite = result.signed.names["suite"]
-    if resamples is None or suite not in DATASETS or any(parse_variant(name).dose for name in there):
+    if quick or suite not in DATASETS or any(parse_variant(name).dose for name in there):
         return named
     whole = read_suite(suite)
     return named + [v.name for v in whole.variants if v.name not in {*there, *named}]
@@ -197,12 +187,9 @@ def _source_of_levels(result: Result, *, with_column: bool) -> str:
     return result.levels if result.levels in allowed else allowed[-1]
 
 
-def _config(
-    entry: Entry, variants: list[Variant], weights: str | None, resamples: int | None
-) -> ResolvedConfig:
+def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick: bool) -> ResolvedConfig:
     """As the result says it was analysed; raises `InputError` where its signature says otherwise."""
     r, place, signed = entry.result, entry.place, entry.result.signed
-    quick = resamples is None
     if not quick and weights is None and r.weights not in weights_names():
         raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by `weights`")
     assert entry.ratings is not None
@@ -211,7 +198,6 @@ def _config(
         combination=r.combination,
         floor=FLOOR if r.floor is None else r.floor,
         weights="uniform" if quick else weights or r.weights,
-        resamples=resamples if r.ci or r.at_100 or any(v.ci for v in r.variants) else None,
         stop_when_resolved=entry.ratings.interim is not None,
     )
     task = None if entry.task == _UNKNOWN else entry.task

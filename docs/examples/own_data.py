@@ -21,6 +21,5 @@ if __name__ == "__main__":
         str(file),
         fields={"source": "ticket", "output": "summary"},
         metrics=[dhp.own_metric("usefulness", (1, 10))],
-        analysis=dhp.AnalysisConfig(resamples=200),
     )
     print(results)

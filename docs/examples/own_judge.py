@@ -11,8 +11,7 @@ def word_overlap(output: str, source: str) -> float:
 
 if __name__ == "__main__":
     settings = dhp.JudgeSettings(scale=(0, 1))
-    quick = dhp.AnalysisConfig(resamples=200)
-    results = dhp.run(word_overlap, "mini/summeval", judge_settings=settings, analysis=quick)
+    results = dhp.run(word_overlap, "mini/summeval", judge_settings=settings)
     print(results)
     for row in results.variants:
         print(f"{row.variant:32} {row.detection:4.0%}  {row.verdict}")

@@ -104,9 +104,7 @@ def test_several_variants_are_corrected_for() -> None:
 
 
 def test_a_judge_that_sees_nothing_confuses_nothing() -> None:
-    result = dhp.run(
-        "mock/blind?noise=1", "mini/summeval", analysis=dhp.AnalysisConfig(weights="design", resamples=None)
-    )[0]
+    result = dhp.run("mock/blind?noise=1", "mini/summeval", analysis=dhp.AnalysisConfig(weights="design"))[0]
     assert any((row.misplaced or 0) > 0.5 for row in result.variants), "of a drop that is chance"
     said = " ".join([*notes(result), *sentences(result)])
     assert not any((row.d or 0) >= 1 for row in result.variants)
@@ -116,9 +114,7 @@ def test_a_judge_that_sees_nothing_confuses_nothing() -> None:
 
 def test_what_was_resolved_early_is_not_compared_in_words() -> None:
     judge = "mock/noisy?sensitivity=0.4&random_typos=5"
-    result = dhp.run(
-        judge, "mini/story_cloze", analysis=dhp.AnalysisConfig(stop_when_resolved=True, resamples=None)
-    )[0]
+    result = dhp.run(judge, "mini/story_cloze", analysis=dhp.AnalysisConfig(stop_when_resolved=True))[0]
     said = " ".join(sentences(result))
     assert "1 of 6 variants were resolved early" in said
     assert "Strongest" not in said

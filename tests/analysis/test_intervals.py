@@ -34,7 +34,7 @@ def test_every_detection_has_its_interval(folder: Path) -> None:
     ]:
         assert 0 <= low <= value <= high <= 1
         assert low < high, "never of zero width"
-    assert result["ci"] == {}, "D has none"
+    assert "ci" not in result, "D has none"
     assert found["avg"] == pytest.approx(np.mean(list(found["levels"].values())))
     assert found["min"] == min(row["detection"] for row in result["variants"])
     assert found["min_variant"] in {row["variant"] for row in result["variants"]}
@@ -112,12 +112,6 @@ def test_failures_that_follow_the_damage_are_a_warning_with_bounds() -> None:
     low, high = row.detection_bounds
     assert low < row.detection < high
     assert high - low == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize("resamples", [0, -3, 100_001])
-def test_no_resamples_are_refused(resamples: int) -> None:
-    with pytest.raises(InputError, match=f"resamples: {resamples}; allowed: 1 to 100,000"):
-        dhp.run("mock/ideal", "mini/summeval", n=3, analysis=dhp.AnalysisConfig(resamples=resamples))
 
 
 def test_runs_of_different_size_are_re_expressed_for_a_hundred(folder: Path) -> None:

@@ -16,7 +16,7 @@ from dhp.runs.compare import compare_runs
 
 
 def found_words(model: str) -> set[str]:
-    result = dhp.run(model, "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None))[0]
+    result = dhp.run(model, "mini/summeval")[0]
     return {word for style in result.styles.values() for word in style.words}
 
 
@@ -36,11 +36,9 @@ def test_planted_styles_are_named(kind: str, words: set[str]) -> None:
 
 @pytest.mark.slow
 def test_without_a_scale_no_style_is_named(tmp_path: Path) -> None:
-    dhp.run("mock/harsh", "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "r")
-    unknown = dhp.analyze(tmp_path / "r/ratings.parquet", analysis=dhp.AnalysisConfig(resamples=None))[0]
-    known = dhp.analyze(
-        tmp_path / "r/ratings.parquet", suite="summeval", analysis=dhp.AnalysisConfig(resamples=None)
-    )[0]
+    dhp.run("mock/harsh", "mini/summeval", out=tmp_path / "r")
+    unknown = dhp.analyze(tmp_path / "r/ratings.parquet")[0]
+    known = dhp.analyze(tmp_path / "r/ratings.parquet", suite="summeval")[0]
     assert {style.words for style in unknown.styles.values()} == {None}
     assert all("harsh" in style.words for style in known.styles.values())
     assert any("response style: harsh" in note for note in notes(known))
@@ -58,31 +56,24 @@ class Halo:
 
 
 def test_a_halo_is_found() -> None:
-    result = dhp.run(Halo(), "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None))[0]
+    result = dhp.run(Halo(), "mini/summeval")[0]
     for side in ("originals", "degraded"):
         assert all(r == pytest.approx(1) for row in result.halo[side].values() for r in row.values())
     assert any("halo" in note for note in notes(result))
-    apart = dhp.run("mock/noisy?sensitivity=0", "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None))[
-        0
-    ]
+    apart = dhp.run("mock/noisy?sensitivity=0", "mini/summeval")[0]
     assert not any("halo" in note for note in notes(apart))
     assert abs(apart.halo["degraded"]["fluency"]["coherence"]) < 0.3
 
 
 def test_one_metric_has_no_halo() -> None:
-    assert (
-        dhp.run(
-            "mock/ideal", "mini/summeval", metrics=["fluency"], analysis=dhp.AnalysisConfig(resamples=None)
-        )[0].halo
-        == {}
-    )
+    assert dhp.run("mock/ideal", "mini/summeval", metrics=["fluency"])[0].halo == {}
 
 
 @pytest.mark.slow
 def test_judges_that_share_a_style_are_alike_on_originals_too(tmp_path: Path) -> None:
     """Mock judges know the same qualities of the originals; a judge of its own does not."""
     for name, model in (("a", "mock/ideal"), ("b", "mock/lenient"), ("c", Halo())):
-        dhp.run(model, "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / name)
+        dhp.run(model, "mini/summeval", out=tmp_path / name)
     (found,) = compare_runs([tmp_path / n for n in "abc"], resamples=20)
     for side in ("originals", "degraded"):
         table = found.shared_styles[side]

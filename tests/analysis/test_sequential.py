@@ -141,7 +141,7 @@ def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
         dhp.run(
             model,
             "mini/story_cloze",
-            analysis=dhp.AnalysisConfig(stop_when_resolved=stop, resamples=None),
+            analysis=dhp.AnalysisConfig(stop_when_resolved=stop),
             out=folder,
         )
     key = ["example", "variant", "metric", "sample"]

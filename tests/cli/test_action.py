@@ -45,7 +45,7 @@ def step(tmp_path: Path) -> Any:
 
 @pytest.mark.slow
 def test_a_run_is_made_and_held_against_limits(tmp_path: Path, step: Any) -> None:
-    benchmark = "--model mock/ideal --dataset mini/story_cloze --n 6 --resamples 10"
+    benchmark = "--model mock/ideal --dataset mini/story_cloze --n 6"
     made = step("Run", run="r", benchmark=benchmark)
     assert (made.returncode, (tmp_path / "r" / "results.json").is_file()) == (0, True), made.stderr
     held = step("Gate", run="r", min_d_min="1", min_detection="90")

@@ -25,7 +25,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_the_report_says_what_the_originals_are(dhp: Run, log: Path) -> None:
-    judge = ("--judge", "python:mine.py:judge", "--scale", "0..1", "--out", "run", "--resamples", "10")
+    judge = ("--judge", "python:mine.py:judge", "--scale", "0..1", "--out", "run")
     done = dhp("audit", log, *judge)
     assert done.code == 0, done.err
     assert "production texts, not references" in done.out
@@ -58,7 +58,7 @@ def test_errors_are_one_line(dhp: Run, log: Path, arguments: list[str], message:
 
 
 def test_verdicts_say_how_many_degraded_texts_still_pass(dhp: Run, log: Path) -> None:
-    judge = ("--judge", "python:mine.py:judge", "--scale", "0..1", "--threshold", "0.05", "--resamples", "10")
+    judge = ("--judge", "python:mine.py:judge", "--scale", "0..1", "--threshold", "0.05")
     done = dhp("audit", log, "--out", "run", *judge)
     assert "judge: 100% of the degraded texts still pass at 0.05, of the originals 100%" in done.out
     scores, verdicts = json.loads(Path("run/results.json").read_text())

@@ -7,7 +7,7 @@ import pytest
 
 from .conftest import Run
 
-ONE = ("--dataset", "mini/story_cloze", "--n", 12, "--resamples", 50, "--controls")
+ONE = ("--dataset", "mini/story_cloze", "--n", 12, "--controls")
 
 
 @pytest.fixture

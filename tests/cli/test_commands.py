@@ -211,7 +211,7 @@ def test_tables_fit_the_terminal(
     dhp: Run, finished: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    done = dhp("analyze", finished / "ratings.parquet", "--suite", "story_cloze", "--resamples", "50")
+    done = dhp("analyze", finished / "ratings.parquet", "--suite", "story_cloze")
     lines = [line.rstrip() for line in done.out.splitlines()]
     shown = [line for line in lines if re.search(r"\d%.* (noticed|undecided|missed)( |$)", line)]
     figures = [line for line in lines if line.startswith("    95 % ")]

@@ -20,13 +20,8 @@ SUMMARIES, STORIES = "mini/summeval", "mini/story_cloze"
 @pytest.fixture(scope="module")
 def results() -> library.Results:
     """Two results in which only the first misses a kind of damage."""
-    blind = library.run(
-        "mock/ideal?random_typos=0",
-        [SUMMARIES, STORIES],
-        n=8,
-        analysis=library.AnalysisConfig(resamples=None),
-    )
-    ideal = library.run("mock/ideal", STORIES, n=8, analysis=library.AnalysisConfig(resamples=None))[0]
+    blind = library.run("mock/ideal?random_typos=0", [SUMMARIES, STORIES], n=8)
+    ideal = library.run("mock/ideal", STORIES, n=8)[0]
     return library.Results([blind[0], replace(ideal, model=blind[0].model)])
 
 
@@ -99,7 +94,7 @@ def test_an_undefined_figure_fails(
 
 
 def rated(folder: Path, model: str, seed: int = 0) -> Path:
-    library.run(model, STORIES, out=folder, analysis=library.AnalysisConfig(resamples=None), seed=0)
+    library.run(model, STORIES, out=folder, seed=0)
     return folder
 
 
@@ -251,9 +246,7 @@ def test_a_way_of_asking_is_named_where_there_is_one(
 
 @pytest.mark.slow
 def test_doses_and_doubts(dhp: Run, tmp_path: Path, results: library.Results) -> None:
-    dosed = library.run(
-        "mock/ideal", SUMMARIES, n=6, doses=(1, 10), analysis=library.AnalysisConfig(resamples=None)
-    )
+    dosed = library.run("mock/ideal", SUMMARIES, n=6, doses=(1, 10))
     write(tmp_path / "dosed", dosed)
     refused = dhp("gate", "dosed", "--min-d-avg", "0")
     assert refused.code == 2

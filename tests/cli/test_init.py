@@ -25,7 +25,7 @@ def test_what_it_writes_runs(dhp: Run, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert "{ticket}" in (tmp_path / "p.txt").read_text()
     assert dhp("init", *GIVEN, *MORE).code == 2, "nothing is overwritten"
-    command = ("benchmark", "--config", "dhp.yaml", "--resamples", "20", "--cache", "c", "--json")
+    command = ("benchmark", "--config", "dhp.yaml", "--cache", "c", "--json")
     with stub_server() as url:
         ran = dhp(*command, "--base-url", url)
         other = dhp(*command, "--base-url", url, "--model", "openai/other")

@@ -28,18 +28,13 @@ from dhp.stats.verdict import VERDICTS
 from .conftest import Outcome, Run
 
 MODEL = ("--model", "baseline/surface")
-SMALL = ("--dataset", "mini/story_cloze", "--n", "8", "--resamples", "50", "--out", "r")
+SMALL = ("--dataset", "mini/story_cloze", "--n", "8", "--out", "r")
 EVIL = "a|b\\|c*d*_e_<script>x</script>[l](u)`$~\n# h &amp; \x1b[1m"
 
 
 @pytest.fixture(scope="module")
 def results() -> library.Results:
-    return library.run(
-        "baseline/surface",
-        ["mini/story_cloze", "mini/wmt22_deen"],
-        n=8,
-        analysis=library.AnalysisConfig(resamples=50),
-    )
+    return library.run("baseline/surface", ["mini/story_cloze", "mini/wmt22_deen"], n=8)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +45,6 @@ def probed() -> library.Results:
         judge,
         "mini/summeval",
         n=8,
-        analysis=library.AnalysisConfig(resamples=50),
         controls=True,
         attacks=True,
         doses=(1, 10),
@@ -202,7 +196,7 @@ def test_a_dry_run_has_no_results_to_print(dhp: Run) -> None:
 @pytest.mark.slow
 def test_analyze_in_every_form(dhp: Run, tmp_path: Path) -> None:
     benchmark(dhp, "--quiet")
-    command = ("analyze", tmp_path / "r" / "ratings.parquet", "--suite", "story_cloze", "--resamples", "50")
+    command = ("analyze", tmp_path / "r" / "ratings.parquet", "--suite", "story_cloze")
     (run,) = read_run(tmp_path / "r").results
     assert json.loads(dhp(*command, "--json").out)["d_avg"] == run.d_avg
     frame = pd.read_csv(io.StringIO(dhp(*command, "--csv").out))
@@ -284,9 +278,7 @@ def test_few_scores_that_move_are_said_where_something_was_missed(
 
 
 def test_one_note_for_all_that_hardly_move() -> None:
-    result = library.run(
-        "baseline/constant", "mini/summeval", n=8, analysis=library.AnalysisConfig(resamples=None)
-    )[0]
+    result = library.run("baseline/constant", "mini/summeval", n=8)[0]
     (note,) = [note for note in notes(result) if "few scores move" in note]
     assert note.endswith("(at most 0 of 8 pairs are not tied), and 9 more variants")
 

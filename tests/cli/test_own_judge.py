@@ -28,7 +28,7 @@ metrics:
 PROMPT = "Ticket ({priority}): {ticket}\nSummary: {summary}\nUsefulness from 1 to 10:"
 FIELDS = ("--field", "source=ticket", "--field", "output=summary")
 OWN = ("--metric", "usefulness", "--scale", "1..10", "--prompt-file", "prompt.txt")
-QUICK = ("--resamples", "20", "--samples", "1")
+QUICK = ("--samples", "1")
 
 
 @pytest.fixture(scope="module")

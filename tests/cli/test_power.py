@@ -53,8 +53,6 @@ def test_a_pilot_run(dhp: Run) -> None:
             "mock/noisy",
             "--dataset",
             "mini/story_cloze",
-            "--resamples",
-            "50",
             "--out",
             "pilot",
         ).code

@@ -48,7 +48,7 @@ def follower() -> Iterator[str]:
 
 
 WRITER = ("--perturb-model", "openai/writer", "--show", "1")
-OWN = ("--dataset", "memos.jsonl", "--task", "memo.yaml", "--resamples", "20")
+OWN = ("--dataset", "memos.jsonl", "--task", "memo.yaml")
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ WALK = r"""
 python -c "print('ticket;summary'); [print(f'Printer X{i} stopped on Monday and beeps, says Ann.;Printer X{i} of Ann stopped on Monday. It beeps.') for i in range(12)]" > tickets.csv
 printf 'Ticket: {ticket}\nSummary: {summary}\nUsefulness from 1 to 10:' > v1.txt
 printf 'Summary: {{summary}}\nOf this ticket: {{ticket}}\nHow useful is it, from 1 to 10?' > v2.txt
-OWN="--dataset tickets.csv --field source=ticket --field output=summary --metric usefulness --scale 1..10 --resamples 50 --samples 1"
+OWN="--dataset tickets.csv --field source=ticket --field output=summary --metric usefulness --scale 1..10 --samples 1"
 python -m dhp.benchmark --model openai/NAME --base-url $URL $OWN --prompt-file v1.txt --name mine --out runs/v1
 python -m dhp.benchmark --model openai/NAME --base-url $URL $OWN --prompt-file v2.txt --name mine --out runs/v2
 python -m dhp compare runs/v1 runs/v2 --allow protocol

@@ -15,24 +15,14 @@ def test_constant_judge_has_d_zero() -> None:
 
 @pytest.mark.slow
 def test_random_judge_is_seeded_and_blind() -> None:
-    frames = [
-        dhp.run(
-            "baseline/random", "mini/story_cloze", seed=s, analysis=dhp.AnalysisConfig(resamples=None)
-        ).to_frame()
-        for s in (0, 0, 1)
-    ]
+    frames = [dhp.run("baseline/random", "mini/story_cloze", seed=s).to_frame() for s in (0, 0, 1)]
     one, same, other = frames
     assert one.equals(same)
     assert not one.equals(other)
     d = [
         v.d
         for seed in range(12)
-        for r in dhp.run(
-            "baseline/random",
-            "mini/answer_equivalence",
-            seed=seed,
-            analysis=dhp.AnalysisConfig(resamples=None),
-        )
+        for r in dhp.run("baseline/random", "mini/answer_equivalence", seed=seed)
         for v in r.variants
     ]
     assert np.mean(np.array(d) >= 1) < 0.15, "near the nominal 5 to 7 per cent of a true null"

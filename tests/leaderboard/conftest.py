@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from dhp import AnalysisConfig, run
+from dhp import run
 from tests.cli.conftest import dhp  # noqa: F401  a fixture
 
 DATASETS = ("mini/summeval", "mini/answer_equivalence")
 MODELS = {"good": "mock/ideal", "noisy": "mock/noisy", "blind": "mock/blind"}
-RESAMPLES = 200
 Edit = Callable[[dict[str, Any]], object]
 
 
@@ -22,7 +21,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of three runs over two datasets."""
     folder = tmp_path_factory.mktemp("runs")
     for name, model in MODELS.items():
-        run(model, list(DATASETS), out=folder / name, analysis=AnalysisConfig(resamples=RESAMPLES))
+        run(model, list(DATASETS), out=folder / name)
     return folder
 
 

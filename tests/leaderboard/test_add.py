@@ -19,7 +19,7 @@ from dhp.core.specs import Task
 from dhp.leaderboard.add import add_results
 from dhp.leaderboard.load import read_entries
 
-from .conftest import RESAMPLES, signed
+from .conftest import signed
 
 Result = dict[str, Any]
 
@@ -27,13 +27,13 @@ Result = dict[str, Any]
 @pytest.mark.slow
 def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
     file, ratings = runs / "noisy" / "results.json", runs / "noisy" / "ratings.parquet"
-    written = add_results(file, tmp_path / "board", ratings=ratings, resamples=RESAMPLES)
+    written = add_results(file, tmp_path / "board", ratings=ratings)
     assert [path.parent for path in written] == [tmp_path / "board"] * 2
     assert [json.loads(path.read_text()) for path in written] == json.loads(file.read_text())
     pd.read_parquet(ratings).to_csv(tmp_path / "ratings.csv", index=False)
     csv = tmp_path / "ratings.csv"
-    assert add_results(file, tmp_path / "board", ratings=csv, resamples=RESAMPLES) == written
-    assert add_results(runs / "noisy", tmp_path / "board", resamples=RESAMPLES) == written
+    assert add_results(file, tmp_path / "board", ratings=csv) == written
+    assert add_results(runs / "noisy", tmp_path / "board") == written
     assert len(read_entries([tmp_path / "board"])) == 2
 
 
@@ -63,7 +63,6 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r.update(missing_mass=0.5), "missing_mass is 0.5, but None"),
         (lambda r: r.update(left_out=["random_typos.minor"]), "left_out is"),
         (lambda r: r.update(levels="none"), "levels is none, but suite"),
-        (lambda r: r["ci"].update(d_avg=[3.0, 4.0]), r"ci.d_avg is \(3.0, 4.0\)"),
         (lambda r: r["at_100"].update(d_avg=3.0), "at_100.d_avg is 3.0, but None"),
         (lambda r: r["detection"].update(avg=0.99), "detection.avg is 0.99"),
         (lambda r: r["variants"][0].update(verdict="missed"), "variants.random_deletions.minor.verdict is"),
@@ -75,7 +74,7 @@ def test_figures_that_do_not_follow_from_the_ratings_are_refused(
 ) -> None:
     file = edited("edited.json", change)
     with pytest.raises(InputError, match=message) as caught:
-        add_results(file, tmp_path / "board", ratings=runs / "noisy" / "ratings.parquet", resamples=RESAMPLES)
+        add_results(file, tmp_path / "board", ratings=runs / "noisy" / "ratings.parquet")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "board").exists()
 
@@ -84,18 +83,18 @@ def test_figures_that_do_not_follow_from_the_ratings_are_refused(
 def test_probes_curves_and_other_ways_of_analysis_can_be_checked(tmp_path: Path) -> None:
     config = dhp.AnalysisConfig
     ways: list[dict[str, Any]] = [
-        {"controls": True, "attacks": True, "analysis": config(statistics="paper", resamples=None)},
-        {"doses": (2, 8), "analysis": config(weights="uniform", resamples=RESAMPLES)},
-        {"analysis": config(stop_when_resolved=True, resamples=RESAMPLES)},
+        {"controls": True, "attacks": True, "analysis": config(statistics="paper")},
+        {"doses": (2, 8), "analysis": config(weights="uniform")},
+        {"analysis": config(stop_when_resolved=True)},
         {
             "metrics": ["answer_quality"],
-            "analysis": config(combination="hmp-asymptotic", resamples=RESAMPLES),
+            "analysis": config(combination="hmp-asymptotic"),
         },
     ]
     for number, way in enumerate(ways):
         run = tmp_path / str(number)
         dhp.run("mock/noisy", "mini/answer_equivalence", out=run, **way)
-        assert add_results(run, tmp_path / "board", resamples=RESAMPLES)
+        assert add_results(run, tmp_path / "board")
     assert len(read_entries([tmp_path / "board"])) == len(ways)
 
 
@@ -108,25 +107,23 @@ def test_weights_that_do_not_ship_are_asked_for(tmp_path: Path) -> None:
     dhp.run(
         "mock/noisy",
         "mini/summeval",
-        analysis=dhp.AnalysisConfig(weights=str(file), resamples=RESAMPLES),
+        analysis=dhp.AnalysisConfig(weights=str(file)),
         out=tmp_path / "run",
     )
     with pytest.raises(InputError, match="weights 'own' do not ship with dhp; give their file by `weights`"):
-        add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES)
-    assert add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES, weights=str(file))
+        add_results(tmp_path / "run", tmp_path / "board")
+    assert add_results(tmp_path / "run", tmp_path / "board", weights=str(file))
     file.write_text(file.read_text().replace("0.7", "0.5").replace("fluency: 0.1", "fluency: 0.3"))
     with pytest.raises(InputError, match=r"weights are 'own.v1@.*', not 'own.v1@"):
-        add_results(tmp_path / "run", tmp_path / "board", resamples=RESAMPLES, weights=str(file))
+        add_results(tmp_path / "run", tmp_path / "board", weights=str(file))
 
 
 def test_ratings_without_names_fit_the_only_result(runs: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    dhp.run(
-        "mock/noisy", "mini/answer_equivalence", out=run, analysis=dhp.AnalysisConfig(resamples=RESAMPLES)
-    )
+    dhp.run("mock/noisy", "mini/answer_equivalence", out=run)
     table = pd.read_parquet(run / "ratings.parquet")
     table[["example", "variant", "metric", "score", "status"]].to_csv(tmp_path / "r.csv", index=False)
-    assert add_results(run / "results.json", tmp_path / "b", ratings=tmp_path / "r.csv", resamples=RESAMPLES)
+    assert add_results(run / "results.json", tmp_path / "b", ratings=tmp_path / "r.csv")
 
 
 def test_the_newer_result_stays_on_the_board(
@@ -183,8 +180,8 @@ def broken(result: Result) -> dict[str, Result]:
         "true for a number": but(d_avg=True),
         "fraction for a count": but(n=24.5),
         "number for text": but(model=7),
-        "one end": but(ci={"d_avg": [1.0]}),
-        "three ends": but(ci={"d_avg": [1.0, 2.0, 3.0]}),
+        "one end": but(detection={**result["detection"], "ci": {"avg": [0.5]}}),
+        "three ends": but(detection={**result["detection"], "ci": {"avg": [0.5, 0.6, 0.7]}}),
         "combination": but(combination="mean"),
         "variants": but(variants={}),
         "variant": but(variants=[{**first, "d": [1]}]),
@@ -222,13 +219,11 @@ def test_a_board_must_be_a_folder(runs: Path, tmp_path: Path) -> None:
         add_results(runs / "good", tmp_path / "board")
 
 
-def test_a_result_without_any_interval_is_taken(
+def test_a_result_without_averages_at_100_is_taken(
     runs: Path, tmp_path: Path, edited: Callable[..., Path]
 ) -> None:
     def change(result: Result) -> None:
-        result.update(ci={}, at_100={})
-        for variant in result["variants"]:
-            variant["ci"] = {}
+        result.update(at_100={})
 
     assert add_results(
         edited("none.json", change), tmp_path / "board", ratings=runs / "noisy" / "ratings.parquet"
@@ -257,7 +252,7 @@ class Careless:
 @pytest.mark.parametrize("field", ["warnings", "failures", "rules", "missing_mass"])
 def test_what_makes_figures_doubtful_cannot_be_taken_away(tmp_path: Path, field: str) -> None:
     run = tmp_path / "run"
-    dhp.run(Careless(), "mini/answer_equivalence", out=run, analysis=dhp.AnalysisConfig(resamples=None))
+    dhp.run(Careless(), "mini/answer_equivalence", out=run)
     result = json.loads((run / "results.json").read_text())
     assert result[field]
     file = tmp_path / "edited.json"
@@ -274,9 +269,7 @@ def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -
     table = pd.read_parquet(runs / "noisy" / "ratings.parquet")
     table = table[(table["dataset"] == "mini/summeval") & (table["variant"] != "random_typos.minor")]
     table.to_csv(tmp_path / "r.csv", index=False)
-    found = dhp.analyze(
-        tmp_path / "r.csv", suite="summeval", analysis=dhp.AnalysisConfig(resamples=None)
-    ).to_dict()
+    found = dhp.analyze(tmp_path / "r.csv", suite="summeval").to_dict()
     for left_out, taken in ((["random_typos.minor"], True), ([], False)):
         (tmp_path / "r.json").write_text(json.dumps(found | {"left_out": left_out}))
         if taken:
@@ -289,9 +282,7 @@ def test_variants_that_were_left_out_must_be_named(runs: Path, tmp_path: Path) -
 def test_results_of_a_table_without_levels_can_be_checked(runs: Path, tmp_path: Path) -> None:
     table = pd.read_parquet(runs / "noisy" / "ratings.parquet").drop(columns="level")
     table.to_csv(tmp_path / "r.csv", index=False)
-    found = dhp.analyze(
-        tmp_path / "r.csv", analysis=dhp.AnalysisConfig(weights="uniform", resamples=None)
-    ).to_dict()
+    found = dhp.analyze(tmp_path / "r.csv", analysis=dhp.AnalysisConfig(weights="uniform")).to_dict()
     assert {result["levels"] for result in found} == {"none"}
     (tmp_path / "r.json").write_text(json.dumps(found))
     assert add_results(tmp_path / "r.json", tmp_path / "board", ratings=tmp_path / "r.csv")

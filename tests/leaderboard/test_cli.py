@@ -19,9 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small run."""
     folder = tmp_path_factory.mktemp("runs") / "one"
-    library.run(
-        "mock/noisy", "mini/answer_equivalence", out=folder, analysis=library.AnalysisConfig(resamples=50)
-    )
+    library.run("mock/noisy", "mini/answer_equivalence", out=folder)
     return folder
 
 
@@ -32,7 +30,7 @@ def test_from_a_run_to_a_board_to_a_site(dhp: Run, run: Path, tmp_path: Path) ->
     assert done.out == "direct/index.html: 1 result in 1 table\n"
     done = dhp(
         *("leaderboard", "add", run / "results.json", "--to", "board"),
-        *("--ratings", run / "ratings.parquet", "--resamples", "50"),
+        *("--ratings", run / "ratings.parquet"),
     )
     assert done.code == 0
     assert done.out.startswith("written: board/mock-noisy-none-mini-answer-equivalence-")

@@ -173,7 +173,7 @@ def test_markup_in_names_stays_text(edited: Callable[..., Path], tmp_path: Path)
 
 def test_results_without_variants_have_a_page(edited: Callable[..., Path], tmp_path: Path) -> None:
     empty: dict[str, object] = dict.fromkeys(("d_avg", "d_min", "d_avg_ew", "d_min_ew"))
-    file = edited("some.json", lambda r: r.update(empty, variants=[], ci={}, detection=None))
+    file = edited("some.json", lambda r: r.update(empty, variants=[], detection=None))
     write_site(make_tables(read_entries([file])), tmp_path / "site")
     (row,) = [row for row in Document(tmp_path / "site" / "index.html").rows if "–" in row[0]]
     assert row[3:9] == ["–"] * 6

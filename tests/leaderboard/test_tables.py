@@ -129,7 +129,7 @@ def test_protocols_stand_in_one_table(runs: Path, edited: Callable[..., Path]) -
 
 def test_undefined_scores_have_no_rank(runs: Path, edited: Callable[..., Path]) -> None:
     def change(result: dict[str, Any]) -> None:
-        result.update(model="own/failed", d_avg=None, ci={})
+        result.update(model="own/failed", d_avg=None)
         result["detection"].update(avg=None)
 
     entries = read_entries([runs / "noisy" / "results.json", edited("other.json", change)])
@@ -311,7 +311,7 @@ def test_a_run_with_weights_of_its_own_is_read(tmp_path: Path) -> None:
     dhp.run(
         "mock/noisy",
         "mini/summeval",
-        analysis=dhp.AnalysisConfig(weights=str(file), resamples=None),
+        analysis=dhp.AnalysisConfig(weights=str(file)),
         out=tmp_path / "run",
     )
     (entry,) = read_entries([tmp_path / "run"])

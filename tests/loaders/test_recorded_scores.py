@@ -9,8 +9,6 @@ import dhp
 from dhp.core.errors import InputError
 from dhp.loaders.recorded_scores import read_recorded_scores
 
-QUICK = dhp.AnalysisConfig(resamples=None)
-
 
 def test_bump_scores_are_one_model_a_metric(tmp_path: Path) -> None:
     rows = [
@@ -51,7 +49,7 @@ def test_the_better_output_of_llmbar_is_the_original(
         ["p0", "Natural", 2.0],
         ["p1", "original", pytest.approx(float("nan"), nan_ok=True)],
     ]
-    found = dhp.analyze(frame, analysis=QUICK)
+    found = dhp.analyze(frame)
     assert (found.ratings["scored"], found.ratings["unparsed"], found.ratings["failed"]) == (3, 1, 0)
     assert "1 rows have no score" in caplog.text
     assert read_recorded_scores("llmbar", tmp_path / "answers-m.jsonl").equals(frame)
@@ -70,7 +68,7 @@ def test_errors(tmp_path: Path) -> None:
 @pytest.mark.realdata
 def test_recorded_ratings_of_llmbar(real: Path) -> None:
     frame = read_recorded_scores("llmbar", real / "llmbar")
-    results = dhp.analyze(frame[frame["protocol"] == "Rating"], analysis=QUICK)
+    results = dhp.analyze(frame[frame["protocol"] == "Rating"])
     d = {r.model: {v.variant: round(v.d or 0, 2) for v in r.variants} for r in results}
     kinds = ("GPTInst", "GPTOut", "Manual", "Neighbor", "Natural")
     assert d["GPT-4"] == dict(zip(kinds, (11.96, 2.73, 5.35, 10.11, 16.32), strict=True))
@@ -83,6 +81,6 @@ def test_recorded_ratings_of_llmbar(real: Path) -> None:
 def test_recorded_scores_of_bump(real: Path) -> None:
     frame = read_recorded_scores("bump", real / "bump" / "task1_dataset.json")
     chosen = frame[frame["model"].isin(["QAFactEval", "CoCo", "DAE"])]
-    d = {r.model: [v.d or 0 for v in r.variants] for r in dhp.analyze(chosen, analysis=QUICK)}
+    d = {r.model: [v.d or 0 for v in r.variants] for r in dhp.analyze(chosen)}
     ends = {model: (round(min(each), 1), round(max(each), 1)) for model, each in d.items()}
     assert ends == {"QAFactEval": (4.5, 19.7), "CoCo": (11.2, 20.9), "DAE": (11.4, 19.8)}

@@ -339,10 +339,9 @@ def test_data_of_ones_own_get_rules_for_any_language(tmp_path: Path) -> None:
         assert {v.level for v in made.variants} == {"character", "word", "sentence"}
         assert len(made.variants) == 18
         assert all(t.text for t in made.texts)
-    plain = dhp.AnalysisConfig(resamples=None)
-    result = dhp.run("mock/ideal", file, task="translation", analysis=plain, out=tmp_path / "run")
+    result = dhp.run("mock/ideal", file, task="translation", out=tmp_path / "run")
     assert (len(result.variants), result.weights) == (18, "design")
-    table = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="general", analysis=plain)
+    table = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="general")
     assert [v.d for v in table.variants] == [v.d for v in result.variants]
     with pytest.raises(InputError, match=r"own.jsonl': say what its texts are by `task`"):
         dhp.perturb_datasets(file, suite="general")

@@ -23,7 +23,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "mini/summeval",
         out=folder,
         n=8,
-        analysis=dhp.AnalysisConfig(weights="uniform", resamples=None),
+        analysis=dhp.AnalysisConfig(weights="uniform"),
     )
     return read_run(folder)
 

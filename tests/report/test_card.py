@@ -13,12 +13,7 @@ from dhp.report.card import FALSE_ALARM, card_json, card_markdown, card_page, ca
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return dhp.run(
-        "baseline/surface",
-        "mini/story_cloze",
-        controls=True,
-        analysis=dhp.AnalysisConfig(resamples=None),
-    )
+    return dhp.run("baseline/surface", "mini/story_cloze", controls=True)
 
 
 def test_every_variant_and_control_stands_once_with_its_figures(results: Results) -> None:
@@ -52,11 +47,10 @@ def test_the_json_fits_its_schema_and_the_page_holds_every_limit(results: Result
 
 
 def test_two_judges_have_a_card_each_and_datasets_share_one() -> None:
-    none = dhp.AnalysisConfig(resamples=None)
     several = [
         result
         for judge in ("mock/ideal", "mock/blind")
-        for result in dhp.run(judge, ["mini/story_cloze", "mini/answer_equivalence"], analysis=none)
+        for result in dhp.run(judge, ["mini/story_cloze", "mini/answer_equivalence"])
     ]
     ideal, blind = judge_cards(several)
     assert list(ideal.examples) == ["mini/story_cloze", "mini/answer_equivalence"]

@@ -59,7 +59,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         [Moody(), "baseline/surface"],
         "mini/summeval",
         controls=True,
-        analysis=dhp.AnalysisConfig(resamples=None),
         out=folder,
     )
     return read_run(folder)

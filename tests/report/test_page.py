@@ -284,7 +284,7 @@ def test_the_reading_names_what_is_missed(plain: Run, pages: dict[str, str]) -> 
 
 def test_what_is_undefined_is_no_zero(plain: Run) -> None:
     first = plain.results[1]
-    gone = replace(first.variants[0], d=None, d_ew=None, p=None, p_ew=None, ci={}, detection=None)
+    gone = replace(first.variants[0], d=None, d_ew=None, p=None, p_ew=None, detection=None)
     page = html_report(
         replace(plain, results=dhp.Results([replace(first, variants=(gone, *first.variants[1:]))]))
     )

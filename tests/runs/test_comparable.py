@@ -14,8 +14,7 @@ from dhp.runs.comparable import ALLOWABLE, differences, same_judge
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    quick = dhp.AnalysisConfig(resamples=None)
-    return dhp.run("mock/ideal", "mini/story_cloze", n=6, analysis=quick)[0]
+    return dhp.run("mock/ideal", "mini/story_cloze", n=6)[0]
 
 
 def edited(result: Result, **parts: str) -> Result:

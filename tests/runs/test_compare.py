@@ -127,7 +127,6 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
             model,
             str(tmp_path / "short.jsonl"),
             suite="summeval",
-            analysis=dhp.AnalysisConfig(resamples=None),
             out=tmp_path / name,
         )
         impossible = [v.variant for v in result.variants if v.not_applicable == 6]
@@ -143,7 +142,7 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
     [
         ({"doses": (5, 10)}, "a run with doses compares with no other; allowed: runs without `doses`"),
         (
-            {"analysis": dhp.AnalysisConfig(stop_when_resolved=True, resamples=None)},
+            {"analysis": dhp.AnalysisConfig(stop_when_resolved=True)},
             "a run that stopped early compares with no other; allowed: runs without `stop_when_resolved`",
         ),
     ],
@@ -173,7 +172,6 @@ def test_many_judges_can_still_be_told_apart(tmp_path: Path) -> None:
             model,
             DATASET,
             metrics=["fluency"],
-            analysis=dhp.AnalysisConfig(resamples=None),
             out=tmp_path / name,
         )
     (good,), (floor,) = (read_run(tmp_path / name).rated for name in ("good", "floor"))
@@ -196,10 +194,8 @@ def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -
                         c.example, c.variant, m.name, 0, None if mute else 3, "failed" if mute else "scored"
                     )
 
-    dhp.run(Silent(), DATASET, analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "silent")
-    dhp.run(
-        "mock/noisy?unparsable=1", DATASET, analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "mute"
-    )
+    dhp.run(Silent(), DATASET, out=tmp_path / "silent")
+    dhp.run("mock/noisy?unparsable=1", DATASET, out=tmp_path / "mute")
     for folder, judge, metric, variant in (
         ("silent", "own/silent", "fluency", "wrong_ending"),
         ("mute", r"mock/noisy\?unparsable=1", "coherence", "random_deletions"),
@@ -221,12 +217,9 @@ def test_a_dataset_of_one_judge_is_left_out_and_named(
         "mock/ideal",
         ["mini/story_cloze", "mini/wmt22_deen"],
         n=6,
-        analysis=dhp.AnalysisConfig(resamples=None),
         out=tmp_path / "a",
     )
-    dhp.run(
-        "mock/harsh", "mini/story_cloze", n=6, analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "b"
-    )
+    dhp.run("mock/harsh", "mini/story_cloze", n=6, out=tmp_path / "b")
     (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=10)
     assert caplog.messages == ["dataset 'mini/wmt22_deen' has one judge only and is left out"]
     assert found.dataset == "mini/story_cloze"

@@ -10,9 +10,8 @@ import dhp
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
-    quick = dhp.AnalysisConfig(resamples=20)
     for name, model in (("old", "mock/ideal"), ("new", "mock/blind")):
-        dhp.run(model, "mini/story_cloze", n=8, out=folder / name, analysis=quick)
+        dhp.run(model, "mini/story_cloze", n=8, out=folder / name)
     return folder
 
 

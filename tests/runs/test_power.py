@@ -91,7 +91,7 @@ def test_dials_of_a_mock_judge_make_variants() -> None:
 @pytest.fixture(scope="module")
 def pilot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "pilot"
-    dhp.run(PILOT, "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None), out=folder)
+    dhp.run(PILOT, "mini/summeval", out=folder)
     return folder
 
 
@@ -123,7 +123,7 @@ def test_a_pilot_is_tested_as_the_run_was(pilot: Path, tmp_path: Path) -> None:
     dhp.run(
         PILOT,
         "mini/summeval",
-        analysis=dhp.AnalysisConfig(statistics="paper", resamples=None),
+        analysis=dhp.AnalysisConfig(statistics="paper"),
         out=tmp_path / "paper",
     )
     question = Question(runs=100)
@@ -150,7 +150,7 @@ def test_a_metric_without_a_pair_leaves_power_undefined(tmp_path: Path) -> None:
                         c.example, c.variant, m.name, 0, None if mute else 3, "failed" if mute else "scored"
                     )
 
-    dhp.run(Silent(), "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None), out=tmp_path / "run")
+    dhp.run(Silent(), "mini/summeval", out=tmp_path / "run")
     (found,) = power_of_runs([tmp_path / "run"], Question(runs=10))
     undefined = row(found, "reordering.minor")
     assert (undefined.d, undefined.effect, undefined.miss, undefined.n_80) == (None,) * 4
@@ -188,13 +188,13 @@ def test_a_pilot_that_stopped_early_speaks_of_what_it_asked(tmp_path: Path) -> N
     dhp.run(
         judge,
         data,
-        analysis=dhp.AnalysisConfig(stop_when_resolved=True, resamples=None),
+        analysis=dhp.AnalysisConfig(stop_when_resolved=True),
         out=tmp_path / "less",
     )
     dhp.run(
         judge,
         data,
-        analysis=dhp.AnalysisConfig(combination="hmp-asymptotic", resamples=None),
+        analysis=dhp.AnalysisConfig(combination="hmp-asymptotic"),
         out=tmp_path / "all",
     )
     (less,), (every,) = (power_of_runs([tmp_path / name]) for name in ("less", "all"))

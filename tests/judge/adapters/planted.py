@@ -11,7 +11,6 @@ from dhp.core.records import ORIGINAL
 
 DATASET = "mini/summeval"
 _SAYS_NOTHING = dhp.JudgeSettings()
-_QUICK = dhp.AnalysisConfig(resamples=None)
 
 
 @cache
@@ -43,7 +42,7 @@ def check_planted(
     judge: object, settings: dhp.JudgeSettings = _SAYS_NOTHING, *, unparsed: int = 2, failed: int = 1
 ) -> dhp.Result:
     """Run the judge on the set: D and failures must be as planted."""
-    (found,) = dhp.run(judge, DATASET, judge_settings=settings, analysis=_QUICK)
+    (found,) = dhp.run(judge, DATASET, judge_settings=settings)
     d = {v.variant: v.d for v in found.variants}
     all_fell = math.log(2) / -math.log(0.05)  # of n pairs: p = 2 ** -n
     assert d["random_typos.major"] == pytest.approx(24 * all_fell)

@@ -88,7 +88,7 @@ def test_deepeval_g_eval(monkeypatch: pytest.MonkeyPatch) -> None:
         evaluation_params=[case.SingleTurnParams.ACTUAL_OUTPUT],
         model=Stub(),
     )
-    (found,) = dhp.run(judge, "mini/summeval", analysis=dhp.AnalysisConfig(resamples=None))
+    (found,) = dhp.run(judge, "mini/summeval")
     assert found.ratings["failed"] == 3
     assert found.failures == {"RuntimeError: planted": 3}
     d = {v.variant: v.d or 0 for v in found.variants}

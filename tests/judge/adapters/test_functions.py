@@ -210,7 +210,7 @@ def test_verdicts_by_a_threshold_cost_no_further_call() -> None:
         return 0.7 if "original" in outputs else 0.4
 
     settings = JudgeSettings(scale=(0, 1), threshold=0.5)
-    found = dhp.run(judge, "mini/summeval", n=4, judge_settings=settings, analysis=_QUICK)
+    found = dhp.run(judge, "mini/summeval", n=4, judge_settings=settings)
     assert [r.protocol for r in found] == ["none", "pass@0.5"]
     assert len(calls) == len(set(calls))
     task, ratings = rated(judge, settings)
@@ -220,9 +220,6 @@ def test_verdicts_by_a_threshold_cost_no_further_call() -> None:
     assert {(r.variant, r.score) for r in turned} == {("original", 0.0), ("typos", 1.0)}
     with pytest.raises(InputError, match="threshold` 2: lies off the scale"):
         rated(judge, JudgeSettings(scale=(0, 1), threshold=2))
-
-
-_QUICK = dhp.AnalysisConfig(resamples=None)
 
 
 def test_low_scores_may_be_good() -> None:
@@ -379,7 +376,7 @@ def planted(drop: Mapping[str, float]) -> Callable[..., Any]:
 
 def test_d_is_as_planted() -> None:
     judge = planted({"random_typos": 0.3, "reordering": -0.05})
-    found = dhp.run(judge, "mini/summeval", judge_settings=UNIT, analysis=_QUICK)
+    found = dhp.run(judge, "mini/summeval", judge_settings=UNIT)
     d = {v.variant: v.d for v in found.variants}
     full = 24 * math.log(2) / -math.log(0.05)  # all 24 pairs fell: p = 2 ** -24
     assert d["random_typos.minor"] == pytest.approx(full)

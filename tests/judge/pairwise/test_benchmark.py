@@ -46,7 +46,7 @@ def test_other_values_are_no_two_order_scores() -> None:
 
 
 def benchmark(command: Run, url: str, *more: str) -> dict[str, object]:
-    given = ("--model", "openai/stub", "--base-url", url, "--cache", "cache", "--resamples", "50")
+    given = ("--model", "openai/stub", "--base-url", url, "--cache", "cache")
     done = command("benchmark", "--dataset", "mini/story_cloze", "--n", "8", *given, "--json", *more)
     assert done.code == 0, done.err
     found = json.loads(done.out)
@@ -99,25 +99,20 @@ def prefers_whole_words(prompt: str) -> str:
 
 def test_by_metric_and_beside_pointwise(command: Run) -> None:
     more = ("--model", "mock/noisy", "--protocol", "dhp", "--protocol", "choose", "--metric", "coherence")
-    done = command("benchmark", "--dataset", "mini/story_cloze", *more, "--resamples", "50", "--out", "x")
+    done = command("benchmark", "--dataset", "mini/story_cloze", *more, "--out", "x")
     assert done.code == 0
     assert "mock/noisy  ·  none beside pairwise:compared" in done.out
     pointwise, pairwise = dhp.run(
-        "mock/noisy", "mini/story_cloze", protocol=["dhp", "choose"], metrics=["coherence"], analysis=FAST
+        "mock/noisy", "mini/story_cloze", protocol=["dhp", "choose"], metrics=["coherence"]
     )
     for one, other in zip(pointwise.variants, pairwise.variants, strict=True):
         assert one.detection == other.detection, "the same ratings, compared"
     assert pairwise.statistics == "sign-flip"
 
 
-FAST = dhp.AnalysisConfig(resamples=None)
-
-
 def test_ratings_of_comparisons_are_analysed_again(tmp_path: Path) -> None:
-    (made,) = dhp.run(
-        "mock/noisy", "mini/story_cloze", protocol="choose", analysis=FAST, out=tmp_path / "run"
-    )
-    analysis = dhp.AnalysisConfig(resamples=None, statistics="sign-flip")
+    (made,) = dhp.run("mock/noisy", "mini/story_cloze", protocol="choose", out=tmp_path / "run")
+    analysis = dhp.AnalysisConfig(statistics="sign-flip")
     (again,) = dhp.analyze(str(tmp_path / "run" / "ratings.parquet"), analysis=analysis)
     assert [v.d for v in again.variants] == [v.d for v in made.variants]
 
@@ -155,12 +150,12 @@ class ByLength:
 
 
 def test_a_judge_of_ones_own_compares_too() -> None:
-    (found,) = dhp.run(ByLength(), "mini/story_cloze", protocol="choose", analysis=FAST)
+    (found,) = dhp.run(ByLength(), "mini/story_cloze", protocol="choose")
     assert found.protocol == "pairwise:compared"
     assert found.statistics == "sign-flip"
 
 
 def test_sign_flip_is_refused_for_ratings_of_other_kinds() -> None:
-    analysis = dhp.AnalysisConfig(statistics="sign-flip", resamples=None)
+    analysis = dhp.AnalysisConfig(statistics="sign-flip")
     with pytest.raises(InputError, match="'sign-flip' is for verdicts on pairs"):
         dhp.run("mock/noisy?step=0", "mini/story_cloze", metrics=["coherence"], analysis=analysis)
