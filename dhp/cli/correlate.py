@@ -109,8 +109,10 @@ def _print_raters(found: "Agreement", console: "Console") -> None:
 def _print_note(human: str, console: "Console") -> None:
     from dhp.loaders.rated import FROM_REFERENCE
 
-    if why := FROM_REFERENCE.get(human.partition("=")[0]):
-        console.print(f"note: {why}; --control metric/rouge1 shows what is left without it", highlight=False)
+    name = human.partition("=")[0]
+    if why := FROM_REFERENCE.get(name):
+        said = f"note: {name}: {why}; --control metric/rouge1 shows what is left without it"
+        console.print(said, highlight=False)
 
 
 def _print_partial(found: "list[PartialCorrelation]", control: str, console: "Console") -> None:

@@ -52,6 +52,7 @@ def judge(
     from dhp.cli.estimates import print_estimates
     from dhp.cli.output import output_console
     from dhp.cli.progress import progress_shown
+    from dhp.loaders.rated import FROM_REFERENCE
     from dhp.run import estimate_texts, judge_texts
 
     target = Path(out)
@@ -79,3 +80,6 @@ def judge(
         frame.to_json(target, orient="records", lines=True, force_ascii=False)
     counts = Counter(frame["status"])
     print(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
+    name = data.partition("=")[0]
+    if (why := FROM_REFERENCE.get(name)) and not protocols.reference:
+        print(f"note: {name}: {why}; --reference shows it to language models")

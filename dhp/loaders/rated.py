@@ -205,12 +205,8 @@ _READERS: dict[str, Callable[[Path], Iterator[RatedText]]] = {
     "own": _own,
 }
 RATED_SETS = tuple(name for name in _READERS if name != "own")
-TASKS = {
-    "topical_chat": "topical_chat",
-    "openmeva_roc": "story_completion",
-    "bagel": "data_to_text",
-}
-"""Set -> its task; that of all others is `summarization`."""
+TASKS = {name: "summarization" if name == "summeval" else name for name in RATED_SETS}
+"""Set -> the task whose metrics are the ones that humans rated."""
 FROM_REFERENCE = {
     "realsumm": "its human scores are the share of the reference's facts that a summary holds (lite pyramid "
     "recall, 24 systems): overlap with the reference is part of them",

@@ -65,3 +65,29 @@ def test_the_library_gives_the_same_table(dhp: Run, table: Path) -> None:
 def test_errors(dhp: Run, table: Path, arguments: list[str], message: str) -> None:
     done = dhp("judge", table, *arguments)
     assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1), done.err
+
+
+def test_published_sets_are_judged_by_the_metrics_that_people_rated(dhp: Run, tmp_path: Path) -> None:
+    """From the file of its owners to the correlation, with no word on the task."""
+    story = {"text": "It rained.", "score": {"human": [1, 2, 3]}}
+    texts = [
+        {"doc_id": i, "prompt": f"Ann {i}", "gen": {s: {**story, "text": s * (i + 1)} for s in "abc"}}
+        for i in range(4)
+    ]
+    (tmp_path / "roc.json").write_text(json.dumps(texts))
+    items = {
+        str(i): {
+            "src": "inform(name=X)",
+            "ref_summs": ["X."],
+            "sys_summ": "x" * (i + 1),
+            "scores": {"informativeness": i, "naturalness": 4, "quality": 6 - i},
+        }
+        for i in range(4)
+    }
+    (tmp_path / "bagel.json").write_text(json.dumps(items))
+    for name, file, metrics in (("openmeva_roc", "roc.json", 1), ("bagel", "bagel.json", 3)):
+        given, out = f"{name}={tmp_path / file}", str(tmp_path / "ratings.csv")
+        done = dhp("judge", given, "--model", "baseline/random", "--out", out)
+        assert ("note: bagel: its informativeness" in done.out) == (name == "bagel")
+        found = dhp("correlate", out, "--human", given, "--resamples", "0", "--json").out
+        assert len(json.loads(found)["judges"][0]["metrics"]) == metrics

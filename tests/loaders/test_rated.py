@@ -26,6 +26,9 @@ def test_published_sets(real: Path, name: str, file: str, sources: int, systems:
     assert len({t.system for t in texts}) == systems
     assert len(texts) == sources * systems
     assert len(human_scores(texts)) == sources * systems * metrics
+    asked = set(read_task(TASKS[name]).metric_names)
+    assert asked <= set(texts[0].scores)
+    assert len(asked) == metrics or name == "topical_chat"  # which has two more, of the response as a whole
 
 
 def test_openmeva(tmp_path: Path) -> None:
@@ -33,6 +36,7 @@ def test_openmeva(tmp_path: Path) -> None:
     file = tmp_path / "roc.json"
     file.write_text(json.dumps([{"doc_id": 7, "prompt": "Ann", "reference": "R", "gen": {"gpt": story}}]))
     (text,) = read_rated("openmeva_roc", file)
+    assert read_task(TASKS["openmeva_roc"]).metric_names == (*text.scores,)
     assert (text.source_id, text.system, text.references, text.scores) == ("7", "gpt", ("R",), {"overall": 2})
 
 
@@ -47,13 +51,14 @@ def test_bagel(tmp_path: Path) -> None:
     }
     file.write_text(json.dumps({"0": item}))
     (text,) = read_rated("bagel", file)
+    assert read_task(TASKS["bagel"]).metric_names == (*text.scores,)
     assert (text.source, text.output, text.references) == ("inform(name=X)", "X it is.", ("X.", "It is X."))
     assert text.scores == {"informativeness": 5.0, "naturalness": 4.5, "quality": 4.0}
 
 
 def test_sets_name_tasks_that_exist() -> None:
     assert {read_task(name).task for name in TASKS.values()} == set(TASKS.values())
-    assert {*TASKS, *FROM_REFERENCE} <= set(RATED_SETS)
+    assert {*TASKS, *FROM_REFERENCE} == set(RATED_SETS)
 
 
 def test_own_tables(tmp_path: Path) -> None:
