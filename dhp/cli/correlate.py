@@ -68,7 +68,7 @@ def correlate(
         raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
     if (page and not runs) or (variant and not page):
         raise InputError("--page needs --runs, and --variant needs --page")
-    rated, people = _ratings(ratings), _human(human)
+    rated, people = ratings_table(ratings), human_table(human)
     found = correlated(
         rated,
         people,
@@ -153,7 +153,8 @@ def _print_preference(found: "list[SelfPreference]", console: "Console") -> None
     console.print(table)
 
 
-def _ratings(files: tuple[str, ...]) -> "str | pd.DataFrame":
+def ratings_table(files: tuple[str, ...]) -> "str | pd.DataFrame":
+    """One table of ratings, or several together."""
     if len(files) == 1:
         return files[0]
     import pandas as pd
@@ -194,7 +195,8 @@ def _show_runs(
         print(f"written to {printable(page)}")
 
 
-def _human(given: str) -> "str | pd.DataFrame":
+def human_table(given: str) -> "str | pd.DataFrame":
+    """The human scores in a file, or of a published set as `NAME=FILE`."""
     from dhp.loaders.rated import RATED_SETS, read_human_scores
 
     return read_human_scores(given) if given.partition("=")[0] in RATED_SETS else given

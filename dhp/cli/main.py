@@ -21,8 +21,31 @@ _DEBUG = "--debug"
 
 
 _COMMANDS = (
-    *("benchmark", "audit", "perturb", "judge", "analyze", "compare", "gate", "power", "correlate", "report"),
-    *("card", "jury", "battle", "evaluate", "doctor", "init", "batch", "data", "protocols", "weights"),
+    *(
+        "benchmark",
+        "audit",
+        "perturb",
+        "judge",
+        "analyze",
+        "compare",
+        "gate",
+        "power",
+        "correlate",
+        "correct",
+    ),
+    *(
+        "report",
+        "card",
+        "jury",
+        "battle",
+        "evaluate",
+        "doctor",
+        "init",
+        "batch",
+        "data",
+        "protocols",
+        "weights",
+    ),
     "leaderboard",
 )
 """Each is the object of that name in the module of that name, which is imported when it is asked for."""

@@ -54,8 +54,8 @@ def misclassification_corrected_share(
     passed: int,
     total: int,
     *,
-    sensitivity: tuple[int, int],
-    specificity: tuple[int, int],
+    sensitivity: tuple[float, float],
+    specificity: tuple[float, float],
     confidence: float = 0.95,
 ) -> CorrectedMean | None:
     """The true share of good texts among those that a judge saw (Rogan and Gladen 1978).

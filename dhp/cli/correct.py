@@ -1,0 +1,147 @@
+"""`dhp correct`: what a judge says of many texts, corrected by few human scores or by its known errors."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from dhp.cli.correlate import human_table, ratings_table
+from dhp.cli.output import output_console
+from dhp.core.errors import InputError
+from dhp.core.text import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dhp.human.corrected import CorrectedMean
+    from dhp.human.corrections import SystemMean, SystemShare
+
+SCHEMA = "dhp.corrected/1"
+
+
+@click.command()
+@click.argument("ratings", nargs=-1, required=True)
+@click.option(
+    "--human",
+    metavar="FILE|NAME=FILE",
+    help="Human scores of some of the texts: the mean human score of all is estimated.",
+)
+@click.option(
+    "--audit",
+    metavar="RUN",
+    help="A run of the same judge: the share of good texts is estimated from its errors there.",
+)
+@click.option("--passes", type=float, metavar="X", help="With --audit: the lowest score of a good text.")
+@click.option("--json", is_flag=True, help="Print the figures as JSON.")
+def correct(
+    ratings: tuple[str, ...], human: str | None, audit: str | None, passes: float | None, json: bool
+) -> None:
+    """Correct what a judge says of many texts.
+
+    RATINGS, one table or several, have the columns source, system, metric, score; perhaps sample, model,
+    protocol. --human takes a table with the same columns, or a published set, of which only some of the texts
+    need a score. --audit takes a run folder of dhp audit or dhp benchmark, where originals are good texts and
+    degraded ones bad.
+
+    Example: dhp correct ratings.csv --human few.csv
+    """
+    from dhp.human.corrections import corrected_means, corrected_shares
+    from dhp.runs.errors import judge_errors
+    from dhp.runs.reader import read_run
+
+    if not human and not audit:
+        raise InputError("say what corrects the judge: --human FILE, or --audit RUN --passes X")
+    if (audit is None) != (passes is None):
+        raise InputError(
+            "--audit needs --passes, the lowest score of a good text, and --passes needs --audit"
+        )
+    rated = ratings_table(ratings)
+    means = corrected_means(rated, human_table(human)) if human else []
+    shares = []
+    if audit and passes is not None:
+        shares = corrected_shares(rated, passes, judge_errors(read_run(audit), passes))
+    if json:
+        from dataclasses import asdict
+        from json import dumps
+
+        found = {"schema": SCHEMA, "means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares]}
+        print(dumps(found, ensure_ascii=False, indent=1))
+        return
+    console = output_console()
+    if means:
+        _print_means(means, console)
+    if shares and passes is not None:
+        _print_shares(shares, passes, console)
+
+
+def _print_means(found: "list[SystemMean]", console: "Console") -> None:
+    headings = ("judge", "metric", "system", "texts", "scored by people", "judge alone", "people alone")
+    rows = [
+        (m.judge, m.metric, m.system, f"{m.texts}", f"{m.labelled}", f"{m.judged:.2f}", _figure(m.human))
+        for m in found
+    ]
+    corrected = [_figure(m.corrected) for m in found]
+    _print("mean human score of all texts, 95 %", (*headings, "corrected"), rows, corrected, console)
+    _note("corrected by prediction-powered inference (PPI++)", [m.corrected for m in found], console)
+    if any(m.corrected is None for m in found):
+        _say("a dash: fewer than two texts with a human score, or fewer than two without", console)
+
+
+def _print_shares(found: "list[SystemShare]", passes: float, console: "Console") -> None:
+    headings = ("judge", "metric", "system", "texts", "judge alone", "good ones pass", "bad ones fail")
+    rows = [
+        (
+            s.judge,
+            s.metric,
+            s.system,
+            f"{s.texts}",
+            *(f"{v:.0%}" for v in (s.judged, s.sensitivity, s.specificity)),
+        )
+        for s in found
+    ]
+    corrected = [_figure(s.corrected, percent=True) for s in found]
+    _print(
+        f"share of good texts (score {passes:g} or more), 95 %",
+        (*headings, "corrected"),
+        rows,
+        corrected,
+        console,
+    )
+    _note("corrected by Rogan and Gladen", [s.corrected for s in found], console)
+    _say("originals and harmless edits of the run count as good texts, degraded ones as bad", console)
+    if any(s.corrected is None for s in found):
+        _say("a dash: this judge passes bad texts as often as good ones, so its shares say nothing", console)
+
+
+def _print(
+    title: str,
+    headings: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    corrected: Sequence[str],
+    console: "Console",
+) -> None:
+    from dhp.report.tables import plain_table
+
+    table = plain_table(title)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place > 2 else "left", overflow="fold")
+    for row, last in zip(rows, corrected, strict=True):
+        table.add_row(*map(printable, (*row, last)))
+    console.print(table)
+
+
+def _figure(found: "CorrectedMean | None", *, percent: bool = False) -> str:
+    if found is None:
+        return "–"
+    form = ".0%" if percent else ".2f"
+    return f"{found.value:{form}} [{found.ci[0]:{form}}, {found.ci[1]:{form}}]"
+
+
+def _note(how: str, found: "list[CorrectedMean | None]", console: "Console") -> None:
+    assumes = next((each.assumes for each in found if each), "")
+    if assumes:
+        _say(f"{how}; it assumes that {assumes}", console)
+
+
+def _say(line: str, console: "Console") -> None:
+    console.print(f"  note: {line}", highlight=False)

@@ -1,0 +1,187 @@
+"""Corrected means and shares of systems, from tables of a judge's scores and of a few human ones."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.core.errors import InputError
+from dhp.human.corrected import CorrectedMean, misclassification_corrected_share, prediction_powered_mean
+from dhp.human.scores import Scores, judges, mean_over, read_scores, scores_by_metric
+from dhp.stats.error_rates import ErrorRates
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMean:
+    """The mean human score of all texts of a system, estimated in three ways."""
+
+    judge: str
+    metric: str
+    system: str
+    texts: int
+    """That the judge scored."""
+    labelled: int
+    """Of these, scored by people too."""
+    judged: float
+    """Mean of the judge's scores."""
+    human: CorrectedMean | None
+    """Mean of the human scores alone; None for fewer than two."""
+    corrected: CorrectedMean | None
+    """Of both; None for fewer than two texts with human scores, or fewer than two without."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemShare:
+    """The share of good texts of a system, as the judge sees it and corrected for its errors."""
+
+    judge: str
+    metric: str
+    system: str
+    texts: int
+    judged: float
+    """Share of the texts that pass."""
+    sensitivity: float
+    specificity: float
+    corrected: CorrectedMean | None
+    """None for a judge no better than chance."""
+
+
+def corrected_means(
+    ratings: "str | Path | pd.DataFrame", human: "str | Path | pd.DataFrame", *, confidence: float = 0.95
+) -> list[SystemMean]:
+    """The mean human score of each system, from a judge's scores of all its texts and human ones of a few.
+
+    Prediction-powered inference (`dhp.human.corrected.prediction_powered_mean`), for each judge, metric and
+    system by itself, so that no two texts of a row are of one source.
+
+    Parameters
+    ----------
+    ratings
+        Scores of a judge, a file or table as for `dhp.correlate`.
+    human
+        Human scores of some of these texts, in the same form; several raters are averaged.
+    confidence
+        Of the intervals, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        For a broken table, metrics that the two do not share, and where no text has both scores.
+    """
+    people = scores_by_metric(read_scores(human, "human"))
+    found = []
+    for name, metrics in _rated(ratings):
+        shared = [m for m in metrics if m in people]
+        if not shared:
+            raise InputError(
+                f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(people)}"
+            )
+        for metric in shared:
+            scores = metrics[metric]
+            labels = _labels(people[metric], scores)
+            if np.isnan(labels).all():
+                raise InputError(f"human: no text of judge '{name}' has a human score of '{metric}'")
+            for system, f, y in zip(scores.systems, mean_over(scores.samples).T, labels.T, strict=True):
+                found.append(_system_mean((name, metric, system), f, y, confidence))
+    return found
+
+
+def corrected_shares(
+    ratings: "str | Path | pd.DataFrame",
+    passes: float,
+    errors: Mapping[str, Mapping[str, ErrorRates]],
+    *,
+    confidence: float = 0.95,
+) -> list[SystemShare]:
+    """The share of good texts of each system, corrected for a judge's known errors (Rogan and Gladen 1978).
+
+    Parameters
+    ----------
+    ratings
+        Scores of a judge, a file or table as for `dhp.correlate`.
+    passes
+        The lowest score with which a text counts as good.
+    errors
+        Judge -> metric -> its error rates at that score (`dhp.runs.errors.judge_errors`).
+    confidence
+        Of the intervals, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        For a broken table, and where a judge has no known errors by any of its metrics.
+    """
+    found = []
+    for name, metrics in _rated(ratings):
+        known = errors.get(name, {})
+        if not (shared := [m for m in metrics if m in known]):
+            said = "; ".join(f"{judge}: {', '.join(each)}" for judge, each in errors.items())
+            raise InputError(
+                f"audit: no error rates of judge '{name}' by {', '.join(metrics)}; the run has {said}"
+            )
+        for metric in shared:
+            rates = known[metric]
+            means = mean_over(metrics[metric].samples)
+            for system, column in zip(metrics[metric].systems, means.T, strict=True):
+                scored = column[~np.isnan(column)]
+                if len(scored):
+                    found.append(_system_share((name, metric, system), scored >= passes, rates, confidence))
+    return found
+
+
+def _rated(ratings: "str | Path | pd.DataFrame") -> Iterator[tuple[str, dict[str, Scores]]]:
+    for name, part in judges(read_scores(ratings)).items():
+        yield name, scores_by_metric(part)
+
+
+def _labels(people: Scores, judge: Scores) -> Floats:
+    """Human means in the places of the judge's scores, shape (sources, systems); NaN where there is none."""
+    rows = {source: i for i, source in enumerate(people.sources)}
+    columns = {system: j for j, system in enumerate(people.systems)}
+    means, found = people.mean, np.full(judge.samples.shape[1:], np.nan)
+    for i, source in enumerate(judge.sources):
+        for j, system in enumerate(judge.systems):
+            if source in rows and system in columns:
+                found[i, j] = means[rows[source], columns[system]]
+    return found
+
+
+def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats, confidence: float) -> SystemMean:
+    f, y = f[~np.isnan(f)], y[~np.isnan(f)]
+    both = ~np.isnan(y)
+    labelled, texts = int(both.sum()), len(f)
+    human = corrected = None
+    if labelled > 1:
+        mean, error = float(y[both].mean()), float(y[both].std(ddof=1)) / math.sqrt(labelled)
+        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        assumes = "the texts that people scored are a random sample of all texts"
+        human = CorrectedMean(mean, (mean - z * error, mean + z * error), assumes)
+        if texts - labelled > 1:
+            corrected = prediction_powered_mean(y[both], f[both], f[~both], confidence=confidence)
+    judged = float(f.mean()) if texts else math.nan
+    return SystemMean(*names, texts, labelled, judged, human, corrected)
+
+
+def _system_share(
+    names: tuple[str, str, str], passed: npt.NDArray[np.bool_], rates: ErrorRates, confidence: float
+) -> SystemShare:
+    (right, good), (noticed, bad) = rates.sensitivity, rates.specificity
+    corrected = misclassification_corrected_share(
+        int(passed.sum()),
+        len(passed),
+        sensitivity=rates.sensitivity,
+        specificity=rates.specificity,
+        confidence=confidence,
+    )
+    return SystemShare(*names, len(passed), float(passed.mean()), right / good, noticed / bad, corrected)

@@ -1,0 +1,58 @@
+"""How often a judge passes good texts and fails bad ones, counted in independent texts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRates:
+    """Both error rates of a judge as counts: texts judged rightly, of how many.
+
+    The counts are those of independent texts that would say as much; they are no whole numbers.
+    """
+
+    sensitivity: tuple[float, float]
+    """Good texts that pass, of how many."""
+    specificity: tuple[float, float]
+    """Bad texts that do not pass, of how many."""
+
+
+def error_rates(good: Floats, bad: Floats, passes: float) -> ErrorRates | None:
+    """Error rates of a judge that passes a text from a score on.
+
+    Parameters
+    ----------
+    good, bad : shape (texts of an example, examples)
+        Scores of good texts and of degraded ones; NaN where there is none. Texts of one example are not
+        independent, so the counts are scaled to the variance of the ratio of sums over examples.
+    passes
+        The lowest score that passes.
+
+    Returns
+    -------
+    ErrorRates or None
+        None where there is no good or no bad text.
+    """
+    there = [~np.isnan(side) for side in (good, bad)]
+    if not all(side.any() for side in there):
+        return None
+    right = [good >= passes, (bad < passes) & there[1]]
+    sensitivity, specificity = (_counts(r, t) for r, t in zip(right, there, strict=True))
+    return ErrorRates(sensitivity, specificity)
+
+
+def _counts(right: npt.NDArray[np.bool_], there: npt.NDArray[np.bool_]) -> tuple[float, float]:
+    """Texts judged rightly, of how many, in independent texts."""
+    of = there.sum(axis=0)
+    chosen = of > 0
+    k, n = right.sum(axis=0)[chosen], of[chosen]
+    total, examples = int(n.sum()), len(n)
+    share = float(k.sum() / total)
+    spread = float(((k - share * n) ** 2).sum()) / total**2
+    size = share * (1 - share) / spread if spread > 0 else float(examples)
+    size = min(float(total), max(1.0, size))
+    return share * size, size

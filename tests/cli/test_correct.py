@@ -1,0 +1,70 @@
+"""`dhp correct`: a judge's means and shares with what corrects them, and errors in one line."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> str:
+    rows = [
+        {"source": f"s{i}", "system": "m", "metric": "fluency", "score": 1 + i % 5, "model": "mock/noisy"}
+        for i in range(40)
+    ]
+    table = pd.DataFrame(rows)
+    table.to_csv(tmp_path / "ratings.csv", index=False)
+    table[:20].assign(score=lambda t: t["score"] - 0.5).drop(columns="model").to_csv(
+        tmp_path / "few.csv", index=False
+    )
+    return str(tmp_path / "ratings.csv")
+
+
+def test_means_by_few_human_scores(dhp: Run, ratings: str, tmp_path: Path) -> None:
+    done = dhp("correct", ratings, "--human", tmp_path / "few.csv")
+    assert done.code == 0
+    assert "prediction-powered inference (PPI++); it assumes that the texts that humans scored" in done.out
+    found = json.loads(dhp("correct", ratings, "--human", tmp_path / "few.csv", "--json").out)
+    (mean,) = found["means"]
+    assert (mean["texts"], mean["labelled"], mean["judged"]) == (40, 20, 3.0)
+    assert mean["corrected"]["value"] == pytest.approx(2.5)
+
+
+@pytest.mark.slow
+def test_shares_by_the_errors_of_a_run(dhp: Run, ratings: str) -> None:
+    dhp(
+        "benchmark",
+        "--model",
+        "mock/noisy",
+        "--dataset",
+        "mini/summeval",
+        "--n",
+        "6",
+        "--controls",
+        "--out",
+        "run",
+        "--quiet",
+    )
+    done = dhp("correct", ratings, "--audit", "run", "--passes", "3", "--json")
+    (share,) = json.loads(done.out)["shares"]
+    assert (share["judged"], share["texts"]) == (0.6, 40)
+    assert 0 < share["specificity"] <= 1
+    assert "originals and harmless edits" in dhp("correct", ratings, "--audit", "run", "--passes", "3").out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "say what corrects the judge: --human FILE, or --audit RUN --passes X"),
+        (["--audit", "run"], "--audit needs --passes"),
+        (["--human", "few.csv", "--passes", "3"], "--passes needs --audit"),
+        (["--audit", "nowhere", "--passes", "3"], "nowhere: holds no run"),
+        (["--human", "nowhere.csv"], "nowhere.csv: does not exist"),
+    ],
+)
+def test_errors(dhp: Run, ratings: str, options: list[str], message: str) -> None:
+    done = dhp("correct", ratings, *options)
+    assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1)
