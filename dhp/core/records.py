@@ -126,6 +126,8 @@ class PerturbedText:
     audit: Audit | None = None
     rejected: tuple[str, ...] = ()
     """Why earlier answers of the language model that made it did not count, in the order of settings."""
+    columns: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The numbers in the row of a ready-made pair, such as scores that others computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,8 @@ class Candidate:
     """Reference texts other than the one under judgement, for protocols and metrics that use them."""
     level: str | None = None
     """Of the variant; for the rating, not for the judge. None for the original."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The numbers in the row of a ready-made pair, for `column/NAME`; not for judges that read."""
 
     @property
     def reference(self) -> str | None:

@@ -19,6 +19,8 @@ PAIR_FIELDS = ("perturbed", "kind", "degree", "level", "control", "better")
 DEFAULT_KIND = "perturbed"
 DEFAULT_LEVEL = "given"
 _TEXTS = ("id", "source", "output")
+_LONGEST_NUMBER = 40
+"""Characters."""
 _YES, _NO = ("1", "true", "yes", "control"), ("0", "false", "no", "")
 _TIES = ("", "tie", "tied", "equal", "both", "neither", "none")
 _LeftOut = Literal["equal", "without text", "tied", "duplicate"]
@@ -48,6 +50,7 @@ class _Pair(NamedTuple):
     degree: str | None
     level: str
     control: bool
+    columns: Mapping[str, str]
 
 
 def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
@@ -163,7 +166,29 @@ def _pair(row: Row, number: int, entry: PairColumns, form: PairMap) -> _Pair | _
     control = level == "control" or ("control" in columns and _is_control(row, columns["control"], form))
     degree = " ".join((said("degree") or "").split()) or None
     example = Example(identity, said("source") or "", good, fields)
-    return _Pair(row, example, "id" in columns, bad, kind, degree, level, control)
+    return _Pair(row, example, "id" in columns, bad, kind, degree, level, control, _numbers(row))
+
+
+def _numbers(row: Row) -> dict[str, str]:
+    """The cells that hold numbers, and those of nested columns as `COLUMN.NAME`."""
+    found = {}
+    for column, value in row.values.items():
+        cells = {column: value}
+        if isinstance(value, Mapping):
+            cells = {f"{column}.{name}": cell for name, cell in value.items()}
+        for name, cell in cells.items():
+            text = as_text(cell)
+            if text is not None and len(text) <= _LONGEST_NUMBER and _is_number(text):
+                found[name] = text
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _text(row: Row, column: str) -> str | None:
@@ -243,6 +268,7 @@ def _grouped(pairs: Sequence[_Pair], shown: Sequence[str], left_out: "Counter[_L
     examples: dict[str, Example] = {}
     variants: dict[str, Variant] = {}
     texts: dict[tuple[str, str], str] = {}
+    columns: dict[tuple[str, str], Mapping[str, str]] = {}
     for pair in pairs:
         variant = _variant(pair, harmful)
         known = variants.setdefault(variant.name, variant)
@@ -263,15 +289,15 @@ def _grouped(pairs: Sequence[_Pair], shown: Sequence[str], left_out: "Counter[_L
             same.append(own)
             families.setdefault(base, []).append(own)
             examples[own] = replace(example, id=own)
-        texts[own, variant.name] = pair.text
+        texts[own, variant.name], columns[own, variant.name] = pair.text, pair.columns
     for name, family in families.items():
         for each in family if len(family) > 1 else ():
             examples[each] = replace(examples[each], fields={"cluster": name, **examples[each].fields})
     made = [
-        PerturbedText(example, variant, text, audit=audit(examples[example].output, text))
+        PerturbedText(example, variant, text, None, audit(examples[example].output, text), (), columns[key])
         for example in examples
         for variant in variants
-        if (text := texts.get((example, variant))) is not None
+        if (text := texts.get(key := (example, variant))) is not None
     ]
     return Loaded(list(examples.values()), tuple(variants.values()), made)
 

@@ -67,17 +67,19 @@ class PerturbedDataset:
     def candidates(self) -> list[Candidate]:
         """Originals and degraded texts, example by example, each with no more than a judge may see."""
         levels = {v.name: v.level for v in self.variants}
-        degraded: dict[str, list[tuple[str, str]]] = {}
+        degraded: dict[str, list[PerturbedText]] = {}
         for t in self.texts:
             if t.text is not None:
-                degraded.setdefault(t.example, []).append((t.variant, t.text))
+                degraded.setdefault(t.example, []).append(t)
         task = self.dataset.task
         found = []
         for example in self.dataset.examples:
-            original = original_of(example, task)
+            made = degraded.get(example.id, [])
+            original = replace(original_of(example, task), columns=made[0].columns if made else {})
             found.append(original)
-            for variant, text in degraded.get(example.id, []):
-                found.append(replace(original, variant=variant, text=text, level=levels.get(variant)))
+            for t in made:
+                copy = replace(original, variant=t.variant, text=t.text or "", level=levels.get(t.variant))
+                found.append(replace(copy, columns=t.columns))
         return found
 
     def judged_as(self, task: Task) -> "PerturbedDataset":

@@ -33,7 +33,7 @@ def test_scores_of_a_column(texts: str, query: str, sign: int) -> None:
 def test_faults(texts: str) -> None:
     with pytest.raises(InputError, match="no column 'BLUERT'; did you mean 'BLEURT'"):
         dhp.judge("column/BLUERT", texts)
-    with pytest.raises(InputError, match="degraded texts have no column"):
+    with pytest.raises(InputError, match=r"says nothing of degraded texts; allowed: \?perturbed=COLUMN"):
         dhp.run("column/BLEURT", "mini/summeval", n=2)
     for name, message in (
         ("column/", "its column is missing"),
@@ -43,3 +43,71 @@ def test_faults(texts: str) -> None:
             column_judge(name)
     with pytest.raises(InputError, match="better 'up'; allowed: higher, lower"):
         column_judge("column/x?better=up")
+
+
+PAIRS = [
+    {
+        "id": str(i),
+        "source": "S",
+        "output": f"O{i}",
+        "perturbed": f"P{i}{kind}",
+        "kind": kind,
+        "scores": {"whole": 0.9, "broken": 0.9 - loss * (i + 1)},
+    }
+    for i in range(8)
+    for kind, loss in (("number", 0.05), ("name", 0.0))
+]
+
+
+def test_scores_beside_pairs_are_a_judge_of_the_benchmark(tmp_path: Path) -> None:
+    """One damage lowers the score of every pair, the other of none."""
+    pd.DataFrame(PAIRS).to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
+    judge = "column/scores.whole?perturbed=scores.broken"
+    (result,) = dhp.run(judge, str(tmp_path / "pairs.jsonl"), task="summarization")
+    assert {v.variant: v.detection for v in result.variants} == {"number": 1.0, "name": 0.5}
+    (turned,) = dhp.run(f"{judge}&better=lower", str(tmp_path / "pairs.jsonl"), task="summarization")
+    assert {v.variant: v.detection for v in turned.variants} == {"number": 0.0, "name": 0.5}
+    for wrong, message in (
+        (
+            "column/scores.whole?perturbed=scores.brokn",
+            "no column 'scores.brokn' with numbers beside the pairs",
+        ),
+        ("column/kind?perturbed=scores.broken", "no column 'kind' with numbers"),
+    ):
+        with pytest.raises(InputError, match=message):
+            dhp.run(wrong, str(tmp_path / "pairs.jsonl"), task="summarization")
+
+
+def test_scores_of_a_file_are_a_judge_of_any_set(tmp_path: Path) -> None:
+    made = dhp.perturb_datasets("mini/summeval", n=6)[0]
+    ids = [e.id for e in made.dataset.examples]
+    rows = [
+        {"example": t.example, "variant": t.variant, "comet": 0.1 + ids.index(t.example)} for t in made.texts
+    ]
+    whole = [{"example": e, "variant": "", "comet": 0.5 + i} for i, e in enumerate(ids)]
+    pd.DataFrame([*whole, *rows]).to_csv(tmp_path / "scores.csv", index=False)
+    judge = f"column/comet?file={tmp_path / 'scores.csv'}"
+    (result,) = dhp.run(judge, "mini/summeval", n=6)
+    assert {v.detection for v in result.variants} == {1.0}
+    pd.DataFrame(rows).to_csv(tmp_path / "degraded.csv", index=False)
+    pd.DataFrame([*rows, rows[0]]).to_csv(tmp_path / "twice.csv", index=False)
+    for file, message in (
+        ("degraded.csv", "the file has no score of any original, such as example"),
+        ("twice.csv", "stands twice; allowed: once"),
+        ("nowhere.csv", "does not exist"),
+    ):
+        with pytest.raises(InputError, match=message):
+            dhp.run(f"column/comet?file={tmp_path / file}", "mini/summeval", n=6)
+    with pytest.raises(InputError, match="two ways to the scores"):
+        column_judge("column/x?file=a.csv&perturbed=y")
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_published_scores_of_bump(real: Path) -> None:
+    """As those read by `dhp analyze --format bump`: weakest on coreference, strongest on foreign names."""
+    judge = "column/scores.QAFactEval_reference?perturbed=scores.QAFactEval_edited"
+    (result,) = dhp.run(judge, "bump", data=real / "bump")
+    found = sorted((v.d or 0.0, v.variant) for v in result.variants)
+    assert found[0] == (pytest.approx(4.5, abs=0.05), "Coreference Error")
+    assert found[-1] == (pytest.approx(19.7, abs=0.05), "Extrinsic Entity Error")
