@@ -77,7 +77,7 @@ def _about_stopping(result: Result) -> list[str]:
         return []
     return [
         f"{len(early)} of {len(result.variants)} variants were resolved early and got fewer examples: "
-        "their D tells that they are above or below 1, and compares with no other, nor with another run."
+        "their verdicts stand, but their D compares with no other, nor with another run."
     ]
 
 
