@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
+from dhp.content.damage import kind_name, variant_name
 from dhp.report.labels import figure, noticed, percent, probe_verdict, state, t75, threshold
-from dhp.report.names import kind_name, variant_name
 
 _NAMED = 4  # variants in one sentence
 _SAME = 0.05  # D and D_EW this close, in D or as a share of it, read the same

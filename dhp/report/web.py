@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dhp.content.damage import kind_name, variant_name
 from dhp.report.labels import (
     between,
     figure,
@@ -19,7 +20,6 @@ from dhp.report.labels import (
     state,
     threshold,
 )
-from dhp.report.names import kind_name, variant_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
