@@ -145,8 +145,9 @@ def correlate(
 
 def _aligned(people: Scores, judge: Scores, name: str, metric: str) -> tuple[Floats, Floats]:
     """Human means, shape (sources, systems), and the judge's samples of the sources and systems of both."""
-    sources = [s for s in people.sources if s in set(judge.sources)]
-    systems = [s for s in people.systems if s in set(judge.systems)]
+    rated = set(judge.sources), set(judge.systems)
+    sources = [s for s in people.sources if s in rated[0]]
+    systems = [s for s in people.systems if s in rated[1]]
     if not sources or not systems:
         what = "source" if not sources else "system"
         raise InputError(f"human: no {what} of judge '{name}' has human scores of '{metric}'")
@@ -205,8 +206,9 @@ def _pair(
 ) -> JudgePair:
     people, a = aligned[first, metric]
     b = aligned[second, metric][1]
-    sources = [s for s in people.sources if s in set(a.sources) & set(b.sources)]
-    systems = [s for s in people.systems if s in set(a.systems) & set(b.systems)]
+    in_both = set(a.sources) & set(b.sources), set(a.systems) & set(b.systems)
+    sources = [s for s in people.sources if s in in_both[0]]
+    systems = [s for s in people.systems if s in in_both[1]]
     if not sources or not systems:
         return JudgePair(first, second, metric, 0, None, None)
     truth, one, other = (mean_over(s.at(sources, systems)) for s in (people, a, b))

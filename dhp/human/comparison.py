@@ -98,20 +98,39 @@ def swap_test(
     sides = [_standardised(v[there]) for v in (human, first, second)] if n >= FEWEST else [None]
     if any(v is None for v in sides):
         return None
-    h, a, b = (v for v in sides if v is not None)
-    coins = _coins(resamples, n, seed)
-    # Swapped, the judges are middle + coin * half and middle - coin * half, and a coin's square is 1.
-    middle, half = (a + b) / 2, (a - b) / 2
-    along, shift, mixed = (coins @ np.column_stack([h * half, half, middle * half]) / n).T
-    square = (middle**2 + half**2).mean()
-    mean = (h * middle).mean()
-    drawn = (mean + along) / np.sqrt(square + 2 * mixed - shift**2)
-    drawn -= (mean - along) / np.sqrt(square - 2 * mixed - shift**2)
-    observed = float((h * (a - b)).mean())
+    h, *judges = (v.tobytes() for v in sides if v is not None)
+    one, other = (_along_coins(h, judge, resamples, seed) for judge in judges)
+    # Swapped, the judges are middle + coin * half and middle - coin * half, where middle is half of their sum
+    # and half is half of their difference: all is linear in their scores, squares and products with h.
+    along, shift = (one.products - other.products) / 2, (one.scores - other.scores) / 2
+    mixed, mean = (one.squares - other.squares) / 4, (one.correlation + other.correlation) / 2
+    drawn = (mean + along) / np.sqrt(1 + 2 * mixed - shift**2)
+    drawn -= (mean - along) / np.sqrt(1 - 2 * mixed - shift**2)
+    observed = one.correlation - other.correlation
     beyond = 1e-9
     greater = int((drawn >= observed - beyond).sum())
     further = int((np.abs(drawn) >= abs(observed) - beyond).sum())
     return Swap(observed, (greater + 1) / (resamples + 1), (further + 1) / (resamples + 1), n)
+
+
+@dataclass(frozen=True, slots=True)
+class _AlongCoins:
+    """A standardised judge under each draw of coins, as means over items."""
+
+    correlation: float
+    """With human scores, without coins."""
+    products: Floats
+    """Of coin, human and judge, shape (resamples,)."""
+    scores: Floats
+    squares: Floats
+
+
+@lru_cache(maxsize=256)
+def _along_coins(human: bytes, judge: bytes, resamples: int, seed: int) -> _AlongCoins:
+    """Once for each judge, however many it is compared with; the arrays are given as their bytes."""
+    h, z = (np.frombuffer(side) for side in (human, judge))
+    table = _coins(resamples, len(h), seed) @ np.column_stack([h * z, z, z * z]) / len(h)
+    return _AlongCoins(float((h * z).mean()), *(np.ascontiguousarray(column) for column in table.T))
 
 
 @lru_cache(maxsize=4)

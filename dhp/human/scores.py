@@ -37,8 +37,9 @@ class Scores:
 
     def at(self, sources: Sequence[str], systems: Sequence[str]) -> Floats:
         """The samples of these sources and systems, shape (samples, sources, systems)."""
-        rows = [self.sources.index(name) for name in sources]
-        columns = [self.systems.index(name) for name in systems]
+        row_of = {name: i for i, name in enumerate(self.sources)}
+        column_of = {name: j for j, name in enumerate(self.systems)}
+        rows, columns = [row_of[name] for name in sources], [column_of[name] for name in systems]
         chosen: Floats = self.samples[:, rows][:, :, columns]
         return chosen
 
