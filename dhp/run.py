@@ -33,7 +33,7 @@ from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RATED_SETS, TASKS, RatedText, read_rated
 from dhp.perturb.build import Progress, build_texts
 from dhp.perturb.choice import Choice, with_own_task
-from dhp.perturb.model_config import perturbing_estimates
+from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.report.page import html_report
 from dhp.runs.comparisons import of_comparisons, pointwise_only
@@ -107,17 +107,22 @@ def run(
     InputError, StoppedEarly
         For anything wrong with these; at a limit of `settings`, or when a server gives out (resumable).
     """
-    folder = RunFolder(Path(out)) if isinstance(out, str | Path) else out
     _check(settings, analysis, choice)
-    context = settings.context()
+    folder, context = RunFolder(Path(out)) if isinstance(out, str | Path) else out, settings.context()
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, by_metric=bool(metrics))
     judges = find(model, protocol, settings, context, judge_settings=judge_settings)
     resolve = partial(_resolved, analysis)
     check = partial(_check_asked, judges, metrics, resolve)
+    _check_folder(folder, judges, seed)
     choice = with_own_task(dataset, choice, metrics)
     made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=check)
     parts = [p.judged_by(metrics) for p in made]
     return _carry_out(judges, parts, resolve, seed, folder, progress, context.batch)
+
+
+def _check_folder(folder: RunFolder | None, judges: Sequence[Judge], seed: int) -> None:
+    if folder:
+        folder.check({"seed": seed, "models": [judge.identity for judge in judges]})
 
 
 def _check_asked(
@@ -127,10 +132,13 @@ def _check_asked(
     dataset: Dataset,
     variants: Sequence[Variant],
 ) -> None:
-    """Raise `InputError` for metrics, weights and prompts that do not fit a dataset that is yet whole."""
+    """Raise `InputError` for metrics, weights, prompts and servers, before a dataset is degraded."""
     resolve(task := with_metrics(dataset.task, metrics), variants)
+    originals = [original_of(example, task) for example in dataset.examples[:LOOKED_AT]]
     for judge in judges:
-        judge.prompts(original_of(dataset.examples[0], task), task)
+        judge.prompts(originals[0], task)
+        if judge.cached_model:
+            judge.cached_model.check_server(judge.requests(originals, task))
 
 
 def _carry_out(
@@ -317,7 +325,7 @@ def _identity(
     return {
         "seed": seed,
         "analysis": [config.label for config in configs],
-        "models": [{"model": judge.model, "protocol": judge.protocol, **judge.settings} for judge in judges],
+        "models": [judge.identity for judge in judges],
         "datasets": [p.identity for p in perturbed],
     }
 

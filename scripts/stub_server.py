@@ -65,13 +65,15 @@ class Stub:
             "headers": [names for _, names in self.recent],
         }
 
-    def other(self, method: str, path: str) -> Response:
+    def other(self, method: str, path: str, headers: Mapping[str, str]) -> Response:
         if (method, path) == ("GET", "/stats"):
             return ok(self.stats())
         if (method, path) == ("POST", "/reset"):
             self.reset()
             return ok({})
-        if (method, path) == ("GET", "/v1/models"):
+        if (method, path) == ("GET", "/v1/models") and not self.options.no_models:
+            if not self._takes(headers):
+                return wrong_key(_key(headers))
             model = {"id": self.options.model, "object": "model", "created": 0, "owned_by": "stub"}
             return ok({"object": "list", "data": [model]})
         return error(404, f"Invalid URL ({method} {path})", "invalid_request_error")
@@ -96,9 +98,8 @@ class Stub:
         self, body: Body, digest: str, prompt_tokens: int, headers: Mapping[str, str]
     ) -> Response | None:
         options = self.options
-        key = headers.get("authorization", "").removeprefix("Bearer ")
-        if options.mode == "wrong-key" or (options.api_key and key != options.api_key):
-            return wrong_key(key)
+        if not self._takes(headers):
+            return wrong_key(_key(headers))
         if options.busy_above and self.in_flight > options.busy_above:
             return self._fault("429")
         at = share(digest, self.attempts[digest])
@@ -121,6 +122,10 @@ class Stub:
             logprobs=bool(body.get("logprobs")) and not options.no_logprobs,
         )
 
+    def _takes(self, headers: Mapping[str, str]) -> bool:
+        options = self.options
+        return options.mode != "wrong-key" and options.api_key in (None, _key(headers))
+
     def _fault(self, fault: str) -> Response | None:
         if fault == "hang":
             return None
@@ -132,6 +137,10 @@ class Stub:
             wait = f"Retry-After: {self.options.retry_after:g}\r\n"
             return error(429, "Rate limit reached.", "requests", code="rate_limit_exceeded", headers=wait)
         return error(int(fault), "The server had an error while processing your request.", "server_error")
+
+
+def _key(headers: Mapping[str, str]) -> str:
+    return headers.get("authorization", "").removeprefix("Bearer ")
 
 
 def _json_or_text(raw: bytes) -> object:
@@ -176,7 +185,7 @@ class Connection(asyncio.Protocol):
         if (method, path) == ("POST", "/v1/chat/completions"):
             self._complete(raw, headers)
         else:
-            self.transport.write(self.stub.other(method, path).wire())
+            self.transport.write(self.stub.other(method, path, headers).wire())
 
     def _complete(self, raw: bytes, headers: Mapping[str, str]) -> None:
         stub = self.stub
@@ -241,6 +250,7 @@ def parsed() -> argparse.Namespace:
     )
     parser.add_argument("--no-n", action="store_true", help="give one choice, whatever n says")
     parser.add_argument("--refuse-n", dest="refuse", action="append_const", const="n", default=[])
+    parser.add_argument("--no-models", action="store_true", help="404 for /v1/models")
     parser.add_argument("--no-logprobs", action="store_true", help="leave log-probabilities out in silence")
     parser.add_argument(
         "--refuse", action="append", default=[], metavar="PARAM", help="400 where it is given"

@@ -51,6 +51,11 @@ class Judge(PlainJudge, Protocol):
     auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
     """Task -> metric -> evaluation steps that the language model wrote."""
 
+    @property
+    def identity(self) -> dict[str, object]:
+        """Model, protocol and all else that decides its ratings."""
+        return {"model": self.model, "protocol": self.protocol, **self.settings}
+
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
         """The task with the metrics by which it rates; a classical metric has one of its own.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.batch.batch import WAITS, Batch, Waiting
+from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
 from dhp.llm.engine.jobs import Done, Engine, Job
 from dhp.llm.engine.rate_limits import RateLimits
@@ -119,6 +120,22 @@ class CachedModel:
             parts.append(f"{retries:,} retries ({shortened(self._engine.trouble, 40)})")
         parts += [f"{usage.failed:,} failed"] if usage.failed else []
         return ", ".join(parts)
+
+    def check_server(self, some: Iterable[Request] = ()) -> None:
+        """Raise `InputError` where the server cannot be asked and will have to be.
+
+        It will if none of `some` requests is stored, or, without any, no reply of the model.
+        """
+        if isinstance(self.model, OpenAIClient) and self.context.batch is None and not self._knows(some):
+            self.model.check()
+
+    def _knows(self, some: Iterable[Request]) -> bool:
+        store, some = self.context.store, list(some)
+        if store is None or self.context.refresh:
+            return False
+        if some:
+            return any(len(self.missing(request)) < len(request.samples) for request in some)
+        return (self.model.model, self.model.endpoint) in store.models()
 
     def missing(self, request: Request) -> list[bytes]:
         """The keys of the samples of a request that are not stored."""

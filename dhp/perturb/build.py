@@ -126,6 +126,15 @@ class _Build:
             raise InputError(
                 f"`perturb_model`: makes nothing in suite {suites}; allowed: one with method llm in it"
             )
+        if not self.dry:
+            self._check_server(datasets)
+
+    def _check_server(self, datasets: Sequence[Dataset]) -> None:
+        """Refuse a perturb model that has to be asked and cannot be."""
+        for dataset in datasets:
+            _, variants, _ = self.chosen(dataset, dataset.suite) if dataset.suite else ("", [], [])
+            if self.model and (first := next((v for v in variants if v.method == "llm"), None)):
+                self.model.check_server(dataset.examples, first, dataset.task.task)
 
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
         name, variants, left_out = self.chosen(dataset, suite)

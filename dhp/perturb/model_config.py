@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import Variant
+from dhp.core.records import Example, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import S
 from dhp.core.suite_spec import Suite
@@ -24,6 +24,8 @@ from dhp.perturb.perturbed_dataset import PerturbedDataset
 STEPS = ("written", "auto")
 GENERAL = "general"
 """The folder of the prompts for tasks without their own."""
+LOOKED_AT = 10
+"""Examples by which it is told whether a run that goes on has to ask a model at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,12 @@ class OpenedModel:
     """Knows what is stored and asks nothing."""
     steps: str
     prompts: _PromptFiles
+
+    def check_server(self, examples: Sequence[Example], variant: Variant, task: str) -> None:
+        """Raise `InputError` where the server has to be asked for texts of a variant and cannot be."""
+        stored, missing = self.recalled.recall(examples[:LOOKED_AT], variant, task)
+        if missing and not stored:
+            self.by_model.cached_model.check_server(missing)
 
     def origin(self, task: str, variants: Iterable[Variant]) -> str:
         """What made the texts of a perturber: model, steps, a hash of its prompts and of steps of the model.

@@ -70,6 +70,14 @@ class RunFolder:
         if not own:
             self._check_free()
 
+    def check(self, known: Mapping[str, object]) -> None:
+        """Raise `InputError` where the folder cannot be that of a run with these parts of an identity."""
+        above = next(path for path in (self.path, *self.path.absolute().parents) if path.exists())
+        if not (above.is_dir() and os.access(above, os.W_OK)):
+            raise InputError(f"`out` {self.path}: cannot be written in {above}")
+        if not self._own and (manifest := self.path / MANIFEST).exists():
+            self._check_same({k: v for k, v in self._written(manifest)[0].items() if k in known}, known)
+
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
         """Check that the folder is new, empty or that of the same run, and write the manifest.
 
@@ -79,7 +87,9 @@ class RunFolder:
             self.path = self.path / _folder_name(identity)
         manifest = self.path / MANIFEST
         if manifest.exists():
-            self._created = self._check_same(manifest, identity) or self._created
+            there, created = self._written(manifest)
+            self._check_same(there, identity)
+            self._created = created or self._created
         else:
             self._check_free()
         try:
@@ -99,21 +109,23 @@ class RunFolder:
                 f"`out` {self.path}: holds other files and no run; allowed: a new or empty folder"
             )
 
-    def _check_same(self, manifest: Path, identity: Mapping[str, object]) -> str | None:
-        """When the run that is there was begun, if its manifest says so."""
+    def _written(self, manifest: Path) -> tuple[dict[str, object], str | None]:
+        """The identity of the run that is there, and when it was begun, if its manifest says so."""
         try:
             written = json.loads(manifest.read_text(encoding="utf-8"))
             there = dict(written["identity"])
         except (OSError, ValueError, KeyError, TypeError):
             raise InputError(f"`out` {self.path}: its {MANIFEST} is broken; choose another folder") from None
+        created = written.get("created")
+        return there, created if isinstance(created, str) else None
+
+    def _check_same(self, there: Mapping[str, object], identity: Mapping[str, object]) -> None:
         here = json.loads(json.dumps(identity))
         if there != here:
             what = next(key for key in {**here, **there} if there.get(key) != here.get(key))
             raise InputError(
                 f"`out` {self.path}: holds a different run ({what} differ); choose another folder"
             )
-        created = written.get("created")
-        return created if isinstance(created, str) else None
 
     def write(
         self, perturbed: Sequence[PerturbedSet], ratings: Sequence["pd.DataFrame"], results: Results

@@ -129,7 +129,7 @@ def test_a_server_that_cannot_serve(
     assert done.code == 2
     assert said in done.err
     assert len(done.err.strip().splitlines()) == 1
-    written = "".join(p.read_text() for p in Path("run").iterdir())
+    written = "".join(p.read_text() for p in Path("run").glob("*"))
     assert "secret" not in done.err + done.out + written
 
 

@@ -58,8 +58,8 @@ def find_connection(base_url: str | None) -> Connection:
     Parameters
     ----------
     base_url
-        Address up to and including `/v1`; a missing `/v1` is tried. Default: `OPENAI_BASE_URL`, else Azure
-        where `AZURE_OPENAI_ENDPOINT` is set, else OpenAI's own.
+        Address up to and including `/v1`; a missing `/v1` is tried, the path of a call left out. Default:
+        `OPENAI_BASE_URL`, else Azure where `AZURE_OPENAI_ENDPOINT` is set, else OpenAI's own.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def find_connection(base_url: str | None) -> Connection:
     given = base_url or os.environ.get("OPENAI_BASE_URL")
     if not given and (azure := os.environ.get(_AZURE_VARIABLE)):
         return _azure(azure)
-    url = (given or OPENAI_URL).rstrip("/")
+    url = (given or OPENAI_URL).rstrip("/").removesuffix("/chat/completions")
     _check_address(url, "base URL")
     urls = (url,) if urlsplit(url).path else (f"{url}/v1", url)
     key = os.environ.get(KEY_VARIABLE, "").strip()

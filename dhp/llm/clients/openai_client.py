@@ -6,6 +6,7 @@ from typing import Any
 from dhp.core.errors import DhpError, InputError, StoppedEarly, suggest
 from dhp.llm.clients.connection import KEY_VARIABLE, OPENAI_URL, Connection, find_connection
 from dhp.llm.clients.fast import FastTransport
+from dhp.llm.clients.reachable import server_fault
 from dhp.llm.clients.responses import (
     Problem,
     Unreadable,
@@ -78,6 +79,9 @@ class OpenAIClient:
         self._failures_with_seed = 0
         self._logprobs = _LOGPROBS[0]
         self._answered = False
+        self._checked = False
+        self._speaks_http = connected is None
+        """Whether calls go to `_url` itself, not by a package of the provider's."""
         self.notes: list[str] = []
         """What had to be asked otherwise than planned."""
 
@@ -95,12 +99,30 @@ class OpenAIClient:
 
         Raises `InputError` if OpenAI's own server is meant and there is no key in `OPENAI_API_KEY`.
         """
+        self._check_key()
+        await self._transport.open()
+
+    def check(self) -> None:
+        """Raise `InputError` where no call can succeed: no key, no server, a key that it refuses.
+
+        Asks the server for its models, once; nothing is paid.
+        """
+        self._check_key()
+        if self._checked or self._connection.azure or not self._speaks_http:
+            return
+        self._checked = True
+        match server_fault(self._url, self._connection.headers):
+            case "key":
+                raise self._refused_key(401)
+            case str(why):
+                raise InputError(f"{self.model}: no server answers at {self._url} ({why})")
+
+    def _check_key(self) -> None:
         if self._url == OPENAI_URL and "authorization" not in self._connection.headers:
             raise InputError(
                 f"{self.model}: there is no key in {KEY_VARIABLE}; set it, or name a server by `base_url`"
             )
         self._connection.check()
-        await self._transport.open()
 
     async def close(self) -> None:
         """Close the connections."""
@@ -269,10 +291,7 @@ class OpenAIClient:
                 "followed; name the right address by `base_url`"
             )
         if problem.wrong_key:
-            sent = "authorization" in self._connection.headers or self._connection.azure
-            variable = self._connection.key_variable
-            key = f"the key in {variable}" if sent else f"calls without a key; set {variable}"
-            return InputError(f"{self.model}: {self._url} refuses {key} (HTTP {problem.status})")
+            return self._refused_key(problem.status)
         if problem.no_model:
             return InputError(
                 f"{self.model}: {self._connection.urls[0]} does not know the model '{self._name}', "
@@ -285,3 +304,9 @@ class OpenAIClient:
         if problem.status == 403:
             return InputError(f"{self.model}: {self._url} forbids it ({said})")
         return None
+
+    def _refused_key(self, status: int) -> InputError:
+        sent = "authorization" in self._connection.headers or self._connection.azure
+        variable = self._connection.key_variable
+        key = f"the key in {variable}" if sent else f"calls without a key; set {variable}"
+        return InputError(f"{self.model}: {self._url} refuses {key} (HTTP {status})")

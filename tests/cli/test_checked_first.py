@@ -1,0 +1,89 @@
+"""What can be checked before texts are degraded is checked first: server, key and folder of a run."""
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.llm.stub import stats, stub_server
+
+from .conftest import Outcome, Run
+
+DEAD = "http://127.0.0.1:9/v1"
+REFUSED = f"[Errno {errno.ECONNREFUSED}] {os.strerror(errno.ECONNREFUSED)}"
+KEY = "sk-right-key-0123456789"
+OWN = ("--metric", "usefulness", "--scale", "1..10", "--prompt-file", "p.txt")
+FIELDS = ("--field", "source=ticket", "--field", "output=summary")
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    rows = [f"Printer X{i} stopped. It beeps.;X{i} stopped. It beeps at {i + 2} Hz." for i in range(4)]
+    (tmp_path / "t.csv").write_text("\n".join(["ticket;summary", *rows]))
+    (tmp_path / "p.txt").write_text("Ticket: {ticket}\nSummary: {summary}\nUsefulness from 1 to 10:")
+
+
+@pytest.fixture
+def no_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("texts were made")
+
+    monkeypatch.setattr("dhp.perturb.build.perturb", never)
+
+
+def ask(dhp: Run, url: str | None, *more: str) -> Outcome:
+    server = () if url is None else ("--base-url", url)
+    given = ("--model", "openai/x", *server, "--dataset", "t.csv", *FIELDS, *OWN, "--json", *more)
+    return dhp("benchmark", *given)
+
+
+@pytest.mark.usefixtures("no_texts")
+def test_no_server_no_key_and_no_folder(dhp: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for url, more, message in (
+        (DEAD, (), f"openai/x: no server answers at {DEAD}"),
+        ("http://nosuch.invalid/v1", (), "no server answers at http://nosuch.invalid/v1"),
+        (None, (), "openai/x: there is no key in OPENAI_API_KEY"),
+        (DEAD, ("--out", "file/x"), "--out file/x: cannot be written"),
+    ):
+        done = ask(dhp, url, *more)
+        assert (done.code, done.err.count("\n")) == (2, 1), done.err
+        assert message in done.err
+    pairwise = ("--dataset", "mini/summeval", "--protocol", "battle", "--base-url", DEAD)
+    done = dhp("benchmark", "--model", "openai/x", *pairwise)
+    assert (done.code, done.err) == (2, f"dhp: openai/x: no server answers at {DEAD} ({REFUSED})\n")
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.usefixtures("no_texts")
+def test_a_refused_key(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with stub_server("--api-key", KEY) as url:
+        without = ask(dhp, url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-key-0123456789")
+        wrong = ask(dhp, url)
+        assert stats(url)["calls"] == 0, "looking costs no call"
+    assert without.err == f"dhp: openai/x: {url} refuses calls without a key; set OPENAI_API_KEY (HTTP 401)\n"
+    assert wrong.err == f"dhp: openai/x: {url} refuses the key in OPENAI_API_KEY (HTTP 401)\n"
+    assert (without.code, wrong.code) == (2, 2)
+
+
+@pytest.mark.usefixtures("no_texts")
+def test_a_perturb_model_that_is_not_there(dhp: Run) -> None:
+    task = ("--task", "summarization", "--perturb-model", "openai/y", "--base-url", DEAD)
+    done = dhp("perturb", "--dataset", "t.csv", *FIELDS, *task, "--out", "texts.jsonl")
+    assert (done.code, done.err) == (2, f"dhp: openai/y: no server answers at {DEAD} ({REFUSED})\n")
+
+
+@pytest.mark.slow
+def test_what_is_stored_needs_no_server_and_a_server_no_list_of_models(dhp: Run) -> None:
+    with stub_server("--no-models") as url:
+        first = ask(dhp, f"{url}/chat/completions", "--out", "r")
+    again = ask(dhp, url, "--out", "r")
+    other = ask(dhp, url, "--out", "r", "--samples", "2")
+    assert (first.code, again.code) == (0, 0), first.err + again.err
+    assert json.loads(first.out)["variants"] == json.loads(again.out)["variants"]
+    assert "holds a different run (models differ)" in other.err
