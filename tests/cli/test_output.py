@@ -87,7 +87,7 @@ def test_csv_holds_every_digit(dhp: Run, tmp_path: Path) -> None:
 
 
 def test_csv_has_a_row_for_each_dataset_variant_and_metric(results: library.Results) -> None:
-    frame = pd.read_csv(io.StringIO(csv_text(results)))
+    frame = pd.read_csv(io.StringIO(csv_text(results)), float_precision="round_trip")
     key = ["model", "protocol", "dataset", "variant", "metric"]
     assert not frame.duplicated(key).any()
     expected = results.to_frame()

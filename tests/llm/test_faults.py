@@ -4,7 +4,6 @@ import json
 import sqlite3
 from pathlib import Path
 
-import openai
 import pytest
 
 from dhp.core.errors import InputError, StoppedEarly
@@ -219,8 +218,7 @@ def test_both_transports_send_what_the_environment_of_the_official_package_says(
         names = ("authorization", "openai-organization", "openai-project", "x-mine", "content-type")
         sent = [[call.headers.get(name) for name in names] for call in server.calls]
         bearer = f"Bearer {SECRET}" if key else None
-        own = ("project-2", "yes") if openai.__version__ >= "3" else ("project-1", None)
-        assert sent[0] == sent[1] == [bearer, "org-1", *own, "application/json"]
+        assert sent[0] == sent[1] == [bearer, "org-1", "project-2", "yes", "application/json"]
 
 
 def test_azure_is_reached_through_the_official_package(monkeypatch: pytest.MonkeyPatch) -> None:

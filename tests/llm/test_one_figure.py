@@ -1,6 +1,7 @@
 """The same model, prompts and protocol give the same ratings in this process and behind a server."""
 
 import importlib.util
+import runpy
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 
 import dhp
 from dhp.report.notes import notes
-from scripts.smollm2 import PACKAGE, make
 from tests.llm.logprob_server import logprob_server
+
+SMOLLM2 = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "smollm2.py"))
+PACKAGE, make = SMOLLM2["PACKAGE"], SMOLLM2["make"]
 
 
 def both(folder: Path, tmp_path: Path, protocols: Sequence[dhp.Protocol], n: int) -> list[pd.DataFrame]:
