@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent / "assets"
 
 
-def page(template: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = (), **values: object) -> str:
+def page(
+    template: str | Path, *, styles: Sequence[str | Path] = (), scripts: Sequence[str] = (), **values: object
+) -> str:
     """A page from a template that extends `base.html`.
 
     Its styles and scripts are in it, and its content security policy allows no others. Every value is escaped
@@ -36,7 +38,8 @@ def page(template: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = 
     Parameters
     ----------
     template, styles, scripts
-        Files of the folder `assets`; `base.css` is on every page, `tables.js` sorts tables.
+        Files of the folder `assets`; `base.css` is on every page, `tables.js` sorts tables. A template or
+        style of one's own is a path; the template may use those beside it.
     values
         For the template.
     """
@@ -44,8 +47,8 @@ def page(template: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = 
 
     texts = [asset(name) for name in scripts]
     return (
-        _environment()
-        .get_template(template)
+        _environment(_HERE if isinstance(template, str) else template.parent)
+        .get_template(Path(template).name)
         .render(
             style=Markup("".join(asset(name) for name in ("base.css", *styles))),
             scripts=[Markup(text) for text in texts],
@@ -56,8 +59,8 @@ def page(template: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = 
 
 
 @cache
-def asset(name: str) -> str:
-    """A file of the folder `assets`."""
+def asset(name: str | Path) -> str:
+    """A file of the folder `assets`, or any by its whole path."""
     return (_HERE / name).read_text("utf-8")
 
 
@@ -66,11 +69,11 @@ def _sha256(script: str) -> str:
 
 
 @cache
-def _environment() -> "Environment":
+def _environment(folder: Path) -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
-        loader=FileSystemLoader(_HERE),
+        loader=FileSystemLoader([_HERE, folder]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

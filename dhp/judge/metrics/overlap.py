@@ -94,7 +94,9 @@ def _sacrebleu(name: str) -> Any:
 
 
 def _bleu(text: str, reference: str) -> float:
-    return float(_sacrebleu("BLEU").sentence_score(text, [reference]).score) / 100
+    return min(
+        1.0, float(_sacrebleu("BLEU").sentence_score(text, [reference]).score) / 100
+    )  # 100.00000000000004
 
 
 def _chrf(text: str, reference: str) -> float:

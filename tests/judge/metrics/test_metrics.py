@@ -40,6 +40,12 @@ def test_sacrebleu_metrics(name: str) -> None:
     assert rated(f"metric/{name}", REFERENCE).score == pytest.approx(expected)
 
 
+def test_bleu_of_the_reference_itself_is_on_the_scale() -> None:
+    """Sacrebleu says 100.00000000000004 here."""
+    pytest.importorskip("sacrebleu", reason="BLEU needs sacrebleu")
+    assert rated("metric/bleu", "The cat sat on the mat.", text="The cat sat on the mat.").score == 1.0
+
+
 def test_meteor_exact_by_hand() -> None:
     """One word of two matches: P = 1/2, R = 1, F = 10/11 weighted, one chunk of one match halves it."""
     f = 10 * 0.5 * 1 / (1 + 9 * 0.5)

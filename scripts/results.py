@@ -1,0 +1,97 @@
+"""What real judges show: make docs/results/ from recorded answers and released scores; nothing is asked.
+
+    python scripts/results.py ../shared/data [--out FOLDER] [--only SET] [--check]
+
+DATA holds the published data, a folder a set. What is missing is said in one line, the rest is made.
+"""
+
+import argparse
+import logging
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from results_pages.llmbar import llmbar
+from results_pages.mini import mini
+from results_pages.pages import all_pages, readme_table
+from results_pages.parts import SetFigures
+from results_pages.released import bump, demetr
+from results_pages.summeval import summeval
+
+from dhp.core.errors import InputError
+
+HOME = Path(__file__).resolve().parent.parent
+SETS: Mapping[str, Callable[[Path], SetFigures]] = {
+    "llmbar": llmbar,
+    "bump": bump,
+    "demetr": demetr,
+    "summeval": summeval,
+    "mini": mini,
+}
+_MARKED = re.compile(r"(<!-- real judges: scripts/results.py -->\n).*?(\n<!-- end of real judges -->)", re.S)
+
+
+def made(data: Path, names: Sequence[str]) -> list[SetFigures]:
+    """The figures of these sets; what cannot be made is said on stderr and left out."""
+    found = []
+    for name in names:
+        try:
+            figures = SETS[name](data)
+        except InputError as e:
+            print(f"left out: {name}: {e}", file=sys.stderr)
+            continue
+        for line in figures.left_out:
+            print(f"left out: {line}", file=sys.stderr)
+        found.append(figures)
+    return found
+
+
+def write(pages: Mapping[str, str], folder: Path) -> None:
+    """The pages in place of those of an earlier call; other files stay."""
+    for old in [*folder.glob("sets/*.html"), *folder.glob("judges/*.html")]:
+        old.unlink()
+    for name, text in pages.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def differing(pages: Mapping[str, str], folder: Path) -> list[str]:
+    """The pages that are not what stands in the folder."""
+    there = {name: folder / name for name in pages}
+    return [
+        name for name, path in there.items() if not path.is_file() or path.read_text("utf-8") != pages[name]
+    ]
+
+
+def main() -> None:
+    """Write the pages and the README's table, or say with --check which are out of date."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, help="folder of published data")
+    parser.add_argument("--out", type=Path, default=HOME / "docs" / "results", help="default: docs/results")
+    parser.add_argument("--only", action="append", choices=SETS, help="this set; may be repeated")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page is out of date")
+    given = parser.parse_args()
+    if not given.data.is_dir():
+        parser.error(f"{given.data}: is no folder; allowed: a folder of published data")
+    logging.getLogger("dhp").setLevel(logging.ERROR)
+    sets = made(given.data, given.only or list(SETS))
+    if not sets:
+        sys.exit("nothing could be made")
+    pages = all_pages(sets)
+    if given.check:
+        old = differing(pages, given.out)
+        sys.exit(f"out of date: {', '.join(old)}" if old else 0)
+    write(pages, given.out)
+    if given.out == HOME / "docs" / "results" and not given.only:
+        readme = HOME / "README.md"
+        text = readme.read_text("utf-8")
+        readme.write_text(_MARKED.sub(lambda m: m[1] + readme_table(sets) + m[2], text), encoding="utf-8")
+    size = sum(len(text.encode()) for text in pages.values())
+    print(f"{given.out}: {len(pages)} pages, {size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

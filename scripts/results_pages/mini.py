@@ -1,0 +1,66 @@
+"""The bundled texts: the whole benchmark by judges that run offline, and a recorded run of a small model."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from results_pages.parts import Audit, Grid, SetFigures, audit_of
+from results_pages.released import OVERLAP, SURFACE
+
+import dhp
+from dhp.core.errors import InputError
+from dhp.runs.reader import read_run
+
+RECORDED = Path(__file__).resolve().parents[2] / "docs" / "results" / "smollm2"
+"""The run of the small model."""
+SMALL = "SmolLM2-135M-Instruct"
+_CLASSICAL = tuple(name for name in OVERLAP if name not in ("metric/bleu", "metric/ter"))
+"""Those of some sense against a source that is longer than the text."""
+_JUDGES = (SURFACE, "baseline/constant", "baseline/random", *_CLASSICAL)
+
+
+def mini(_: Path) -> SetFigures:
+    """One grid a dataset; judges that miss a package are named."""
+    results: list[tuple[str, dhp.Result]] = []
+    left_out = []
+    for model in _JUDGES:
+        try:
+            results += [(model, result) for result in dhp.run(model, "mini")]
+        except InputError as e:
+            left_out.append(f"{model} on mini: {e}")
+    try:
+        results += [(SMALL, _checked(result)) for result in read_run(RECORDED).results]
+    except InputError as e:
+        left_out.append(f"{SMALL} on mini: {e}")
+    names = dict.fromkeys(result.dataset for _, result in results)
+    grids = tuple(_grid(name, [(m, r) for m, r in results if r.dataset == name]) for name in names)
+    shown = tuple(g for g in grids if g.title in ("mini/summeval", "mini/story_cloze"))
+    return SetFigures("mini", grids, (), shown, tuple(left_out))
+
+
+def _checked(result: dhp.Result) -> dhp.Result:
+    """A recorded result, computed again from its ratings; raises `InputError` if its figures do not "
+    "follow."""
+    run = read_run(RECORDED)
+    again = next(r for r in dhp.analyze(run.ratings, suite=None) if r.dataset == result.dataset)
+    told = {v.variant: v.metrics for v in result.variants}
+    for row in again.variants:
+        for name, cell in row.metrics.items():
+            known = told[row.variant][name]
+            if (cell.n, cell.fell, cell.tied) != (known.n, known.fell, known.tied):
+                raise InputError(
+                    f"{RECORDED}: {row.variant}, {name}: the figures do not follow from the ratings"
+                )
+    return result
+
+
+def _grid(name: str, found: Iterable[tuple[str, dhp.Result]]) -> Grid:
+    audits: list[Audit] = []
+    commands = []
+    for model, result in found:
+        audits.append(audit_of(result, model, result.protocol.partition("@")[0] if result.asked else ""))
+        commands.append(
+            f"dhp benchmark --model {model} --dataset {name} --details"
+            if model != SMALL
+            else "dhp report docs/results/smollm2"
+        )
+    return Grid(name, "", tuple(audits), tuple(commands))

@@ -1,0 +1,95 @@
+"""BUMP and DEMETR: damage that others made, scored by released and by classical metrics."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of, severity
+
+import dhp
+from dhp.core.errors import InputError
+from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.report.labels import percent, percents
+from dhp.runs.reader import read_run
+
+OVERLAP = ("metric/rouge1", "metric/rouge2", "metric/rougeL", "metric/bleu", "metric/chrf", "metric/ter")
+SURFACE = "baseline/surface"
+_SEVERITIES = ("base", "minor", "major", "critical")
+
+
+def bump(data: Path) -> SetFigures:
+    """Twelve metrics with the scores that were released, and the judge that looks at the surface."""
+    file = data / "bump" / "task1_dataset.json"
+    scores = read_recorded_scores("bump", file)
+    released = Grid(
+        "Scores as released",
+        "The source of each summary is the news article; how each metric was run is said by the authors.",
+        tuple(audit_of(r, f"{r.model} (BUMP)") for r in dhp.analyze(scores)),
+        ("dhp analyze DATA/bump/task1_dataset.json --format bump --details",),
+    )
+    surface, command = _run(SURFACE, "bump", data / "bump")
+    own = Grid("Computed here", "Against the article.", (surface,), (command,))
+    both = (*released.audits, *own.audits)
+    shown = Grid("BUMP", "", both, (*released.commands, *own.commands))
+    return SetFigures("bump", (released, own), (), (shown,))
+
+
+def demetr(data: Path) -> SetFigures:
+    """Classical metrics against the human reference, by kind of damage and by severity."""
+    audits: list[Audit] = []
+    rows: list[tuple[str, ...]] = []
+    commands: list[str] = []
+    left_out = []
+    for model in (*OVERLAP, SURFACE):
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                audit, command = _run(model, "demetr", data / "demetr", out=folder)
+                rows.append((model, *_by_severity(Path(folder))))
+        except InputError as e:
+            left_out.append(f"{model} on demetr: {e}")
+            continue
+        audits.append(audit)
+        commands.append(command)
+    grid = Grid(
+        "Computed here",
+        "ROUGE, BLEU, chrF and TER against the human reference; baseline/surface sees the translation alone, "
+        "as its source is in another language.",
+        tuple(audits),
+        tuple(commands),
+    )
+    table = Table(
+        "By severity",
+        "Mean detection over the kinds of a severity, as its authors name them, with its 95 % interval.",
+        ("judge", *_SEVERITIES),
+        tuple(rows),
+        (
+            "dhp benchmark --model MODEL --dataset demetr --data DATA/demetr --out RUN && python -c "
+            "\"import dhp, pandas; r = pandas.read_parquet('RUN/ratings.parquet'); "
+            "print(dhp.analyze(r.assign(level=r.variant.str.split('.').str[1])).detection)\"",
+        ),
+    )
+    return SetFigures("demetr", (grid,), (table,), (grid,), tuple(left_out))
+
+
+def _run(model: str, dataset: str, data: Path, out: str | None = None) -> tuple[Audit, str]:
+    """A run of a judge on a released set, and the command that does the same."""
+    (result,) = dhp.run(model, dataset, data=data, out=out)
+    command = f"dhp benchmark --model {model} --dataset {dataset} --data DATA/{dataset} --details"
+    return audit_of(result, model), command
+
+
+def _by_severity(folder: Path) -> Sequence[str]:
+    """Detection of each severity, from the ratings of a run."""
+    frame = read_run(folder).ratings
+    degrees = frame["variant"].map(severity)
+    damage = frame[~frame["level"].eq("control")]
+    (result,) = dhp.analyze(damage.assign(level=degrees))
+    found = result.detection
+    assert found is not None
+    return [f"{percent(found.levels.get(s))} [{percents(found.levels_ci.get(s))}]" for s in _SEVERITIES]
+
+
+def missing_kinds(folder: Path) -> Iterator[str]:
+    """DEMETR's files that are not at hand, as far as their numbers tell."""
+    there = {int(f.stem.split("_id")[1].split("_")[0]) for f in folder.glob("*_id*.json")}
+    yield from (str(number) for number in range(1, 36) if number not in there)
