@@ -338,10 +338,15 @@ def _judged(
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
     frame = rate_dataset(
-        judge, part.candidates(), part.dataset.task, part.dataset.name, config, seed=seed, progress=progress
+        judge,
+        part.candidates(),
+        part.dataset.task,
+        part.dataset.name,
+        config,
+        seed=seed,
+        progress=progress,
+        clusters=part.dataset.clusters,
     )
-    if clusters := part.dataset.clusters:
-        frame = frame.assign(cluster=frame["example"].map(clusters))
     (ratings,) = split_ratings(frame)
     result = analyze_ratings(
         ratings,

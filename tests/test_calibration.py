@@ -181,7 +181,7 @@ def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> No
     (found,) = dhp.run("mock/ideal?harmless=1", "mini/summeval", controls=True)
     assert found.d_min >= 1
     assert [w.partition(":")[0].partition(" (")[0] for w in found.warnings] == [
-        "control 'harmless' lowered the score"
+        "control 'harmless edits' lowered the score"
     ]
     assert {row.variant: row.d >= 1 for row in found.controls} == {"identity": False, "harmless": True}
     assert any(note.startswith("the largest D of a control is") for note in notes(found))

@@ -18,6 +18,7 @@ from dhp.analysis.standard_n import at_standard_n
 from dhp.analysis.variants import design_of, rated_variants, variant_results
 from dhp.analysis.verdicts import controls_passed, failure_warnings, false_alarms, strongest, with_verdicts
 from dhp.content.catalog import read_suite, read_task
+from dhp.content.damage import variant_name
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, PROBES, Variant, methods
 from dhp.core.seeding import text_hash
@@ -263,13 +264,14 @@ def _warnings(ratings: RatingsArray) -> tuple[str, ...]:
 def _probe_warnings(controls: Sequence[VariantResult], attacks: Sequence[VariantResult]) -> list[str]:
     """Probes that the judge should have passed over."""
     found = [
-        f"control '{row.variant}' lowered the score (D = {row.d:.2f}): what makes no text worse is punished, "
-        "and D of the perturbations is too high"
+        f"control '{variant_name(row.variant)}' lowered the score (D = {row.d:.2f}): what makes no text "
+        "worse is punished, and D of the perturbations is too high"
         for row in controls
         if row.d is not None and row.d >= 1
     ]
     return found + [
-        f"attack '{row.variant}' raised the score, most clearly of {row.risen} (D = {row.d:.2f}, two-sided)"
+        f"attack '{variant_name(row.variant)}' raised the score, most clearly of {row.risen} "
+        f"(D = {row.d:.2f}, two-sided)"
         for row in attacks
         if row.d is not None and row.d >= 1 and row.risen
     ]

@@ -112,8 +112,8 @@ class AnalysisConfig:
     floor: float = FLOOR
     """Detection below which damage counts as missed, more than 0.5 and at most 1."""
     stop_when_resolved: bool = False
-    """Ask no more about variants whose D is clearly above or below 1; see `dhp.analysis.sequential`. Only for
-    `dhp.run`: ratings that exist tell by themselves whether they come from such a run."""
+    """Ask no more about variants that are noticed, or missed, beyond doubt; see `dhp.analysis.sequential`.
+    Only for `dhp.run`: ratings that exist tell by themselves whether they come from such a run."""
 
     def __post_init__(self) -> None:
         if not 0.5 < self.floor <= 1:

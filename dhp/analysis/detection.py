@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dhp.analysis.interim import InterimAnalyses
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import Ends, RunDetection, VariantResult
 from dhp.core.records import PROBES
@@ -16,7 +17,7 @@ from dhp.core.seeding import key_digest
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.design import Design
 from dhp.stats.detection import Detection, Estimate, detection
-from dhp.stats.discernment import discernment
+from dhp.stats.discernment import LOG_ALPHA, discernment
 from dhp.stats.failures import worst_case_bounds
 from dhp.stats.influences import wilson_interval
 from dhp.stats.joint import joint_log_p
@@ -38,8 +39,8 @@ def with_detection(
     In a run that stops early the limits are at a level that is shared between the interim analyses.
     """
     names = [row.variant for row in rows]
-    once = ratings.interim is None or set(design.levels) <= set(PROBES)
-    level = LEVEL if once else 1 - (1 - LEVEL) / ratings.interim.analyses  # type: ignore[union-attr]
+    interim = None if set(design.levels) <= set(PROBES) else ratings.interim
+    level = LEVEL if interim is None else 1 - (1 - LEVEL) / interim.analyses
     differences = ratings.difference_table(names, ratings.metrics)
     found = detection(differences, design.levels, design.weights, ratings.clusters, level, FEWEST_PAIRS)
     original, degraded = ratings.score_tables(names)
@@ -49,8 +50,7 @@ def with_detection(
     bounds = _bounds(ratings, names, differences, design)
     by_cluster = None
     if ratings.clusters is not None and design.alternative == "greater":
-        rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, "clusters")))
-        by_cluster = np.exp(joint_log_p(design.differences, rng, ratings.clusters))
+        by_cluster = _by_cluster(ratings, design, names, interim)
     filled = [
         replace(
             row,
@@ -75,6 +75,20 @@ def with_detection(
         for v, row in enumerate(rows)
     ]
     return filled, _of_run(found, names)
+
+
+def _by_cluster(
+    ratings: RatingsArray, design: Design, names: Sequence[str], interim: InterimAnalyses | None
+) -> Floats:
+    """p of each variant by swaps of whole clusters, adjusted for interim analyses.
+
+    The swaps are drawn by the data set alone, so that a variant which stopped keeps its p as others go on.
+    """
+    rng = np.random.default_rng(int.from_bytes(key_digest(ratings.dataset, "clusters")))
+    d = discernment(joint_log_p(design.differences, rng, ratings.clusters))
+    if interim is not None:
+        d = np.array([interim.adjusted(each, name) for each, name in zip(d, names, strict=True)])
+    return np.asarray(np.exp(d * LOG_ALPHA))
 
 
 def pairs(row: VariantResult) -> int:

@@ -1,6 +1,5 @@
 """Interim analyses: when each example came, and how far each variant got, in a run that stops early."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, STOPPED
 from dhp.core.seeding import text_hash
 from dhp.stats.discernment import LOG_ALPHA
-from dhp.stats.sequential import boundaries
+from dhp.stats.sequential import repeated_log_p
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,18 +40,15 @@ class InterimAnalyses:
         return reached if reached < len(self.examples) else None
 
     def adjusted(self, d: float, variant: str) -> float:
-        """D of a variant, adjusted for the interim analyses: at least 1 where it meets its boundary.
+        """D of a variant by its repeated p-value: at least 1 where it meets its boundary.
 
-        In terms of p-values p * 0.05 / boundary, at most 1. At other levels than 0.05 the error is up to 1.4
-        times the level, 1.1 times at a twelfth of 0.05. Unchanged for a variant that is not among them.
+        Unchanged for a variant that is not among them.
         """
-        return d if variant not in self.last else max(d - self.boundary(self.last[variant]) + 1, 0.0)
-
-    def boundary(self, number: int | None = None) -> float:
-        """The D from which an interim analysis notices something; default: the last of all."""
+        if variant not in self.last:
+            return d
         sizes = np.bincount(list(self.examples.values()))[1:].cumsum()
-        found = boundaries(tuple((sizes / sizes[-1]).tolist()))
-        return math.log(found[-1 if number is None else number - 1]) / LOG_ALPHA
+        fractions = tuple((sizes / sizes[-1]).tolist())
+        return float(repeated_log_p(d * LOG_ALPHA, fractions, self.last[variant])) / LOG_ALPHA + 0.0
 
     @property
     def course(self) -> str:

@@ -29,7 +29,9 @@ from dhp.cli.text_options import TextOptions
     help="See dhp protocols list; may be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
-@click.option("--stop-when-resolved", is_flag=True, help="Ask no more where D is clearly above or below 1.")
+@click.option(
+    "--stop-when-resolved", is_flag=True, help="Ask no more about damage noticed or missed beyond doubt."
+)
 @click.option("--out", metavar="DIR", help="Run folder; default: one of its own in runs/.")
 @config_option
 @option_group("texts", TextOptions)

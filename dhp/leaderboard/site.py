@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.results import results_schema
+from dhp.content.damage import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import reason, replacing
 from dhp.core.text import printable
@@ -215,7 +216,7 @@ def _data(tables: Sequence[Table]) -> dict[str, Any]:
                 "parts": [(name, printable(value)) for name, value in table.parts.items()],
                 "end": table.end,
                 "levels": [
-                    (printable(v.variant), printable(v.level)) for v in table.entries[0].result.variants
+                    (variant_name(v.variant), printable(v.level)) for v in table.entries[0].result.variants
                 ],
                 "results": {str(at(row.entry)): _figures(row.entry) for row in table.rows},
                 "pairs": _pairs(table, at) if table.comparison else None,
@@ -229,7 +230,7 @@ def _figures(entry: Entry) -> dict[str, Any]:
     r = entry.result
     return {
         "averages": {name: _with_ends(*score(r, name)) for name in QUANTITIES},
-        "variants": {printable(v.variant): _with_ends(v.d, None) for v in r.variants},
+        "variants": {variant_name(v.variant): _with_ends(v.d, None) for v in r.variants},
     }
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from dhp.analysis.result_parts import Ends, VariantResult
 from dhp.analysis.results import Result, object_schema
+from dhp.content.damage import variant_name
 from dhp.report.formats import markdown_cell, markdown_table
 from dhp.report.labels import percent, percents, probe_verdict, state, style_words
-from dhp.report.names import variant_name
 from dhp.report.overview import verdict_sentence
 from dhp.report.web import page
 

@@ -5,12 +5,15 @@ import gzip
 import json
 import math
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from dhp.content.damage import variant_name
 from dhp.core.diff import diff
 from dhp.core.records import ORIGINAL, STOPPED
+from dhp.report.names import judge_name
+from dhp.report.snippet import snippet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,26 +91,30 @@ def _dataset(run: "Run", name: str) -> dict[str, Any]:
     rows = [row for row in run.perturbed if row["dataset"] == name]
     levels = {row["variant"]: row["level"] for row in rows}
     texts = {(row["example"], row["variant"]): row["text"] for row in rows}
+
+    def example(e: Mapping[str, Any]) -> dict[str, Any]:
+        made = [(texts.get((e["id"], variant)), level) for variant, level in levels.items()]
+        changes = [None if text is None else diff(e["output"], text, level) for text, level in made]
+        return {
+            "id": e["id"],
+            "source": e["source"],
+            "fields": {k: v for k, v in e["fields"].items() if v and v != e["output"]},
+            "original": e["output"],
+            "changes": [pieces and _joined(pieces) for pieces in changes],
+            "snippets": [pieces and _joined(snippet(pieces)) for pieces in changes],
+        }
+
     return {
-        "variants": [{"name": variant, "level": level} for variant, level in levels.items()],
-        "examples": [
-            {
-                "id": e["id"],
-                "source": e["source"],
-                "fields": {k: v for k, v in e["fields"].items() if v and v != e["output"]},
-                "original": e["output"],
-                "changes": [
-                    None
-                    if text is None
-                    else [operation + piece for operation, piece in diff(e["output"], text, level)]
-                    for variant, level in levels.items()
-                    for text in [texts.get((e["id"], variant))]
-                ],
-            }
-            for e in run.examples
-            if e["dataset"] == name
+        "variants": [
+            {"name": variant, "words": variant_name(variant), "level": level}
+            for variant, level in levels.items()
         ],
+        "examples": [example(e) for e in run.examples if e["dataset"] == name],
     }
+
+
+def _joined(pieces: Sequence[tuple[str, str]]) -> list[str]:
+    return [operation + piece for operation, piece in pieces]
 
 
 def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,6 +148,7 @@ def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: Mapping[str, Any]
     places = {example: place for place, example in enumerate(ratings.examples)}
     ids = [e["id"] for e in dataset["examples"]]
     return {
+        "name": judge_name(rated.result),
         "model": ratings.model,
         "protocol": ratings.protocol,
         "dataset": ratings.dataset,

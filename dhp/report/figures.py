@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.result_parts import DoseResponse, ResponseStyle, VariantResult
 from dhp.analysis.results import Result
+from dhp.content.damage import kind_name, variant_name
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure
-from dhp.report.names import kind_name, variant_name
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -37,7 +37,7 @@ def markdown_text(results: Results) -> str:
 
 
 def _section(result: Result) -> str:
-    tables = [result_table(result, dropped=(BAR,), named=str)]
+    tables = [result_table(result, dropped=(BAR,))]
     if result.controls or result.attacks:
         tables.append(probes_table(result))
     tables += map(curve_table, result.curves)

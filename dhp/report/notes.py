@@ -1,6 +1,7 @@
 """What a reader of the figures must know besides them."""
 
 from dhp.analysis.results import Result
+from dhp.content.damage import variant_name
 from dhp.report.labels import STANDARD_N, figure, state
 
 _CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
@@ -57,24 +58,25 @@ def _passing(result: Result) -> list[str]:
 def _about_variants(result: Result) -> list[str]:
     found = []
     if result.left_out:
-        found.append(f"left out, not rated: {', '.join(result.left_out)}")
+        found.append(f"left out, not rated: {'; '.join(map(variant_name, result.left_out))}")
     if result.n > STANDARD_N and (at := result.at_100.get("d_avg")) is not None:
         found.append(f"on {STANDARD_N} examples D_avg would be about {figure(at)}: D grows with their number")
-    if saturated := [r.variant for r in result.variants if r.saturated]:
+    if saturated := [variant_name(r.variant) for r in result.variants if r.saturated]:
         more = f" and {len(saturated) - _NAMED} more" if len(saturated) > _NAMED else ""
-        found.append(f"* D is at half its ceiling or more: {', '.join(saturated[:_NAMED])}{more}")
+        found.append(f"* D is at half its ceiling or more: {'; '.join(saturated[:_NAMED])}{more}")
     found += _undecided(result)
     seen = [row for row in result.variants if state(row) == "noticed"]
     confused = max(seen, key=lambda row: row.misplaced or 0.0, default=None)
     if confused is not None and (confused.misplaced or 0.0) > _CONFUSED:
         found.append(
-            f"{confused.variant}: {confused.misplaced:.0%} of the drop fell where the {result.weights} "
-            "weights do not expect it"
+            f"{variant_name(confused.variant)}: {confused.misplaced:.0%} of the drop fell where the "
+            f"{result.weights} weights do not expect it"
         )
     if result.controls:
         worst = max(result.controls, key=lambda row: row.d or 0.0)
         found.append(
-            f"the largest D of a control is {figure(worst.d)} ({worst.variant}): read the others against it"
+            f"the largest D of a control is {figure(worst.d)} ({variant_name(worst.variant)}): "
+            "read the others against it"
         )
     return found
 
@@ -88,20 +90,19 @@ def _undecided(result: Result) -> list[str]:
     most = max(more, key=lambda row: row.n_to_decide or 0)
     return [
         f"{len(rows)} of {len(result.variants)} variants are undecided; about {most.n_to_decide:,} examples "
-        f"would decide {'it' if len(rows) == 1 else f'the hardest ({most.variant})'}"
+        f"would decide {'it' if len(rows) == 1 else f'the hardest ({variant_name(most.variant)})'}"
     ]
 
 
 def _about_pairs(result: Result) -> list[str]:
     found = []
     for row in (*result.variants, *result.controls, *result.attacks):
+        name = variant_name(row.variant)
         if row.not_applicable:
             of = row.stopped_at or result.n
-            found.append(f"{row.variant}: not applicable to {row.not_applicable} of {of} examples")
+            found.append(f"{name}: not applicable to {row.not_applicable} of {of} examples")
         if row.d is None and row.not_applicable < result.n:
-            found.append(
-                f"{row.variant}: a metric has no pair left, so D is undefined; averages leave it out"
-            )
+            found.append(f"{name}: a metric has no pair left, so D is undefined; averages leave it out")
     kept = [max((cell.n for cell in row.metrics.values()), default=0) for row in result.variants]
     if kept and max(kept) < _FEWEST and result.combination != "printed":
         found.append(f"fewer than {_FEWEST} pairs can never reach D = 1, whatever the judge does")
@@ -122,11 +123,12 @@ def _about_ties(result: Result) -> list[str]:
         moved = max(row.metrics.values(), key=lambda cell: cell.n_nonzero / cell.n)
         few = moved.n_nonzero < _FEW_MOVED or moved.n_nonzero < _SHARE_MOVED * moved.n
         if few and moved.n >= _FEWEST:
-            still.append(f"{row.variant} (at most {moved.n_nonzero} of {moved.n} pairs are not tied)")
+            name = variant_name(row.variant)
+            still.append(f"{name} (at most {moved.n_nonzero} of {moved.n} pairs are not tied)")
     if not still:
         return []
     more = f", and {len(still) - _NAMED} more variants" if len(still) > _NAMED else ""
-    return [f"few scores move: {', '.join(still[:_NAMED])}{more}"]
+    return [f"few scores move: {'; '.join(still[:_NAMED])}{more}"]
 
 
 def _about_judge(result: Result) -> list[str]:

@@ -6,9 +6,10 @@ from rich.console import Console
 from rich.text import Text
 
 from dhp.analysis.results import Result
+from dhp.content.damage import kind_name
 from dhp.core.text import printable
 from dhp.report.labels import figure, percent, percents, state
-from dhp.report.names import judge_name, kind_name
+from dhp.report.names import judge_name
 from dhp.report.tables import plain_table
 
 _BLIND = 3  # kinds of damage in one cell

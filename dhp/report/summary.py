@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
+from dhp.content.damage import kind_name, variant_name
 from dhp.report.labels import figure, noticed, percent, probe_verdict, state, t75, threshold
-from dhp.report.names import kind_name, variant_name
 
 _NAMED = 4  # variants in one sentence
 _SAME = 0.05  # D and D_EW this close, in D or as a share of it, read the same
@@ -77,7 +77,7 @@ def _about_stopping(result: Result) -> list[str]:
         return []
     return [
         f"{len(early)} of {len(result.variants)} variants were resolved early and got fewer examples: "
-        "their D tells that they are above or below 1, and compares with no other, nor with another run."
+        "their verdicts stand, but their D compares with no other, nor with another run."
     ]
 
 

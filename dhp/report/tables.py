@@ -5,6 +5,7 @@ from rich.text import Text
 
 from dhp.analysis.result_parts import DoseResponse
 from dhp.analysis.results import Result
+from dhp.content.damage import kind_name, variant_name
 from dhp.core.text import printable
 from dhp.report.labels import figure, most_changed, pairs, percent, probe_verdict, t75, threshold
 
@@ -32,14 +33,14 @@ def probes_table(result: Result) -> Table:
         verdict = probe_verdict(row)
         metric, effect = most_changed(row)
         style = "bold red" if verdict in ("lowered", "raised") and row.d is not None and row.d >= 1 else ""
-        cells = (row.variant, figure(row.d), verdict, metric, figure(effect), pairs(row))
+        cells = (variant_name(row.variant), figure(row.d), verdict, metric, figure(effect), pairs(row))
         table.add_row(*(Text(printable(cell), style=style) for cell in cells))
     return table
 
 
 def curve_table(curve: DoseResponse) -> Table:
     """D at each dose, a row a metric."""
-    table = plain_table(f"{curve.perturber}: D at dose k, the dose at which D passes 1, and T75")
+    table = plain_table(f"{kind_name(curve.perturber)}: D at dose k, the dose at which D passes 1, and T75")
     table.add_column("k", no_wrap=True)
     for dose in curve.doses:
         table.add_column(f"{dose}", justify="right")

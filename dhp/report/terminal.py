@@ -12,10 +12,11 @@ from rich.text import Text
 
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result, Results
+from dhp.content.damage import variant_name
 from dhp.core.diff import diff
 from dhp.core.text import printable
 from dhp.report.labels import figure, most_hurt, pairs, percent, percents, state
-from dhp.report.names import judge_name, variant_name
+from dhp.report.names import judge_name
 from dhp.report.notes import notes
 from dhp.report.overview import print_overview
 from dhp.report.tables import curve_table, plain_table, probes_table
@@ -140,13 +141,8 @@ def _title(result: Result) -> str:
     return printable(f"{result.dataset}  ·  {judge}  ·  n = {result.n}")
 
 
-def result_table(
-    result: Result, dropped: Collection[str] = (), named: Callable[[str], str] = variant_name
-) -> Table:
-    """One row a variant and one an average, without the columns `dropped`; the worst variant is bold.
-
-    `named` gives the name of a variant.
-    """
+def result_table(result: Result, dropped: Collection[str] = ()) -> Table:
+    """One row a variant and one an average, without the columns `dropped`; the worst variant is bold."""
     table = plain_table(_title(result))
     weighed = ["D_EW"] if result.weights == "uniform" else []
     columns = [column for column in _COLUMNS if column.header not in (*dropped, *weighed)]
@@ -156,20 +152,18 @@ def result_table(
     levels = list(dict.fromkeys(row.level for row in result.variants))
     for row in sorted(result.variants, key=lambda row: levels.index(row.level)):
         style = _COLOURS.get(state(row), "")
-        shown = {"variant": named(row.variant)}
-        texts = [(c, shown[c.header] if c.header in shown else c.cell(row)) for c in columns]
-        cells = [Text(printable(text), style=style if c.coloured else "") for c, text in texts]
+        cells = [Text(printable(c.cell(row)), style=style if c.coloured else "") for c in columns]
         if columns[0].header == "level" and row.level == level:
             cells[0] = Text("")
         level = row.level
         worst = row.variant == result.d_min_variant and not result.curves
         table.add_row(*cells, style="bold" if worst else "")
-    for total in () if result.curves else _totals(result, named):
+    for total in () if result.curves else _totals(result):
         table.add_row(*(Text(total.get(c.header, "")) for c in columns), style="bold")
     return table
 
 
-def _totals(result: Result, named: Callable[[str], str]) -> list[dict[str, str]]:
+def _totals(result: Result) -> list[dict[str, str]]:
     """The rows of the averages: column -> what it shows."""
     rows = [
         {
@@ -178,13 +172,13 @@ def _totals(result: Result, named: Callable[[str], str]) -> list[dict[str, str]]
             "D_EW": figure(result.d_avg_ew),
             "effect": figure(result.effect_avg),
         },
-        {"variant": f"D_min  {_worst(result.d_min_variant, named)}", "D": _total(result.d_min)},
-        {"variant": f"D_min_EW  {_worst(result.d_min_variant_ew, named)}", "D_EW": _total(result.d_min_ew)},
+        {"variant": f"D_min  {_worst(result.d_min_variant)}", "D": _total(result.d_min)},
+        {"variant": f"D_min_EW  {_worst(result.d_min_variant_ew)}", "D_EW": _total(result.d_min_ew)},
     ]
     if result.weights == "uniform":
         rows.pop()
     if (found := result.detection) is not None:
-        lowest = f"lowest  {_worst(found.min_variant, named)}"
+        lowest = f"lowest  {_worst(found.min_variant)}"
         rows[:0] = [
             {"variant": name, "detection": percent(value), "95 %": percents(found.ci[key])}
             for name, value, key in (("detection", found.avg, "avg"), (lowest, found.min, "min"))
@@ -192,8 +186,8 @@ def _totals(result: Result, named: Callable[[str], str]) -> list[dict[str, str]]
     return [{**row, "variant": printable(row["variant"].rstrip())} for row in rows]
 
 
-def _worst(variant: str | None, named: Callable[[str], str]) -> str:
-    return "" if variant is None else named(variant)
+def _worst(variant: str | None) -> str:
+    return "" if variant is None else variant_name(variant)
 
 
 def _total(value: float | None) -> str:

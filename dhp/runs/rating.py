@@ -30,13 +30,14 @@ def rate_dataset(
     *,
     seed: int,
     progress: Progress | None,
+    clusters: Mapping[str, str] | None = None,
 ) -> "pd.DataFrame":
     """All ratings of one judge on one dataset.
 
     Parameters
     ----------
-    candidates, task, dataset
-        Originals and degraded texts, the task with the judge's metrics, the name of the dataset.
+    candidates, task, dataset, clusters
+        Originals and degraded texts, the task with the judge's metrics, the dataset's name and its clusters.
     config
         With interim analyses, variants that are resolved are asked no more; `seed` orders the examples.
     progress
@@ -44,24 +45,23 @@ def rate_dataset(
 
     Returns
     -------
-    DataFrame
-        One row a rating. What the judge left unrated is there as failed, what was not asked as stopped.
+    One row a rating. What the judge left unrated is there as failed, what was not asked as stopped.
     """
     ahead = list(candidates)
     total = len(ahead) * (per_text := len(task.metrics) * judge.samples)
-    way = f" ({judge.protocol.partition('@')[0]})" if judge.cached_model else ""
-    what = f"{judge.model}{way} on {dataset}"
     ratings: list[Rating] = []
     cached_model, shown = judge.cached_model, time.monotonic()
+    way = f" ({judge.protocol.partition('@')[0]})" if cached_model else ""
     before = replace(cached_model.session_usage) if cached_model else None
 
     def table(interim: Mapping[str, int]) -> "pd.DataFrame":
-        frame = _table(judge, candidates, task.metric_names, ratings, interim)
+        frame = _table(judge, candidates, task.metric_names, ratings, interim, clusters or {})
         return frame.assign(model=judge.model, protocol=judge.protocol, dataset=dataset)
 
     def show() -> None:
         if progress:
-            progress(what, len(ratings), total, cached_model.spent(before) if cached_model and before else "")
+            cost = cached_model.spent(before) if cached_model and before else ""
+            progress(f"{judge.model}{way} on {dataset}", len(ratings), total, cost)
 
     if cached_model:
         cached_model.on_wait = show
@@ -77,16 +77,18 @@ def rate_dataset(
                 shown = time.monotonic()
                 show()
         if ahead:
-            ahead = _needed(ahead, table(interim), config)
+            ahead = _needed(candidates, ahead, table(interim), config)
             total = len(ratings) + len(ahead) * per_text
             show()
     return table(interim if config.interim else {})
 
 
-def _needed(ahead: Sequence[Candidate], frame: "pd.DataFrame", config: ResolvedConfig) -> list[Candidate]:
+def _needed(
+    candidates: Sequence[Candidate], ahead: Sequence[Candidate], frame: "pd.DataFrame", config: ResolvedConfig
+) -> list[Candidate]:
     """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
     (ratings,) = split_ratings(frame)
-    levels = {c.variant: c.level for c in ahead if c.level is not None and c.level not in PROBES}
+    levels = {c.variant: c.level for c in candidates if c.level is not None and c.level not in PROBES}
     variants = [
         Variant(name, parse_variant(name).perturber, level, "", None) for name, level in levels.items()
     ]
@@ -101,6 +103,7 @@ def _table(
     metrics: Sequence[str],
     ratings: Sequence[Rating],
     interim: Mapping[str, int],
+    clusters: Mapping[str, str],
 ) -> "pd.DataFrame":
     """The ratings in the order of the texts; with interim analyses their column, and what was not asked."""
     import pandas as pd
@@ -122,4 +125,6 @@ def _table(
     columns["level"] = [levels[variant] for variant in columns["variant"]]
     if interim:
         columns["look"] = [interim[example] for example in columns["example"]]
+    if clusters:
+        columns["cluster"] = [clusters[example] for example in columns["example"]]
     return pd.DataFrame(columns)

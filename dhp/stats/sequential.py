@@ -1,19 +1,15 @@
 """Interim analyses: when may one stop before the data is all there, at an error rate that stays what it was?
 
 Sources: Lan and DeMets 1983 (alpha spending), O'Brien and Fleming 1979, Armitage, McPherson and Rowe 1969 and
-Jennison and Turnbull 2000 (computation, non-binding stopping for futility), Spiegelhalter, Freedman and
-Blackburn 1986 (prediction).
+Jennison and Turnbull 2000 (computation, repeated p-values).
 """
 
 import math
-from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-
-from dhp.stats.design import Design
 
 Floats = npt.NDArray[np.float64]
 SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -21,6 +17,7 @@ SHARES = (0.25, 0.5, 0.75, 1.0)
 ALPHA = 0.05
 _NODES = 200  # of the integration; 100 give the same to ten digits
 _FAR = 8.0  # standard deviations beyond which nothing is integrated
+_LEVELS = (-5.5, 2.5, 41)  # normal deviates of the levels between which repeated p-values are interpolated
 
 
 def interim_sizes(n: int) -> tuple[int, ...]:
@@ -77,7 +74,7 @@ def boundaries(fractions: tuple[float, ...], alpha: float = ALPHA) -> tuple[floa
 
         limit = float(brentq(excess, -_FAR, 40 * math.sqrt(fraction), xtol=1e-13))
         found.append(float(ndtr(-limit / math.sqrt(fraction))))
-        nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+        nodes, weights = _gauss()
         low = -_FAR * math.sqrt(fraction)
         half = (limit - low) / 2
         new = low + half * (nodes + 1)
@@ -86,35 +83,49 @@ def boundaries(fractions: tuple[float, ...], alpha: float = ALPHA) -> tuple[floa
     return tuple(found)
 
 
-def predicted_d(design: Design, size: int, rng: np.random.Generator, *, draws: int = 1000) -> Floats:
-    """Draws of what D will be on `size` examples, given those seen, shape (draws, V); NaN where undefined.
+def repeated_log_p(log_p: npt.ArrayLike, fractions: tuple[float, ...], number: int) -> Floats:
+    """Repeated p-values: what a p-value of one analysis is worth where there are several.
 
-    The examples seen stay, and further ones are drawn from a resample of them, which says how little they
-    are. Two invented examples are among those drawn from: in one of them every score falls as far as any
-    did, in the other all rise as far, so that what was not seen yet is not taken to be impossible.
-    `size` is at least n.
+    The smallest level at which that analysis would meet its boundary (Jennison and Turnbull 2000, section
+    9.2). The smallest over all analyses is at most a with probability a under the null hypothesis, for every
+    a, whatever ends the run, so that it can be adjusted further, by Holm's method for one.
+
+    Parameters
+    ----------
+    log_p
+        Natural logs of one-sided p-values of the analysis, of any shape; NaN stays NaN.
+    fractions
+        As for `boundaries`.
+    number
+        Of the analysis, from 1 to their number.
+
+    Returns
+    -------
+    Natural logs, at least `log_p` and at most 0; interpolated between levels, exact at 0.05.
     """
-    x, n, further = design.differences, design.n, size - design.n
-    if further < 0 or draws < 1:
-        raise ValueError(f"size must be at least {n}, and draws at least 1, not {size} and {draws}")
-    most = np.max(np.abs(x), axis=0, initial=0.0, where=~np.isnan(x))
-    most[most == 0] = 1.0
-    wider = replace(design, differences=np.concatenate([x, most[None], -most[None]]))
-    resample = rng.integers(n + 2, size=(draws, n + 2))
-    drawn = np.take_along_axis(resample, rng.integers(n + 2, size=(draws, further)), axis=1)
-    cells = drawn + (n + 2) * np.arange(draws)[:, None]
-    times = np.bincount(cells.ravel(), minlength=(n + 2) * draws).reshape(draws, n + 2).T
-    times[:n] += 1
-    return wider.sampled(times.astype(np.int32)).d
+    from scipy.special import log_ndtr, ndtri_exp
+
+    logs = np.asarray(log_p, dtype=np.float64)
+    own, overall = _deviates(fractions)
+    with np.errstate(invalid="ignore"):
+        deviate = ndtri_exp(logs)
+        # Beyond the table all that was spent before is nothing beside what is spent now.
+        beyond = math.log(2) + log_ndtr(ndtri_exp(logs - math.log(2)) * math.sqrt(fractions[number - 1]))
+        within = log_ndtr(np.interp(deviate, own[:, number - 1], overall, right=math.inf))
+    found = np.where(deviate < own[0, number - 1], beyond, within)
+    return np.asarray(np.where(np.isnan(logs), np.nan, np.clip(found, logs, 0.0)))
 
 
-def settled_below(
-    design: Design, size: int, line: float, rng: np.random.Generator, *, level: float = 0.95
-) -> bool:
-    """Whether the two-sided interval of D on `size` examples, given those seen, lies wholly below `line`.
+@cache
+def _gauss() -> tuple[Floats, Floats]:
+    """Nodes and weights of the integration over [-1, 1]."""
+    return np.polynomial.legendre.leggauss(_NODES)
 
-    The design is of one variant; else as for `predicted_d`. To stop there never raises the error rate: it
-    takes chances to find something away, and gives none.
-    """
-    d = predicted_d(design, size, rng)
-    return float((~(d < line)).mean()) <= (1 - level) / 2
+
+@lru_cache
+def _deviates(fractions: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Normal deviates of the boundaries of each analysis, shape (levels, analyses), and of the levels."""
+    from scipy.special import ndtr, ndtri
+
+    at = np.sort(np.append(np.linspace(*_LEVELS), ndtri(ALPHA)))
+    return np.array([ndtri(boundaries(fractions, float(ndtr(z)))) for z in at]), at

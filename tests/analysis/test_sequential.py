@@ -72,20 +72,25 @@ def watched(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> tuple[dhp
     ], folder
 
 
-@pytest.mark.slow
-def test_what_is_seen_clearly_is_resolved_at_the_first_interim_analysis(
+def test_what_is_seen_clearly_is_resolved_when_holm_s_method_allows(
     watched: tuple[dhp.Result, Path],
 ) -> None:
+    """2 ** -15 on a quarter of the examples is worth 0.02, which six variants do not allow."""
     row = next(v for v in watched[0].variants if v.variant == "random_typos.minor")
-    assert row.stopped_at == 15
-    assert row.d > 1
-    assert {cell.n for cell in row.metrics.values()} == {15}
+    assert (row.stopped_at, row.verdict) == (30, "noticed")
+    assert {cell.n for cell in row.metrics.values()} == {30}
 
 
-def test_what_is_not_seen_is_resolved_too_but_later(watched: tuple[dhp.Result, Path]) -> None:
+def test_what_is_not_seen_is_resolved_too(watched: tuple[dhp.Result, Path]) -> None:
     row = next(v for v in watched[0].variants if v.variant == "random_deletions.major")
-    assert row.stopped_at in (30, 45)
-    assert row.d == 0
+    assert row.stopped_at in (15, 30, 45)
+    assert (row.d, row.verdict) == (0, "missed")
+
+
+def test_what_was_stopped_is_decided_and_what_is_undecided_got_all(watched: tuple[dhp.Result, Path]) -> None:
+    verdicts = {(row.verdict, row.stopped_at is None) for row in watched[0].variants}
+    assert ("undecided", False) not in verdicts
+    assert ("undecided", True) in verdicts, "for the others chance decides"
 
 
 def test_nothing_is_asked_about_what_is_resolved(watched: tuple[dhp.Result, Path], judge: Judge) -> None:
@@ -102,9 +107,9 @@ def test_nothing_is_asked_about_what_is_resolved(watched: tuple[dhp.Result, Path
 def test_where_all_is_resolved_nothing_more_is_asked_not_even_originals() -> None:
     judge = Judge(*SEEN)
     result = dhp.run(judge, texts(60), analysis=dhp.AnalysisConfig(stop_when_resolved=True))
-    assert len(judge.asked) == 1
-    assert result.ratings["asked"] == 15 * 7 * 4
-    assert result.ratings["stopped"] == 45 * 7 * 4
+    assert len(judge.asked) == 2
+    assert result.ratings["asked"] == 30 * 7 * 4
+    assert result.ratings["stopped"] == 30 * 7 * 4
 
 
 def test_the_table_tells_it_all(watched: tuple[dhp.Result, Path]) -> None:
@@ -127,8 +132,8 @@ def test_the_table_tells_it_all(watched: tuple[dhp.Result, Path]) -> None:
 def test_what_is_asked_is_a_part_of_a_full_run(watched: tuple[dhp.Result, Path], judge: Judge) -> None:
     full = dhp.run(Judge("random_typos", unseen="random_deletions"), texts(60))
     assert full.ratings["asked"] == watched[0].ratings["asked"] + watched[0].ratings["stopped"]
-    noticed = {v.variant for v in watched[0].variants if v.d >= 1}
-    assert noticed <= {v.variant for v in full.variants if v.d >= 1}
+    noticed = {v.variant for v in watched[0].variants if v.verdict == "noticed"}
+    assert noticed <= {v.variant for v in full.variants if v.verdict == "noticed"}
     assert watched[0].ratings["asked"] < 0.8 * full.ratings["asked"]
     assert "stopped" not in full.ratings
 
@@ -167,15 +172,14 @@ def test_the_last_analysis_has_a_boundary_of_its_own_without_any_stop(tmp_path: 
     result = dhp.run(judge, data, analysis=dhp.AnalysisConfig(stop_when_resolved=True), out=tmp_path / "run")
     plain = dhp.run(judge, data, analysis=dhp.AnalysisConfig(combination="hmp-asymptotic"))
     assert result.ratings["stopped"] == 0
-    less = {round(b.d - a.d, 6) for a, b in zip(result.variants, plain.variants, strict=True)}
-    assert len(less) == 1
-    assert 0.02 < less.pop() < 0.1
+    less = [b.d - a.d for a, b in zip(result.variants, plain.variants, strict=True)]
+    assert all(0.02 < each < 0.1 for each in less)
     again = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="story_cloze")
     assert [v.d for v in again.variants] == [v.d for v in result.variants]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.51), ("mock/blind", 0.76)])
+@pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.76), ("mock/blind", 0.76)])
 def test_mock_judges(model: str, most: float) -> None:
     result = dhp.run(model, "mini/summeval", analysis=dhp.AnalysisConfig(stop_when_resolved=True))
     assert {v.d >= 1 for v in result.variants} == {model == "mock/ideal"}
@@ -199,6 +203,21 @@ def test_controls_and_attacks_get_all_examples_and_one_analysis() -> None:
     )
     assert all(v.stopped_at == 15 for v in stopping.variants)
     assert (stopping.controls, stopping.attacks) == (plain.controls, plain.attacks)
+
+
+def test_clusters_count_at_each_analysis(tmp_path: Path) -> None:
+    data = texts(60)
+    pairs = [replace(e, fields={"cluster": str(int(e.id) // 2)}) for e in data.examples]
+    judge = Judge("random_typos", "reordering", unseen="random_deletions")
+    paired = dhp.Dataset.of(pairs, name="bakeries", task="summarization", suite="summeval")
+    (result,) = dhp.run(
+        judge, paired, analysis=dhp.AnalysisConfig(stop_when_resolved=True), out=tmp_path / "r"
+    )
+    assert result.clusters == 30
+    assert all(row.verdict != "undecided" for row in result.variants if row.stopped_at is not None)
+    assert result.ratings["stopped"] > 0
+    (again,) = dhp.analyze(tmp_path / "r" / "ratings.parquet", suite="summeval")
+    assert again.variants == result.variants
 
 
 def test_failed_ratings_and_several_samples() -> None:

@@ -126,7 +126,7 @@ def test_planted_faults_of_a_judge_are_flagged() -> None:
         "mock/ideal?harmless=1&padding=-1&judge_flattery=1", "mini/summeval", controls=True, attacks=True
     )
     lowered, raised = faulty.warnings
-    assert "control 'harmless' lowered the score" in lowered
+    assert "control 'harmless edits' lowered the score" in lowered
     assert "attack 'padding' raised the score" in raised
     lowering = {a.variant: a for a in faulty.attacks}["judge_flattery"]
     assert lowering.d > 1

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dhp
+from dhp.content.damage import variant_name
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.specs import Task
 from dhp.report import web
@@ -143,6 +144,15 @@ def test_the_data_are_the_drops_and_the_texts(run: Run) -> None:
                 assert "".join(change[1:] for change in changes if change[0] != "-") == text
 
 
+def test_every_pair_has_a_name_in_words_and_a_snippet_of_its_change(run: Run) -> None:
+    (part,) = unpacked(explorer_data(run))["datasets"].values()
+    assert [v["words"] for v in part["variants"]] == [variant_name(v["name"]) for v in part["variants"]]
+    for e in part["examples"]:
+        for changes, snippet in zip(e["changes"], e["snippets"], strict=True):
+            changed = [c for c in changes or () if c[0] != "="]
+            assert [s[0] for s in snippet or () if s[0] != "="][:1] == [c[0] for c in changed[:1]]
+
+
 def test_the_same_run_gives_the_same_characters(run: Run) -> None:
     assert explorer_data(run) == explorer_data(read_run(run.folder))
 
@@ -195,7 +205,7 @@ def test_a_shortened_text_keeps_both_ends(text: str, length: int) -> None:
 
 
 LINES = """[...document.querySelectorAll('.pair > summary')].map((line) =>
-  [line.querySelector('.name').firstChild.data, line.querySelector('.name small').textContent])"""
+  [line.querySelector('.name').title, line.querySelector('.name small').textContent])"""
 STATUS = "document.querySelector('.explorer [role=status]').textContent"
 
 

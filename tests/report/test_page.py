@@ -12,8 +12,8 @@ import pytest
 import dhp
 from dhp.analysis.result_parts import Cell, VariantResult
 from dhp.analysis.results import Result
+from dhp.content.damage import variant_name
 from dhp.report.labels import threshold
-from dhp.report.names import variant_name
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.report.names import variant_name
+from dhp.content.damage import variant_name
 from dhp.report.overview import verdict_sentences
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run

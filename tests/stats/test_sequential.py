@@ -9,9 +9,8 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from dhp.stats.combine import combined
-from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA
-from dhp.stats.sequential import SHARES, boundaries, interim_sizes, predicted_d, settled_below, spent
+from dhp.stats.sequential import SHARES, boundaries, interim_sizes, repeated_log_p, spent
 from dhp.stats.wilcoxon.tails import log_tails
 
 RUNS = 1000
@@ -130,44 +129,32 @@ def test_what_is_there_is_found_early_and_hardly_less_often() -> None:
     assert weak.any(axis=1).mean() == pytest.approx(once, abs=0.05)
 
 
-def design(differences: np.ndarray) -> Design:
-    return Design.of(differences, ["a"] * differences.shape[1])
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize("level", [1e-4, 0.05 / 12, 0.02, 0.05, 0.3])
+def test_a_repeated_p_value_is_the_level_at_which_the_boundary_is_met(number: int, level: float) -> None:
+    at_boundary = math.log(boundaries(SHARES, level)[number - 1])
+    assert math.exp(repeated_log_p(at_boundary, SHARES, number)) == pytest.approx(level, rel=2e-3)
 
 
-@pytest.mark.slow
-def test_predicted_d_keeps_what_was_seen() -> None:
-    x = np.random.default_rng(1).normal(0.4, 1, size=(20, 3, 2))
-    d = predicted_d(design(x), 20, np.random.default_rng(0), draws=5)
-    assert d.shape == (5, 3)
-    assert (d == d[0]).all(), "nothing is left to be drawn"
-    wider = [np.ptp(predicted_d(design(x), size, np.random.default_rng(0))[:, 0]) for size in (25, 40, 80)]
-    assert wider == sorted(wider)
+def test_repeated_p_values_far_out_and_without_several_analyses() -> None:
+    logs = np.array([-1e5, -700.0, -30.0, -3.0, -0.5, -1e-3, 0.0, np.nan])
+    for number in (1, 4):
+        found = repeated_log_p(logs, SHARES, number)
+        assert (np.diff(found[:-1]) >= 0).all()
+        assert (found[:-1] >= logs[:-1]).all()
+        assert np.isnan(found[-1])
+        assert found[-2] == 0
+    assert repeated_log_p(-30.0, SHARES, 1) == pytest.approx(-30 / 4, rel=0.2), "spent on a quarter so far"
+    assert repeated_log_p(logs[:4], (1.0,), 1) == pytest.approx(logs[:4], rel=2e-3)
 
 
-@pytest.mark.slow
-def test_predicted_d_is_right_on_average() -> None:
-    rng = np.random.default_rng(2)
-    inside = 0
-    for _ in range(200):
-        x = rng.normal(rng.normal(0.2, 0.2), 1, size=(60, 1, 1))
-        low, high = np.quantile(predicted_d(design(x[:30]), 60, rng), [0.025, 0.975])
-        inside += low <= predicted_d(design(x), 60, rng, draws=1)[0, 0] <= high
-    assert inside >= 184
-
-
-def test_what_was_not_seen_is_not_impossible() -> None:
-    rng = np.random.default_rng(3)
-    line = math.log(boundaries(SHARES)[-1]) / LOG_ALPHA
-    assert not settled_below(design(np.zeros((10, 1, 1))), 100, line, rng), (
-        "ten ties leave room for ninety drops"
-    )
-    assert settled_below(design(np.zeros((75, 1, 1))), 100, line, rng)
-    assert settled_below(design(-np.ones((50, 1, 4))), 100, line, rng)
-    assert not settled_below(design(np.ones((25, 1, 4))), 100, line, rng)
-    assert not settled_below(design(np.full((25, 1, 2), np.nan)), 100, 0.0, rng)
-
-
-@pytest.mark.parametrize(("size", "draws"), [(9, 5), (20, 0)])
-def test_what_cannot_be_predicted_is_refused(size: int, draws: int) -> None:
-    with pytest.raises(ValueError, match="size must be at least 10, and draws"):
-        predicted_d(design(np.ones((10, 1, 1))), size, np.random.default_rng(0), draws=draws)
+def test_repeated_p_values_hold_at_every_level_and_through_holm() -> None:
+    rng = np.random.default_rng(5)
+    walks = rng.normal(size=(20_000, 5, 4)).cumsum(axis=2) / np.sqrt([1, 2, 3, 4])
+    logs = np.stack([repeated_log_p(norm.logsf(walks[..., k]), SHARES, k + 1) for k in range(4)], axis=-1)
+    smallest = np.exp(logs.min(axis=-1))
+    for level in (0.05, 0.01, 0.002):
+        band = 4 * math.sqrt(level / smallest.size)
+        assert (smallest <= level).mean() == pytest.approx(level, abs=band)
+    by_bonferroni = (smallest.min(axis=1) <= 0.01).mean()
+    assert by_bonferroni == pytest.approx(1 - 0.99**5, abs=4 * math.sqrt(0.05 / len(walks)))

@@ -35,8 +35,7 @@ const line = (name, level, both, end) => {
   const row = made("tr");
   const [first, second] = both.map(([value]) => value ?? null);
   const apart = first === null || second === null ? null : first - second;
-  const heading = made("th", undefined, { scope: "row", class: "model" });
-  name.split(/(?<=[_.])/).forEach((piece) => heading.append(piece, made("wbr")));
+  const heading = made("th", name, { scope: "row", class: "model" });
   row.append(heading, made("td", level), drawn(both, end), ...both.map(cell));
   row.append(made("td", signed(apart), { class: "number" }));
   return row;

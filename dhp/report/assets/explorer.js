@@ -59,7 +59,7 @@
     judge = judges[Number(fields.result.value)];
     const dataset = datasets[judge.dataset];
     variants = dataset.variants;
-    choose(fields.variant, variants.map(({ name, level }) => [name, name, level]), "all");
+    choose(fields.variant, variants.map(({ name, words, level }) => [name, words, level]), "all");
     choose(fields.metric, judge.metrics.map((name) => [name, name]), "all, their mean");
     section.querySelector(".remarks").textContent = remarks();
     pairs = judge.examples.flatMap((ratings, place) =>
@@ -120,24 +120,29 @@
   };
 
   function row(pair) {
-    const { name, level } = variants[pair.v];
+    const { name, words, level } = variants[pair.v];
     const details = element("details", "pair");
     details.dataset.level = level;
     const chip = (label, drop) => {
-      const [kind, words] = arrow(drop);
-      return element("span", kind, element("small", "", label), words);
+      const [kind, said] = arrow(drop);
+      return element("span", kind, element("small", "", label), said);
     };
-    const summary = element(
-      "summary",
-      "",
-      chip(fields.metric.value || "mean", pair.drop),
-      element("span", "name", name, element("small", "", pair.example.id))
-    );
+    const named = element("span", "name", words, element("small", "", pair.example.id));
+    named.title = name;
+    const summary = element("summary", "", chip(fields.metric.value || "mean", pair.drop), named);
     if (judge.metrics.length > 1)
       summary.append(element("span", "chips", ...pair.drops.map((drop, m) => chip(judge.metrics[m], drop))));
+    summary.append(marked("span", "snippet", pair.example.snippets[pair.v]));
     details.append(summary);
     filled(details, () => element("div", "body", ...body(pair)));
     return details;
+  }
+
+  const MARKED = { "=": "span", "-": "del", "+": "ins" };
+  function marked(tag, className, changes) {
+    const made = element(tag, className, ...changes.map((change) => element(MARKED[change[0]], "", change.slice(1))));
+    made.dir = "auto";
+    return made;
   }
 
   // What is inside a fold is made when it is first opened.
@@ -158,15 +163,12 @@
   };
 
   function body({ example, ratings, v, drops }) {
-    const MARKED = { "=": "span", "-": "del", "+": "ins" };
-    const degraded = element("p", "text");
-    degraded.dir = "auto";
-    for (const change of example.changes[v]) degraded.append(element(MARKED[change[0]], "", change.slice(1)));
+    const degraded = marked("p", "text", example.changes[v]);
     const texts = element(
       "div",
       "sides",
       element("div", "", element("h4", "", "Original"), paragraph(example.original)),
-      element("div", "", element("h4", "", `Degraded: ${variants[v].name}`), degraded)
+      element("div", "", element("h4", "", `Degraded: ${variants[v].words}`), degraded)
     );
     const given = [["Source", example.source], ...Object.entries(example.fields)];
     const folds = given.filter(([, text]) => text).map(([title, text]) => fold(title, () => paragraph(text)));
@@ -264,7 +266,7 @@
   more.addEventListener("click", () => show()?.firstChild.focus());
   addEventListener("hashchange", restore);
 
-  choose(fields.result, judges.map((each, i) => [String(i), `${each.model} (${each.protocol}) on ${each.dataset}`]));
+  choose(fields.result, judges.map((each, i) => [String(i), `${each.name} on ${each.dataset}`]));
   fields.result.parentElement.hidden = judges.length === 1;
   form.hidden = false;
   enter();

@@ -1,0 +1,88 @@
+"""The report in a browser: nothing off-screen, no word or figure broken, and whole in print."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dhp
+from dhp.report.page import html_report
+from dhp.runs.reader import read_run
+from tests.browser import Page, in_browser, needs_chromium
+
+pytestmark = [pytest.mark.slow, needs_chromium]
+
+OFF_SCREEN = """(() => {
+  const end = document.documentElement.clientWidth + 1;
+  const scrolls = (e) => e && (getComputedStyle(e).overflowX !== 'visible' || scrolls(e.parentElement));
+  return [...document.querySelectorAll('main *')].filter((e) => {
+    const box = e.getBoundingClientRect();
+    return box.width && (box.right > end || box.left < -1) && !scrolls(e.parentElement);
+  }).map((e) => `${e.tagName} ${e.className} ${e.textContent.slice(0, 40)}`);
+})()"""
+BROKEN = """[...document.querySelectorAll('main :is(td.number, th.number)')].filter((cell) => {
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const range = document.createRange();
+    for (const word of text.data.matchAll(/[^\\s–]+/g)) {
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) return true;
+    }
+  }
+  return false;
+}).map((cell) => cell.textContent)"""
+HIDDEN = """[...document.querySelectorAll('main details')].filter((fold) =>
+  [...fold.children].some((e) => e.tagName !== 'SUMMARY' && !e.checkVisibility({contentVisibilityAuto: true}))
+  && fold.checkVisibility()).map((fold) => fold.firstElementChild.textContent)"""
+SIDES = """[...document.querySelectorAll('main .wide')].filter((e) => e.checkVisibility() &&
+  e.scrollWidth > document.documentElement.clientWidth).map((e) => e.textContent.trim().slice(0, 60))"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two judges, one with a long name, on two datasets."""
+    folder: Path = tmp_path_factory.mktemp("run")
+    long = "mock/noisy?sensitivity=0.2&random_typos=0&noise=0.25&step=0"
+    dhp.run(("baseline/surface", long), ("mini/summeval", "mini/story_cloze"), n=6, controls=True, out=folder)
+    run = read_run(folder)
+    named = [
+        replace(r, model=f"{r.model}&{'x' * 60}") if r.model.startswith("mock") else r for r in run.results
+    ]
+    frame = run.ratings
+    frame.loc[frame["model"].str.startswith("mock"), "model"] += f"&{'x' * 60}"
+    frame.to_parquet(folder / "ratings.parquet")
+    path = folder / "long.html"
+    path.write_text(html_report(replace(read_run(folder), results=dhp.Results(named))), encoding="utf-8")
+    return path
+
+
+async def sized(page: Page, width: int) -> None:
+    await page.call(
+        "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
+    )
+    await page.until("document.querySelectorAll('.pair').length > 0")
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1400])
+def test_nothing_is_off_screen_and_no_figure_is_broken(page: Path, tmp_path: Path, width: int) -> None:
+    async def act(found: Page) -> None:
+        await sized(found, width)
+        await found.run("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+        assert await found.run("document.documentElement.scrollWidth") <= width
+        assert await found.run(OFF_SCREEN) == []
+        assert await found.run(BROKEN) == []
+
+    in_browser(page, tmp_path, act)
+
+
+def test_print_shows_all_folds_of_the_results_and_cuts_no_table(page: Path, tmp_path: Path) -> None:
+    async def act(found: Page) -> None:
+        await sized(found, 794)  # A4 at 96 dots an inch
+        await found.call("Emulation.setEmulatedMedia", media="print")
+        hidden: Sequence[str] = await found.run(HIDDEN)
+        assert hidden == []
+        assert await found.run(SIDES) == []
+
+    in_browser(page, tmp_path, act)
