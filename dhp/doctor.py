@@ -28,6 +28,7 @@ _EXTRAS = {
     "data": "datasets of the Hugging Face Hub (hf:ORG/NAME) and preparing WMT22",
     "litellm": "models of further providers (litellm/PROVIDER/NAME)",
     "hf": "models in this process (hf/ORG/NAME)",
+    "ray": "workers on many machines (--executor ray)",
     "spacy": "the perturbers entity_swaps and inflection_errors",
 }
 _REQUIREMENT = re.compile(

@@ -189,6 +189,9 @@ class ModelOptions:
     chat_template: str | None = option(
         "--chat-template", metavar="FILE", help="For hf/: Jinja template in the place of the model's own."
     )
+    executor: str = option(
+        "--executor", default="local", metavar="local|ray[:ADDRESS]", help="Where work is done."
+    )
 
     def settings(self, batch: "BatchSettings | None" = None) -> "ModelSettings":
         """For `dhp.run`."""
@@ -223,6 +226,7 @@ class ModelOptions:
             dtype=self.dtype,
             batch_size=self.batch_size,
             chat_template=self.chat_template,
+            executor=self.executor,
         )
 
 
@@ -246,7 +250,10 @@ def refuse_unused(
         if perturb_model and isinstance(group, ModelOptions):
             continue
         for each in fields(group):  # type: ignore[arg-type]
-            if each.name not in ("metric", "labels") and getattr(group, each.name) != each.default:
+            if (
+                each.name not in ("metric", "labels", "executor")
+                and getattr(group, each.name) != each.default
+            ):
                 given += each.metadata["names"][:1]
     if given:
         raise InputError(

@@ -21,6 +21,7 @@ from dhp.judge.judges.baseline import ConstantJudge, RandomJudge
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.judges.mock import mock_judge
 from dhp.judge.judges.recorded import RecordedJudge
+from dhp.judge.judges.spread import spread
 from dhp.judge.metrics.column import column_judge
 from dhp.judge.metrics.judge import metric_judge
 from dhp.judge.pairwise.benchmark import PairwiseRatings
@@ -35,6 +36,8 @@ from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
 
 _REPLAY = "replay/"
+_SPREAD = ("baseline/", "metric/", "mock/")
+"""Judges that compute: their texts are shared out among workers."""
 _FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate", "json")
 """Answers on the metric's own scale."""
 _FILE_TOKENS = 512
@@ -116,7 +119,8 @@ def find_judges(
             judges += [LlmJudge(cached_model, each) for each in builders]
             judges += [_comparing(cached_model, each, sent, by_metric=by_metric) for each in pairwise]
         else:
-            judges += both([find_judge(given, seed=seed)])
+            found = find_judge(given, seed=seed)
+            judges += both([spread(found, context.executor) if given.startswith(_SPREAD) else found])
     _check_judges(judges, judge_settings)
     return judges
 

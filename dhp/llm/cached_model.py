@@ -11,7 +11,7 @@ from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
 from dhp.llm.engine.jobs import Done, Engine, Job
 from dhp.llm.engine.rate_limits import RateLimits
-from dhp.llm.engine.thread import EngineThread
+from dhp.llm.executor.api import LOCAL, Calls, Executor
 from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.store import Store, Stored, keys, row
 from dhp.llm.usage import Budget, PromptLengths, Usage
@@ -34,6 +34,8 @@ class RequestContext:
     """Models by name, each opened once."""
     batch: Batch | None = None
     """Answers that come by batch files, and the requests for the next one."""
+    executor: Executor = LOCAL
+    """Where calls are made, and where models and functions run."""
 
     def stop_if_waiting(self) -> None:
         """Raise `StoppedEarly` where requests wait for a batch; what is to be written then is whole."""
@@ -194,7 +196,7 @@ class CachedModel:
             return [self._answer(job, done.outcomes) for job in same]
 
         with ExitStack() as stack:
-            thread: EngineThread | None = None  # a finished run opens no connection
+            calls: Calls | None = None  # a finished run opens no connection
             for request in requests:
                 job = self._job(request)
                 if job.found:
@@ -207,14 +209,14 @@ class CachedModel:
                     twins[missing].append(job)
                     continue
                 twins[missing] = []
-                thread = thread or stack.enter_context(EngineThread(engine, self.on_wait))
-                thread.submit(job)
-                while thread.full:
-                    yield from answers(thread.wait())
-                for done in thread.ready():
+                calls = calls or stack.enter_context(self.context.executor.calls(engine, self.on_wait))
+                calls.submit(job)
+                while calls.full:
+                    yield from answers(calls.wait())
+                for done in calls.ready():
                     yield from answers(done)
-            while thread and thread.pending:
-                yield from answers(thread.wait())
+            while calls and calls.pending:
+                yield from answers(calls.wait())
         self._lengths.check()
 
     def _made_engine(self, client: Client) -> Engine:
@@ -253,7 +255,8 @@ class CachedModel:
                 jobs[id(left)] = left, job, self.context.budget.reserve(job.prompt_tokens, most)
                 yield left
 
-        for request, outcomes in model.answer(missing()):
+        executor = self.context.executor
+        for request, outcomes in executor.each(model.answer, missing(), on_wait=self.on_wait, by_model=True):
             _, job, reserved = jobs.pop(id(request))
             self.context.budget.settle(reserved, [o for o in outcomes.values() if isinstance(o, Reply)])
             self._keep(job, outcomes)

@@ -10,6 +10,7 @@ from dhp.llm.api import Client, LocalModel
 from dhp.llm.batch.settings import BatchSettings
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.engine.rate_limits import RateLimits
+from dhp.llm.executor.load import open_executor
 from dhp.llm.load import open_model
 from dhp.llm.store import FILE, Store
 from dhp.llm.usage import Budget, Limits, Prices
@@ -49,6 +50,8 @@ class ModelSettings:
     chat_template: str | Path | None = None
     """For models in this process: a file with the Jinja template by which messages become a prompt, in the
     place of the model's own, if it has one."""
+    executor: str = "local"
+    """Where the work is done: `local`, in this process, or `ray`, `ray:ADDRESS`, by workers of a cluster."""
     pace: InitVar[RateLimits | None] = None
     """Former name of `rate_limits`."""
 
@@ -66,7 +69,15 @@ class ModelSettings:
         store = Store(cache / FILE) if self.store else None
         budget = Budget(self.limits, self.prices)
         batch = self.batch.open(cache) if self.store and not self.refresh else None
-        return RequestContext(store, self.refresh, self.rate_limits, budget, self.keep_going, batch=batch)
+        return RequestContext(
+            store,
+            self.refresh,
+            self.rate_limits,
+            budget,
+            self.keep_going,
+            batch=batch,
+            executor=open_executor(self.executor),
+        )
 
     def open(self, model: str, context: RequestContext) -> Client | LocalModel:
         """The model called `provider/name`, opened once in a context."""

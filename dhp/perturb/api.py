@@ -1,9 +1,11 @@
 """What a perturber is, and the decorator that makes one out of a plain function."""
 
+import importlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.language import NAMES, WITHOUT_SPACES, language_name
@@ -90,6 +92,14 @@ class Perturber:
     """None for a perturber that a language model carries out."""
     languages: Languages = "any"
 
+    def __reduce__(self) -> Any:
+        """Sent to another process by its name, where it has one: its function is hidden behind it."""
+        module = getattr(self.function, "__module__", "")
+        name = getattr(self.function, "__name__", "")
+        if module != "__main__" and getattr(sys.modules.get(module), name, None) is self:
+            return _named, (module, name)
+        return Perturber, (self.name, self.level, self.degrees, self.function, self.languages)
+
     def language_fault(self, language: str | None) -> str | None:
         """Why it cannot degrade a text in this language (None: not known); None if it can."""
         if self.languages == "any":
@@ -143,6 +153,11 @@ class Perturber:
         doses = [name for name in DOSES if name in known and known[name].default is None]
         if len(doses) > 1 and len(set(doses) & set(params)) != 1:
             raise InputError(f"{place}: give exactly one of the parameters {' and '.join(doses)}")
+
+
+def _named(module: str, name: str) -> Perturber:
+    found: Perturber = getattr(importlib.import_module(module), name)
+    return found
 
 
 def perturber(

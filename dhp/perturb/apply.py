@@ -1,7 +1,9 @@
 """Applies variants to examples and audits what was really edited."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from dhp.content.catalog import read_list
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.language import text_language
@@ -68,6 +70,35 @@ def perturb(
                 continue
             extra = _given(perturber, example, drawn_from, languages, lists)
             yield _perturbed(example, variant, perturber, extra, (seed, dataset))
+
+
+@dataclass(frozen=True, slots=True)
+class RulesApplied:
+    """`perturb` as work on parts of a dataset; the fields are its parameters."""
+
+    variants: tuple[Variant, ...]
+    perturbers: Registry[Perturber]
+    dataset: str
+    seed: int
+    pool: Sequence[Example]
+    language: str | None
+
+    def __call__(
+        self, parts: Iterable[tuple[int, Sequence[Example]]]
+    ) -> Iterator[tuple[tuple[int, Sequence[Example]], list[PerturbedText]]]:
+        """The texts of each part, variant by variant."""
+        for part in parts:
+            texts = perturb(
+                part[1],
+                self.variants,
+                self.perturbers,
+                dataset=self.dataset,
+                seed=self.seed,
+                pool=self.pool,
+                lists=read_list,
+                language=self.language,
+            )
+            yield part, list(texts)
 
 
 def _given(

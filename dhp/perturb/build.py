@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Unpack
 
-from dhp.content.catalog import read_authored, read_list, read_probes
+from dhp.content.catalog import read_authored, read_probes
 from dhp.core.errors import InputError
-from dhp.core.records import PerturbedText, Variant, parse_variant
+from dhp.core.records import Example, PerturbedText, Variant, parse_variant
 from dhp.core.registry import Registry
 from dhp.core.suite_spec import PerturberUse, Suite
 from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
+from dhp.llm.executor.api import Executor
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Perturber
-from dhp.perturb.apply import perturb
+from dhp.perturb.apply import RulesApplied
 from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
 from dhp.perturb.choice import Choice, check_choice, found_datasets, part_of
 from dhp.perturb.dose_suites import Doses, dosed
@@ -49,6 +50,7 @@ class _Build:
     """Whether nothing may be asked: a text like the original stands for what is not stored, to estimate the
     cost."""
     progress: Progress | None
+    executor: Executor
 
     def perturbed(self, dataset: Dataset, kept: SetPart | None) -> PerturbedDataset:
         """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
@@ -140,7 +142,10 @@ class _Build:
         name, variants, left_out = self.chosen(dataset, suite)
         self._note_languages(dataset, variants)
         before = replace(self.model.by_model.cached_model.usage) if self.model else Usage()
-        texts = tuple(text for variant in variants for text in self._texts(dataset, variant))
+        rules = self._by_rule(dataset, [v for v in variants if self._is_rule(dataset, v)])
+        texts = tuple(
+            text for v in variants for text in (rules[v.name] if v.name in rules else self._texts(dataset, v))
+        )
         origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
         if self.model is None or all(v.method != "llm" for v in variants):
@@ -170,8 +175,7 @@ class _Build:
     def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
         if variant.method == "authored" and (authored := read_authored(dataset.name)):
             return authored_texts(dataset.examples, variant, authored)
-        if variant.method == "rule" or self.model is None:
-            return self._by_rule(dataset, variant)
+        assert self.model is not None
         task = dataset.task.task
         # Its name makes the text another one: a prompt that stands twice would count once.
         placeholders = [
@@ -193,20 +197,31 @@ class _Build:
         except Waiting:  # the requests of the other variants belong into the same batch
             return placeholders
 
-    def _by_rule(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
-        texts = list(
-            perturb(
-                dataset.examples,
-                [variant],
-                self.registry,
-                dataset=dataset.name,
-                seed=self.seed,
-                pool=dataset.pool,
-                lists=read_list,
-                language=dataset.language,
-            )
+    def _is_rule(self, dataset: Dataset, variant: Variant) -> bool:
+        if variant.method == "authored" and read_authored(dataset.name):
+            return False
+        return variant.method == "rule" or self.model is None
+
+    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, list[PerturbedText]]:
+        """Variant -> its texts, example by example; the examples are shared out among workers."""
+        work = RulesApplied(
+            tuple(variants), self.registry, dataset.name, self.seed, dataset.pool, dataset.language
         )
-        return [_fully_dosed(t) for t in texts] if self.doses and parse_variant(variant.name).dose else texts
+        made: dict[int, list[PerturbedText]] = {}
+        if variants:
+            made = {part[0]: texts for part, texts in self.executor.each(work, self._parts(dataset))}
+        found: dict[str, list[PerturbedText]] = {v.name: [] for v in variants}
+        for _, texts in sorted(made.items()):
+            for text in texts:
+                whole = self.doses and parse_variant(text.variant).dose
+                found[text.variant].append(_fully_dosed(text) if whole else text)
+        return found
+
+    def _parts(self, dataset: Dataset) -> list[tuple[int, Sequence[Example]]]:
+        """The examples, in four parts a worker; all together where there is one."""
+        examples, count = dataset.examples, self.executor.workers
+        size = len(examples) if count == 1 else max(1, len(examples) // (4 * count))
+        return [(start, examples[start : start + size]) for start in range(0, len(examples), size)]
 
     def _missing_probes(self, there: Collection[str]) -> list[Variant]:
         return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
@@ -214,7 +229,7 @@ class _Build:
     def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
         there = {v.name for v in part.variants}
         probes = self._missing_probes(there)
-        texts = [text for variant in probes for text in self._by_rule(part.dataset, variant)]
+        texts = [text for own in self._by_rule(part.dataset, probes).values() for text in own]
         return replace(part, variants=(*part.variants, *probes), texts=(*part.texts, *texts))
 
 
@@ -316,7 +331,7 @@ def build_texts(
         for name, use in read_probes(kind).perturbers.items()
     }
     registry = find_perturbers(own, [d.suite for d in datasets if d.suite])
-    build = _Build(own, registry, seed, model, probes, choice.get("doses"), dry, progress)
+    build = _Build(own, registry, seed, model, probes, choice.get("doses"), dry, progress, context.executor)
     if perturbation_set is None:
         build.check(datasets, check)
     for each in datasets:

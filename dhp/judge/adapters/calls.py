@@ -2,11 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, Generic, TypeVar
 
+from dhp.judge.adapters.adapter import Adapter
+
 T = TypeVar("T")
+Job = tuple[bytes, Mapping[str, str | None]]
+"""A call of a user's judge: its key, and what the parameters are given."""
 
 
 class Caller(Generic[T]):
@@ -27,6 +31,11 @@ class Caller(Generic[T]):
         self._is_async = is_async
         self._at_once = at_once
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    @staticmethod
+    def of(adapter: Adapter, at_once: int) -> "Caller[Job]":
+        """One that calls a user's judge."""
+        return Caller(lambda job: adapter.call(job[1]), is_async=adapter.is_async, at_once=at_once)
 
     def results(self, jobs: Iterable[T]) -> Iterator[tuple[T, object]]:
         """Each job with what its call returned, or the `Exception` that it raised, as it is done."""

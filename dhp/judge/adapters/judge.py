@@ -1,7 +1,7 @@
 """A user's own judge, in the shape that all judges have: its scores, and its verdicts by a threshold."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,11 +10,12 @@ from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.core.specs import Metric, Scale, Task
 from dhp.judge.adapters.adapter import Adapter, fields_of
-from dhp.judge.adapters.calls import Caller
+from dhp.judge.adapters.calls import Caller, Job
 from dhp.judge.adapters.outcome import Outcome, as_json, failed, from_json, metric_name, read_outcomes
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
 from dhp.llm.cached_model import RequestContext
+from dhp.llm.executor.api import Work
 from dhp.llm.records import Reply
 from dhp.llm.store import row
 
@@ -35,21 +36,28 @@ class Scorer:
     settings
         What the user says about it.
     context
-        The store, the rate limits and the budget of its calls.
+        The store, the rate limits, the budget and the executor of its calls.
+    threads
+        Calls at once, where it is not asynchronous.
+    calls
+        Makes the calls; default: of `adapter`.
     """
 
     def __init__(
-        self, model: str, adapter: Adapter, settings: JudgeSettings, context: RequestContext, threads: int
+        self,
+        model: str,
+        adapter: Adapter,
+        settings: JudgeSettings,
+        context: RequestContext,
+        threads: int,
+        calls: Work[Job, object] | None = None,
     ) -> None:
         self.model = model
         self.adapter = adapter
         self.settings = settings
         self._context = context
         self._said: dict[bytes, dict[str, Outcome]] = {}
-        at_once = context.rate_limits.concurrency if adapter.is_async else threads
-        self._caller: Caller[tuple[bytes, Mapping[str, str | None]]] = Caller(
-            lambda job: adapter.call(job[1]), is_async=adapter.is_async, at_once=at_once
-        )
+        self._calls = calls or Caller.of(adapter, at_once(adapter, context, threads)).results
         if settings.version is None:
             logging.getLogger("dhp").warning(
                 "%s: its replies are not kept, as no version of it is named (`judge_settings.version`); "
@@ -103,7 +111,7 @@ class Scorer:
             else:
                 waiting[key] = [candidate]
                 jobs.append((key, given))
-        for (key, _), returned in self._caller.results(self._reserved(jobs)):
+        for (key, _), returned in self._context.executor.each(self._calls, self._reserved(jobs)):
             is_error = isinstance(returned, Exception)
             self._keep(key, {self.name: failed(returned)} if is_error else read_outcomes(returned, self.name))
             for candidate in waiting[key]:
@@ -114,9 +122,7 @@ class Scorer:
         """Of its metric, where it gives one score."""
         return metric_name(self.adapter.name)
 
-    def _reserved(
-        self, jobs: Sequence[tuple[bytes, dict[str, str | None]]]
-    ) -> Iterator[tuple[bytes, dict[str, str | None]]]:
+    def _reserved(self, jobs: Sequence[tuple[bytes, dict[str, str | None]]]) -> Iterator[Job]:
         for job in jobs:
             self._context.budget.settle(self._context.budget.reserve(0, 0), [])
             yield job
@@ -159,6 +165,13 @@ class Scorer:
             return
         reply = Reply(as_json(said), "stop", 0, 0, 1)
         store.add([row(key, self.model, _ENDPOINT, 0, reply, "")], replace=self._context.refresh)
+
+
+def at_once(adapter: Adapter, context: RequestContext, threads: int) -> int:
+    """Calls that one process has in flight."""
+    return (
+        max(1, context.rate_limits.concurrency // context.executor.workers) if adapter.is_async else threads
+    )
 
 
 @dataclass(frozen=True, slots=True)

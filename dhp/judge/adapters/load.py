@@ -41,6 +41,12 @@ def load_object(model: str) -> object:
     return found
 
 
+def absolute(model: str) -> str:
+    """The same name with the whole path of a file in it."""
+    where, _, name = model.removeprefix(PREFIX).rpartition(":")
+    return f"{PREFIX}{Path(where).resolve()}:{name}" if where.endswith(".py") else model
+
+
 def _entry_point(model: str, name: str) -> object:
     entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)}
     if name not in entries:
@@ -61,11 +67,11 @@ def _module(model: str, name: str) -> ModuleType:
 
 def _file(model: str, path: Path) -> ModuleType:
     """A module from a file; modules beside it are found too."""
+    name = f"dhp_judge_{text_hash(str(path.resolve()))}"
+    if importlib.util.find_spec(name) is not None:  # loaded before, or sent to this worker
+        return importlib.import_module(name)
     if not path.is_file():
         raise InputError(f"model '{model}': no file {path}; allowed: python:FILE.py:OBJECT")
-    name = f"dhp_judge_{text_hash(str(path.resolve()))}"
-    if name in sys.modules:
-        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

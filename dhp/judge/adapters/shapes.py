@@ -1,6 +1,7 @@
 """Recognises an object by its shape; the package that it is of is never imported unless it is there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from typing import Any
 
 from dhp.core.errors import InputError
@@ -16,9 +17,12 @@ from dhp.judge.adapters import (
     ragas,
 )
 from dhp.judge.adapters.adapter import Adapter
-from dhp.judge.adapters.judge import ObjectJudge, Scorer
+from dhp.judge.adapters.calls import Caller, Job
+from dhp.judge.adapters.judge import ObjectJudge, Scorer, at_once
+from dhp.judge.adapters.load import absolute, load_object
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.cached_model import RequestContext
+from dhp.llm.executor.api import LOCAL
 
 _ADAPTERS: tuple[Callable[[Any], Adapter | None], ...] = (
     autoevals.adapt,
@@ -82,11 +86,23 @@ def object_judges(
     adapter = adapt(given, f"model '{name}'" if name else f"model {given!r}")
     said = getattr(given, "threads", 1)
     threads = settings.threads or (said if isinstance(said, int) else 1)
-    scorer = Scorer(name or _name(given, adapter), adapter, settings, context, threads)
+    calls = None
+    if name and context.executor is not LOCAL:  # what workers cannot be sent they find by its name
+        calls = partial(_called, absolute(name), at_once(adapter, context, threads))
+    scorer = Scorer(name or _name(given, adapter), adapter, settings, context, threads, calls)
     return [
         ObjectJudge(scorer, verdicts)
         for verdicts in ([False] if settings.threshold is None else [False, True])
     ]
+
+
+def _called(name: str, at_once: int, jobs: Iterable[Job]) -> Iterator[tuple[Job, object]]:
+    return _caller(name, at_once).results(jobs)
+
+
+@cache
+def _caller(name: str, at_once: int) -> Caller[Job]:
+    return Caller.of(adapt(load_object(name), f"model '{name}'"), at_once)
 
 
 def _name(given: object, adapter: Adapter) -> str:

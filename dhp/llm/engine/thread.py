@@ -100,8 +100,11 @@ class EngineThread:
         self._stop = asyncio.Event()
         engine = self._engine
         await engine.client.open()
-        workers = Workers(engine, self._jobs, self._results.put)
-        tasks = [asyncio.create_task(workers.work()) for _ in range(engine.rate_limits.concurrency)]
+        workers = Workers(engine)
+        tasks = [
+            asyncio.create_task(workers.work(self._jobs, self._results.put))
+            for _ in range(engine.rate_limits.concurrency)
+        ]
         stopping = asyncio.create_task(self._stop.wait())
         self._loop = asyncio.get_running_loop()
         self._opened.set()

@@ -18,12 +18,10 @@ _REJECTED_UNPROVEN = 10
 
 
 class Workers:
-    """Take jobs from a queue and hand over what comes of them."""
+    """Make the calls of jobs, under one set of limits."""
 
-    def __init__(self, engine: Engine, jobs: "asyncio.Queue[Job]", done: Callable[[Done], None]) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._jobs = jobs
-        self._done = done
         self._limit = AdaptiveConcurrency(engine.rate_limits.concurrency)
         self._calls = RateLimit(engine.rate_limits.calls_per_minute)
         self._tokens = RateLimit(engine.rate_limits.tokens_per_minute)
@@ -33,16 +31,19 @@ class Workers:
         self._first = asyncio.Lock()
         self._failed_in_a_row = 0
 
-    async def work(self) -> None:
-        """Work until cancelled; an error that makes going on pointless ends it."""
+    async def work(self, jobs: "asyncio.Queue[Job]", done: Callable[[Done], None]) -> None:
+        """Take jobs until cancelled and hand over what comes of them.
+
+        An error that makes going on pointless ends it.
+        """
         while True:
-            job = await self._jobs.get()
+            job = await jobs.get()
             try:
-                outcomes = await self._outcomes(job)
+                outcomes = await self.outcomes(job)
             except DhpError:
                 self._closing = True
                 raise
-            self._done(Done(job, outcomes))
+            done(Done(job, outcomes))
 
     async def finish(self) -> None:
         """Wait for the calls in flight, whose replies are worth storing; no further call starts."""
@@ -51,7 +52,8 @@ class Workers:
         while self._in_flight and time.monotonic() < end:
             await asyncio.sleep(0.01)
 
-    async def _outcomes(self, job: Job) -> dict[int, Reply | Failure]:
+    async def outcomes(self, job: Job) -> dict[int, Reply | Failure]:
+        """What comes of one job; raises a `DhpError` that makes going on pointless."""
         outcomes: dict[int, Reply | Failure] = {}
         left = tuple(job.keys)
         while left:

@@ -1,0 +1,237 @@
+"""Calls to a server, made by the workers of a Ray cluster; the process of the run keeps store and budget."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dhp.core.errors import DhpError, StoppedEarly
+from dhp.llm.api import Client
+from dhp.llm.engine.jobs import Done, Engine, Job
+from dhp.llm.engine.rate_limits import RateLimits
+from dhp.llm.engine.workers import Workers
+from dhp.llm.executor.ray_pool import Crew, Pool
+from dhp.llm.records import Failure, Reply
+from dhp.llm.store import row
+from dhp.llm.usage import Budget, PromptLengths
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of a job."""
+
+    outcomes: Mapping[int, Reply | Failure] | None
+    """None where it was not asked."""
+    error: DhpError | None
+    """Why going on is pointless."""
+    report: "Report | None"
+    """On the first of a block."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What the calls of a block told."""
+
+    retries: int = 0
+    trouble: str = ""
+    notes: list[str] = field(default_factory=list)
+    fitting: int = 0
+    """Prompts that fitted."""
+    too_long: list[str] = field(default_factory=list)
+    """What was said of prompts that did not."""
+
+
+class _Counted(PromptLengths):
+    """Counts for the report; the process of the run judges."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(model)
+        self.reasons: list[str] = []
+
+    def count_too_long(self, reason: str) -> None:
+        self.reasons.append(reason)
+
+
+class Asking:
+    """Calls to a server as work: our engine without store and budget, under a share of the rate limits."""
+
+    def __init__(self, client: Client, rate_limits: RateLimits, workers: int) -> None:
+        def shared(rate: float | None) -> float | None:
+            return rate / workers if rate else None
+
+        self._client = client
+        self._limits = replace(
+            rate_limits,
+            concurrency=max(1, rate_limits.concurrency // workers),
+            calls_per_minute=shared(rate_limits.calls_per_minute),
+            tokens_per_minute=shared(rate_limits.tokens_per_minute),
+        )
+        self._workers: Workers | None = None
+        self._tasks: set[asyncio.Future[Mapping[int, Reply | Failure]]] = set()
+
+    async def _open(self) -> Workers:
+        self._lengths = _Counted(self._client.model)
+        self._engine = Engine(self._client, None, self._limits, Budget(), self._lengths, "")
+        self._workers = Workers(self._engine)
+        self._opening = asyncio.ensure_future(self._client.open())
+        return self._workers
+
+    async def __call__(self, sent: Sequence[tuple[bool, Job]]) -> list[Asked]:
+        """What came of each job; the flag says whether the server has answered anything before."""
+        workers = self._workers or await self._open()
+        await self._opening
+        self._engine.proven |= any(proven for proven, _ in sent)
+        tasks = [asyncio.ensure_future(self._tried(workers, job)) for _, job in sent]
+        self._tasks.update(tasks)
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        self._tasks.difference_update(tasks)
+        report = self._report()
+        asked = []
+        for place, came in enumerate(found):
+            if isinstance(came, BaseException) and not isinstance(came, DhpError | asyncio.CancelledError):
+                raise came
+            error = came if isinstance(came, DhpError) else None
+            outcomes = None if isinstance(came, BaseException) else came
+            asked.append(Asked(outcomes, error, report if place == 0 else None))
+        return asked
+
+    async def finish(self) -> None:
+        """Let calls in flight end and start no further one."""
+        if self._workers:
+            await self._workers.finish()
+        for task in self._tasks - {asyncio.current_task()}:
+            task.cancel()
+
+    async def _tried(self, workers: Workers, job: Job) -> Mapping[int, Reply | Failure]:
+        try:
+            return await workers.outcomes(job)
+        except DhpError:
+            await self.finish()
+            raise
+
+    def _report(self) -> Report:
+        """What was told since the last one."""
+        engine, client, lengths = self._engine, self._client, self._lengths
+        report = Report(engine.retries, engine.trouble, list(client.notes), lengths.fitting, lengths.reasons)
+        engine.retries, lengths.fitting, lengths.reasons = 0, 0, []
+        client.notes.clear()
+        return report
+
+
+class RayCalls:
+    """Calls to a server made by workers; the first goes alone, and replies are stored block by block."""
+
+    def __init__(
+        self, ray: Any, crew: Crew, engine: Engine, on_wait: Callable[[], None], noted: set[str]
+    ) -> None:
+        limits = engine.rate_limits
+        most = min(len(crew.workers), limits.concurrency)
+        share = limits.concurrency // most
+        work = Asking(engine.client, limits, most)
+        self._pool: Pool[Job, Asked] = Pool(
+            ray, crew, work, on_wait, size=max(1, share // 4), blocks=8, most=most
+        )
+        self._engine = engine
+        self._noted = noted
+        self._reserved: dict[int, tuple[float, float]] = {}
+        self._held: deque[Job] = deque()
+        self._came: deque[Done] = deque()
+        self.pending = 0
+        """Jobs of which nothing came yet."""
+
+    def __enter__(self) -> "RayCalls":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.finish()
+
+    @property
+    def full(self) -> bool:
+        """Whether enough jobs wait for now."""
+        return self._pool.full or len(self._held) >= self._engine.rate_limits.concurrency
+
+    def submit(self, job: Job) -> None:
+        """Hand a job over."""
+        self.pending += 1
+        self._held.append(job)
+        self._hand_over()
+
+    def ready(self) -> Iterator[Done]:
+        """What is there already."""
+        if self._pool.ready():
+            self._take()
+        while self._came:
+            yield self._next()
+
+    def wait(self) -> Done:
+        """The next that comes; its replies are stored."""
+        while not self._came:
+            self._hand_over()
+            self._take()
+        return self._next()
+
+    def _next(self) -> Done:
+        self.pending -= 1
+        return self._came.popleft()
+
+    def _hand_over(self) -> None:
+        engine = self._engine
+        while self._held and (engine.proven or not self._pool.pending):
+            job = self._held.popleft()
+            most = job.request.params.max_tokens * len(job.keys)
+            try:
+                self._reserved[id(job)] = engine.budget.reserve(job.prompt_tokens, most)
+            except StoppedEarly as e:
+                self._end(e)
+            lean = replace(job, request=replace(job.request, tag=None), found={})
+            self._pool.submit(job, (engine.proven, lean))
+
+    def _take(self) -> None:
+        """Take over a block."""
+        if error := self._kept(self._pool.wait()):
+            self._pool.finish()
+            self._end(error)
+
+    def _end(self, error: Exception) -> None:
+        """Store what was handed over, then raise."""
+        with suppress(StoppedEarly):  # the first error counts
+            while self._pool.pending:
+                if self._kept(self._pool.wait()):
+                    self._pool.finish()
+        raise error
+
+    def _kept(self, block: Sequence[tuple[Job, Asked]]) -> Exception | None:
+        """Store the replies of a block; returns why going on is pointless, if it is."""
+        engine = self._engine
+        rows, error = [], None
+        for job, asked in block:
+            outcomes = asked.outcomes or {}
+            replies = {s: reply for s, reply in outcomes.items() if isinstance(reply, Reply)}
+            engine.budget.settle(self._reserved.pop(id(job)), list(replies.values()))
+            client = engine.client
+            rows += [
+                row(job.keys[sample], client.model, client.endpoint, sample, reply, engine.run)
+                for sample, reply in replies.items()
+            ]
+            engine.proven |= bool(replies)
+            error = error or asked.error
+            if asked.outcomes is not None:
+                self._came.append(Done(job, asked.outcomes))
+        if rows and engine.store:
+            engine.store.add(rows, replace=engine.refresh)
+        for _, asked in block:
+            if asked.report:
+                self._learn(asked.report)
+        return error
+
+    def _learn(self, report: Report) -> None:
+        engine = self._engine
+        engine.retries += report.retries
+        engine.trouble = report.trouble or engine.trouble
+        engine.client.notes += [note for note in report.notes if note not in self._noted]
+        self._noted.update(report.notes)
+        engine.lengths.fitting += report.fitting
+        for reason in report.too_long:
+            engine.lengths.count_too_long(reason)

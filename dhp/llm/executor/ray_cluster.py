@@ -1,0 +1,108 @@
+"""Work done by the workers of a Ray cluster."""
+
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, TypeVar
+
+from dhp.core.errors import InputError
+from dhp.core.files import reason
+from dhp.llm.engine.jobs import Engine
+from dhp.llm.executor.api import Work
+from dhp.llm.executor.ray_calls import RayCalls
+from dhp.llm.executor.ray_pool import Crew, Pool, first_line
+from dhp.llm.executor.ray_worker import Worker
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_CPUS = 0.5
+"""That a worker asks for: half of a cluster stays free for what else runs there."""
+_CONNECT_SECONDS = 5.0
+
+
+class RayExecutor:
+    """Workers on the machines of a cluster, started when they are first needed.
+
+    Parameters
+    ----------
+    address
+        `HOST:PORT` of the cluster; None takes the one of `RAY_ADDRESS`, else starts one here for the run.
+    """
+
+    def __init__(self, address: str | None) -> None:
+        self._address = address
+        self._crews: dict[bool, Crew] = {}
+        self._noted: set[str] = set()
+
+    @cached_property
+    def _ray(self) -> Any:
+        """The package, connected to the cluster; raises `InputError` where there is none."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        import ray
+
+        if ray.is_initialized():
+            return ray
+        address = self._address or os.environ.get("RAY_ADDRESS")
+        if address is not None:
+            _check_address(address)
+        try:
+            ray.init(address or "local", logging_level="error", log_to_driver=False)
+        except (OSError, RuntimeError, ValueError) as e:
+            raise InputError(f"`executor` ray: {first_line(e)}; at {address or 'this machine'}") from None
+        return ray
+
+    @cached_property
+    def workers(self) -> int:
+        """One for each CPU of the cluster."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def crew(self, *, by_model: bool = False) -> Crew:
+        """The workers, or those that hold a model: one a GPU, else one a machine."""
+        if by_model not in self._crews:
+            gpus = int(self._ray.cluster_resources().get("GPU", 0)) if by_model else 0
+            nodes = sum(bool(node["Alive"]) for node in self._ray.nodes())
+            actor = self._ray.remote(
+                num_cpus=_CPUS, num_gpus=min(gpus, 1), max_restarts=-1, scheduling_strategy="SPREAD"
+            )(Worker)
+            count = (gpus or nodes) if by_model else self.workers
+            self._crews[by_model] = Crew([actor.remote() for _ in range(count)])
+        return self._crews[by_model]
+
+    def calls(self, engine: Engine, on_wait: Callable[[], None]) -> "RayCalls":
+        """See `Executor`."""
+        return RayCalls(self._ray, self.crew(), engine, on_wait, self._noted)
+
+    def each(
+        self,
+        work: Work[T, R],
+        items: Iterable[T],
+        *,
+        on_wait: Callable[[], None] = lambda: None,
+        by_model: bool = False,
+    ) -> Iterator[tuple[T, R]]:
+        """See `Executor`."""
+        pool: Pool[T, R] | None = None  # work that is all known already needs no cluster
+        for item in items:
+            pool = pool or Pool(self._ray, self.crew(by_model=by_model), work, on_wait)
+            pool.submit(item, item)
+            while pool.full:
+                yield from pool.wait()
+        while pool and pool.pending:
+            yield from pool.wait()
+
+
+def _check_address(address: str) -> None:
+    """Raise `InputError` where nothing listens: ray itself would wait for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or "/" in host:
+        raise InputError(f"`executor` ray:{address}: must have the form ray:HOST:PORT")
+    try:
+        socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as e:
+        raise InputError(
+            f"`executor` ray:{address}: no cluster answers there ({reason(e)}); ray start --head starts one, "
+            "and `executor` ray alone one for the run"
+        ) from None

@@ -1,0 +1,210 @@
+"""Hands out work to the workers of a Ray cluster in blocks, and again where a worker is lost."""
+
+import itertools
+import re
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from dhp._version import __version__
+from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.executor.ray_worker import packed
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_START_SECONDS = 120.0
+"""Longest wait for a first worker."""
+_MOST_LOSSES = 3
+"""Workers that one item may cost."""
+_SHORT, _LONG = 0.1, 1.0
+"""Seconds for a block; blocks grow below the one and shrink above the other."""
+_MOST_ITEMS = 256
+_SECONDS_BETWEEN_POLLS = 0.02
+_keys = itertools.count()
+
+
+@dataclass(slots=True)
+class Crew:
+    """Workers, and the numbers of those that have answered and were not lost since."""
+
+    workers: list[Any]
+    up: set[int] = field(default_factory=set)
+
+
+class Pool(Generic[T, R]):
+    """One piece of work, handed out to workers in blocks; the items of a lost worker go to another.
+
+    Parameters
+    ----------
+    ray
+        The package.
+    crew
+        The workers.
+    work
+        Called by a worker with what was sent of some items.
+    on_wait
+        Called every second while nothing comes.
+    size
+        Items of a block; None finds what takes a worker a tenth of a second.
+    blocks
+        That each worker has at most.
+    most
+        Workers that are used at most.
+    """
+
+    def __init__(
+        self,
+        ray: Any,
+        crew: Crew,
+        work: object,
+        on_wait: Callable[[], None],
+        *,
+        size: int | None = None,
+        blocks: int = 2,
+        most: int | None = None,
+    ) -> None:
+        self._ray, self._crew, self._on_wait = ray, crew, on_wait
+        self._key = next(_keys)
+        self._parcel = [_sent(ray, work)]
+        self._size, self._fixed, self._blocks = size or 1, size is not None, blocks
+        self._places = range(len(crew.workers))[:most]
+        self._queue: deque[tuple[T, object]] = deque()
+        self._flight: dict[Any, tuple[int, list[tuple[T, object]]]] = {}
+        self._losses: Counter[int] = Counter()
+        self._began = self._polled = time.monotonic()
+        for place in self._places:
+            if place not in crew.up:
+                self._greet(place)
+
+    @property
+    def pending(self) -> int:
+        """Items of which nothing came yet."""
+        return len(self._queue) + sum(len(items) for _, items in self._flight.values())
+
+    @property
+    def full(self) -> bool:
+        """Whether enough items wait for now."""
+        return len(self._queue) >= self._size * len(self._places)
+
+    def submit(self, item: T, sent: object) -> None:
+        """Hand over an item, and what is sent of it."""
+        self._queue.append((item, sent))
+        if len(self._queue) >= self._size:
+            self._send()
+
+    def ready(self) -> bool:
+        """Whether `wait` would find something; asked of the cluster now and then."""
+        now = time.monotonic()
+        if now < self._polled + _SECONDS_BETWEEN_POLLS or not self._flight:
+            return False
+        self._polled = now
+        return bool(self._ray.wait(list(self._flight), timeout=0)[0])
+
+    def wait(self) -> list[tuple[T, R]]:
+        """The items of the next block with what came of them; empty where a worker came up or was lost."""
+        self._send()
+        came, _ = self._ray.wait(list(self._flight), timeout=1.0)
+        if not came:
+            self._on_wait()
+            if not self._crew.up and time.monotonic() > self._began + _START_SECONDS:
+                raise StoppedEarly(
+                    f"`executor` ray: no worker started within {_START_SECONDS:g} seconds, as the cluster "
+                    "has no CPU free; the same command goes on from here"
+                )
+            return []
+        place, items = self._flight.pop(came[0])
+        try:
+            found = self._ray.get(came[0])
+        except self._ray.exceptions.RayError as e:
+            self._lost(place, items, e)
+            return []
+        if place not in self._crew.up:
+            self._come_up(place, found)
+            return []
+        seconds, results = found
+        if isinstance(results, Exception):
+            raise _explained(results) from None
+        if not self._fixed and seconds < _SHORT:
+            self._size = min(_MOST_ITEMS, max(self._size, 2 * len(items)))
+        elif not self._fixed and seconds > _LONG:
+            self._size = max(1, self._size // 2)
+        return [(item, result) for (item, _), result in zip(items, results, strict=True)]
+
+    def finish(self) -> None:
+        """Hand out nothing more and let workers end what they have begun."""
+        self._queue.clear()
+        for place in self._crew.up & set(self._places):
+            self._crew.workers[place].finish.remote(self._key)
+
+    def _send(self) -> None:
+        busy = Counter(place for place, _ in self._flight.values())
+        free = [place for place in self._places if place in self._crew.up]
+        for _ in range(self._blocks):
+            for place in sorted(free, key=busy.__getitem__):
+                if not self._queue:
+                    return
+                if busy[place] < self._blocks:
+                    items = [self._queue.popleft() for _ in range(min(self._size, len(self._queue)))]
+                    worker = self._crew.workers[place]
+                    ref = worker.do.remote(self._key, self._parcel, [sent for _, sent in items])
+                    self._flight[ref] = place, items
+                    busy[place] += 1
+
+    def _greet(self, place: int) -> None:
+        self._flight[self._crew.workers[place].version.remote()] = place, []
+
+    def _come_up(self, place: int, version: object) -> None:
+        if version != __version__:
+            raise InputError(
+                f"`executor` ray: a worker has dhp {version}, and this is {__version__}; install the same "
+                "version on every machine"
+            )
+        self._crew.up.add(place)
+
+    def _lost(self, place: int, items: list[tuple[T, object]], error: Exception) -> None:
+        """Put what a lost worker had back to the front, and wait for the worker to come up again."""
+        if not isinstance(error, self._ray.exceptions.RayActorError) or "creation task" in str(error):
+            raise _explained(error) from None
+        self._queue.extendleft(reversed(items))
+        for item, _ in items:
+            self._losses[id(item)] += 1
+            if self._losses[id(item)] > _MOST_LOSSES:
+                raise StoppedEarly(
+                    f"`executor` ray: {_MOST_LOSSES + 1} workers in turn were lost at the same work ("
+                    f"{first_line(error)}); the same command goes on from here"
+                )
+        if place in self._crew.up:
+            self._crew.up.remove(place)
+            self._began = time.monotonic()
+        if all(other != place or items for other, items in self._flight.values()):
+            self._greet(place)
+
+
+def _sent(ray: Any, work: object) -> Any:
+    """A reference to the work, for workers."""
+    try:
+        return ray.put(packed(work))
+    except (TypeError, AttributeError, ValueError) as e:  # what pickle raises, one by kind of object
+        raise InputError(
+            f"`executor` ray: the judge cannot be sent to workers ({first_line(e)}); allowed: a function "
+            "of a module, python:MODULE:OBJECT"
+        ) from None
+
+
+def _explained(error: Exception) -> Exception:
+    """What a worker raised, as one line where it lacks a package."""
+    if lacking := re.search(r"No module named '([\w.]+)'", str(error)):
+        return InputError(
+            f"`executor` ray: a worker has no package '{lacking[1]}'; install on every machine what is "
+            "installed here"
+        )
+    if type(error).__module__.startswith("ray."):
+        return StoppedEarly(f"`executor` ray: {first_line(error)}; the same command goes on from here")
+    return error
+
+
+def first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -1,0 +1,201 @@
+"""The same runs by the workers of a Ray cluster of two nodes, of which some are killed."""
+
+import json
+import os
+import signal
+import socket
+import sys
+import types
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.executor.load import open_executor
+from tests.llm.stub import stats, stub_server
+
+pytest.importorskip("ray", reason="the extra ray is not installed")
+pytestmark = pytest.mark.slow
+
+MARK = "DHP_TEST_CLUSTER"
+OWN = """
+import threading
+from helper_of_a_judge import share
+
+lock = threading.Lock()  # what cannot be sent to another process
+
+
+def long(*, outputs):
+    with lock:
+        return share(outputs)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[object]:
+    """Two nodes of one CPU each; workers know by a variable that they are of this one."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    os.environ[MARK] = uuid.uuid4().hex
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes.add_node(num_cpus=1)
+    ray.init(nodes.address, logging_level="error", log_to_driver=False)
+    yield nodes
+    ray.shutdown()
+    nodes.shutdown()
+    del os.environ[MARK]
+
+
+def worker_pids() -> list[int]:
+    """The processes of workers that are there."""
+    mark, found = os.environ[MARK].encode(), []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal() and (folder / "cmdline").exists():
+            try:
+                ours = mark in (folder / "environ").read_bytes()
+                if ours and (folder / "cmdline").read_bytes().startswith(b"ray::Worker"):
+                    found.append(int(folder.name))
+            except OSError:  # it has ended meanwhile
+                continue
+    return sorted(found)
+
+
+class KillOnce:
+    """A progress that kills a worker in the middle."""
+
+    def __init__(self) -> None:
+        self.killed = 0
+
+    def __call__(self, what: str, done: int, total: int, cost: str) -> None:
+        if not self.killed and 0 < done < total:
+            self.killed = worker_pids()[0]
+            os.kill(self.killed, signal.SIGKILL)
+
+
+def written(model: str, folder: Path, executor: str, **more: object) -> dict[str, object]:
+    """What a run writes, but for the time."""
+    settings = dhp.ModelSettings(cache=folder / executor, executor=executor, **more.pop("settings", {}))
+    dhp.run(model, "mini/summeval", out=folder / f"out-{executor}", settings=settings, **more)
+    out = folder / f"out-{executor}"
+    results = json.loads((out / "results.json").read_text())
+    results.pop("created")
+    return {
+        "ratings": pd.read_parquet(out / "ratings.parquet").to_csv(),
+        "results": results,
+        "perturbed": (out / "perturbed.jsonl").read_text(),
+    }
+
+
+def test_a_mock_judge_and_all_rules_give_the_same(tmp_path: Path) -> None:
+    more = {"n": 8, "suite": "general", "controls": True, "attacks": True}
+    model = "mock/noisy?samples=2"
+    assert written(model, tmp_path, "ray", **more) == written(model, tmp_path, "local", **more)
+
+
+def test_a_server_is_asked_the_same_though_a_worker_is_killed(tmp_path: Path) -> None:
+    kill = KillOnce()
+    with stub_server("--latency", "0.05", "--faults", "429=0.05,500=0.05") as url:
+        more = {"n": 12, "settings": {"base_url": url, "rate_limits": dhp.RateLimits(concurrency=8)}}
+        here = written("openai/stub", tmp_path, "local", **more)
+        calls = stats(url)["statuses"]["200"]
+        there = written("openai/stub", tmp_path, "ray", progress=kill, **more)
+        again = stats(url)["statuses"]["200"] - calls
+        assert stats(url)["max_in_flight"] <= 8 + 4, "calls of the killed worker may not have ended there"
+    assert kill.killed
+    assert kill.killed not in worker_pids()
+    assert there == here
+    assert calls <= again <= calls + 8, "no more is asked again than the worker had in flight"
+    # All is stored: the same run needs neither server nor workers.
+    more["settings"]["base_url"] = url
+    assert written("openai/stub", tmp_path, "ray", **more) == here
+
+
+def test_a_function_of_a_file_is_called_by_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "judge_of_a_file.py").write_text(OWN)
+    (tmp_path / "helper_of_a_judge.py").write_text("def share(text): return min(1.0, len(text) / 1000)\n")
+    more = {"n": 8, "judge_settings": dhp.JudgeSettings(scale=(0, 1), version="1")}
+    monkeypatch.chdir(tmp_path)
+    model, kill = "python:judge_of_a_file.py:long", KillOnce()
+    there = written(model, tmp_path, "ray", progress=kill, **more)
+    assert there == written(model, tmp_path, "local", **more)
+
+
+def test_limits_hold_and_what_was_paid_is_kept(tmp_path: Path) -> None:
+    with stub_server() as url:
+        settings = {"base_url": url, "limits": dhp.Limits(calls=40)}
+        for _ in range(3):
+            with pytest.raises(StoppedEarly, match=r"limits\.calls"):
+                written("openai/stub", tmp_path, "ray", n=8, settings=dict(settings))
+        assert stats(url)["calls"] == 120
+        assert len(stats(url)["paid"]) == 120, "nothing is paid twice"
+
+
+def test_what_holds_for_all_requests_stops_the_run(tmp_path: Path) -> None:
+    with stub_server("--mode", "wrong-key") as url, pytest.raises(InputError, match="refuses"):
+        written("openai/stub", tmp_path, "ray", n=4, settings={"base_url": url})
+    with pytest.raises(InputError, match="no server answers"):
+        written("openai/stub", tmp_path, "ray", n=4, settings={"base_url": url})
+
+
+def test_a_worker_without_a_package_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = types.ModuleType("only_here")
+    package.__path__ = []  # a package: only modules of one file are sent
+
+    def score(*, outputs: str) -> float:
+        return 0.5
+
+    score.__module__, score.__qualname__ = "only_here", "score"
+    package.score = score
+    monkeypatch.setitem(sys.modules, "only_here", package)
+    with pytest.raises(InputError, match=r"a worker has no package 'only_here'; install on every machine"):
+        dhp.run(
+            score,
+            "mini/summeval",
+            n=2,
+            settings=dhp.ModelSettings(cache=tmp_path, executor="ray"),
+            judge_settings=dhp.JudgeSettings(scale=(0, 1)),
+        )
+
+
+def test_what_cannot_be_sent_is_told(tmp_path: Path) -> None:
+    connection = socket.socket()
+
+    def score(*, outputs: str) -> float:
+        return float(connection.fileno() > 0)
+
+    with connection, pytest.raises(InputError, match="cannot be sent to workers"):
+        dhp.run(
+            score,
+            "mini/summeval",
+            n=2,
+            settings=dhp.ModelSettings(cache=tmp_path, executor="ray"),
+            judge_settings=dhp.JudgeSettings(scale=(0, 1)),
+        )
+
+
+def test_a_model_in_process_answers_the_same(tiny_model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    more = {
+        "n": 4,
+        "protocol": dhp.protocol("dhp", temperature=1.0, samples=2, max_tokens=8),
+        "settings": {"dtype": "float32", "keep_going": True},
+    }
+    there = written(f"hf/{tiny_model}", tmp_path, "ray", **more)
+    more["settings"] = {"dtype": "float32", "keep_going": True}
+    assert there == written(f"hf/{tiny_model}", tmp_path, "local", **more)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nobody", "ray://127.0.0.1:10001", "here:99999"])
+def test_an_address_without_a_cluster_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    executor = open_executor(f"ray:{address}")
+    with pytest.raises(
+        InputError, match=r"ray:.*(no cluster answers there|must have the form ray:HOST:PORT)"
+    ):
+        _ = executor.workers
