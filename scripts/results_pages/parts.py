@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dhp.content.damage import variant_name
-
 from dhp.analysis.result_parts import Ends, VariantResult
 from dhp.analysis.results import Result
+from dhp.content.damage import variant_name
 from dhp.core.records import parse_variant
 from dhp.report.card import judge_cards
 from dhp.report.labels import percent, percents, state
