@@ -1,12 +1,10 @@
 """What an installation can do and what it lacks; asks nothing of any server but the one that is named."""
 
 import importlib.metadata
-import json
 import os
 import platform
 import re
 import tempfile
-import time
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +12,6 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Literal
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from dhp._version import __version__
 from dhp.core.errors import InputError
@@ -34,7 +31,6 @@ _EXTRAS = {
 _REQUIREMENT = re.compile(
     r"([\w.-]+)(?:\[[^]]*\])?\s*(?:>=\s*([\w.]+))?[^;]*(?:;.*extra\s*==\s*['\"]([\w-]+)['\"])?"
 )
-_LARGEST_ANSWER = 2**22  # bytes
 _SHOWN_MODELS = 5
 
 
@@ -265,15 +261,9 @@ def _devices() -> Check:
     return Check("devices", "ok", f"{says}; GPUs: {', '.join(found['gpus']) or 'none'}", found)
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """A key goes to the server that was named and to no other."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
 def _server(base_url: str, timeout: float) -> Check:
     from dhp.llm.clients.connection import KEY_VARIABLE, find_connection
+    from dhp.llm.clients.reachable import served_models
 
     if not base_url:
         raise InputError("`base_url`: is empty; must have the form http://HOST:PORT/v1")
@@ -281,26 +271,13 @@ def _server(base_url: str, timeout: float) -> Check:
     key = os.environ.get(KEY_VARIABLE, "").strip()
     headers = {"Authorization": f"Bearer {key}"} if key and _sendable(key) else {}
     try:
-        models = _models(Request(f"{url}/models", headers=headers), timeout)
+        models = served_models(url, headers, timeout)
     except (OSError, HTTPException, ValueError, TypeError, KeyError, RecursionError) as e:
         with_key = f"the key in {KEY_VARIABLE}" if headers else "calls without a key"
         return Check(f"server {url}", "failed", _fault(e, with_key, timeout))
     more = f" and {len(models) - _SHOWN_MODELS} more" if len(models) > _SHOWN_MODELS else ""
     says = f"models: {', '.join(models[:_SHOWN_MODELS]) or 'none'}{more}"
     return Check(f"server {url}", "ok", says, {"models": models})
-
-
-def _models(request: Request, timeout: float) -> list[str]:
-    end = time.monotonic() + timeout
-    answer = b""
-    with build_opener(_NoRedirect).open(request, timeout=timeout) as response:
-        while piece := response.read1(2**16):
-            answer += piece
-            if time.monotonic() > end:
-                raise TimeoutError
-            if len(answer) > _LARGEST_ANSWER:
-                raise ValueError("too long for a list of models")
-    return sorted(str(model["id"]) for model in json.loads(answer)["data"])
 
 
 def _fault(error: Exception, caller: str, timeout: float) -> str:

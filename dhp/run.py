@@ -13,11 +13,10 @@ from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywor
 from dhp.analysis.ratings import split_ratings
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result, Results
-from dhp.content.catalog import read_task
 from dhp.content.own_task import with_metrics
 from dhp.core.errors import InputError
 from dhp.core.pair_spec import Protocols
-from dhp.core.records import PROBES, Candidate, Variant
+from dhp.core.records import PROBES, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import Metric, Task
@@ -30,7 +29,7 @@ from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
-from dhp.loaders.rated import RATED_SETS, TASKS, RatedText, read_rated
+from dhp.loaders.rated import RatedText, given_texts, rated_task
 from dhp.perturb.build import Progress, build_texts
 from dhp.perturb.choice import Choice, with_own_task
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
@@ -258,7 +257,7 @@ def judge_texts(
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
     context = settings.context()
     judges = pointwise_only(find(model, protocol, settings, context))
-    frame = rate_texts(judges, _texts(data), with_metrics(_rated_task(data, task), metrics), progress)
+    frame = rate_texts(judges, given_texts(data), with_metrics(rated_task(data, task), metrics), progress)
     if context.batch:
         context.batch.finish()
     return frame
@@ -279,26 +278,12 @@ def estimate_texts(
     """What `judge_texts` would take of language models, at most, asking nothing; parameters as there."""
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
     judges = pointwise_only(find(model, protocol, settings, settings.context()))
-    texts, chosen = _texts(data), with_metrics(_rated_task(data, task), metrics)
+    texts, chosen = given_texts(data), with_metrics(rated_task(data, task), metrics)
     return [
         estimate_requests(j.cached_model, j.protocol, str(data), j.requests(texts, j.own_task(chosen)))
         for j in judges
         if j.cached_model
     ]
-
-
-def _rated_task(data: str | Sequence[RatedText], task: str | None) -> Task:
-    name = data.partition("=")[0] if isinstance(data, str) else ""
-    return read_task(task or TASKS.get(name, "summarization"))
-
-
-def _texts(data: str | Sequence[RatedText]) -> list[Candidate]:
-    if isinstance(data, str):
-        name, equals, path = data.partition("=")
-        data = (
-            read_rated(name, Path(path)) if equals and name in RATED_SETS else read_rated("own", Path(data))
-        )
-    return [Candidate(t.source_id, t.system, t.output, t.source, t.fields, t.references) for t in data]
 
 
 def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) -> None:

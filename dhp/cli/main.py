@@ -20,33 +20,9 @@ _FAULT_OF_OURS = 70
 _DEBUG = "--debug"
 
 
-_COMMANDS = (
-    *(
-        "benchmark",
-        "audit",
-        "perturb",
-        "judge",
-        "analyze",
-        "compare",
-        "gate",
-        "power",
-        "correlate",
-        "correct",
-    ),
-    *(
-        "report",
-        "card",
-        "jury",
-        "battle",
-        "evaluate",
-        "doctor",
-        "init",
-        "batch",
-        "data",
-        "protocols",
-        "weights",
-    ),
-    "leaderboard",
+_COMMANDS = tuple(
+    "benchmark audit perturb judge analyze compare gate power correlate correct report card jury battle"
+    " evaluate doctor init batch data protocols weights leaderboard".split()
 )
 """Each is the object of that name in the module of that name, which is imported when it is asked for."""
 

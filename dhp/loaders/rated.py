@@ -1,14 +1,17 @@
 """Texts of several systems on the same sources, with human scores: published sets and the user's tables."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_lines, read_text, reason
+from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
+from dhp.core.specs import Task
 from dhp.core.tables import read_table
 
 if TYPE_CHECKING:
@@ -67,6 +70,22 @@ def read_rated(name: str, path: Path) -> list[RatedText]:
     if not texts:
         raise InputError(f"{path}: is empty; allowed: at least one text")
     return texts
+
+
+def given_texts(data: str | Sequence[RatedText]) -> list[Candidate]:
+    """The texts of a table, of a published set `NAME=FILE`, or as given; errors as of `read_rated`."""
+    if isinstance(data, str):
+        name, equals, path = data.partition("=")
+        known = bool(equals) and name in RATED_SETS
+        data = read_rated(name, Path(path)) if known else read_rated("own", Path(data))
+    return [Candidate(t.source_id, t.system, t.output, t.source, t.fields, t.references) for t in data]
+
+
+def rated_task(data: str | Sequence[RatedText], task: str | None) -> Task:
+    """What the systems had to do: the task of that name or file, else the published set's, else
+    `summarization`. Raises `InputError` for an unknown one."""
+    name = data.partition("=")[0] if isinstance(data, str) else ""
+    return read_task(task or TASKS.get(name, "summarization"))
 
 
 def human_scores(texts: list[RatedText]) -> list[dict[str, object]]:

@@ -1,8 +1,10 @@
-"""Whether a server can be asked at all: it is asked for its models, which costs nothing."""
+"""Whether a server can be asked at all, and for which models: its list of them costs nothing."""
 
 import errno
+import json
 import re
 import socket
+import time
 from collections.abc import Mapping
 from http.client import HTTPException
 from urllib.error import HTTPError, URLError
@@ -10,6 +12,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 _SECONDS = 3.0
 _LONGEST = 2**16  # bytes of a refusal
+_LONGEST_LIST = 2**22  # bytes
 _UNREACHABLE = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
 _OF_ITS_SCOPE = re.compile(r"scope|permission", re.I)
 
@@ -40,6 +43,29 @@ def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
     except (OSError, HTTPException, ValueError):  # a broken answer is one
         pass
     return None
+
+
+def served_models(url: str, headers: Mapping[str, str], timeout: float) -> list[str]:
+    """The names of the models that the server at `url` lists, sorted.
+
+    Raises
+    ------
+    OSError, HTTPException
+        Where it cannot be reached or refuses; `TimeoutError` where it takes more than `timeout` seconds.
+    ValueError, TypeError, KeyError, RecursionError
+        Where it answers with anything but a list of models, or one of more than 4 MiB.
+    """
+    end = time.monotonic() + timeout
+    answer = b""
+    request = Request(f"{url}/models", headers=dict(headers))
+    with build_opener(_NoRedirect).open(request, timeout=timeout) as response:
+        while piece := response.read1(2**16):
+            answer += piece
+            if time.monotonic() > end:
+                raise TimeoutError
+            if len(answer) > _LONGEST_LIST:
+                raise ValueError("too long for a list of models")
+    return sorted(str(model["id"]) for model in json.loads(answer)["data"])
 
 
 def _said(error: HTTPError) -> str:
