@@ -1,10 +1,10 @@
-"""D_avg and D_min of all judges of a table as bars, in the manner of figure 4 of Wang et al. (2025)."""
+"""Charts of all judges of a table: D_avg and D_min as bars, and detection by size within a family."""
 
 import textwrap
 from typing import TYPE_CHECKING
 
 from dhp.core.text import printable
-from dhp.leaderboard.entries import judge_name
+from dhp.leaderboard.entries import judge_name, score
 from dhp.leaderboard.tables import Table
 from dhp.report.charts import COLOURS, drawn
 
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 _PANELS = {"d_avg": "D_avg (breadth)", "d_min": "D_min (blind spot)"}
 _LONGEST = 38  # characters in a line of a label
+_MARKERS = "osD^vP*X"
+_APART = 1.12  # from one labelled size to the next
 
 
 def bars(table: Table) -> "Markup":
-    """The chart: a row for each judge, plain and weighted bars."""
+    """A row for each judge, plain and weighted bars, in the manner of figure 4 of Wang et al. (2025)."""
 
     def draw(figure: "Figure") -> None:
         for number, axes in enumerate(figure.subplots(1, 2, sharey=True)):
@@ -51,3 +53,40 @@ def _panel(axes: "Axes", table: Table, quantity: str) -> None:
     axes.set_xlim(left=0)
     axes.set_title(_PANELS[quantity], loc="left", fontsize=9)
     axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
+
+
+def sizes(table: Table) -> "Markup | None":
+    """Detection by size, a line for each family and protocol; None where no family has two sizes."""
+    families: dict[str, list[tuple[float, float, tuple[float, float]]]] = {}
+    for entry in table.entries:
+        share, ends = score(entry.result, "detection")
+        if entry.family and entry.size and share is not None:
+            protocols = {e.result.protocol for e in table.entries}
+            name = entry.family + (f", {entry.result.protocol}" if len(protocols) > 1 else "")
+            families.setdefault(printable(name), []).append((entry.size, share, ends or (share, share)))
+    if not any(len({size for size, *_ in points}) > 1 for points in families.values()):
+        return None
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.subplots()
+        for number, (name, points) in enumerate(sorted(families.items())):
+            x, y, ends = zip(*sorted(points), strict=True)
+            (line,) = axes.plot(x, y, marker=_MARKERS[number % len(_MARKERS)], label=name)
+            for place, (low, high) in zip(x, ends, strict=True):
+                axes.plot([place, place], [low, high], color=line.get_color(), linewidth=1, alpha=0.6)
+        axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+        axes.set_xscale("log")
+        shown: list[float] = []
+        for size in sorted({size for points in families.values() for size, *_ in points}):
+            shown += [size] if not shown or size > _APART * shown[-1] else []
+        axes.set_xticks(shown, [f"{size:g}B" for size in shown])
+        axes.minorticks_off()
+        axes.set_xlabel("parameters")
+        axes.set_ylabel("detection")
+        figure.legend(loc="outside right upper", frameon=False)
+
+    said = "; ".join(
+        f"{name} {', '.join(f'{size:g}B {share:.0%}' for size, share, _ in sorted(points))}"
+        for name, points in sorted(families.items())
+    )
+    return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {said}.")

@@ -57,6 +57,14 @@ class Entry:
         return int(found[1]) / 1000 if found else None
 
     @property
+    def family(self) -> str | None:
+        """What stands before the size in the model's own name, such as qwen1.5 for `hf/Qwen/Qwen1.5-4B-Chat`;
+        None where the name says no size, or nothing before it."""
+        name = self.result.model.partition("?")[0].rstrip("/").rpartition("/")[2]
+        found = _BILLIONS.search(name) or _MILLIONS.search(name)
+        return (name[: found.start()].strip("-_. ").lower() or None) if found else None
+
+    @property
     def cost(self) -> float | None:
         """Money per 1,000 judgements asked for, in the currency of the run's prices; None without prices."""
         asked = self.result.ratings.get("asked", 0)

@@ -12,7 +12,7 @@ from dhp.content.damage import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import reason, replacing
 from dhp.core.text import printable
-from dhp.leaderboard.chart import bars
+from dhp.leaderboard.chart import bars, sizes
 from dhp.leaderboard.entries import Entry, judge_name, safe_name, score
 from dhp.leaderboard.exports import (
     QUANTITIES,
@@ -115,10 +115,8 @@ def pages(tables: Sequence[Table]) -> dict[str, str]:
         ),
     }
     for dataset, mine in by_dataset.items():
-        charts = [bars(table) for table in mine]
-        made[dataset_file(dataset)] = _page(
-            "board_dataset.html", "../", dataset=dataset, tables=list(zip(mine, charts, strict=True))
-        )
+        charts = [(table, bars(table), sizes(table)) for table in mine]
+        made[dataset_file(dataset)] = _page("board_dataset.html", "../", dataset=dataset, tables=charts)
     for model, own in by_model.items():
         name = judge_name(own[0][1].entry, everyone)
         made[model_file(model)] = _page(

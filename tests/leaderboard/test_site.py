@@ -14,7 +14,7 @@ import pytest
 
 from dhp.analysis.results import results_schema
 from dhp.core.errors import InputError
-from dhp.leaderboard.chart import bars
+from dhp.leaderboard.chart import bars, sizes
 from dhp.leaderboard.exports import as_csv, as_json, as_latex, as_markdown
 from dhp.leaderboard.load import read_entries
 from dhp.leaderboard.site import write_site
@@ -235,6 +235,23 @@ def test_bars_tell_protocols_apart_and_say_what_is_undefined(edited: Callable[..
     for label in ("own/one (stars@1)", "own/one (stars@2)", "own/one (words)"):
         assert chart.count(f">{label}<") == 1
     assert chart.count("undefined") == 1
+
+
+def test_sizes_are_lines_within_a_family(edited: Callable[..., Path]) -> None:
+    def change(result: dict[str, Any], model: str) -> None:
+        result.update(model=model, protocol="none")
+
+    def made(*models: str) -> Any:
+        files = [edited(f"{i}.json", lambda r, m=m: change(r, m)) for i, m in enumerate(models)]
+        (table,) = make_tables(read_entries(files))
+        return sizes(table)
+
+    chart = made(
+        "hf/Qwen/Qwen1.5-4B-Chat", "hf/Qwen/Qwen1.5-7B-Chat", "openai/lmsys/vicuna-7b-v1.5", "own/plain"
+    )
+    assert [chart.count(f">{family}<") for family in ("qwen1.5", "vicuna", "own")] == [1, 1, 0]
+    assert "qwen1.5 4B" in chart
+    assert made("hf/Qwen/Qwen1.5-4B-Chat", "openai/lmsys/vicuna-7b-v1.5") is None
 
 
 def board(edited: Callable[..., Path]) -> list[Path]:

@@ -1,0 +1,53 @@
+"""The list of judges is whole, and the script runs what it reaches and says how to reach the rest."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "scripts"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("paper_judges", FOLDER / "paper_judges.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["paper_judges"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_list(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    judges = script.read_list(FOLDER / "paper_judges.yaml")
+    assert len({judge.name for judge in judges}) == 12
+    assert {judge.family for judge in judges} == {"GPT", "Llama", "Vicuna", "Mistral", "Qwen"}
+    assert all(judge.serve for judge in judges if judge.family != "GPT")
+    small = next(judge for judge in judges if "Qwen1.5-4B" in judge.name)
+    assert small.model([small.name], in_process=False) == f"openai/{small.name}"
+    assert small.model([], in_process=True) == f"hf/{small.name}"
+    assert {judge.model([], in_process=False) for judge in judges} == {None}
+
+
+@pytest.mark.slow
+def test_what_is_reached_is_run(
+    script: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = tmp_path / "judges.yaml"
+    listed.write_text(
+        "judges:\n  - {name: mock/noisy, family: Mock}\n"
+        "  - {name: org/Some-7B, family: Some, serve: serve it}\n"
+    )
+    command = [str(tmp_path / "out"), "--list", str(listed), "--dataset", "mini/summeval", "--n", "6"]
+    script.main(command)
+    said = capsys.readouterr().out
+    assert "org/Some-7B: not reached; serve it" in said
+    assert (tmp_path / "out" / "site" / "index.html").is_file()
+    script.main(command)
+    assert "mock/noisy: is in" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="does not list its models"):
+        script.main([*command, "--base-url", "http://127.0.0.1:9/v1"])
