@@ -1,9 +1,13 @@
 """The charts of a result: D by variant, scores before and after, dose-response curves."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from dhp.analysis.result_parts import DoseResponse, ResponseStyle, VariantResult
 from dhp.analysis.results import Result
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
 
 _WIDTH = 8.6  # inches
 _BAR = 0.38  # height of a bar, of 1 a variant
+_NARROWEST = 40  # bars on a scale; where scores are closer they are drawn in bins
+_BINS = 20  # as results hold the distribution of many scores
+_PIECES = 20  # of a bin that does not fit the bins drawn
+_FEWEST_TICKS = 3.0  # points of a scale from which ticks are whole numbers
 _DASHES: Sequence[Any] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
 
 
@@ -90,10 +98,10 @@ def scores_chart(result: Result) -> "Markup":
 
     def draw(page: "Figure") -> None:
         every = page.subplots(lines, columns, squeeze=False, sharey=True).ravel()
-        top = max(share for s in styles.values() for part in (s.originals, s.degraded)
-                  for share in part.histogram.values())  # fmt: skip
+        bars = {metric: score_bars(style, result.scales.get(metric)) for metric, style in styles.items()}
+        top = max(height for each in bars.values() for height in (*each.originals, *each.degraded))
         for axes, (metric, style) in zip(every, styles.items(), strict=False):
-            _scores(axes, style, result.scales.get(metric))
+            _scores(axes, style, bars[metric])
             axes.set_title(metric, fontsize=9.5, color=COLOURS["ink"])
             axes.set_ylim(-top * 1.12, top * 1.12)
         for place, axes in enumerate(every):
@@ -111,20 +119,60 @@ def scores_chart(result: Result) -> "Markup":
     return drawn(draw, width, 2.1 * lines, f"Distribution of scores by metric: {said}.")
 
 
-def _scores(axes: "Axes", style: ResponseStyle, scale: tuple[float, float] | None) -> None:
+@dataclass(frozen=True, slots=True)
+class ScoreBars:
+    """The bars of one metric: a score each, or where there are many a bin each."""
+
+    places: Sequence[float]
+    width: float
+    originals: Sequence[float]
+    """Shares of the texts, one a bar."""
+    degraded: Sequence[float]
+    ends: tuple[float, float]
+    """Of the axis."""
+
+
+def score_bars(style: ResponseStyle, scale: tuple[float, float] | None) -> ScoreBars:
+    """The bars of a metric with this scale, one a score, or 20 bins where scores lie too close for that."""
+    parts = [{float(s): n for s, n in p.histogram.items()} for p in (style.originals, style.degraded)]
+    used = sorted({score for part in parts for score in part})
+    low, high = scale or (used[0], used[-1])
+    low, high = min(low, used[0]), max(high, used[-1])
+    gap = min([b - a for a, b in pairwise(used)], default=high - low)
+    if gap * _NARROWEST >= high - low:
+        width = 0.85 * min(gap, (high - low) / 6 or 1.0)
+        originals, degraded = ([part.get(score, 0.0) for score in used] for part in parts)
+        return ScoreBars(used, width, originals, degraded, (low - width, high + width))
+    edges = np.linspace(low, high, _BINS + 1)
+    step = float(edges[1] - edges[0])
+    originals, degraded = (_in_bins(part, edges) for part in parts)
+    return ScoreBars((edges[:-1] + step / 2).tolist(), step, originals, degraded, (low - step, high + step))
+
+
+def _in_bins(part: Mapping[float, float], edges: npt.NDArray[np.float64]) -> list[float]:
+    """The shares of scores in bins; a score that stands for a bin itself is spread over that."""
+    scores, shares = np.array(list(part)), np.array(list(part.values()))
+    gaps = np.diff(scores)
+    if len(scores) == _BINS and np.allclose(gaps, gaps[0]):
+        offsets = (np.arange(_PIECES) + 0.5) / _PIECES - 0.5
+        scores = np.clip((scores[:, None] + gaps[0] * offsets).ravel(), edges[0], edges[-1])
+        shares = np.repeat(shares / _PIECES, _PIECES)
+    return [float(share) for share in np.histogram(scores, edges, weights=shares)[0]]
+
+
+def _scores(axes: "Axes", style: ResponseStyle, bars: ScoreBars) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    used = sorted({float(s) for part in (style.originals, style.degraded) for s in part.histogram})
-    low, high = scale or (used[0], used[-1])
-    gaps = [b - a for a, b in pairwise(used)]
-    width = 0.85 * min([*gaps, (high - low) / 6 or 1.0])
-    for part, sign, colour in ((style.originals, 1, "d"), (style.degraded, -1, "ew")):
-        heights = [sign * share for share in part.histogram.values()]
-        axes.bar([float(s) for s in part.histogram], heights, width=width, color=COLOURS[colour])
-        axes.plot(part.mean, 0, "^" if sign < 0 else "v", color=COLOURS["ink"], markersize=5, zorder=3)
+    for mean, shares, sign, colour in (
+        (style.originals.mean, bars.originals, 1, "d"),
+        (style.degraded.mean, bars.degraded, -1, "ew"),
+    ):
+        axes.bar(bars.places, [sign * share for share in shares], width=bars.width, color=COLOURS[colour])
+        axes.plot(mean, 0, "^" if sign < 0 else "v", color=COLOURS["ink"], markersize=5, zorder=3)
     axes.axhline(0, color=COLOURS["weak"], linewidth=0.8)
-    axes.set_xlim(low - width, high + width)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
+    axes.set_xlim(*bars.ends)
+    whole = bars.ends[1] - bars.ends[0] >= _FEWEST_TICKS
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=7 if whole else 4, integer=whole))
 
 
 def curves_chart(curves: Sequence[DoseResponse]) -> "Markup":

@@ -15,11 +15,12 @@ from dhp.report.explorer import explorer_data
 from dhp.report.figures import curves_chart, discernment_chart, scores_chart
 from dhp.report.labels import state
 from dhp.report.names import judge_name
+from dhp.report.next_steps import BlindSpot, blind_spot_pages, next_steps
 from dhp.report.notes import notes
 from dhp.report.overview import blind_spots, controls, noticed_count, verdict_sentences
 from dhp.report.summary import sentences
 from dhp.report.web import page
-from dhp.runs.reader import Run, read_run
+from dhp.runs.reader import Run, RunResult, read_run
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -38,6 +39,9 @@ class _Section:
     notes: Sequence[str]
     averages: Sequence[Mapping[str, Any]]
     charts: Mapping[str, "Markup | None"]
+    blind: Sequence[BlindSpot]
+    steps: Sequence[str]
+    """What to do next, besides remedies for the blind spots."""
     damage: Mapping[str, str | None]
     """Perturber -> what it does to a text, in a sentence."""
     repeats: Sequence[str]
@@ -109,11 +113,12 @@ def html_report(run: Run) -> str:
     """
     manifest = run.manifest
     rated = [result for result in run.results if not result.curves and result.variants]
+    texts = _texts(run)
     return page(
         "report.html",
         styles=("report.css", "maps.css", "explorer.css"),
         scripts=("tables.js", "explorer.js"),
-        sections=[_section(place, result) for place, result in enumerate(run.results, 1)],
+        sections=[_section(place, rated, texts) for place, rated in enumerate(run.rated, 1)],
         verdicts=verdict_sentences(rated),
         explorer=explorer_data(run),
         prompts=run.prompts,
@@ -135,7 +140,20 @@ def write_report(run: str | Path, out: str | Path | None = None) -> Path:
     return path
 
 
-def _section(place: int, result: Result) -> _Section:
+def _texts(run: Run) -> dict[str, dict[tuple[str, str], Mapping[str, Any]]]:
+    """Dataset -> (example, variant) -> its row, with the original as `before`."""
+    before = {(e["dataset"], e["id"]): e["output"] for e in run.examples}
+    found: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {}
+    for row in run.perturbed:
+        text = {**row, "before": before[row["dataset"], row["example"]]}
+        found.setdefault(row["dataset"], {})[row["example"], row["variant"]] = text
+    return found
+
+
+def _section(
+    place: int, rated: RunResult, texts: Mapping[str, Mapping[tuple[str, str], Mapping[str, Any]]]
+) -> _Section:
+    result = rated.result
     rows = (*result.variants, *result.controls, *result.attacks)
     perturbers = dict.fromkeys(parse_variant(row.variant).perturber for row in rows)
     known = descriptions()
@@ -152,6 +170,8 @@ def _section(place: int, result: Result) -> _Section:
             "scores": scores_chart(result) if result.styles else None,
             "curves": curves_chart(result.curves) if result.curves else None,
         },
+        blind=blind_spot_pages(result, rated.ratings, texts.get(result.dataset, {})),
+        steps=[] if result.curves else next_steps(result),
         damage={name: known.get(name) for name in perturbers},
         repeats=[n for n in columns if any(f.get(n) is not None for f in result.repeats.values())],
         confusion={r.variant: _shares(r) for r in result.variants if r.misplaced is not None},

@@ -10,7 +10,7 @@ _WHOLE = 200  # of all pieces, from which no further one is begun
 
 
 def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, str]]:
-    """The pieces around the first change, each cut with `…`, on one line.
+    """The pieces around the first change on one line, the longest cut with `…`.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, st
         return []
     found: list[tuple[Operation, str]] = []
     for place, (operation, piece) in enumerate(pieces[max(first - 1, 0) :], max(first - 1, 0)):
-        if sum(len(text) for _, text in found) >= _WHOLE:
-            break
         text = " ".join(f"x{piece}x".split())[1:-1]  # keeps a space at either end
+        room = _AROUND if operation == "=" else _CHANGED
+        cut = len(text) > room
         if place < first:
-            text = text if len(text) <= _AROUND else f"… {text[-_AROUND:].lstrip()}"
-        else:
-            room = _AROUND if operation == "=" else _CHANGED
-            text = text if len(text) <= room else f"{text[:room].rstrip()} …"
-        found.append((operation, text))
+            found.append((operation, f"… {text[-room:].lstrip()}" if cut else text))
+            continue
+        found.append((operation, f"{text[:room].rstrip()} …" if cut else text))
+        if (cut and operation == "=") or sum(len(shown) for _, shown in found) >= _WHOLE:
+            break
     return found

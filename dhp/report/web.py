@@ -23,6 +23,7 @@ from dhp.report.labels import (
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _HERE = Path(__file__).parent / "assets"
 
@@ -94,6 +95,17 @@ def _p_value(p: float | None, defined: object) -> str:
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
 
 
+def _sentence(words: str) -> "Markup":
+    """With a capital letter and a full stop; what stands in back quotes as code."""
+    from markupsafe import Markup, escape
+
+    parts = (words[:1].upper() + words[1:]).split("`")
+    marked = (
+        Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts)
+    )
+    return Markup("").join(marked) + "."
+
+
 _FILTERS: dict[str, Callable[..., Any]] = {
     "between": between,
     "count": _count,
@@ -104,6 +116,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "p_value": _p_value,
     "pairs": pairs,
     "percents": percents,
+    "sentence": _sentence,
     "share": percent,
     "state": state,
     "threshold": threshold,
