@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from dhp.analysis.result_parts import Ends, VariantResult
+from dhp.analysis.result_parts import DoseThreshold, Ends, VariantResult
 from dhp.analysis.results import Result, object_schema
-from dhp.content.damage import variant_name
+from dhp.content.damage import kind_name, variant_name
 from dhp.report.formats import markdown_cell, markdown_table
-from dhp.report.labels import percent, percents, probe_verdict, state, style_words
+from dhp.report.labels import percent, percents, probe_verdict, state, style_words, t75
 from dhp.report.overview import verdict_sentence
 from dhp.report.web import page
 
@@ -55,6 +55,20 @@ class Steadiness:
 
 
 @dataclass(frozen=True, slots=True)
+class Threshold:
+    """How large one kind of damage must be: T75, the dose at which detection is 75 %."""
+
+    dataset: str
+    change: str
+    """The kind of damage in words."""
+    doses: tuple[int, ...]
+    t75: DoseThreshold | None
+    """None where undefined."""
+    words: str
+    """The same with its interval; `<` and `>` where it lies beyond the doses."""
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeCard:
     """One judge (model under a protocol) on all datasets of a run; the object in `card.json`."""
 
@@ -72,6 +86,8 @@ class JudgeCard:
     controls_passed: bool | None
     """None where no control was asked about."""
     attacks: tuple[Finding, ...]
+    thresholds: tuple[Threshold, ...]
+    """Empty where texts were not degraded in doses."""
     style: dict[str, str]
     """Dataset -> how its scales are used: lenient, harsh, compressed, or plain."""
     steadiness: Steadiness
@@ -120,7 +136,10 @@ def card_json(cards: Sequence[JudgeCard]) -> str:
 def card_page(cards: Sequence[JudgeCard]) -> str:
     """The cards as one self-contained page."""
     return page(
-        "card.html", styles=["report.css"], cards=[(card, figures(card)) for card in cards], schema=SCHEMA
+        "card.html",
+        styles=["report.css"],
+        cards=[(card, figures(card), threshold_rows(card)) for card in cards],
+        schema=SCHEMA,
     )
 
 
@@ -150,6 +169,11 @@ def _card(judge: str, protocol: str, results: Sequence[Result]) -> JudgeCard:
         controls=tuple(_finding(r, row, _of_control(row)) for r in results for row in r.controls),
         controls_passed=all(passed) if passed else None,
         attacks=tuple(_finding(r, row, probe_verdict(row)) for r in results for row in r.attacks),
+        thresholds=tuple(
+            Threshold(r.dataset, kind_name(c.perturber), c.doses, c.t75, t75(c))
+            for r in results
+            for c in r.curves
+        ),
         style={r.dataset: ", ".join(style_words(r)) or PLAIN for r in results},
         steadiness=Steadiness(_mean(results, "identical"), _mean(results, "icc")),
         parse_rate=sum(r.ratings["scored"] for r in results) / asked if asked else None,
@@ -217,6 +241,10 @@ def _markdown(card: JudgeCard) -> str:
     ):
         if findings:
             blocks += [f"## {title}", _findings_table(findings)]
+    if card.thresholds:
+        heads = ["dataset", "change", "doses", "T75"]
+        cells = [[markdown_cell(cell) for cell in row] for row in threshold_rows(card)]
+        blocks += ["## Doses that it takes", markdown_table(heads, cells, [2, 3])]
     blocks += ["## Figures", "\n".join(f"- {name}: {value}" for name, value in figures(card).items())]
     blocks += ["## Signatures", "\n".join(f"- `{signature}`" for signature in card.signatures.values())]
     return "\n\n".join(blocks) + "\n"
@@ -231,6 +259,11 @@ def _findings_table(findings: Sequence[Finding]) -> str:
     return markdown_table(heads, [[markdown_cell(cell) for cell in row] for row in rows], [3, 4])
 
 
+def threshold_rows(card: JudgeCard) -> list[list[str]]:
+    """Dataset, kind of damage, doses, and T75 with its interval."""
+    return [[t.dataset, t.change, f"{t.doses[0]}–{t.doses[-1]}", t.words] for t in card.thresholds]
+
+
 def figures(card: JudgeCard) -> dict[str, str]:
     """Name -> figure, for the lines at the end of a card."""
     cost = "no prices given" if card.cost_per_1000 is None else f"{card.cost_per_1000:.2f}"
@@ -240,6 +273,7 @@ def figures(card: JudgeCard) -> dict[str, str]:
         "intraclass correlation of single answers": _two(card.steadiness.icc),
         "use of the scales": "; ".join(f"{dataset} {words}" for dataset, words in card.style.items()),
         "cost of 1,000 ratings": cost,
+        "hash of the prompts": card.protocol.partition("@")[2] or "none: no prompt",
         "examples": "; ".join(f"{dataset} {n}" for dataset, n in card.examples.items()),
         "date": card.created[:10],
     }

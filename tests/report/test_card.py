@@ -1,5 +1,6 @@
 """The judge card: what it says follows from the figures, in three forms."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -64,3 +65,20 @@ def test_names_of_others_stay_text(results: Results, tmp_path: Path) -> None:
     assert "<b>judge</b>" not in card_page(cards)
     assert "&lt;b&gt;judge" in card_page(cards)
     assert "<b>" not in card_markdown(cards)
+
+
+def test_doses_show_the_dose_at_which_detection_is_75_per_cent() -> None:
+    results = dhp.run("baseline/surface", "mini/story_cloze", n=10, doses={"random_typos": (1, 2, 5)})
+    (card,) = judge_cards(results)
+    (curve,) = results[0].curves
+    (found,) = card.thresholds
+    assert (found.t75, found.doses) == (curve.t75, (1, 2, 5))
+    assert found.words in card_markdown([card])
+    jsonschema.validate(json.loads(card_json([card])), card_schema())
+
+
+def test_the_hash_of_the_prompts_is_that_of_the_signature(results: Results) -> None:
+    asked = dataclasses.replace(
+        results[0], signature=results[0].signature.replace("protocol:none", "protocol:mine@0123abcd")
+    )
+    assert "hash of the prompts: 0123abcd" in card_markdown(judge_cards([asked]))
