@@ -4,6 +4,7 @@ import json as json_
 
 import click
 
+from dhp.cli.batch_options import BatchOptions, through_batches
 from dhp.cli.model_options import ModelOptions
 from dhp.cli.option_groups import GroupedCommand, option_group
 from dhp.cli.pair_options import ContestOptions, PairwiseOptions, RecordedOptions
@@ -20,6 +21,7 @@ from dhp.core.errors import InputError
 @option_group("pairwise", PairwiseOptions)
 @option_group("recordings", RecordedOptions)
 @option_group("models", ModelOptions)
+@option_group("batches", BatchOptions)
 def battle(
     answers: tuple[str, ...],
     model: str | None,
@@ -30,6 +32,7 @@ def battle(
     pairwise: PairwiseOptions,
     recordings: RecordedOptions,
     models: ModelOptions,
+    batches: BatchOptions,
 ) -> None:
     """Let a judge compare the answers of two systems or more, each pair in both orders.
 
@@ -50,8 +53,9 @@ def battle(
     from dhp.cli.battles import fought, output_folder, print_battle, read_systems, write_battle
 
     folder = output_folder(out, "battle.json")
-    protocol = pairwise.chosen()
-    found = fought(read_systems(answers), model, contest, protocol, models.settings(), dry_run=dry_run)
+    protocol, systems = pairwise.chosen(), read_systems(answers)
+    settings = models.settings(batches.settings(dry_run=dry_run))
+    found = through_batches(lambda: fought(systems, model, contest, protocol, settings, dry_run=dry_run))
     if found is None:
         return
     if folder:

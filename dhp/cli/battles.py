@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rich.table import Table
@@ -20,6 +21,7 @@ from dhp.core.text import printable
 from dhp.judge.pairwise.factory import find_pairwise_judge
 from dhp.judge.pairwise.prompts import BattlePrompt
 from dhp.judge.pairwise.records import OVERALL, Pair, PairwiseJudge
+from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
@@ -76,8 +78,12 @@ def fought(
     dry_run: bool = False,
     context: RequestContext | None = None,
 ) -> Battle | None:
-    """The battle of these systems; None in a dry run, which prints what it would take."""
-    task = read_task(contest.task)
+    """The battle of these systems.
+
+    None in a dry run, which prints what it would take, and where verdicts wait for a batch of `context`.
+    """
+    task, own_context = read_task(contest.task), context is None
+    context = context or settings.context()
     for name in contest.metric:
         if name not in task.metric_names:
             raise InputError(f"--metric '{name}': unknown; {suggest(name, task.metric_names)}")
@@ -86,7 +92,7 @@ def fought(
         model,
         protocol,
         settings,
-        context or settings.context(),
+        context,
         battle_prompt=_battle_prompt(contest, protocol),
         seed=contest.seed,
     )
@@ -100,8 +106,12 @@ def fought(
         if protocol.final and judge.cached_model:
             print("final words on contradicting verdicts come on top: at most as many calls again")
         return None
-    with progress_shown("verdicts") as show:
-        return run_battle(judge, texts, categories, task, by, seed=contest.seed, progress=show)
+    found = None
+    with suppress(Waiting), progress_shown("verdicts") as show:
+        found = run_battle(judge, texts, categories, task, by, seed=contest.seed, progress=show)
+    if own_context and context.batch:
+        context.batch.finish()
+    return found
 
 
 def _battle_prompt(contest: ContestOptions, protocol: PairwiseProtocol) -> BattlePrompt | None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.batch_options import BatchOptions, through_batches
 from dhp.cli.evaluation_options import REFERENCES, EvaluationFiles, EvaluationOptions
 from dhp.cli.model_options import ModelOptions
 from dhp.cli.option_groups import GroupedCommand, option_group
@@ -24,6 +25,7 @@ from dhp.core.errors import InputError
 @option_group("files", EvaluationFiles)
 @option_group("options", EvaluationOptions)
 @option_group("models", ModelOptions)
+@option_group("batches", BatchOptions)
 def evaluate(
     model: str | None,
     out: str | None,
@@ -34,6 +36,7 @@ def evaluate(
     files: EvaluationFiles,
     options: EvaluationOptions,
     models: ModelOptions,
+    batches: BatchOptions,
 ) -> None:
     """Let a judge score answers by category and metric; two models or more also fight each other.
 
@@ -60,10 +63,16 @@ def evaluate(
         raise InputError(f"--steps '{options.steps}': allowed: written, auto")
     from dhp.cli.evaluations import Work, discern, evaluated, shown
 
-    work = Work.prepared(files, options, model, models.settings())
+    settings = models.settings(batches.settings(dry_run=dry_run))
+
+    def prepared() -> Work:
+        return Work.prepared(files, options, model, settings)
+
     if discernment:
-        discern(work, json=json, out=out)
+        if settings.batch.given:
+            raise InputError("--discernment: takes no batches; dhp benchmark takes them")
+        discern(prepared(), json=json, out=out)
     elif dry_run:
-        work.print_estimates()
+        prepared().print_estimates()
     else:
-        shown(work, *evaluated(work), out=out, json=json)
+        shown(*through_batches(lambda: evaluated(prepared())), out=out, json=json)

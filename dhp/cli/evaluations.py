@@ -3,6 +3,7 @@
 import json as json_
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.evaluation import CORRECTNESS, evaluation_judge, written_steps
 from dhp.judge.factory import find_judge, find_judges
+from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
@@ -124,7 +126,10 @@ class Work:
             if model is None:
                 yield plan, self.asked
                 continue
-            templates = self._with_steps(plan, dry=dry)
+            try:
+                templates = self._with_steps(plan, dry=dry)
+            except Waiting:  # the requests of the other categories belong into the same batch
+                continue
             for task in self._tasks(plan):
                 judge = evaluation_judge(
                     model,
@@ -182,8 +187,8 @@ class Work:
         )
 
 
-def evaluated(work: Work) -> tuple[Evaluation, list[Rating], Battle | None]:
-    """The scores of all answers, and the battle."""
+def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None]:
+    """The work itself, the scores of all answers, and the battle."""
     model = work.asked.cached_model
     if model:
         model.run = text_hash(f"{work.model}{work.plan}{work.systems}")
@@ -196,7 +201,7 @@ def evaluated(work: Work) -> tuple[Evaluation, list[Rating], Battle | None]:
         judge.prepare(texts, task := judge.own_task(plan.task))
         ratings = []
         total = len(texts) * len(task.metrics) * judge.samples
-        with progress_shown("ratings") as show:
+        with suppress(Waiting), progress_shown("ratings") as show:
             for rating in checked_ratings(judge, texts, task):
                 ratings.append(rating)
                 show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
@@ -208,6 +213,8 @@ def evaluated(work: Work) -> tuple[Evaluation, list[Rating], Battle | None]:
     for plan in work.plan.categories:
         cells += _classical(work, plan)
     battle = work.battle()
+    if work.context.batch:
+        work.context.batch.finish()
     usage = model.usage if model else None
     evaluation = Evaluation(
         work.asked.model,
@@ -217,7 +224,7 @@ def evaluated(work: Work) -> tuple[Evaluation, list[Rating], Battle | None]:
         usage.lasting if usage else {},
         usage.cost(model.context.budget.prices) if usage and model else None,
     )
-    return evaluation, kept, battle
+    return work, evaluation, kept, battle
 
 
 def _classical(work: Work, plan: CategoryPlan) -> Iterator[EvaluatedCell]:

@@ -18,6 +18,7 @@ from dhp.core.text import fenced, numbered_steps
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.prompt_files import PromptFile
 from dhp.judge.requests import RatingTarget, RequestBuilder
+from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Failure, Params, Reply, Request
 
@@ -94,6 +95,8 @@ class _TwoTurns(LlmJudge):
         for answer in self.cached_model.ask(self.builder.requests(candidates, task)):
             target = answer.request.tag
             assert isinstance(target, RatingTarget)
+            if WAITS in answer.outcomes.values():
+                continue
             for sample, outcome in answer.outcomes.items():
                 if isinstance(outcome, Failure):
                     place = (target.candidate.example, target.candidate.variant, target.metric.name, sample)
@@ -146,6 +149,8 @@ def written_steps(
     found = {}
     for answer in cached_model.ask(requests):
         outcome = answer.outcomes[0]
+        if outcome == WAITS:
+            continue
         steps = [] if isinstance(outcome, Failure) else numbered_steps(outcome.text)
         if not steps:
             raise InputError(

@@ -1,5 +1,6 @@
 """Batch files from the command line: texts of a perturb model, their ratings, and wrong input."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,61 @@ def test_batches_are_listed_and_an_unknown_one_is_named(dhp: Run) -> None:
     done = dhp("batch", "cancel", "x", "--cache", "cache")
     assert done.code == 2
     assert "dhp: batch 'x': is not in cache/batches; dhp batch list shows those that are" in done.err
+
+
+def test_a_battle_comes_by_batches(dhp: Run, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        rows = [{"id": i, "question": f"What is {i}?", "output": f"{name} answer {i}"} for i in range(3)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    way = ("battle", "old.jsonl", "new.jsonl", "--model", "openai/m", "--protocol", "choose", "--cache", "c")
+    done = dhp(*way, "--batch-write", "1.jsonl")
+    assert (done.code, done.out) == (3, "")
+    assert len(read(tmp_path / "1.jsonl")) == 3 * 2
+    write_answers(tmp_path / "1.jsonl", tmp_path / "1.results.jsonl", lambda prompt: "[[A]]")
+    assert dhp(*way, "--batch-read", "1.results.jsonl").code == 0
+    assert dhp(*way, "--json", "--max-calls", "0").code == 0, "all is stored"
+
+
+@pytest.mark.slow
+def test_an_evaluation_comes_by_batches(dhp: Run, tmp_path: Path) -> None:
+    """Scores of all categories and the battle are in one file; second turns in the next."""
+    for name in ("one", "two"):
+        rows = [
+            {
+                "category": c,
+                "instruction": f"Do {i}.",
+                "input": "",
+                "output": f"{name} {i}.",
+                "target": "T",
+                "id": i,
+            }
+            for i, c in enumerate(("brainstorming", "chat"))
+        ]
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    way = (
+        "evaluate",
+        "--answers",
+        "one.json",
+        "--answers",
+        "two.json",
+        "--model",
+        "openai/m",
+        "--cache",
+        "c",
+    )
+    way = (*way, "--samples", "1", "--with-reference", "second-turn", "--targets", "one.json", "--out", "out")
+    files: list[str] = []
+    written = []
+    for number in range(1, 5):
+        done = dhp(*way, *files, "--batch-write", f"{number}.jsonl")
+        if done.code == 0:
+            break
+        assert done.code == 3, done.err
+        lines = read(tmp_path / f"{number}.jsonl")
+        written.append({len(line["body"]["messages"]) for line in lines})
+        write_answers(tmp_path / f"{number}.jsonl", tmp_path / f"{number}.results.jsonl")
+        files += ["--batch-read", f"{number}.results.jsonl"]
+    assert done.code == 0
+    assert len(written) == 2
+    assert 3 in written[1], "second turns follow the first answers"
+    assert (tmp_path / "out" / "evaluation.json").exists()
