@@ -1,7 +1,8 @@
 """Measure how often the method errs, with judges whose sight is known.
 
 `level`: how often a judge that sees nothing passes D = 1, by the tests themselves. `pipeline`: the same by
-whole runs of a mock judge. `intervals`: how often bootstrap intervals of D hold the true figure.
+whole runs of a mock judge. `joint`: level and power of sign flips of all metrics together, beside the
+default. `intervals`: how often bootstrap intervals of D hold the true figure.
 
 Run it from anywhere: python scripts/calibration.py level
 """
@@ -21,6 +22,7 @@ from dhp.stats.combine import COMBINATIONS, Combination, combined
 from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.intervals import KINDS, interval
+from dhp.stats.joint import joint_log_p
 from dhp.stats.wilcoxon.signed_rank import signed_rank
 
 Floats = npt.NDArray[np.float64]
@@ -35,6 +37,7 @@ CORRELATIONS = (0.0, 0.5, 0.8)
 STRENGTHS = {"weak": 0.3, "middling": 0.8, "strong": 2.0}
 """Drop under the variant hurt most, in points; that of the others goes down to 0 in even steps."""
 RESAMPLES = 500
+_TOGETHER = 20  # runs that share sign patterns
 DATASETS = ("mini/answer_equivalence", "mini/wmt22_deen", "mini/story_cloze", "mini/summeval")
 """With one, two, three and four metrics."""
 
@@ -44,7 +47,8 @@ def scores(samples: int, correlation: float, drops: Floats, n: int, rng: np.rand
 
     An example has a quality, N(3.5, 0.7), which a variant lowers by its drop. A rating is quality and noise,
     N(0, 0.8), correlated between the metrics of one text, rounded and cut to 1..5. All variants are compared
-    with the same rating of the original. Means of samples are left as sums.
+    with the same rating of the original. Means of samples are left as sums. Drops are of shape (variants,) or
+    (variants, METRICS).
     """
     quality = rng.normal(3.5, 0.7, (n, 1, 1))
 
@@ -54,7 +58,7 @@ def scores(samples: int, correlation: float, drops: Floats, n: int, rng: np.rand
         ratings = mean + math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own
         return np.asarray((np.clip(np.round(ratings), 1, 5) if samples else ratings).sum(axis=0))
 
-    return rated(quality) - rated(quality - drops[:, None])
+    return rated(quality) - rated(quality - drops.reshape(len(drops), -1))
 
 
 def exact(differences: Floats) -> float:
@@ -120,7 +124,7 @@ def level(runs: int, n: int) -> None:
     """Print the share of variants with D >= 1 where there is nothing to see."""
     looks = VARIANTS * len(SAMPLES) * len(list(settings()))
     one, every = band(runs), band(runs, looks)
-    columns = list(itertools.product(TESTS, COMBINATIONS))
+    columns = [(test, c) for test, c in itertools.product(TESTS, COMBINATIONS) if c != "joint"]
     each: dict[tuple[str, str], list[float]] = {column: [] for column in columns}
     print(f"N = {n}, {runs} runs of {VARIANTS} variants: share with D >= 1 and 1.96 standard errors")
     print(f"{'':24}" + "".join(f"{' '.join(column):>24}" for column in columns))
@@ -168,6 +172,26 @@ def pipeline(runs: int, n: int) -> None:
         )
 
 
+def joint(runs: int, n: int) -> None:
+    """Print the share of runs with D >= 1, by the default combination and by joint sign flips."""
+    names, drops = ("none", "0.25 on all", "0.5 on one"), np.array([[0.0] * 4, [0.25] * 4, [0.5, 0, 0, 0]])
+    print(f"N = {n}, {runs} runs, {METRICS} metrics: share with D >= 1 by default / joint, by drop")
+    for (kind, samples), correlation in itertools.product(list(SAMPLES.items())[:2], CORRELATIONS):
+        passed = np.zeros((2, len(drops)))
+        for start in range(0, runs, _TOGETHER):
+            rng = np.random.default_rng([samples, int(100 * correlation), n, start, 2])
+            x = np.stack([scores(samples, correlation, drops, n, rng) for _ in range(_TOGETHER)])
+            x = np.moveaxis(x, 0, 1).reshape(n, -1, METRICS)
+            logs = np.array([[[exact(column) for column in row] for row in np.moveaxis(x, 0, -1)]])
+            tail = combined(logs, None, "hmp-asymptotic")[0]
+            for at, log_p in enumerate((tail, joint_log_p(x, rng, tail=tail, resamples=2000))):
+                passed[at] += (log_p <= LOG_ALPHA).reshape(_TOGETHER, -1).sum(axis=0)
+        shares = [
+            f"{name} {a / runs:.1%} / {b / runs:.1%}" for name, a, b in zip(names, *passed, strict=True)
+        ]
+        print(f"{kind:14} correlation {correlation:<4} {', '.join(shares)}", flush=True)
+
+
 def judged(strength: str, n: int, rng: np.random.Generator) -> Floats:
     """Differences of one run of a judge that sees: means of five, correlation 0.5."""
     return scores(5, 0.5, np.linspace(0, STRENGTHS[strength], VARIANTS), n, rng)
@@ -197,7 +221,7 @@ def intervals(runs: int, n: int) -> None:
             )
 
 
-PARTS = {"level": level, "pipeline": pipeline, "intervals": intervals}
+PARTS = {"level": level, "pipeline": pipeline, "joint": joint, "intervals": intervals}
 
 
 def main() -> None:

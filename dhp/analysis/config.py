@@ -105,7 +105,7 @@ class AnalysisConfig:
     `paper`: scipy's Wilcoxon at its defaults and the combination as the DHP paper prints it. `sign-flip`: the
     exact sign-flip test, which pairwise judges get by themselves."""
     combination: str | None = None
-    """Of the metrics' p-values: `hmp`, `printed` or `hmp-asymptotic`. Default: the preset's."""
+    """Of the metrics' p-values: `hmp`, `printed`, `hmp-asymptotic` or `joint`. Default: the preset's."""
     weights: str | None = None
     """Name or YAML file of the expert weights. Default: `design` where it covers all perturbers and metrics,
     else `uniform`."""
@@ -121,7 +121,7 @@ class AnalysisConfig:
         if self._combination() == "printed" and self.stop_when_resolved:
             raise InputError(
                 "`stop_when_resolved`: the combination 'printed' finds too much by chance to stop by it; "
-                "allowed: hmp, hmp-asymptotic"
+                "allowed: hmp, hmp-asymptotic, joint"
             )
 
     def _preset(self) -> Statistics:

@@ -13,7 +13,6 @@ from dhp.analysis.interim import InterimAnalyses
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import Ends, RunDetection, VariantResult
 from dhp.core.records import PROBES
-from dhp.core.seeding import key_digest
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.design import Design
 from dhp.stats.detection import Detection, Estimate, detection
@@ -82,10 +81,9 @@ def _by_cluster(
 ) -> Floats:
     """p of each variant by swaps of whole clusters, adjusted for interim analyses.
 
-    The swaps are drawn by the data set alone, so that a variant which stopped keeps its p as others go on.
+    The swaps are always the same, so that a variant which stopped keeps its p as others go on.
     """
-    rng = np.random.default_rng(int.from_bytes(key_digest(ratings.dataset, "clusters")))
-    d = discernment(joint_log_p(design.differences, rng, ratings.clusters))
+    d = discernment(joint_log_p(design.differences, np.random.default_rng(0), ratings.clusters))
     if interim is not None:
         d = np.array([interim.adjusted(each, name) for each, name in zip(d, names, strict=True)])
     return np.asarray(np.exp(d * LOG_ALPHA))

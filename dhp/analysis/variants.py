@@ -83,6 +83,7 @@ def design_of(
         method=config.method,
         combination=config.combination,
         alternative=alternative,
+        clusters=ratings.clusters,
     )
 
 

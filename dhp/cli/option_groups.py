@@ -103,7 +103,7 @@ class StatisticsOptions:
         "--statistics", default="default", metavar="default|paper", help="Exact tests, or the paper's own."
     )
     combination: str | None = option(
-        "--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic; default: the preset's."
+        "--combination", metavar="NAME", help="hmp, printed, hmp-asymptotic or joint; default: the preset's."
     )
     floor: float = option(
         "--floor", default=60.0, metavar="PERCENT", help="Detection below which damage counts as missed."

@@ -30,7 +30,7 @@ _UNNOTICED = "variants with D < 1 were not noticed in the pilot: their effect ma
 @click.option("--metrics", type=int, metavar="M", help="With --effect or --model; default 4.")
 @click.option("--correlation", type=float, metavar="C", help="Between metrics, with --effect; default 0.5.")
 @click.option("--nonzero", type=float, metavar="SHARE", help="Of scores that move, with --effect; default 1.")
-@click.option("--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic.")
+@click.option("--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic (for joint too).")
 @click.option("--seed", **SEED)
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
 def power(

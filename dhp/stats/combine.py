@@ -5,7 +5,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-Combination = Literal["hmp", "printed", "hmp-asymptotic"]
+Combination = Literal["hmp", "printed", "hmp-asymptotic", "joint"]
 Floats = npt.NDArray[np.float64]
 DEFAULT_COMBINATION: Combination = "hmp-asymptotic"
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
@@ -28,6 +28,7 @@ def combine(
         the factor M; with weights it equals `hmp`.
         `hmp-asymptotic`: `hmp` turned into an asymptotically exact p-value by the Landau distribution
         (Wilson 2019, eq. 4), never below the harmonic mean itself; a single p-value stays as it is.
+        `joint`: the same here, as p-values alone do not tell how metrics depend; see `dhp.stats.joint`.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def combined(log_p: Floats, weights: Floats | None, combination: Combination) ->
         parts = np.log(w) - log_p
     top = parts.max(axis=-1)
     logs: Floats = np.minimum(-(top + np.log(np.exp(parts - top[..., None]).sum(axis=-1))), 0.0)
-    if combination == "hmp-asymptotic" and m > 1:
+    if combination in ("hmp-asymptotic", "joint") and m > 1:
         _make_asymptotic(logs, w)
     return logs
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
+from dhp.stats.clusters import cluster_index
 from dhp.stats.combine import DEFAULT_COMBINATION, Combination
 from dhp.stats.design import Design
 from dhp.stats.detection import detection_influences
@@ -204,7 +205,9 @@ def _by_discernment(
     resamples: int,
     level: float,
 ) -> Comparison:
-    points = [float(Design.of(j.differences, levels, combination=combination).point.d_avg[0]) for j in judges]
+    groups = None if clusters is None else cluster_index(clusters, len(judges[0].differences))
+    designs = [Design.of(j.differences, levels, combination=combination, clusters=groups) for j in judges]
+    points = [float(design.point.d_avg[0]) for design in designs]
     swapped = [
         swap_discernment(
             one.differences,

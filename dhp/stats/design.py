@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import discernment, level_average, minimum
 from dhp.stats.effects import Effect, effect
+from dhp.stats.joint import joint_log_p
 from dhp.stats.layout import checked_table, metric_weights
 from dhp.stats.wilcoxon.resampled import Grid, Times
 from dhp.stats.wilcoxon.signed_rank import Alternative, Method, SignedRank, signed_rank
@@ -65,6 +66,7 @@ class Design:
     method: Method
     combination: Combination
     alternative: Alternative
+    clusters: npt.NDArray[np.int64] | None
 
     @classmethod
     def of(
@@ -76,6 +78,7 @@ class Design:
         method: Method = "exact",
         combination: Combination = DEFAULT_COMBINATION,
         alternative: Alternative = "greater",
+        clusters: npt.NDArray[np.int64] | None = None,
     ) -> "Design":
         """A design that fits together.
 
@@ -92,7 +95,11 @@ class Design:
         method, alternative
             As for `signed_rank`. Under `greater` D is high where scores fell. Samples are always tested so.
         combination
-            As for `combine`.
+            As for `combine`. By `joint` the data are tested by sign flips of all metrics together (10,000
+            patterns that are always the same), where no pattern reaches them and under `two-sided` by
+            `hmp-asymptotic`; samples are tested by `hmp-asymptotic`.
+        clusters : shape (n,), optional
+            Integers; under `joint`, examples with the same one are flipped together.
 
         Raises
         ------
@@ -113,7 +120,7 @@ class Design:
                 raise ValueError(f"unknown {kind} '{name}'; allowed: {', '.join(allowed)}")
         metric_weights(weights, v, m)
         w = None if weights is None else np.asarray(weights, dtype=np.float64)
-        return cls(x, tuple(levels), w, method, combination, alternative)
+        return cls(x, tuple(levels), w, method, combination, alternative, clusters)
 
     @property
     def n(self) -> int:
@@ -124,7 +131,9 @@ class Design:
         """Of one variant and the examples chosen, shape (n,)."""
         weights = None if self.weights is None else self.weights[[variant]]
         chosen = self.differences[examples][:, [variant]]
-        return replace(self, differences=chosen, levels=self.levels[variant : variant + 1], weights=weights)
+        groups = None if self.clusters is None else self.clusters[examples]
+        levels = self.levels[variant : variant + 1]
+        return replace(self, differences=chosen, levels=levels, weights=weights, clusters=groups)
 
     @cached_property
     def tests(self) -> tuple[tuple[SignedRank | None, ...], ...]:
@@ -144,7 +153,10 @@ class Design:
         """The scores of the data, t = 1."""
         log_p = [[np.nan if test is None else test.log_p for test in row] for row in self.tests]
         sizes = [[np.nan if each is None else each.rank_biserial for each in row] for row in self.effects]
-        return self.scores(np.array([log_p]), np.array([sizes]))
+        if self.combination != "joint" or self.alternative != "greater":
+            return self.scores(np.array([log_p]), np.array([sizes]))
+        d, d_ew = (self._joint(np.array(log_p), w) for w in (None, self.weights))
+        return self._with_d(d, d_ew, np.array([sizes]))
 
     def sampled(self, times: Times) -> Scores:
         """Of samples in which the examples are `times`, shape (n, t)."""
@@ -165,6 +177,20 @@ class Design:
     def scores(self, log_p: Floats, effects: Floats) -> Scores:
         """Of log p and rank-biserial correlations, shape (t, V, M)."""
         d, d_ew = (discernment(combined(log_p, w, self.combination)) for w in (None, self.weights))
+        return self._with_d(d, d_ew, effects)
+
+    def _joint(self, log_p: Floats, weights: Floats | None) -> Floats:
+        """D of the data by sign flips of all metrics, and of all examples of a cluster, together."""
+        tail = combined(log_p, weights, "hmp-asymptotic")
+        if log_p.shape[1] == 1 and self.clusters is None:
+            return discernment(tail)[None]  # the exact test of the one metric is of these sign flips
+        rng = np.random.default_rng(0)
+        own = None if self.clusters is not None else tail
+        found = joint_log_p(self.differences, rng, self.clusters, weights, tail=own)
+        return discernment(found)[None]
+
+    def _with_d(self, d: Floats, d_ew: Floats, effects: Floats) -> Scores:
+        """Of discernment by variant, shape (t, V), and effects (t, V, M)."""
         rows = (metric_weights(w, *effects.shape[1:]) for w in (None, self.weights))
         effect, effect_ew = ((effects * row).sum(axis=2) for row in rows)
         return Scores(

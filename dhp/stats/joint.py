@@ -23,7 +23,9 @@ def joint_log_p(
     differences: npt.ArrayLike,
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None = None,
+    weights: Floats | None = None,
     *,
+    tail: Floats | None = None,
     resamples: int = RESAMPLES,
 ) -> Floats:
     """Natural logs of one-sided p-values of V variants: did scores fall?
@@ -36,14 +38,19 @@ def joint_log_p(
         The only source of randomness.
     clusters : shape (n,), optional
         Integers; examples with the same one are swapped together.
+    weights : shape (V, M), optional
+        Of the metrics, as for `combine`; a row of NaN means none for that variant.
+    tail : shape (V,), optional
+        Natural logs of the p-values to take where no random pattern reaches the data. Default: of the
+        harmonic mean of these p-values by the Landau distribution (Wilson 2019, eq. 4).
     resamples
         Random sign patterns, at least 1; all are counted out instead where they are no more.
 
     Returns
     -------
     shape (V,)
-        At most 0. NaN where a metric has no pair. Where no random pattern reaches the data, p is that of the
-        harmonic mean by the Landau distribution (Wilson 2019, eq. 4), at most 1 / (resamples + 1).
+        At most 0. NaN where a metric has no pair. Where no random pattern reaches the data, at most
+        1 / (resamples + 1).
 
     Raises
     ------
@@ -62,9 +69,10 @@ def joint_log_p(
     sums = np.vstack([shares.sum(axis=0), flipped_sums(signs, shares)])
     z = np.where(scale > 0, sums / np.where(scale > 0, scale, 1.0), -np.inf)
     logs = log_ndtr(-z).reshape(len(z), *x.shape[1:])
-    statistic = -combined(logs, None, "hmp")
+    statistic = -combined(logs, weights, "hmp")
     undefined = np.any(np.all(np.isnan(x), axis=0), axis=1)
     p = np.log(flip_p(np.where(undefined, np.nan, statistic[0]), statistic[1:], exact))
     beyond = ~exact & (p <= -math.log(resamples + 1) + 1e-9)
-    tail = combined(logs[:1], None, "hmp-asymptotic")[0]
+    if tail is None:
+        tail = combined(logs[:1], weights, "hmp-asymptotic")[0]
     return np.asarray(np.where(beyond, np.minimum(p, tail), p))

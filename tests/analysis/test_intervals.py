@@ -127,3 +127,13 @@ def test_runs_of_different_size_are_re_expressed_for_a_hundred(folder: Path) -> 
 def test_few_examples_say_nothing_of_a_hundred() -> None:
     one = dhp.analyze(table_of(1, 1.0, 2))[0]
     assert set(one.at_100.values()) == {None}
+
+
+def test_joint_sign_flips_make_d_hold_within_clusters() -> None:
+    config = dhp.AnalysisConfig(combination="joint")
+    table = table_of(60, 0.85, 4)
+    alone = dhp.analyze(table, analysis=config)[0].variants[0]
+    assert alone.d == pytest.approx(dhp.analyze(table)[0].variants[0].d), "one metric: the exact test"
+    pairs = dhp.analyze(table.assign(cluster=table["example"] // 6), analysis=config)[0].variants[0]
+    assert pairs.d < alone.d
+    assert pairs.p == pytest.approx(pairs.p_clusters)

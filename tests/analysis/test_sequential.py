@@ -276,7 +276,7 @@ def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
         (["--doses", "1,5"], "--doses: cannot be used with --stop-when-resolved"),
         (["--doses", "1,5", "--dry-run"], "--doses: cannot be used with --stop-when-resolved"),
         (["--statistics", "paper"], "--stop-when-resolved: the combination 'printed' finds too much"),
-        (["--combination", "printed"], "allowed: hmp, hmp-asymptotic"),
+        (["--combination", "printed"], "allowed: hmp, hmp-asymptotic, joint"),
     ],
 )
 def test_what_does_not_go_together_is_one_line(

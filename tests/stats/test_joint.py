@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
+from dhp.stats.design import Design
 from dhp.stats.joint import joint_log_p
 
 
@@ -45,6 +46,30 @@ def test_beyond_the_swaps_the_tail_takes_over() -> None:
     assert found[0] < math.log(1 / 100) - 50
     assert np.isnan(joint_log_p(np.full((9, 1, 1), math.nan), np.random.default_rng(0))).all()
     assert joint_log_p(np.zeros((9, 1, 1)), np.random.default_rng(0))[0] == 0
+
+
+def test_designs_combine_by_it() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.integers(-2, 4, (9, 2, 3)).astype(float)
+    weights = np.array([[0.6, 0.3, 0.1], [np.nan] * 3])
+    found = Design.of(x, ["a", "a"], weights, combination="joint").point
+    for v in range(2):
+        assert 0.05 ** found.d[0, v] == pytest.approx(enumerated(x[:, v], np.arange(9)))
+    only = Design.of(x, ["a", "a"], np.array([[1.0, 0, 0], [0, 1.0, 0]]), combination="joint").point
+    for v in range(2):
+        assert 0.05 ** only.d_ew[0, v] == pytest.approx(enumerated(x[:, v, [v]], np.arange(9)))
+    assert found.d_ew[0, 0] != found.d[0, 0]
+    assert found.d_ew[0, 1] == found.d[0, 1]
+
+
+def test_beyond_the_patterns_d_is_that_of_the_default_but_within_clusters() -> None:
+    x = np.random.default_rng(4).normal(1.5, 1, (60, 1, 2))
+    plain, joint = (Design.of(x, ["a"], combination=c).point.d[0, 0] for c in ("hmp-asymptotic", "joint"))
+    assert joint == plain > 5
+    paired = Design.of(x, ["a"], combination="joint", clusters=np.arange(60) // 2).point.d[0, 0]
+    assert 3 < paired < plain
+    one = [Design.of(x[:, :, :1], ["a"], combination=c).point.d[0, 0] for c in ("hmp-asymptotic", "joint")]
+    assert one[0] == one[1], "the exact test of one metric is a test by sign flips"
 
 
 @pytest.mark.slow
