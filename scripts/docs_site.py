@@ -1,0 +1,187 @@
+"""Hooks of mkdocs: pages made of the program itself, and the check that a page loads nothing from elsewhere.
+
+mkdocs build --strict
+"""
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import click
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+import dhp
+from dhp.cli.main import app
+from dhp.content.catalog import read_suite
+from dhp.content.pairwise import pairwise_names, read_pairwise
+from dhp.content.protocols import protocol_names, read_protocol
+from dhp.perturb.registry import find_perturbers
+
+SUITES = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen", "general")
+PYTHON = {
+    "Runs": "run estimate judge perturb_datasets analyze correlate compare gate power report leaderboard",
+    "Settings": "AnalysisConfig ModelSettings RateLimits Limits Prices JudgeSettings PerturbModel Choice",
+    "Protocols and metrics": "protocol Protocol own_metric own_task",
+    "Judges and perturbers": "Judge llm_judge LlmJudge Candidate Rating perturber Perturber Edited",
+    "Data": "Dataset Example Variant log_dataset read_human_scores",
+    "Results": "Results Result",
+    "Errors": "DhpError InputError StoppedEarly NotApplicable",
+}
+"""Heading -> names of `dhp`, all of them."""
+_LOADED = re.compile(
+    r"<(?:script|img|iframe|source)\b[^>]*\bsrc=.?https?:|<link\b[^>]*stylesheet[^>]*https?:", re.I
+)
+_ABOUT_PROTOCOLS = """\
+A protocol says how a judge is asked and how its answers are read. `dhp protocols show NAME` prints the exact
+prompts; a YAML file with the same keys is a protocol of your own. What a paper says and what is ours stands
+apart. How answers are read: [extraction.md](extraction.md).
+"""
+_ABOUT_PERTURBATIONS = """\
+What makes a text worse in one known way is a perturber, with its level and its degrees. A suite, one YAML
+file a dataset, says which of them are used and how much they do; `dhp perturb --dataset NAME --show 3`
+shows texts and their differences. Rules are code; *authored* edits of the bundled texts were written for
+this project; *llm* perturbers are carried out by a language model that you name (`--perturb-model`).
+Controls must not lower a score, attacks must not raise one.
+"""
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made of the program."""
+    pages = {
+        "reference/cli.md": _command_line(),
+        "reference/python.md": _python(),
+        "protocols.md": _protocols(),
+        "perturbations.md": _perturbations(),
+    }
+    for path, text in pages.items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Refuse a page that would load something from elsewhere."""
+    if found := _LOADED.search(output):
+        raise PluginError(f"{page.file.src_uri}: loads something from elsewhere: {found[0]}")
+    return output
+
+
+def _command_line() -> str:
+    context = click.Context(app, info_name="dhp")
+    lines = ["# Command line", "", "What `dhp COMMAND --help` says, in one page.", ""]
+    for command, inner in _commands(app, context):
+        lines += [f"## {inner.command_path}", ""]
+        lines += [_help(command, inner), ""]
+    return "\n".join(lines)
+
+
+def _commands(group: click.Group, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, info_name=name, parent=context)
+        yield command, inner
+        if isinstance(command, click.Group):
+            yield from _commands(command, inner)
+
+
+def _help(command: click.Command, context: click.Context) -> str:
+    said = (command.help or "").strip()
+    text, _, example = said.partition("Example:")
+    parts = [_code(" ".join(command.collect_usage_pieces(context)), context.command_path), _plain(text)]
+    if example:
+        parts.append(f"```\n{' '.join(example.split())}\n```")
+    sections: dict[str, list[str]] = {}
+    for parameter in command.get_params(context):
+        if record := parameter.get_help_record(context):
+            heading = getattr(parameter, "heading", "Options")
+            name, meaning = (
+                html.escape(record[0]).replace("|", "&#124;"),
+                _plain(record[1]).replace("|", "\\|<wbr>"),
+            )
+            sections.setdefault(heading, []).append(f"| <code>{name}</code> | {meaning} |")
+    for heading, rows in sorted(sections.items(), key=lambda each: each[0] != "Options"):
+        parts.append("\n".join([f"| {_plain(heading)} | |", "|---|---|", *rows]))
+    return "\n\n".join(parts)
+
+
+def _code(usage: str, path: str) -> str:
+    return f"```\n{path} {usage}\n```"
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing is markup."""
+    return re.sub(r"([\\*_<>\[\]{}])", r"\\\1", " ".join(text.split()))
+
+
+def _python() -> str:
+    listed = {name for names in PYTHON.values() for name in names.split()} | {"__version__"}
+    if listed != set(dhp.__all__):
+        raise PluginError(f"scripts/docs_site.py: PYTHON and dhp.__all__ differ: {listed ^ set(dhp.__all__)}")
+    lines = ["# Python", "", "All names of `dhp`; each is imported when it is first used.", ""]
+    for heading, names in PYTHON.items():
+        lines += [f"## {heading}", ""]
+        for name in names.split():
+            lines += [
+                f"::: {_path(name)}",
+                "    options:",
+                f"      heading: dhp.{name}",
+                f"      toc_label: {name}",
+                "",
+            ]
+    return "\n".join(lines)
+
+
+def _path(name: str) -> str:
+    """Where a name of `dhp` is defined."""
+    if name in dhp._CALLABLE:
+        return ".".join(("dhp", *dhp._CALLABLE[name]))
+    return f"dhp.{dhp._MODULE_OF[name]}.{name}"
+
+
+def _protocols() -> str:
+    lines = [
+        "# Protocols",
+        "",
+        _ABOUT_PROTOCOLS,
+        "## Pointwise",
+        "",
+        "Each text is rated on its own, by metric.",
+    ]
+    kept = {"answer", "steps", "samples", "temperature", "top_p", "max_tokens", "extraction"}
+    for name in protocol_names():
+        found = read_protocol(name)
+        lines += _protocol(name, found.description, found.model_dump(include=kept))
+        sources = (("Published", found.published), ("Ours", found.ours))
+        lines += [f"- {who}: {_plain(said)}" for who, said in sources if said]
+    lines += ["", "## Pairwise", "", "Two texts are shown side by side, see [battle.md](battle.md)."]
+    for name in pairwise_names():
+        lines += _protocol(name, read_pairwise(name).description, {})
+    return "\n".join(lines) + "\n"
+
+
+def _protocol(name: str, description: str, settings: dict[str, object]) -> list[str]:
+    shown = ", ".join(
+        f"{key} {'of the model' if value is None else value}" for key, value in settings.items()
+    )
+    return ["", f"### {name}", "", _plain(description), "", *([f"- Settings: {shown}"] if shown else [])]
+
+
+def _perturbations() -> str:
+    registry = find_perturbers((), [])
+    used: dict[str, list[str]] = {}
+    for suite in SUITES:
+        for name in read_suite(suite).perturbers:
+            used.setdefault(name, []).append(suite)
+    lines = ["# Perturbations", "", _ABOUT_PERTURBATIONS, "| perturber | level | suites |", "|---|---|---|"]
+    levels = {name: use.level for suite in SUITES for name, use in read_suite(suite).perturbers.items()}
+    levels |= {name: found.level for name, found in registry.items()}
+    for name, level in sorted(levels.items(), key=lambda each: (each[1], each[0])):
+        lines.append(f"| `{name}` | {level} | {', '.join(used.get(name, ['–']))} |")
+    lines += ["", "## Rules", ""]
+    for name, found in sorted(registry.items(), key=lambda each: (each[1].level, each[0])):
+        if found.function is not None:
+            said = " ".join((found.function.__doc__ or "").split())
+            lines += [f"### {name}", "", f"*{found.level}*. {said}", ""]
+    return "\n".join(lines)
