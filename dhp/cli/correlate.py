@@ -225,8 +225,8 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
     left_out = {m.metric: m.correlations[0].left_out for m in judge.metrics if m.correlations[0].left_out}
     for name, number in left_out.items():
         console.print(
-            f"  note: {printable(name)}: {number} sources with constant or too few scores are left out "
-            "within sources",
+            f"  note: {printable(name)}: sources with constant or too few scores, left out within sources: "
+            f"{number}",
             highlight=False,
         )
     for m in judge.metrics:

@@ -145,12 +145,17 @@ def correlate(
 
 def _aligned(people: Scores, judge: Scores, name: str, metric: str) -> tuple[Floats, Floats]:
     """Human means, shape (sources, systems), and the judge's samples of the sources and systems of both."""
-    rated = set(judge.sources), set(judge.systems)
-    sources = [s for s in people.sources if s in rated[0]]
-    systems = [s for s in people.systems if s in rated[1]]
+    of_judge = set(judge.sources), set(judge.systems)
+    sources = [s for s in people.sources if s in of_judge[0]]
+    systems = [s for s in people.systems if s in of_judge[1]]
     if not sources or not systems:
-        what = "source" if not sources else "system"
-        raise InputError(f"human: no {what} of judge '{name}' has human scores of '{metric}'")
+        what, rated, known = "source", judge.sources[0], people.sources[0]
+        if sources:
+            what, rated, known = "system", judge.systems[0], people.systems[0]
+        raise InputError(
+            f"human: no {what} of judge '{name}' has human scores of '{metric}': the judge's are such as "
+            f"'{rated}', people's such as '{known}'"
+        )
     return mean_over(people.at(sources, systems)), judge.at(sources, systems)
 
 

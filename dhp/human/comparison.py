@@ -209,10 +209,12 @@ def soft_pair_accuracy(
     Returns
     -------
     float or None
-        In [0, 1]; None with fewer than two systems.
+        In [0, 1]; None where no two systems are scored on one source.
     """
     both = ~(np.isnan(human) | np.isnan(judge))
     i, j = np.triu_indices(human.shape[1], 1)
+    shared = both[:, i] & both[:, j]
+    i, j = i[shared.any(axis=0)], j[shared.any(axis=0)]
     if not len(i):
         return None
     flips = (rng or np.random.default_rng(0)).choice([-1.0, 1.0], size=(resamples, len(human)))

@@ -83,6 +83,7 @@ def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "p
     frame = frame[[c for c in (*COLUMNS, *OPTIONAL) if c in frame]]
     score = pd.to_numeric(frame["score"].replace("", None), errors="coerce")
     wrong = score.isna() & frame["score"].notna() & (frame["score"].astype(str).str.strip() != "")
+    wrong |= score.abs() == float("inf")
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         raise InputError(

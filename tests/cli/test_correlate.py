@@ -28,7 +28,7 @@ def test_table_and_json(dhp: Run, tables: tuple[str, str]) -> None:
     done = dhp("correlate", ratings, "--human", human, "--resamples", "20")
     assert done.code == 0
     assert "same  ·  correlation with human scores" in done.out
-    assert "2 sources with constant or too few scores are left out" in done.out  # zeros alone
+    assert "sources with constant or too few scores, left out within sources: 2" in done.out  # zeros alone
     found = json.loads(dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json").out)
     values = {j["judge"]: j["mean"]["pooled.kendall"] for j in found["judges"]}
     assert values == pytest.approx({"same": 1, "other": -1})

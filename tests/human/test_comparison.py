@@ -115,6 +115,10 @@ def test_soft_accuracy() -> None:
     assert noise is not None
     assert turned < noise < 1
     assert soft_pair_accuracy(human[:, :1], human[:, :1]) is None
+    assert soft_pair_accuracy(human * np.nan, human) is None
+    apart = np.where(np.arange(4) % 2 == np.arange(40)[:, None] % 2, human, np.nan)  # m0 with m2, m1 with m3
+    pairs = [soft_pair_accuracy(apart[k::2, k::2], -human[k::2, k::2]) for k in (0, 1)]
+    assert soft_pair_accuracy(apart, -human) == pytest.approx(np.mean(pairs), abs=0.05)
 
 
 def test_alpha_and_ceiling_of_raters() -> None:
