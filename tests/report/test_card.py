@@ -10,6 +10,7 @@ import pytest
 import dhp
 from dhp.analysis.results import Results
 from dhp.report.card import FALSE_ALARM, card_json, card_markdown, card_page, card_schema, judge_cards
+from dhp.report.formats import markdown_cell
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_doses_show_the_dose_at_which_detection_is_75_per_cent() -> None:
     (curve,) = results[0].curves
     (found,) = card.thresholds
     assert (found.t75, found.doses) == (curve.t75, (1, 2, 5))
-    assert found.words in card_markdown([card])
+    assert markdown_cell(found.words) in card_markdown([card])
     jsonschema.validate(json.loads(card_json([card])), card_schema())
 
 
