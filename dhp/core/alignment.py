@@ -1,4 +1,4 @@
-"""Two long sequences cut into short parts that belong together, so that comparing them takes linear time."""
+"""Long texts and sequences cut into short parts that belong together: comparing them takes linear time."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -9,6 +9,10 @@ LONG = 10_000
 """Items from which a sequence is compared in parts: comparing two takes time and memory of their product."""
 _PART = 2_000
 """Items of a part, at least where there are anchors and at most where there are none."""
+_BLOCK = 24
+"""Characters that are the same in both texts behind a change, which show that it is over."""
+_REACH = 600
+"""Characters of both texts within which a change must be over."""
 
 
 class Part(NamedTuple):
@@ -37,6 +41,61 @@ def parts(old: Sequence[str], new: Sequence[str]) -> list[Part]:
             found += _shares(Part(start[0], i, start[1], j))
             start = i, j
     return found
+
+
+def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Cut two texts at spaces into parts that belong together, in order; most of them are equal.
+
+    Both are read side by side: behind each change that is soon over a part begins. From the first that is
+    not, what is left is one part up to the end that both share. A way from one text to the other, found by
+    comparing part with part, may be longer than the shortest.
+    """
+    start, (i, j) = (0, 0), (0, 0)
+    while True:
+        same = shared(old, new, i, j)
+        if (space := old.rfind(" ", i, i + same)) > i:
+            cut = space, j + space - i
+            yield old[start[0] : cut[0]], new[start[1] : cut[1]]
+            start = cut
+        if (found := _behind_change(old, new, i + same, j + same)) is None:
+            break
+        yield old[start[0] : found[0]], new[start[1] : found[1]]
+        start = i, j = found
+    rest_old, rest_new = old[start[0] :], new[start[1] :]
+    end = shared(rest_old[::-1], rest_new[::-1])
+    # The end begins at a space; what stands before it is one part.
+    space = rest_old.find(" ", len(rest_old) - end) if end else -1
+    end = len(rest_old) - space if space >= 0 else 0
+    yield rest_old[: len(rest_old) - end], rest_new[: len(rest_new) - end]
+    yield rest_old[len(rest_old) - end :], rest_new[len(rest_new) - end :]
+
+
+def shared(old: str, new: str, i: int = 0, j: int = 0) -> int:
+    """How many characters are the same from `old[i]` and `new[j]` on."""
+    most = min(len(old) - i, len(new) - j)
+    same, step = 0, 64
+    while same < most and old[i + same : i + same + step] == new[j + same : j + same + step]:
+        same, step = same + step, 2 * step
+    same, high = min(same, most), min(same + step, most)
+    while same < high:
+        middle = (same + high + 1) // 2
+        if old[i + same : i + middle] == new[j + same : j + middle]:
+            same = middle
+        else:
+            high = middle - 1
+    return same
+
+
+def _behind_change(old: str, new: str, i: int, j: int) -> tuple[int, int] | None:
+    """The first spaces behind `old[i]` and `new[j]` from which on both are the same for a while."""
+    space = old.find(" ", i, i + _REACH)
+    while space >= 0:
+        block = old[space : space + _BLOCK]
+        place = new.find(block, j, space + j - i + _REACH)
+        if len(block) == _BLOCK and place >= 0:
+            return space, place
+        space = old.find(" ", space + 1, i + _REACH)
+    return None
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:

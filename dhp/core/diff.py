@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Literal
 
-from dhp.core.alignment import LONG, parts
+from dhp.core.alignment import LONG, parts, text_parts
 from dhp.core.records import Audit
 from dhp.core.text import sentence_spans
 
@@ -21,7 +21,8 @@ def audit(before: str, after: str, asked: int | None = None, made: int | None = 
     """
     from rapidfuzz.distance import Levenshtein
 
-    distance = sum(Levenshtein.distance(old, new) for old, new in _matched(before, after, "character"))
+    pairs = _matched(before, after, "character")
+    distance = sum(Levenshtein.distance(old, new) for old, new in pairs if old != new)
     longest = max(len(before), len(after))
     distance = min(distance, longest)
     return Audit(asked, made, distance, round(1 - distance / longest, 6))
@@ -33,7 +34,8 @@ def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
     Without what is deleted they are `after`, to the letter. Texts of over `alignment.LONG` pieces are
     compared in parts; more than the least may then be deleted and inserted.
     """
-    edits = [edit for old, new in _matched(before, after, level) for edit in _edits(old, new, level)]
+    pairs = _matched(before, after, level)
+    edits = [edit for old, new in pairs for edit in _edits(old, new, level)]
     found: list[tuple[Operation, str]] = []
     for equal, run in groupby(edits, key=lambda edit: edit[0]):
         _, deleted, inserted = zip(*run, strict=True)
@@ -46,12 +48,16 @@ def diff(before: str, after: str, level: str) -> list[tuple[Operation, str]]:
 
 def _matched(before: str, after: str, level: str) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """The pieces of both texts, cut into parts that are compared with each other alone."""
-    if level == "character" and max(len(before), len(after)) > LONG:
-        # Characters stand nowhere once: the parts are found by words.
-        for old, new in _cut(_pieces(before, "word"), _pieces(after, "word")):
-            yield from _cut("".join(old), "".join(new))
-    else:
-        yield from _cut(_pieces(before, level), _pieces(after, level))
+    long = level != "sentence" and max(len(before), len(after)) > LONG
+    for old, new in text_parts(before, after) if long else [(before, after)]:
+        if old == new:
+            yield [old], [new]
+        elif level == "character" and max(len(old), len(new)) > LONG:
+            # Characters stand nowhere once: the parts are found by words.
+            for words, others in _cut(_pieces(old, "word"), _pieces(new, "word")):
+                yield from _cut("".join(words), "".join(others))
+        else:
+            yield from _cut(_pieces(old, level), _pieces(new, level))
 
 
 def _cut(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:

@@ -7,7 +7,7 @@ platform and Python version.
 import hashlib
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -25,11 +25,26 @@ def stream(*key: object) -> random.Random:
 
 def shuffled(items: Iterable[T], rng: random.Random) -> list[T]:
     """The items in random order; how `random.shuffle` draws may change with Python, this does not."""
+    return list(drawn(items, rng))
+
+
+def drawn(items: Iterable[T], rng: random.Random) -> Iterator[T]:
+    """The items in the order of `shuffled`, one by one: what is not asked for is not drawn."""
     order = list(items)
     for i in range(len(order)):
         j = i + int(rng.random() * (len(order) - i))
         order[i], order[j] = order[j], order[i]
-    return order
+        yield order[i]
+
+
+def drawn_at_once(items: Sequence[T], rng: random.Random) -> Iterator[T]:
+    """As `drawn`, for a stream that goes on to other things: all is drawn before the first item."""
+    draws = [rng.random() for _ in items]
+    moved: dict[int, int] = {}
+    for i, draw in enumerate(draws):
+        j = i + int(draw * (len(draws) - i))
+        yield items[moved.get(j, j)]
+        moved[j] = moved.get(i, i)
 
 
 def text_hash(text: str | bytes) -> str:

@@ -9,13 +9,18 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
-_ABBREVIATIONS = (
-    "dr mr mrs ms prof rev gen sen rep gov sgt capt col lt st jr sr vs etc e.g i.e fig figs ca cf al approx "
-    "dept est inc ltd co corp vol pp ed jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k "
-    "u.n d.c ph.d m.d b.a m.a sp spp subsp var"
-).split()
+_ABBREVIATIONS = frozenset(
+    (
+        "dr mr mrs ms prof rev gen sen rep gov sgt capt col lt st jr sr vs etc e.g i.e fig figs ca cf al "
+        "approx dept est inc ltd co corp vol pp ed jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m "
+        "u.s u.k u.n d.c ph.d m.d b.a m.a sp spp subsp var"
+    ).split()
+)
+_LIKELY_END = re.compile(r"[ \t\n\r]([A-Za-z][a-z]+)[.!?][ \t\n\r]+(?=[A-Z])")
+"""A word and a mark that end a sentence whatever stands around them, unless it is an abbreviation."""
 _CJK_STOP = re.compile(r"[^。！？]*[。！？]+[”’」』）]*|[^。！？]+$")
 _GERMAN_DAY = re.compile(r"\b(?:zum|am|vom|beim|dem|den|der|des|bis|ab|seit|vor|nach)\s+\d{1,2}\.$", re.I)
 _GERMAN_MONTH = re.compile(
@@ -50,11 +55,18 @@ def _treebank() -> Any:
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """(start, end) of each sentence, without the white space between them; Chinese and Japanese too."""
-    return list(_sentence_spans(text))
+    ends = [end for end in _LIKELY_END.finditer(text) if end[1].lower() not in _ABBREVIATIONS]
+    starts = [0, *(end.end() for end in ends)]
+    return [
+        (start + a, start + b)
+        for start, end in pairwise([*starts, len(text)])
+        for a, b in _sentence_spans(text[start:end])
+    ]
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=32_768)
 def _sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """The sentences of a short piece, which degraded copies of a text mostly share with it."""
     spans = [
         (piece.start() + start, piece.start() + end)
         for piece in _CJK_STOP.finditer(text)

@@ -26,9 +26,10 @@ PerturberFunction = Callable[..., str | Edited]
 """`(text, rng, *, example, **params)` -> the degraded text.
 
 `rng` is a stream of its own for this example; use no other source of randomness. A function with a
-parameter `others` also gets the other examples of the dataset, one with a parameter `lists` a `ListReader`
-for word lists, one with a parameter `language` the code of the text's language, or None where it is not
-known. Raise `NotApplicable` where this kind of damage is impossible in the text.
+parameter `others` also gets the other examples of the dataset in the order of their ids, one with a
+parameter `lists` a `ListReader` for word lists, one with a parameter `language` the code of the text's
+language, or None where it is not known. Raise `NotApplicable` where this kind of damage is impossible in
+the text.
 """
 
 
@@ -63,7 +64,7 @@ TOO_MUCH = "the edit would remove more than half of the text"
 
 def length(text: str) -> int:
     """Characters other than white space: by these half of a text is reckoned."""
-    return sum(not c.isspace() for c in text)
+    return sum(map(len, text.split()))
 
 
 def count_or_all(count: object) -> int | str:

@@ -41,8 +41,7 @@ def perturb(
     dataset, seed
         Keys of the random streams, beside the example and the perturber.
     pool
-        The examples from which perturbers draw other texts, those in the language of the text; default:
-        `examples`.
+        The examples whose texts perturbers get, in the language of the text, by id; default: `examples`.
     lists
         Reads the word lists of perturbers that need some.
     language
@@ -60,15 +59,20 @@ def perturb(
         If a perturber is unknown, needs a language model, raises, or returns anything but a changed,
         non-empty text; names the perturber and the example.
     """
-    drawn_from = pool or examples
-    languages = {e.id: example_language(e, language) for e in (*drawn_from, *examples)}
+    others = _Others(pool or examples, language)
+    languages = {e.id: example_language(e, language) for e in examples}
     for variant in variants:
         perturber = perturbers[variant.perturber]
+        wanted = [name for name in ("lists", "language", "others") if perturber.wants(name)]
         for example in examples:
-            if (fault := perturber.language_fault(languages[example.id])) is not None:
+            spoken = languages[example.id]
+            if (fault := perturber.language_fault(spoken)) is not None:
                 yield PerturbedText(example.id, variant.name, None, reason=fault)
                 continue
-            extra = _given(perturber, example, drawn_from, languages, lists)
+            given: dict[str, object] = {"lists": lists, "language": spoken}
+            if "others" in wanted:
+                given["others"] = others.of(example.id, spoken)
+            extra = {name: given[name] for name in wanted}
             yield _perturbed(example, variant, perturber, extra, (seed, dataset))
 
 
@@ -101,19 +105,23 @@ class RulesApplied:
             yield part, list(texts)
 
 
-def _given(
-    perturber: Perturber,
-    example: Example,
-    pool: Sequence[Example],
-    languages: Mapping[str, str | None],
-    lists: ListReader | None,
-) -> dict[str, object]:
-    """What a perturber gets beside its parameters; other texts are those in the language of the text."""
-    spoken = languages[example.id]
-    given: dict[str, object] = {"lists": lists, "language": spoken}
-    if perturber.wants("others"):
-        given["others"] = [e for e in pool if e.id != example.id and languages[e.id] == spoken]
-    return {name: value for name, value in given.items() if perturber.wants(name)}
+class _Others:
+    """For each text the others in its language, in the order of their ids: copied, never looked through."""
+
+    def __init__(self, pool: Sequence[Example], language: str | None) -> None:
+        self._known: dict[str | None, list[Example]] = {}
+        self._places: dict[tuple[str, str | None], int] = {}
+        for example in sorted(pool, key=lambda e: e.id):
+            spoken = example_language(example, language)
+            known = self._known.setdefault(spoken, [])
+            self._places[example.id, spoken] = len(known)
+            known.append(example)
+
+    def of(self, example: str, spoken: str | None) -> Sequence[Example]:
+        """Those in a language without the example itself."""
+        known = self._known.get(spoken, [])
+        place = self._places.get((example, spoken))
+        return known if place is None else known[:place] + known[place + 1 :]
 
 
 def example_language(example: Example, otherwise: str | None = None) -> str | None:

@@ -5,15 +5,14 @@ import gzip
 import json
 import math
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dhp.content.damage import variant_name
-from dhp.core.diff import diff
 from dhp.core.records import ORIGINAL, STOPPED
 from dhp.report.names import judge_name
-from dhp.report.snippet import snippet
+from dhp.report.snippet import EXCERPT, Pieces, excerpt, snippet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +56,7 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
     Where it would be longer than `budget`, texts are cut by the mildest of `CUTS` that is enough; the page
     says so. The same run gives the same characters, as far as zlib is the same.
     """
-    datasets = {name: _dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
+    datasets = {name: _Dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
     frame = run.ratings[run.ratings["status"] != STOPPED]
     judges = [_judge(rated, frame, datasets[rated.ratings.dataset]) for rated in run.rated]
 
@@ -65,8 +64,9 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
         kept = slice(None, cut.examples, step)
         data = {
             "cut": asdict(cut),
+            "excerpt": EXCERPT,
             "datasets": {
-                name: {**each, "examples": [_cut_example(e, cut.source) for e in each["examples"][kept]]}
+                name: {"variants": each.variants, "examples": each.examples(kept, cut.source)}
                 for name, each in datasets.items()
             },
             "judges": [
@@ -86,38 +86,52 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
     return packed(CUTS[-1])
 
 
-def _dataset(run: "Run", name: str) -> dict[str, Any]:
-    """Its examples, each with the changes that every variant made to it, in the order of the variants."""
-    rows = [row for row in run.perturbed if row["dataset"] == name]
-    levels = {row["variant"]: row["level"] for row in rows}
-    texts = {(row["example"], row["variant"]): row["text"] for row in rows}
+class _Dataset:
+    """The examples of a run, each with the changes that every variant made to it once these are asked for."""
 
-    def example(e: Mapping[str, Any]) -> dict[str, Any]:
-        made = [(texts.get((e["id"], variant)), level) for variant, level in levels.items()]
-        changes = [None if text is None else diff(e["output"], text, level) for text, level in made]
-        return {
-            "id": e["id"],
-            "source": e["source"],
-            "fields": {k: v for k, v in e["fields"].items() if v and v != e["output"]},
-            "original": e["output"],
-            "changes": [pieces and _joined(pieces) for pieces in changes],
-            "snippets": [pieces and _joined(snippet(pieces)) for pieces in changes],
-        }
-
-    return {
-        "variants": [
+    def __init__(self, run: "Run", name: str) -> None:
+        rows = [row for row in run.perturbed if row["dataset"] == name]
+        levels = {row["variant"]: row["level"] for row in rows}
+        self.variants = [
             {"name": variant, "words": variant_name(variant), "level": level}
             for variant, level in levels.items()
-        ],
-        "examples": [example(e) for e in run.examples if e["dataset"] == name],
-    }
+        ]
+        self._examples = [e for e in run.examples if e["dataset"] == name]
+        self.ids = [e["id"] for e in self._examples]
+        self._texts = {(row["example"], row["variant"]): row["text"] for row in rows}
+        self._changes: dict[str, list[Pieces | None]] = {}
+
+    def examples(self, kept: slice, length: int | None) -> list[dict[str, Any]]:
+        """Some examples, their sources and fields cut to so many characters."""
+        return [
+            {
+                "id": e["id"],
+                "source": shortened(e["source"], length),
+                "fields": {k: shortened(v, length) for k, v in e["fields"].items() if v and v != e["output"]},
+                "original": e["output"] if len(e["output"]) <= EXCERPT else None,
+                "changes": [pieces and _joined(pieces) for pieces in changes],
+                "snippets": [pieces and _joined(snippet(pieces)) for pieces in changes],
+            }
+            for e in self._examples[kept]
+            for changes in [self._changed(e["id"], e["output"])]
+        ]
+
+    def _changed(self, example: str, original: str) -> list[Pieces | None]:
+        """The changes of each variant, in their order."""
+        if example not in self._changes:
+            texts = [self._texts.get((example, v["name"])) for v in self.variants]
+            self._changes[example] = [
+                None if text is None else excerpt(original, text, v["level"])
+                for text, v in zip(texts, self.variants, strict=True)
+            ]
+        return self._changes[example]
 
 
-def _joined(pieces: Sequence[tuple[str, str]]) -> list[str]:
+def _joined(pieces: Pieces) -> list[str]:
     return [operation + piece for operation, piece in pieces]
 
 
-def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: "_Dataset") -> dict[str, Any]:
     """For each example its drops by variant and metric, and its scores and answers by text (the original
     first), metric and sample.
 
@@ -138,7 +152,7 @@ def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: Mapping[str, Any]
             (answers, raw if isinstance(raw, str) else None),
         ):
             cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
-    variants = [v["name"] for v in dataset["variants"]]
+    variants = [v["name"] for v in dataset.variants]
     texts = (ORIGINAL, *variants)
     drops = {
         v: [list(map(_short, ratings.differences(v, m).tolist())) for m in ratings.metrics]
@@ -146,7 +160,6 @@ def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: Mapping[str, Any]
         if v in ratings.variants
     }
     places = {example: place for place, example in enumerate(ratings.examples)}
-    ids = [e["id"] for e in dataset["examples"]]
     return {
         "name": judge_name(rated.result),
         "model": ratings.model,
@@ -159,7 +172,7 @@ def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: Mapping[str, Any]
                 "scores": [_row(scores.get((e, t)), ratings.metrics) for t in texts],
                 "answers": [_row(answers.get((e, t)), ratings.metrics) for t in texts],
             }
-            for e in ids
+            for e in dataset.ids
         ],
     }
 
@@ -174,11 +187,6 @@ def _short(number: float) -> float | None:
         return None
     short = float(f"{number:.6g}")
     return int(short) if short.is_integer() else short
-
-
-def _cut_example(example: Mapping[str, Any], length: int | None) -> dict[str, Any]:
-    fields = {label: shortened(text, length) for label, text in example["fields"].items()}
-    return {**example, "source": shortened(example["source"], length), "fields": fields}
 
 
 def _cut_ratings(ratings: Mapping[str, Any], length: int | None) -> dict[str, Any]:

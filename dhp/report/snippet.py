@@ -1,12 +1,38 @@
-"""The first change of a degraded text in one line, with some of what stands around it."""
+"""What is shown of the changes to a text: the first in one line, and of a long text the first ones."""
 
 from collections.abc import Sequence
 
-from dhp.core.diff import Operation
+from dhp.core.alignment import shared
+from dhp.core.diff import Operation, diff
+
+Pieces = list[tuple[Operation, str]]
+"""As `dhp.core.diff.diff` gives them."""
+EXCERPT = 10_000
+"""The most characters that are shown of a text: where it is longer, those around the first changes to it."""
 
 _AROUND = 40  # characters kept of a piece that did not change
 _CHANGED = 80  # of one that was deleted or inserted
 _WHOLE = 200  # of all pieces, from which no further one is begun
+
+
+def excerpt(before: str, after: str, level: str) -> Pieces:
+    """The diff of two texts; where one is longer than `EXCERPT`, of an excerpt of both alone.
+
+    It begins shortly before the first change, and `[…]` stands for what is left out.
+    """
+    if max(len(before), len(after)) <= EXCERPT:
+        return diff(before, after, level)
+    start = 0 if before == after else max(0, shared(before, after) - EXCERPT // 10)
+    end = start + EXCERPT
+    found = diff(before[start:end], after[start:end], level)
+    cut_off = end < max(len(before), len(after))
+    while cut_off and len(found) > 1 and found[-1][0] != "=":
+        found.pop()  # so far one excerpt goes further than the other
+    if start:
+        found.insert(0, ("=", "[…] "))
+    if cut_off:
+        found.append(("=", " […]"))
+    return found
 
 
 def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, str]]:

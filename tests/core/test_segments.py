@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from dhp.core.errors import NotApplicable
 from dhp.core.language import NAMES, WITHOUT_SPACES, declared_language, language_name, text_language
 from dhp.core.segments import SEGMENTED, sentence_spans, sentences, word_spans
+from dhp.core.text import _sentence_spans
 
 # A text with a bar at each bound of its sentences.
 MARKED = [
@@ -105,3 +106,30 @@ def test_names_of_languages() -> None:
     assert (language_name("de"), language_name("de", "zh"), language_name(None)) == ("German", "德语", "")
     assert language_name("python 3") == "python 3"
     assert all(declared_language(name) == code for code, (name, _) in NAMES.items())
+
+
+PIECES = [
+    "cat",
+    "Dogs",
+    "approx",
+    "Dr",
+    "e.g",
+    "No",
+    "7",
+    "A",
+    ".",
+    "!",
+    "?",
+    "...",
+    '"',
+    ")",
+    "\u201d",
+    "\u3002",
+]
+GAPS = ["", " ", "  ", "\n", "\n\n", "\t", "\u00a0", "\u3000", "-", ", "]
+
+
+@given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(GAPS)), max_size=25))
+def test_bounds_found_piece_by_piece_are_those_of_the_whole_text(drawn: list[tuple[str, str]]) -> None:
+    text = "".join(piece + gap for piece, gap in drawn)
+    assert sentence_spans(text, "en") == list(_sentence_spans.__wrapped__(text))

@@ -1,6 +1,7 @@
 """Judges with dials, for tests and for simulations of power: `mock/KIND?dial=value`."""
 
 import difflib
+import functools
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -131,7 +132,7 @@ class MockJudge(Judge):
 
     def _points(self, candidate: Candidate, metric: str) -> float:
         """The score that is meant, in points."""
-        quality = stream(self._seed, "mock", candidate.example, metric).uniform(_WORST, _BEST)
+        quality = _quality(self._seed, candidate.example, metric)
         if candidate.variant != ORIGINAL:
             quality -= self._sensitivity(candidate) * _damage(candidate.variant)
         slope, added = STYLES[self.dials.style]
@@ -142,6 +143,12 @@ class MockJudge(Judge):
         own, variant = self.dials.sensitivities, candidate.variant
         otherwise = 0.0 if candidate.level in PROBES else self.dials.sensitivity
         return own.get(variant, own.get(parse_variant(variant).perturber, otherwise))
+
+
+@functools.lru_cache(maxsize=65_536)
+def _quality(seed: int, example: str, metric: str) -> float:
+    """That of the undamaged text, in points."""
+    return stream(seed, "mock", example, metric).uniform(_WORST, _BEST)
 
 
 def _damage(variant: str) -> float:

@@ -1,17 +1,15 @@
 """Character-level rules: random deletions and random typographical errors."""
 
-import functools
-import importlib.util
 import random
-import threading
-from types import ModuleType
+from itertools import compress, islice, pairwise
 
 from rapidfuzz.distance import OSA
 
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
-from dhp.core.seeding import shuffled
+from dhp.core.seeding import drawn
 from dhp.perturb.api import Edited, asked_edits, perturber
+from dhp.perturb.rules.typos import ON_A_KEYBOARD, TYPOS, TypedText
 
 
 def _dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
@@ -33,52 +31,15 @@ def random_deletions(
     The positions of a smaller dose are among those of a larger one. At most half of them go.
     """
     asked, dose = _dose(text, k, share)
-    gone = set(shuffled([i for i, c in enumerate(text) if c.isalnum()], rng)[:dose])
-    return Edited("".join(c for i, c in enumerate(text) if i not in gone), asked, dose)
+    places = list(compress(range(len(text)), map(str.isalnum, text)))
+    gone = sorted(islice(drawn(places, rng), dose))
+    kept = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
+    return Edited("".join(kept), asked, dose)
 
-
-_TYPOS = {
-    "char_swap": 0,
-    "missing_char": -1,
-    "extra_char": 1,
-    "nearby_char": 0,
-    "similar_char": 0,
-    "skipped_space": -1,
-    "random_space": 1,
-    "repeated_char": 1,
-    "unichar": -1,
-}
-"""The error kinds of the `typo` package and how each must change the length of a text."""
-_ON_A_KEYBOARD = ("extra_char", "nearby_char")
-"""Those that need to know which keys lie side by side; the package knows the English keyboard alone."""
 
 _LONG = 4_000
 """Characters from which typographical errors are made, and their distance measured, in pieces of a text."""
 _PIECE = 60
-
-_typo_lock = threading.Lock()
-
-
-@functools.cache
-def _private_typo() -> ModuleType:
-    """A copy of the `typo` package's module that draws from a generator of its own.
-
-    The package seeds and uses the global `random`; here that name leads to a private generator, so the
-    caller's state stays untouched and other threads cannot disturb the stream.
-    """
-    generator = random.Random()
-    modules = []
-    for name in ("typo.keyboardlayouts.en_default", "typo.Errer"):
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"the package 'typo' has no module '{name}'")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        module.random = generator  # type: ignore[attr-defined]
-        modules.append(module)
-    layout, errer = modules
-    errer.en_default = layout  # type: ignore[attr-defined]
-    return errer
 
 
 def _equal_pieces(text: str) -> list[str]:
@@ -97,7 +58,7 @@ def random_typos(
     k: int | None = None,
     share: float | None = None,
 ) -> Edited:
-    """Make `k` typographical errors with the `typo` package, each of which takes the text further away.
+    """Make `k` typographical errors as the `typo` package does, each of which takes the text further away.
 
     With `share` there are as many as that share of the letters and digits, at most half of them. In languages
     other than English no neighbouring key is hit, as the package knows no other keyboard; a text whose
@@ -109,30 +70,33 @@ def random_typos(
     error falls within one of equal pieces of at most 60, and counts by its distance there.
     """
     asked, dose = _dose(text, k, share)
-    kinds = [kind for kind in _TYPOS if language in (None, "en") or kind not in _ON_A_KEYBOARD]
-    module = _private_typo()
+    kinds = [kind for name, kind in TYPOS.items() if language in (None, "en") or name not in ON_A_KEYBOARD]
     made = 0
     pieces = _equal_pieces(text)
-    results, distances = pieces.copy(), [0] * len(pieces)
-    with _typo_lock:
-        errer = module.StrErrer(text, seed=rng.getrandbits(64))
-        for _ in range(20 * dose + 100):
-            kind = kinds[int(rng.random() * len(kinds))]
-            i = int(rng.random() * len(pieces)) if len(pieces) > 1 else 0
-            errer.result = results[i]
-            try:
-                getattr(errer, kind)()
-            except KeyError:  # a digit that is on no keyboard of the package
-                continue
-            after: str = errer.result
-            right_length = len(after) - len(results[i]) == _TYPOS[kind]
-            further = OSA.distance(pieces[i], after) if right_length and after.strip() else 0
-            if further <= distances[i]:
-                continue
-            results[i], distances[i] = after, further
-            made += 1
-            if made == dose:
-                break
+    results: dict[int, TypedText] = {}
+    distances = [0] * len(pieces)
+    errors = random.Random(rng.getrandbits(64))
+    for _ in range(20 * dose + 100):
+        draw, growth = kinds[int(rng.random() * len(kinds))]
+        i = int(rng.random() * len(pieces)) if len(pieces) > 1 else 0
+        if (typed := results.get(i)) is None:
+            typed = results[i] = TypedText(pieces[i])
+        try:
+            edit = draw(typed, errors)
+        except KeyError:  # a digit that is on no keyboard of the package
+            continue
+        if edit is None or len(edit[2]) - (edit[1] - edit[0]) != growth:
+            continue
+        after = typed.changed(edit)
+        further = OSA.distance(pieces[i], after) if after.strip() else 0
+        if further <= distances[i]:
+            continue
+        typed.change(edit)
+        distances[i] = further
+        made += 1
+        if made == dose:
+            break
     if made == 0:
         raise NotApplicable("no typographical error is possible in this text")
-    return Edited("".join(results), asked, made)
+    joined = "".join(results[i].text if i in results else piece for i, piece in enumerate(pieces))
+    return Edited(joined, asked, made)

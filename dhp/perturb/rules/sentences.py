@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example
-from dhp.core.seeding import shuffled
+from dhp.core.seeding import drawn, drawn_at_once
 from dhp.core.segments import sentence_spans, sentences
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 
@@ -79,10 +79,12 @@ def sentence_deletion(
         raise NotApplicable("fewer than two sentences")
     pieces = [text[a:b] for a, b in pairwise([*starts, len(text)])]
     gone, left = set[int](), length(text) / 2
-    for i in shuffled(range(len(starts)), rng):
-        if len(gone) < asked and length(pieces[i]) <= left:
+    for i in drawn(range(len(starts)), rng):
+        if (size := length(pieces[i])) <= left:
             gone.add(i)
-            left -= length(pieces[i])
+            left -= size
+        if len(gone) == asked:
+            break
     if not gone:
         raise NotApplicable(TOO_MUCH)
     kept = text[: starts[0]] + "".join(piece for i, piece in enumerate(pieces) if i not in gone)
@@ -105,7 +107,7 @@ def sentence_repetition(
     """
     spans = sentence_spans(text, language)
     asked = asked_edits(k, share, len(spans))
-    chosen = shuffled(spans, rng)[:asked]
+    chosen = list(islice(drawn(spans, rng), asked))
     if not chosen:
         raise NotApplicable("no sentence")
     return Edited(_inserted(text, [(end, text[start:end]) for start, end in chosen]), asked, len(chosen))
@@ -122,13 +124,13 @@ def sentence_insertion(
     k: int | None = None,
     share: float | None = None,
 ) -> Edited:
-    """Put `k` sentences of other examples, or a `share` of the text's number, behind random sentences.
+    """Put `k` sentences of `others`, or a `share` of the text's number, behind random sentences.
 
     Each is of another example. Those of a smaller dose, and their positions, are among those of a larger one.
     """
     own, ends = set(sentences(text, language)), [end for _, end in sentence_spans(text, language)]
     asked, added = asked_edits(k, share, len(ends)), list[tuple[int, str]]()
-    for other in shuffled(sorted(others, key=lambda e: e.id), rng) if ends else []:
+    for other in drawn_at_once(others, rng) if ends else []:
         if len(added) == asked:
             break
         position, which = ends[int(rng.random() * len(ends))], rng.random()

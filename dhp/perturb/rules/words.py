@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from dhp.core.errors import NotApplicable
 from dhp.core.records import Example
-from dhp.core.seeding import shuffled
+from dhp.core.seeding import drawn, shuffled
 from dhp.core.segments import word_spans
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 
@@ -81,16 +81,19 @@ def word_swaps(
     words = [token.strip(_PUNCTUATION) for _, token in tokens]
     starts = [start + token.index(word) for (start, token), word in zip(tokens, words, strict=True)]
     asked, chosen = asked_edits(k, share, len(words)), set[int]()
-    for i in shuffled([i for i in range(len(words) - 1) if words[i] != words[i + 1]], rng):
-        if len(chosen) < asked and not chosen & {i - 1, i, i + 1}:
+    for i in drawn([i for i in range(len(words) - 1) if words[i] != words[i + 1]], rng):
+        if not chosen & {i - 1, i, i + 1}:
             chosen.add(i)
+        if len(chosen) == asked:
+            break
     if not chosen:
         raise NotApplicable("no two different words stand side by side")
-    for i in sorted(chosen, reverse=True):
+    pieces, end = list[str](), 0
+    for i in sorted(chosen):
         one, two = words[i : i + 2]
-        between = text[starts[i] + len(one) : starts[i + 1]]
-        text = f"{text[: starts[i]]}{two}{between}{one}{text[starts[i + 1] + len(two) :]}"
-    return Edited(text, asked, len(chosen))
+        pieces += [text[end : starts[i]], two, text[starts[i] + len(one) : starts[i + 1]], one]
+        end = starts[i + 1] + len(two)
+    return Edited("".join([*pieces, text[end:]]), asked, len(chosen))
 
 
 @perturber(name="number_changes", level="word", degrees={"minor": {"k": 1}, "major": {"share": 1.0}})

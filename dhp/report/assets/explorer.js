@@ -28,7 +28,7 @@
   const packed = atob(section.querySelector("script").textContent);
   const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
   const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const { cut, datasets, judges } = await new Response(unpacked).json();
+  const { cut, excerpt, datasets, judges } = await new Response(unpacked).json();
 
   let judge, variants, pairs, matching, shown;
 
@@ -100,6 +100,8 @@
     };
     long("Sources", cut.source, "examples.jsonl");
     long("Answers", cut.answer, "ratings.parquet");
+    if (Object.values(datasets).some(({ examples }) => examples.some(({ original }) => original === null)))
+      said.push(`Of texts longer than ${count.format(excerpt)} characters the first changes are shown; perturbed.jsonl holds them whole.`);
     if (cut.examples !== null) said.push(`Only the first ${count.format(cut.examples)} examples are here.`);
     return said.join(" ");
   }
@@ -163,12 +165,13 @@
   };
 
   function body({ example, ratings, v, drops }) {
-    const degraded = marked("p", "text", example.changes[v]);
+    const changes = example.changes[v];
+    const before = changes.filter((change) => change[0] !== "+").map((change) => change.slice(1));
     const texts = element(
       "div",
       "sides",
-      element("div", "", element("h4", "", "Original"), paragraph(example.original)),
-      element("div", "", element("h4", "", `Degraded: ${variants[v].words}`), degraded)
+      element("div", "", element("h4", "", "Original"), paragraph(example.original ?? before.join(""))),
+      element("div", "", element("h4", "", `Degraded: ${variants[v].words}`), marked("p", "text", changes))
     );
     const given = [["Source", example.source], ...Object.entries(example.fields)];
     const folds = given.filter(([, text]) => text).map(([title, text]) => fold(title, () => paragraph(text)));
