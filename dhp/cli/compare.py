@@ -1,6 +1,7 @@
 """`dhp compare`: which of several judges is better, as far as the same examples can tell."""
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dhp.analysis.result_parts import VariantResult
     from dhp.runs.compare import DatasetComparison
     from dhp.stats.compare import Comparison
 
+_LONGEST = 24  # characters of a judge's name in a column
 _SHOWN = {
     "detection": "detection",
     "auroc": "AUROC",
@@ -33,7 +36,8 @@ _SHOWN = {
 def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: bool) -> None:
     """Compare judges that rated the same texts.
 
-    Prints differences, intervals, ranks and groups. Each RUN is the folder of a finished run.
+    Prints what each noticed, damage by damage, then differences, intervals, ranks and groups. Each RUN is the
+    folder of a finished run.
 
     Example: dhp compare runs/one runs/two
     """
@@ -51,47 +55,94 @@ def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: 
 
 
 def _print(found: "DatasetComparison", console: "Console") -> None:
+    names = _short_names(found.judges)
+    console.print()
+    _print_damage(found, names, console)
     for quantity, comparison in found.scores.items():
         console.print()
-        console.print(_ranks(found, comparison, _SHOWN[quantity]))
-        console.print(_differences(found, comparison, _SHOWN[quantity]))
+        console.print(_ranks(found, names, comparison, _SHOWN[quantity]))
+        console.print()
+        console.print(_differences(names, comparison, _SHOWN[quantity]))
     console.print("judges that share a group letter cannot be told apart at 0.05", highlight=False)
     console.print()
-    console.print(_shared_styles(found))
+    console.print(_shared_styles(found, names))
 
 
-def _ranks(found: "DatasetComparison", comparison: "Comparison", name: str) -> "Table":
+def _short_names(judges: Sequence[str]) -> Sequence[str]:
+    """The judges themselves, or J1, J2, ... where a name is too long for a column."""
+    if max(map(len, judges)) <= _LONGEST:
+        return judges
+    return [f"J{place}" for place in range(1, len(judges) + 1)]
+
+
+def _print_damage(found: "DatasetComparison", names: Sequence[str], console: "Console") -> None:
+    """What each judge noticed, side by side, or one below the other where the terminal is too narrow."""
+    from rich.columns import Columns
+    from rich.measure import Measurement
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from dhp.content.damage import variant_name
+    from dhp.report.labels import STATE_COLOURS, percent, state
+
+    def cell(row: "VariantResult") -> Text:
+        return Text(f"{percent(row.detection)} {state(row)}", style=STATE_COLOURS.get(state(row), ""))
+
+    title = f"{found.dataset}  ·  detection of each kind of damage  ·  n = {found.n}"
+    console.print(Text(printable(title), style="bold"))
+    if names != found.judges:
+        for name, judge in zip(names, found.judges, strict=True):
+            console.print(f"{name}  {printable(judge)}", highlight=False, markup=False)
+    table = _table("", "damage", *map(printable, names))
+    table.title = None
+    for rows in found.damage:
+        table.add_row(variant_name(rows[0].variant), *map(cell, rows))
+    wanted = Measurement.get(console, console.options.update(width=10_000), table)
+    if wanted.maximum <= console.width:
+        console.print(table)
+        return
+    for rows in found.damage:
+        console.print(variant_name(rows[0].variant), highlight=False, markup=False)
+        cells = [
+            Text(f"{printable(name)} ").append_text(cell(row)) for name, row in zip(names, rows, strict=True)
+        ]
+        console.print(Padding(Columns(cells, padding=(0, 3)), (0, 0, 0, 4)))
+
+
+def _ranks(
+    found: "DatasetComparison", names: Sequence[str], comparison: "Comparison", quantity: str
+) -> "Table":
     from dhp.report.labels import group_letters
 
-    title = f"{found.dataset}  ·  {name}  ·  n = {found.n}"
-    table = _table(title, "judge", name, "95 %", "rank", "group")
+    title = f"{found.dataset}  ·  {quantity}  ·  n = {found.n}"
+    table = _table(title, "judge", quantity, "95 %", "rank", "group")
     ranks, low, high = (
         each.tolist() for each in (comparison.rank, comparison.rank_low, comparison.rank_high)
     )
-    for k in sorted(range(len(found.judges)), key=lambda k: (math.isnan(ranks[k]), ranks[k])):
+    for k in sorted(range(len(names)), key=lambda k: (math.isnan(ranks[k]), ranks[k])):
         ends = _between(comparison.low[k], comparison.high[k])
         rank = _number(ranks[k], "g")
         if not math.isnan(low[k]):
             rank += f" ({low[k]:g}–{high[k]:g})"
         letters = group_letters(comparison.groups, k)
-        table.add_row(printable(found.judges[k]), _shown(comparison.point[k]), ends, rank, letters)
+        table.add_row(printable(names[k]), _shown(comparison.point[k]), ends, rank, letters)
     return table
 
 
-def _differences(found: "DatasetComparison", comparison: "Comparison", name: str) -> "Table":
-    table = _table(f"differences in {name}", "judges", "difference", "95 %", "p", "p (Holm)")
+def _differences(names: Sequence[str], comparison: "Comparison", quantity: str) -> "Table":
+    table = _table(f"differences in {quantity}", "judges", "difference", "95 %", "p", "p (Holm)")
     for pair in comparison.pairs:
-        judges = f"{found.judges[pair.first]} – {found.judges[pair.second]}"
+        judges = f"{names[pair.first]} – {names[pair.second]}"
         p_values = (_number(p, ".3g") for p in (pair.p, pair.p_holm))
         table.add_row(printable(judges), _shown(pair.difference), _between(pair.low, pair.high), *p_values)
     return table
 
 
-def _shared_styles(found: "DatasetComparison") -> "Table":
+def _shared_styles(found: "DatasetComparison", names: Sequence[str]) -> "Table":
     title = f"{found.dataset}  ·  how alike the judges rate (Spearman over texts, mean over metrics)"
     table = _table(title, "judges", *found.shared_styles)
-    for first, second in combinations(range(len(found.judges)), 2):
-        judges = f"{found.judges[first]} – {found.judges[second]}"
+    for first, second in combinations(range(len(names)), 2):
+        judges = f"{names[first]} – {names[second]}"
         table.add_row(printable(judges), *(_shown(r[first, second]) for r in found.shared_styles.values()))
     return table
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, VariantResult
 from dhp.analysis.results import Result
 
+STATE_COLOURS = {"noticed": "green", "missed": "red", "undecided": "yellow"}
+"""Of verdicts, in a terminal."""
 STANDARD_N = 100
 """Examples of the benchmark's own datasets, for which averages are re-expressed."""
 

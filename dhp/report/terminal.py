@@ -15,7 +15,7 @@ from dhp.analysis.results import Result, Results
 from dhp.content.damage import variant_name
 from dhp.core.diff import diff
 from dhp.core.text import printable
-from dhp.report.labels import figure, most_hurt, pairs, percent, percents, state
+from dhp.report.labels import STATE_COLOURS, figure, most_hurt, pairs, percent, percents, state
 from dhp.report.names import judge_name
 from dhp.report.notes import notes
 from dhp.report.overview import print_overview
@@ -55,7 +55,6 @@ _COLUMNS = (
     _Column("pairs", pairs, "right"),
 )
 BAR = _COLUMNS[2].header
-_COLOURS = {"noticed": "green", "missed": "red", "undecided": "yellow"}
 
 
 def print_results(results: Results, console: Console, *, details: bool = False) -> None:
@@ -105,7 +104,7 @@ def _print_in_two_lines(result: Result, console: Console) -> None:
     console.print(Text(_title(result), style="bold"))
     barred = not console.options.ascii_only and console.width >= _BARRED
     for row in result.variants:
-        style = _COLOURS.get(state(row), "")
+        style = STATE_COLOURS.get(state(row), "")
         line = Text(f"{variant_name(row.variant):<{_NAME_CELLS}}  ", style="bold")
         line.append(f"{percent(row.detection):>5}  {state(row):<10}", style=f"not bold {style}")
         console.print(line.append(f" {_bar(row)}" if barred else "", style=f"not bold {style}"))
@@ -151,7 +150,7 @@ def result_table(result: Result, dropped: Collection[str] = ()) -> Table:
     level = None
     levels = list(dict.fromkeys(row.level for row in result.variants))
     for row in sorted(result.variants, key=lambda row: levels.index(row.level)):
-        style = _COLOURS.get(state(row), "")
+        style = STATE_COLOURS.get(state(row), "")
         cells = [Text(printable(c.cell(row)), style=style if c.coloured else "") for c in columns]
         if columns[0].header == "level" and row.level == level:
             cells[0] = Text("")

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.analysis.response_style import shared_styles
+from dhp.analysis.result_parts import VariantResult
 from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, check_allowed, differences
@@ -27,6 +28,8 @@ class DatasetComparison:
     n: int
     judges: tuple[str, ...]
     """Model, with the protocol where it was allowed to differ."""
+    damage: tuple[tuple[VariantResult, ...], ...]
+    """Each variant as each judge saw it, shape (V, K)."""
     scores: dict[str, Comparison]
     """`detection`, `auroc`, `standardised_drop`, `d_avg` -> the comparison by it."""
     shared_styles: dict[str, npt.NDArray[np.float64]]
@@ -35,9 +38,21 @@ class DatasetComparison:
 
     def to_json(self) -> dict[str, Any]:
         """As plain values; what is undefined is None."""
-        scores = {name: _plain(asdict(found)) for name, found in self.scores.items()}
-        return {"dataset": self.dataset, "n": self.n, "judges": list(self.judges), "scores": scores} | {
-            "shared_styles": _plain(self.shared_styles)
+        return {
+            "dataset": self.dataset,
+            "n": self.n,
+            "judges": list(self.judges),
+            "damage": [
+                {
+                    "variant": rows[0].variant,
+                    "level": rows[0].level,
+                    "detection": [row.detection for row in rows],
+                    "verdict": [row.verdict for row in rows],
+                }
+                for rows in self.damage
+            ],
+            "scores": {name: _plain(asdict(found)) for name, found in self.scores.items()},
+            "shared_styles": _plain(self.shared_styles),
         }
 
 
@@ -167,7 +182,9 @@ def _compared(
         resamples=max(resamples, SWAPS_PER_PAIR * math.comb(len(entries), 2)),
     )
     shared = shared_styles([e.ratings for e in entries], list(levels))
-    return DatasetComparison(dataset, len(scores[0].original), judges, found, shared)
+    seen = [{row.variant: row for row in e.result.variants} for e in entries]
+    damage = tuple(tuple(rows[variant] for rows in seen) for variant in levels)
+    return DatasetComparison(dataset, len(scores[0].original), judges, damage, found, shared)
 
 
 def stated_weights(entry: RunResult) -> npt.NDArray[np.float64]:
