@@ -1,9 +1,13 @@
 """Measure the whole chain by the number of ratings: time, peak memory, bytes on disk, a kill in the middle.
 
     python scripts/scale.py [--ratings 100000 --ratings 1000000]
+    python scripts/scale.py --executor [--calls 20000] [--texts 100000]
 
 Each size is a run of its own, `dhp benchmark` with a mock judge on made-up texts: perturbations, ratings,
 tables, results and report. The first size is run again, killed halfway and started once more.
+
+With `--executor` a Ray cluster of two nodes of one CPU on this machine is held against this process: calls to
+a server that takes 20 ms, and perturbations by rule. Both are warmed up before the clock.
 """
 
 import argparse
@@ -66,12 +70,96 @@ def figures(out: Path) -> dict[str, object]:
     return found
 
 
+def made(folder: Path, name: str, texts: int) -> tuple[float, list[str | None]]:
+    """Seconds to perturb so many texts by an executor, and the texts."""
+    from dhp.llm.settings import ModelSettings
+    from dhp.perturb.build import perturb_datasets
+
+    path = folder / f"{texts}.jsonl"
+    write_texts(path, max(5, texts // 18))
+    begun = time.perf_counter()
+    (found,) = perturb_datasets(
+        str(path), task="summarization", suite="general", settings=ModelSettings(executor=name)
+    )
+    return time.perf_counter() - begun, [text.text for text in found.texts]
+
+
+def asked(url: str, folder: Path, name: str, calls: int) -> float:
+    """Seconds to have so many requests answered by way of an executor, each reply stored."""
+    from dhp.llm.cached_model import CachedModel, RequestContext
+    from dhp.llm.clients.openai_client import OpenAIClient
+    from dhp.llm.executor.load import open_executor
+    from dhp.llm.records import Params, Request
+    from dhp.llm.store import Store
+
+    store = Store(folder / f"{name}-{calls}.sqlite")
+    context = RequestContext(store, executor=open_executor(name))
+    params = Params(temperature=0.0, top_p=None, max_tokens=16)
+    wanted = (
+        Request(f"Rate text {i}. {_SENTENCES[4] * 20}", params, (0,), f"text {i}") for i in range(calls)
+    )
+    begun = time.perf_counter()
+    for _ in CachedModel(OpenAIClient("stub", url), context).ask(wanted):
+        pass
+    return time.perf_counter() - begun
+
+
+def compare_executors(calls: int, texts: int) -> None:
+    """Print time, overhead a rating and speed-up of two nodes against this process."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    server = [
+        sys.executable,
+        str(Path(__file__).parent / "stub_server.py"),
+        "--port",
+        "0",
+        "--latency",
+        "0.02",
+    ]
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes.add_node(num_cpus=1)
+    ray.init(nodes.address, logging_level="error", log_to_driver=False)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as process,
+    ):
+        assert process.stdout is not None
+        url, folder = process.stdout.readline().split()[1], Path(name)
+        for kind, warm, count, measure in (
+            ("calls", 256, calls, lambda executor, n: (asked(url, folder, executor, n), None)),
+            ("texts", 180, texts, lambda executor, n: made(folder, executor, n)),
+        ):
+            for executor in ("local", "ray"):
+                measure(executor, warm)
+            load = os.getloadavg()[0]
+            (here, one), (there, other) = (measure(executor, count) for executor in ("local", "ray"))
+            ideal = count * 0.02 / 64 if kind == "calls" else 0.0
+            print(
+                f"{count:,} {kind}: this process {here:.1f} s, two nodes {there:.1f} s; "
+                f"{1e3 * (here - ideal) / count:.2f} and {1e3 * (there - ideal) / count:.2f} ms each"
+                f"{' beyond the latency' if ideal else ''}; speed-up {here / there:.2f}; "
+                f"{'the same' if one == other else 'OTHER'} texts; load before {load:.1f}, after "
+                f"{os.getloadavg()[0]:.1f}",
+                flush=True,
+            )
+        process.terminate()
+    ray.shutdown()
+    nodes.shutdown()
+
+
 def main() -> None:
     """Print one line a size."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ratings", type=int, action="append", help="default: 100,000 and 1,000,000")
     parser.add_argument("--samples", type=int, default=5, help="ratings of a text on a metric; default: 5")
+    parser.add_argument("--executor", action="store_true", help="a Ray cluster against this process")
+    parser.add_argument("--calls", type=int, default=20_000)
+    parser.add_argument("--texts", type=int, default=100_000)
     samples = parser.parse_args().samples
+    if parser.parse_args().executor:
+        compare_executors(parser.parse_args().calls, parser.parse_args().texts)
+        return
     sizes = parser.parse_args().ratings or [100_000, 1_000_000]
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
     for ratings in sizes:

@@ -37,7 +37,8 @@ class TextOptions:
         "--dataset",
         multiple=True,
         metavar="NAME|FILE",
-        help="mini (default), mini/NAME, NAME, all, FILE.json|.jsonl|.csv|.tsv|.parquet|.zip or hf:ORG/NAME.",
+        help="mini (default), mini/NAME, NAME, all, FILE.json|.jsonl|.csv|.tsv|.parquet|.zip, "
+        "'DIR/*.parquet', s3://... or hf:ORG/NAME.",
     )
     data: str | None = option(
         "--data", metavar="PATH", help="Where the dataset NAME lies as its owners publish it."

@@ -157,10 +157,10 @@ def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
     if path.exists() and not path.is_dir() and suffix not in TABLE_SUFFIXES:
         raise InputError(f"{path}: unknown kind of file '{suffix}'; {suggest(suffix, TABLE_SUFFIXES)}")
     if not path.is_dir() and suffix != ".zip":
-        return _parsed(str(path), suffix, read_bytes(path))
+        return parsed(str(path), suffix, read_bytes(path))
     found = []
     for inside, data in _zipped(path, patterns) if suffix == ".zip" else _below(path, patterns):
-        one = _parsed(f"{path}/{inside}", inside.suffix.lower(), data)
+        one = parsed(f"{path}/{inside}", inside.suffix.lower(), data)
         where = {FILE: inside.stem, FOLDER: inside.parent.name}
         rows = tuple(Row(row.place, {**row.values, **where}) for row in one.rows)
         found.append(Table(one.name, (*one.columns, *where), rows))
@@ -206,7 +206,8 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
         raise InputError(f"{path}: broken archive ({reason(e)})") from None
 
 
-def _parsed(name: str, suffix: str, data: bytes) -> Table:
+def parsed(name: str, suffix: str, data: bytes) -> Table:
+    """The rows of a file with this suffix; raises `InputError` for one that is none of its kind."""
     if suffix == ".parquet":
         return from_arrow(name, arrow_table(name, data))
     text = decoded(name, data)

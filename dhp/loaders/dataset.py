@@ -29,6 +29,7 @@ from dhp.core.tables import TABLE_SUFFIXES
 from dhp.core.text import sentences, words
 from dhp.loaders.fetch.prepared import is_prepared, load_prepared
 from dhp.loaders.pairs import Loaded
+from dhp.loaders.parts import parts_name
 from dhp.loaders.published.readers import read_set
 from dhp.loaders.user import is_user_data, read_examples
 
@@ -267,10 +268,10 @@ def _user_data(
             "file, or a metric of your own by `metrics` NAME `scale` 1..5"
         )
     known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
-    found = read_examples(Path(name), fields, where, known)
+    found = read_examples(name, fields, where, known)
     known = known.with_columns(found.columns)
     own = None if found.variants else suite or own_suite(known, by_model)
-    short = name if name.startswith("hf:") else Path(name).name
+    short = name if name.startswith("hf:") else parts_name(name)
     return _dataset(short, found, known, own, None, text_language or known.output_language)
 
 

@@ -12,12 +12,13 @@ from dhp.core.specs import Task
 from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.pairs import Loaded, chosen_rows, read_pairs
+from dhp.loaders.parts import is_parts, parts_table
 
 _NO_TEXTS = ("id", "perturbed", "kind", "degree", "level", "control", "better")
 
 
 def read_examples(
-    path: Path,
+    path: str | Path,
     field_map: Mapping[str, str] | None = None,
     where: Mapping[str, Sequence[str]] | None = None,
     task: Task | None = None,
@@ -27,7 +28,8 @@ def read_examples(
     Parameters
     ----------
     path
-        A `.json`, `.jsonl`, `.csv`, `.tsv` or `.parquet` file or a `.zip` of these; a dataset of the Hub as
+        A `.json`, `.jsonl`, `.csv`, `.tsv` or `.parquet` file or a `.zip` of these; a pattern of such files,
+        `FOLDER/*.parquet`, also in a store, `s3://BUCKET/FOLDER/*.parquet`; a dataset of the Hub as
         `hf:ORG/NAME[:SPLIT]`, a local one as `hf:./FOLDER[:SPLIT]`. That needs the library `datasets` (extra
         `data`); code that comes with a dataset is never run.
     field_map
@@ -54,8 +56,13 @@ def read_examples(
         an empty text, or an id that stands twice in a table without pairs.
     """
     name = str(path)
-    table = hub_table(name.removeprefix(HUB_PREFIX)) if name.startswith(HUB_PREFIX) else read_table(path)
-    return from_table(table, field_map or {}, where or {}, task)
+    return from_table(_table(name), field_map or {}, where or {}, task)
+
+
+def _table(name: str) -> Table:
+    if name.startswith(HUB_PREFIX):
+        return hub_table(name.removeprefix(HUB_PREFIX))
+    return parts_table(name) if is_parts(name) and not Path(name).exists() else read_table(Path(name))
 
 
 def is_user_data(name: str) -> bool:
