@@ -38,7 +38,7 @@ _FOREIGN = frozenset(
     "une est dans pour pas que qui sur avec sont el los las una por para con del como más pero il lo gli che "
     "di non della sono het een niet van voor och att det som på är og på não uma os com".split()
 )
-_SHORT = 8
+SHORT = 8
 """Words below which a text need not hold a function word."""
 _LEAST = 0.08
 
@@ -51,7 +51,7 @@ def looks_english(text: str) -> bool:
     words = [word.lower() for word in _WORD.findall(text)]
     english = sum(word in _COMMON for word in words)
     foreign = sum(word in _FOREIGN for word in words)
-    if len(words) < _SHORT:
+    if len(words) < SHORT:
         return foreign <= english or foreign == 0
     return english >= _LEAST * len(words) and english > foreign
 

@@ -182,7 +182,7 @@ class _Build:
             PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
         ]
         if self.dry:
-            recalled, _ = self.model.recalled.recall(dataset.examples, variant, task)
+            recalled, _ = self.model.recalled.recall(dataset.examples, variant, task, dataset.language)
             return [recalled.get(text.example, text) for text in placeholders]
         cached_model = self.model.by_model.cached_model
 
@@ -193,7 +193,8 @@ class _Build:
 
         before = replace(cached_model.session_usage)
         try:
-            return list(self.model.by_model.perturb(dataset.examples, variant, task, show))
+            by_model = self.model.by_model
+            return list(by_model.perturb(dataset.examples, variant, task, show, dataset.language))
         except Waiting:  # the requests of the other variants belong into the same batch
             return placeholders
 

@@ -194,7 +194,9 @@ def perturbing_estimates(
             request
             for variant in part.variants
             if variant.method == "llm"
-            for request in opened.recalled.recall(part.dataset.examples, variant, task)[1]
+            for request in opened.recalled.recall(
+                part.dataset.examples, variant, task, part.dataset.language
+            )[1]
         ]
         found.append(estimate_requests(cached_model, "perturbations", part.dataset.name, requests, "texts"))
     return found

@@ -4,6 +4,7 @@ Revised texts are written as edits of the originals, separated by ` | `: `old =>
 old words stand, or `2+ New sentence.` for a sentence inserted after the second one.
 """
 
+import functools
 import random
 import string
 
@@ -15,8 +16,8 @@ from dhp.core.text import sentences
 from dhp.loaders.dataset import resolve_datasets
 from dhp.perturb.llm import acceptance as a
 from dhp.perturb.llm import rephrasing as r
-from dhp.perturb.llm.acceptance import fault
 
+fault = functools.partial(a.fault, language="en")
 ENTITIES, GRAMMAR, REWRITING = "fictional_named_entities", "grammatical_errors", "rewriting_insertion"
 TEXTS = {
     "news": "The council of Hartwell voted 9 to 4 on 12 May to close the old library. It will move to Mill "
@@ -508,6 +509,7 @@ def test_an_unknown_perturber_gets_the_general_checks_alone() -> None:
 
 
 def test_texts_in_other_languages_can_be_degraded() -> None:
+    fault = functools.partial(a.fault, language="de")
     original = "Der Rat von Hartwell hat die alte Bibliothek am Markt geschlossen und das Haus verkauft."
     assert fault(ENTITIES, original, original.replace("Hartwell", "Velmora"), 1) is None
     assert fault(GRAMMAR, original, original.replace("hat", "haben"), 1) is None
@@ -515,11 +517,27 @@ def test_texts_in_other_languages_can_be_degraded() -> None:
         fault(GRAMMAR, original, "The council has closed the old library and sold the house.", 1)
         == a.LANGUAGE
     )
+    fault = functools.partial(a.fault, language="zh")
     chinese = "哈特市议会关闭了旧图书馆。市长很高兴。"
     assert fault(ENTITIES, chinese, chinese.replace("哈特", "维摩"), 1) is None
     assert (
         fault(REWRITING, chinese, "哈特市议会关闭了旧图书馆。旧图书馆已被议会关闭。市长很高兴。", 1) is None
     )
+
+
+def test_what_needs_a_dictionary_is_checked_in_declared_english_alone() -> None:
+    """The language of a text is declared, never guessed: this one could be English or be none."""
+    original = "Dan Tran ran on an old man in Den Tor Run on a Sunday and won."
+    misspelt = original.replace("ran on", "rann onn")
+    assert a.fault(GRAMMAR, original, misspelt, 1, language="en") == a.MISSPELT
+    for language in (None, "nl", "de"):
+        assert a.fault(GRAMMAR, original, misspelt, 1, language=language) is None
+
+
+@pytest.mark.parametrize("language", [None, "de"])
+def test_a_few_words_do_not_tell_another_language(language: str | None) -> None:
+    original, revised = "Die Frist endet morgen.", "Frist enden morgen."
+    assert a.fault(GRAMMAR, original, revised, 1, language=language) is None
 
 
 # Nonsense ---------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from dhp.core.english import looks_english
+from dhp.core.english import SHORT, looks_english
 from dhp.core.refusals import is_refusal
 from dhp.perturb.llm.prompts import REFUSED
 from dhp.perturb.llm.rephrasing import insertion_fault
@@ -57,15 +57,20 @@ _AGREEING = frozenset("a an the he she it they him her them his hers its their t
 
 
 def fault(
-    perturber: str, original: str, revised: str, count: int | str, others: Sequence[str] = ()
+    perturber: str,
+    original: str,
+    revised: str,
+    count: int | str,
+    others: Sequence[str] = (),
+    language: str | None = None,
 ) -> str | None:
     """Why a revised text is not the original with this kind of damage; None if it is.
 
     `count` is the number of changes asked for, or "all"; `others` are texts that the request showed beside
-    the original. A perturber that is not known here gets the checks that hold for all. Of a text that is not
-    in English only what needs no dictionary is checked.
+    the original; `language` is the declared one, None where none was. A perturber that is not known here gets
+    the checks that hold for all. What needs a dictionary is checked in declared English alone.
     """
-    english = looks_english(original)
+    english = language == "en" and looks_english(original)
     if reason := _general_fault(perturber, original, revised, others, english):
         return reason
     check = _CHECKS.get(perturber)
@@ -83,13 +88,21 @@ def _general_fault(
         return UNCHANGED
     if bare(revised) in map(bare, others):
         return ANOTHER
-    if _script(revised) != _script(original) or looks_english(revised) != english:
+    if _script(revised) != _script(original) or _in_another(original, revised, english):
         return LANGUAGE
     least, most = _LENGTHS.get(perturber, _ANY_LENGTH)
     before, after = len(words(original)), len(words(revised))
     if after > most * before + _SLACK:
         return TOO_LONG
     return TOO_SHORT if after < max(least * before - _SLACK, _ANY_LENGTH[0] * before) else None
+
+
+def _in_another(original: str, revised: str, english: bool) -> bool:
+    """Whether English became another language, or another language English, as far as words tell."""
+    if english:
+        return not looks_english(revised)
+    told = min(len(words(original)), len(words(revised))) >= SHORT
+    return told and looks_english(revised) != looks_english(original)
 
 
 def _script(text: str) -> str:

@@ -14,6 +14,7 @@ from dhp.llm.batch.batch import WAITS, Waiting
 from dhp.llm.cached_model import CachedModel, estimated_tokens
 from dhp.llm.records import Answer, Failure, Params, Reply, Request
 from dhp.perturb.api import count_or_all
+from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.prompts import (
     AgainPrompt,
@@ -94,8 +95,11 @@ class ByModel:
         variant: Variant,
         task: str,
         show: Callable[[int], None] = lambda done: None,
+        language: str | None = None,
     ) -> list[PerturbedText]:
         """Degrade every example, in their order; `show` is told how many texts are there.
+
+        `language` is that of the texts, where a field of an example does not say it.
 
         A text that fails its check is asked for again with the reason, `TRIES` times in all; after that the
         variant is not applicable to the example.
@@ -108,7 +112,8 @@ class ByModel:
             At a limit, or where texts could not be had; see `CachedModel.ask`.
         """
         steps = self._asked_steps(variant, task) if self._steps else self._prompt(variant, task).steps
-        made, unanswered = self._tried(self._requests(examples, variant, task, steps), variant, show)
+        requests = self._requests(examples, variant, task, steps)
+        made, unanswered = self._tried(requests, variant, show, language)
         if unanswered:
             why = next(iter(unanswered.values()))[1]
             if why == WAITS.reason:
@@ -128,12 +133,12 @@ class ByModel:
         return [made[example.id] for example in examples]
 
     def recall(
-        self, examples: Sequence[Example], variant: Variant, task: str
+        self, examples: Sequence[Example], variant: Variant, task: str, language: str | None = None
     ) -> tuple[dict[str, PerturbedText], list[Request]]:
         """What the store holds of a variant: example -> its text, and for each example the request to count.
 
-        That is the first one which is not stored. Where the model's own steps are not stored, the request
-        for them comes first and the written ones stand in for them.
+        The request is the first one which is not stored. Where the model's own steps are not stored, the
+        request for them comes first and the written ones stand in for them. `language` is as for `perturb`.
         """
         prompt, counted = self._prompt(variant, task), []
         steps: Sequence[str] = prompt.steps
@@ -143,7 +148,7 @@ class ByModel:
             if not self.cached_model.missing(asked):
                 steps = self._asked_steps(variant, task)
         requests = self._requests(examples, variant, task, steps)
-        made, unanswered = self._tried(requests, variant, lambda done: None)
+        made, unanswered = self._tried(requests, variant, lambda done: None, language)
         for request in requests:
             known = unanswered.get(_example(request).id)
             counted.append(known[0] if known else request)
@@ -200,7 +205,11 @@ class ByModel:
         return known[variant.name]
 
     def _tried(
-        self, requests: Sequence[Request], variant: Variant, show: Callable[[int], None]
+        self,
+        requests: Sequence[Request],
+        variant: Variant,
+        show: Callable[[int], None],
+        language: str | None,
     ) -> tuple[dict[str, PerturbedText], dict[str, tuple[Request, str]]]:
         """Example -> its text, or why there is none after all tries; and what was not answered, with why."""
         made: dict[str, PerturbedText] = {}
@@ -218,7 +227,7 @@ class ByModel:
                     if isinstance(outcome, Failure) and outcome.passing:
                         unanswered[name] = answer.request, outcome.reason
                         continue
-                    found = self._read(answer, variant, rejected.get(name, ()))
+                    found = self._read(answer, variant, language, rejected.get(name, ()))
                     if isinstance(outcome, Failure) or found.text is not None:
                         made[name] = found
                         show(len(made))
@@ -239,7 +248,9 @@ class ByModel:
         with suppress(Waiting):
             yield from self.cached_model.ask(asked)
 
-    def _read(self, answer: Answer, variant: Variant, before: tuple[str, ...]) -> PerturbedText:
+    def _read(
+        self, answer: Answer, variant: Variant, language: str | None, before: tuple[str, ...]
+    ) -> PerturbedText:
         """The text of an answer, or why it does not count; `before` says why earlier ones did not."""
         (outcome,) = answer.outcomes.values()
         example = _example(answer.request)
@@ -249,7 +260,8 @@ class ByModel:
         text, wrong = revised_text(outcome.text, example)
         if text is not None:
             others = (example.source, *example.fields.values())
-            wrong = fault(variant.perturber, example.output, text, _count(variant), others)
+            spoken = example_language(example, language)
+            wrong = fault(variant.perturber, example.output, text, _count(variant), others, spoken)
         wrong = _FINISHES.get(outcome.finish, wrong)
         if text is None or wrong:
             reasons = (*before, wrong or "")
