@@ -35,8 +35,8 @@ _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "sys
 @click.option(
     "--runs", multiple=True, metavar="RUN", help="Show what the judges detect beside; may be repeated."
 )
-@click.option("--page", metavar="FILE", help="With --runs: write both views as a page with a plot.")
-@click.option("--variant", metavar="NAME", help="With --page: also scores of originals against this variant.")
+@click.option("--page", metavar="FILE", help="Write both views, and correlation by samples, as a page.")
+@click.option("--variant", metavar="NAME", help="With --runs, --page: also originals against this variant.")
 @click.option("--control", metavar="JUDGE", help="Also correlations with this judge's scores held constant.")
 @click.option("--family", metavar="NAME", help="Also self-preference: of judges and systems so named.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
@@ -66,8 +66,8 @@ def correlate(
 
     if resamples < 0 or 0 < resamples < 20:
         raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
-    if (page and not runs) or (variant and not page):
-        raise InputError("--page needs --runs, and --variant needs --page")
+    if variant and not (page and runs):
+        raise InputError("--variant needs --page and --runs")
     rated, people = ratings_table(ratings), human_table(human)
     found = correlated(
         rated,
@@ -91,7 +91,7 @@ def correlate(
         _print_partial(partial_correlations(rated, people, control, resamples=resamples), control, console)
     if family:
         _print_preference(self_preference(rated, people, family, resamples=resamples), console)
-    if runs:
+    if runs or page:
         _show_runs(found, runs, page, variant, console)
 
 
@@ -167,7 +167,8 @@ def ratings_table(files: tuple[str, ...]) -> "str | pd.DataFrame":
 def _show_runs(
     found: "Agreement", folders: tuple[str, ...], page: str | None, variant: str | None, console: "Console"
 ) -> None:
-    from dhp.report.both_views import before_and_after, both_views
+    from dhp.content.damage import variant_name
+    from dhp.report.both_views import before_and_after, both_views, correlation_by_samples
     from dhp.report.both_views_page import both_views_page
     from dhp.report.labels import figure
     from dhp.report.tables import plain_table
@@ -180,17 +181,18 @@ def _show_runs(
         right = heading in ("correlation", "detection", "D_avg")
         table.add_column(heading, justify="right" if right else "left", overflow="fold")
     for row in rows:
-        weakest = "–" if row.weakest is None else f"{row.weakest[0]} ({row.weakest[1]:.0%})"
+        weakest = "–" if row.weakest is None else f"{variant_name(row.weakest[0])} ({row.weakest[1]:.0%})"
         ends = "" if row.detection_ci is None else " [{:.0%}, {:.0%}]".format(*row.detection_ci)
         share = "–" if row.detection is None else f"{row.detection:.0%}{ends}"
         cells = (row.judge, row.dataset or "–", figure(row.correlation), share, weakest, figure(row.d_avg))
         table.add_row(*map(printable, cells), ", ".join(row.style) or "–")
-    console.print(table)
+    if runs:
+        console.print(table)
     if page:
         from dhp.core.files import write_whole
 
         compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else ()
-        text = both_views_page(rows, _MEASURE, compared, variant or "")
+        text = both_views_page(rows, _MEASURE, compared, variant or "", correlation_by_samples(found))
         write_whole(Path(page), lambda new: new.write_text(text, encoding="utf-8"))
         print(f"written to {printable(page)}")
 

@@ -54,7 +54,7 @@ def both_views(
     Raises
     ------
     InputError
-        Where no judge of the agreement has a run.
+        Where there are runs, but none of a judge of the agreement.
     """
     known = {judge.judge: judge.mean.get(f"{level}.{coefficient}") for judge in agreement.judges}
     rows, met = [], set()
@@ -62,10 +62,27 @@ def both_views(
         name = next((n for n in (f"{result.model} ({result.protocol})", result.model) if n in known), None)
         met.add(name)
         rows.append(_row(name or f"{result.model} ({result.protocol})", known.get(name or ""), result))
-    if not met - {None}:
+    if runs and not met - {None}:
         models = ", ".join(dict.fromkeys(r.model for run in runs for r in run.results))
         raise InputError(f"runs: are of {models}; none of the ratings' judges: {', '.join(known)}")
     return [*rows, *(BothViews(name, value) for name, value in known.items() if name not in met)]
+
+
+def correlation_by_samples(agreement: Agreement) -> dict[str, list[float | None]]:
+    """Judge -> pooled Pearson correlation of the mean of its first 1, 2, ... samples, the mean over metrics.
+
+    None where it is undefined by a metric; judges that answered once are left out.
+    """
+    found: dict[str, list[float | None]] = {}
+    for judge in agreement.judges:
+        curves = [metric.by_samples for metric in judge.metrics]
+        points = list(zip(*curves, strict=False))
+        if points:
+            found[judge.judge] = [
+                None if None in point else sum(v for v in point if v is not None) / len(point)
+                for point in points
+            ]
+    return found
 
 
 def _row(judge: str, correlation: float | None, result: Result) -> BothViews:

@@ -1,10 +1,12 @@
-"""The page of both views on judges: a table, a scatter plot, and scores before and after one perturbation."""
+"""The page of both views on judges: table, plots, correlation by samples, scores before and after damage."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from dhp.content.damage import variant_name
 from dhp.report.both_views import BeforeAndAfter, BothViews
 from dhp.report.charts import COLOURS, drawn
+from dhp.report.labels import figure as figure_of
 from dhp.report.web import page
 
 if TYPE_CHECKING:
@@ -16,7 +18,11 @@ _ACROSS = 3
 
 
 def both_views_page(
-    rows: Sequence[BothViews], measure: str, compared: Sequence[BeforeAndAfter] = (), variant: str = ""
+    rows: Sequence[BothViews],
+    measure: str,
+    compared: Sequence[BeforeAndAfter] = (),
+    variant: str = "",
+    by_samples: Mapping[str, Sequence[float | None]] = {},
 ) -> str:
     """The page as one self-contained file.
 
@@ -28,41 +34,65 @@ def both_views_page(
         What the correlation is, in words.
     compared, variant
         Scores on originals and on this variant, for panels; none without.
+    by_samples
+        Judge -> correlation of the mean of its first 1, 2, ... samples.
     """
+    drawable = [row for row in rows if row.detection is not None and row.correlation is not None]
     return page(
         "both_views.html",
         styles=["report.css"],
         scripts=["tables.js"],
         rows=rows,
         measure=measure,
-        plot=views_chart(rows, measure) if any(r.detection and r.correlation for r in rows) else "",
-        panels=panels_chart(compared, variant) if compared else "",
-        variant=variant,
+        plot=views_chart(drawable, measure) if drawable else "",
+        samples=samples_chart(by_samples) if by_samples else "",
+        panels=panels_chart(compared, variant_name(variant)) if compared else "",
+        variant=variant_name(variant) if variant else "",
     )
 
 
-def views_chart(rows: Sequence[BothViews], measure: str) -> "Markup":
-    """Detection against correlation, a point for each judge; judges with a marked style are hollow."""
-    shown = [r for r in rows if r.detection is not None and r.correlation is not None]
+def views_chart(shown: Sequence[BothViews], measure: str) -> "Markup":
+    """Detection, below it D_avg, against correlation: a point a judge, hollow for one of marked style."""
+
+    def draw(figure: "Figure") -> None:
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        for row in shown:
+            x, label = row.correlation or 0.0, row.judge
+            label += f" ({', '.join(row.style)})" if row.style else ""
+            if row.detection_ci:
+                upper.plot([x, x], row.detection_ci, color=COLOURS["weak"], linewidth=1)
+            for axes, y in ((upper, row.detection), (lower, row.d_avg)):
+                if y is not None:
+                    face = COLOURS["page"] if row.style else COLOURS["d"]
+                    axes.plot([x], [y], "o", ms=7, mfc=face, mec=COLOURS["d"])
+                    axes.annotate(label, (x, y), xytext=(6, 4), textcoords="offset points")
+        upper.set_ylim(min([0.45, *(r.detection or 0 for r in shown)]) - 0.05, 1.02)
+        for axes, name, line in ((upper, "detection", 0.5), (lower, "D_avg", 1.0)):
+            axes.axhline(line, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+            axes.set_ylabel(name)
+            axes.margins(x=0.3)
+        lower.set_ylim(bottom=0)
+        lower.set_xlabel(measure)
+
+    values = "; ".join(f"{r.judge} {r.correlation:.2f} and {r.detection:.2f}" for r in shown)
+    return drawn(draw, 8.6, 6.4, f"Points: {measure} and detection, and D_avg, of each judge: {values}.")
+
+
+def samples_chart(curves: Mapping[str, Sequence[float | None]]) -> "Markup":
+    """Correlation with human scores against the number of samples, a line for each judge."""
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots()
-        for row in shown:
-            face = COLOURS["page"] if row.style else COLOURS["d"]
-            x, y = row.correlation or 0.0, row.detection or 0.0
-            if row.detection_ci:
-                axes.plot([x, x], row.detection_ci, color=COLOURS["weak"], linewidth=1)
-            axes.plot([x], [y], "o", ms=7, mfc=face, mec=COLOURS["d"])
-            label = row.judge + (f" ({', '.join(row.style)})" if row.style else "")
-            axes.annotate(label, (x, y), xytext=(6, 4), textcoords="offset points")
-        axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
-        axes.set_ylim(min([0.45, *(r.detection or 0 for r in shown)]) - 0.05, 1.02)
-        axes.set_xlabel(measure)
-        axes.set_ylabel("detection")
-        axes.margins(x=0.3)
+        for judge, curve in curves.items():
+            values = [float("nan") if value is None else value for value in curve]
+            axes.plot(range(1, len(values) + 1), values, marker="o", ms=4, label=judge)
+        axes.set_xlabel("samples averaged")
+        axes.set_ylabel("Pearson over all items")
+        axes.set_xticks(range(1, 1 + max(len(curve) for curve in curves.values())))
+        figure.legend(loc="outside right upper", frameon=False)
 
-    values = "; ".join(f"{r.judge} {r.correlation:.2f} and {r.detection:.2f}" for r in shown)
-    return drawn(draw, 8.6, 4.4, f"Points: {measure} and detection of each judge: {values}.")
+    ends = "; ".join(f"{judge} {figure_of(c[0])} to {figure_of(c[-1])}" for judge, c in curves.items())
+    return drawn(draw, 8.6, 3.4, f"Lines: correlation by the number of samples: {ends}.")
 
 
 def panels_chart(compared: Sequence[BeforeAndAfter], variant: str) -> "Markup":

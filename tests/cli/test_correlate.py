@@ -39,7 +39,7 @@ def test_table_and_json(dhp: Run, tables: tuple[str, str]) -> None:
     [
         (["--resamples", "5"], "--resamples 5: must be 0 or at least 20"),
         (["--human", "nowhere.csv"], "nowhere.csv: does not exist"),
-        (["--page", "x.html"], "--page needs --runs"),
+        (["--page", "x.html", "--variant", "v"], "--variant needs --page and --runs"),
         (["--runs", "nowhere"], "nowhere: holds no run"),
     ],
 )
@@ -94,7 +94,9 @@ def test_the_curve_over_samples(dhp: Run, tables: tuple[str, str], tmp_path: Pat
     ratings, human = tables
     one = pd.read_csv(ratings).query("model == 'same'")
     pd.concat([one.assign(sample=k) for k in range(3)]).to_csv(tmp_path / "x.csv", index=False)
-    done = dhp("correlate", str(tmp_path / "x.csv"), "--human", human, "--resamples", "0")
+    page = str(tmp_path / "page.html")
+    done = dhp("correlate", str(tmp_path / "x.csv"), "--human", human, "--resamples", "0", "--page", page)
+    assert "correlation by the number of samples: same 1.00 to 1.00." in Path(page).read_text()
     assert "fluency: Pearson over all items of the mean of 1, 2, ... samples: 1.000 1.000 1.000" in " ".join(
         done.out.split()
     )
