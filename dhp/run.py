@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
+from dhp.analysis.dose_response import with_length
 from dhp.analysis.ratings import split_ratings
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result, Results
@@ -32,6 +33,7 @@ from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RatedText, given_texts, rated_task
 from dhp.perturb.build import Progress, build_texts
 from dhp.perturb.choice import Choice, with_own_task
+from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.report.page import html_report
@@ -113,7 +115,7 @@ def run(
     resolve = partial(_resolved, analysis)
     check = partial(_check_asked, judges, metrics, resolve)
     _check_folder(folder, judges, seed)
-    choice = with_own_task(dataset, choice, metrics)
+    choice = with_own_task(dataset, _with_doses(choice, analysis), metrics)
     made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=check)
     parts = [p.judged_by(metrics) for p in made]
     return _carry_out(judges, parts, resolve, seed, folder, progress, context.batch)
@@ -201,7 +203,7 @@ def estimate(
     context = settings.context()
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, by_metric=bool(metrics))
     judges = find(model, protocol, settings, context, judge_settings=judge_settings)
-    choice = with_own_task(dataset, choice, metrics)
+    choice = with_own_task(dataset, _with_doses(choice, analysis), metrics)
     made = build_texts(dataset, choice, seed, settings, context, dry=True)
     parts = [p.judged_by(metrics) for p in made]
     texts = perturbing_estimates(parts, choice.get("perturb_model"), settings, context)
@@ -290,10 +292,15 @@ def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) ->
     for name, given, kind in (("settings", settings, ModelSettings), ("analysis", analysis, AnalysisConfig)):
         if not isinstance(given, kind):
             raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
-    if analysis.stop_when_resolved and choice.get("doses"):
+    if analysis.stop_when_resolved and (choice.get("doses") or analysis.find_threshold):
+        name = "find_threshold" if analysis.find_threshold else "doses"
         raise InputError(
-            "`doses`: cannot be used with `stop_when_resolved`, as curves need the same examples at each dose"
+            f"`{name}`: cannot be used with `stop_when_resolved`, as curves need all the examples they get"
         )
+
+
+def _with_doses(choice: Choice, analysis: AnalysisConfig) -> Choice:
+    return {**choice, "doses": SEARCHED} if analysis.find_threshold and not choice.get("doses") else choice
 
 
 def _resolved(analysis: AnalysisConfig, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:
@@ -332,6 +339,9 @@ def _judged(
         progress=progress,
         clusters=part.dataset.clusters,
     )
+    if config.find_threshold:
+        asked = set(frame["variant"])
+        part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in asked))
     (ratings,) = split_ratings(frame)
     result = analyze_ratings(
         ratings,
@@ -343,6 +353,8 @@ def _judged(
         scales={m.name: m.scale for m in part.dataset.task.metrics},
     )
     result = replace(_without_absent(result, part), warnings=(*part.dataset.notes, *result.warnings))
+    if result.curves:
+        result = replace(result, curves=with_length(result.curves, part.dataset.examples))
     if judge.pairwise:
         result = of_comparisons(result)
     if judge.cached_model:

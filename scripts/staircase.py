@@ -64,18 +64,23 @@ def by_grid(drop: float, form: tuple[int, int], rng: np.random.Generator) -> flo
 def by_staircase(
     drop: float, form: tuple[int, int], calls: int, batch: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Log of T75 and its limits from a staircase over the examples in turn, within a number of calls."""
+    """Log of T75 and its limits from a staircase over the examples in turn, within a number of calls.
+
+    T75 by maximum likelihood, as dhp reports it; the limits of the posterior.
+    """
     answers = scores(EXAMPLES, drop, form, CANDIDATES, rng)
-    state, copies = staircase(CANDIDATES), 0
+    state, copies, sums, pairs = staircase(CANDIDATES), 0, *np.zeros((2, CANDIDATES.size))
     while (left := calls - copies - min(copies, EXAMPLES)) > 1:
         for dose in state.next_doses(min(batch, left)):
             if copies + 1 + min(copies + 1, EXAMPLES) <= calls:
                 at = int(np.flatnonzero(dose == CANDIDATES)[0])
-                state = state.updated(dose, float(answers[copies % EXAMPLES, at]))
-                copies += 1
+                score = float(answers[copies % EXAMPLES, at])
+                state = state.updated(dose, score)
+                copies, sums[at], pairs[at] = copies + 1, sums[at] + score, pairs[at] + 1
     found = state.t75()
-    value = min(max(found.value, GRID[0] / 2), GRID[-1] * 2)
-    return math.log(value), found.low, found.high
+    asked = pairs > 0
+    fitted = fit(CANDIDATES[asked], sums[None, asked], pairs[None, asked], 0.5)[0][0]
+    return math.log(min(max(fitted, GRID[0] / 2), GRID[-1] * 2)), found.low, found.high
 
 
 def main() -> None:

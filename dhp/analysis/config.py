@@ -21,6 +21,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 Statistics = Literal["default", "paper", "sign-flip"]
+_SEARCH = "|find-threshold"
 STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
 METHODS: Mapping[str, Method] = {"default": "exact", "paper": "scipy", "sign-flip": "sign-flip"}
 """Preset -> how each metric is tested."""
@@ -39,6 +40,8 @@ class ResolvedConfig:
     """Detection below which damage counts as missed."""
     interim: bool = False
     """Whether variants get no further examples once they are resolved; see `dhp.analysis.sequential`."""
+    find_threshold: bool = False
+    """Whether doses are placed as ratings come in; see `dhp.runs.thresholds`."""
 
     @property
     def method(self) -> Method:
@@ -58,7 +61,8 @@ class ResolvedConfig:
     @property
     def label(self) -> str:
         """For manifests: all that the figures depend on."""
-        return f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor:g}"
+        found = f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor:g}"
+        return found + _SEARCH * self.find_threshold
 
     def weight_row(self, perturber: str, metrics: Sequence[str]) -> list[float] | None:
         """The weights of the metrics under a perturber, which sum to 1; None for equal weights.
@@ -114,6 +118,9 @@ class AnalysisConfig:
     stop_when_resolved: bool = False
     """Ask no more about variants that are noticed, or missed, beyond doubt; see `dhp.analysis.sequential`.
     Only for `dhp.run`: ratings that exist tell by themselves whether they come from such a run."""
+    find_threshold: bool = False
+    """Place the doses of each perturber that takes one as ratings come in, to find T75 with few calls. Only
+    for `dhp.run`."""
 
     def __post_init__(self) -> None:
         if not 0.5 < self.floor <= 1:
@@ -154,6 +161,7 @@ class AnalysisConfig:
             task,
             self.floor,
             self.stop_when_resolved,
+            self.find_threshold,
         )
         for perturber in perturbers:
             config.weight_row(perturber, metrics)

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
+from statistics import median
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +11,7 @@ import numpy.typing as npt
 from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, DoseThreshold
-from dhp.core.records import parse_variant
+from dhp.core.records import Example, parse_variant
 from dhp.core.seeding import key_digest
 from dhp.stats.design import Design
 from dhp.stats.dose_response import dose_tests, threshold, threshold_interval
@@ -39,6 +41,12 @@ def dose_responses(
         for perturber, found in doses.items()
         if len(found) >= _FEWEST_DOSES
     )
+
+
+def with_length(curves: Iterable[DoseResponse], examples: Iterable[Example]) -> tuple[DoseResponse, ...]:
+    """The curves with the median length of the originals."""
+    length = round(median(len(e.output) for e in examples))
+    return tuple(replace(curve, characters=length) for curve in curves)
 
 
 def _dose_response(

@@ -211,5 +211,7 @@ class DoseResponse:
     """1 less the detection of the largest damage."""
     t75: DoseThreshold | None = None
     """By the fitted curve; None where undefined: nothing moves at any dose, or controls reach 75 %."""
+    characters: int | None = None
+    """Median length of the originals; None where the texts are unknown."""
     t75_isotonic: DoseThreshold | None = None
     """By isotonic regression, without a form of the curve, as a check."""

@@ -32,6 +32,9 @@ from dhp.cli.text_options import TextOptions
 @click.option(
     "--stop-when-resolved", is_flag=True, help="Ask no more about damage noticed or missed beyond doubt."
 )
+@click.option(
+    "--find-threshold", is_flag=True, help="Find the smallest damage seen: doses placed as ratings come in."
+)
 @click.option("--out", metavar="DIR", help="Run folder; default: one of its own in runs/.")
 @config_option
 @option_group("texts", TextOptions)
@@ -46,6 +49,7 @@ def benchmark(
     protocol: tuple[str, ...],
     dry_run: bool,
     stop_when_resolved: bool,
+    find_threshold: bool,
     out: str | None,
     texts: TextOptions,
     protocols: ProtocolOptions,
@@ -72,13 +76,15 @@ def benchmark(
         "settings": models.settings(batches.settings(dry_run=dry_run)),
         "judge_settings": judges.settings(model),
         "seed": texts.seed,
-        "analysis": statistics.config(stop_when_resolved=stop_when_resolved),
+        "analysis": statistics.config(stop_when_resolved=stop_when_resolved, find_threshold=find_threshold),
     }
     if dry_run:
         estimates = estimate(model, texts.dataset, **way, **texts.choice())
         print_estimates(estimates, output_console(), one_by_one=batches.one_by_one)
         if stop_when_resolved:
             print("at most: variants that are resolved early take less")
+        if find_threshold:
+            print("at most: doses are placed as ratings come in, and most texts are never asked about")
         return
     folder = RunFolder(Path(out)) if out is not None else RunFolder(Path("runs"), own=True)
     with output.working("done") as show:

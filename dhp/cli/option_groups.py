@@ -109,11 +109,11 @@ class StatisticsOptions:
         "--floor", default=60.0, metavar="PERCENT", help="Detection below which damage counts as missed."
     )
 
-    def config(self, *, stop_when_resolved: bool = False) -> "AnalysisConfig":
+    def config(self, *, stop_when_resolved: bool = False, find_threshold: bool = False) -> "AnalysisConfig":
         """For `dhp.run` and `dhp.analyze`."""
         from dhp.analysis.config import AnalysisConfig
 
         if not 50 < self.floor <= 100:
             raise InputError(f"--floor {self.floor:g}: allowed: more than 50, at most 100")
         given = {**asdict(self), "floor": self.floor / 100}
-        return AnalysisConfig(**given, stop_when_resolved=stop_when_resolved)
+        return AnalysisConfig(**given, stop_when_resolved=stop_when_resolved, find_threshold=find_threshold)

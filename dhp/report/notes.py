@@ -85,7 +85,7 @@ def _undecided(result: Result) -> list[str]:
     """How many examples would decide what is undecided."""
     rows = [row for row in result.variants if row.verdict == "undecided"]
     more = [row for row in rows if row.n_to_decide is not None]
-    if not more:
+    if not more or result.curves:
         return []
     most = max(more, key=lambda row: row.n_to_decide or 0)
     return [

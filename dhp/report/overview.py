@@ -11,19 +11,25 @@ from dhp.core.text import printable
 from dhp.report.labels import figure, percent, percents, state
 from dhp.report.names import judge_name
 from dhp.report.tables import plain_table
+from dhp.report.thresholds import threshold_sentence
 
 _BLIND = 3  # kinds of damage in one cell
 _WIDE = 118  # columns that the whole table takes
 
 
 def print_overview(results: Sequence[Result], console: Console) -> None:
-    """Print the table and the sentences; without the table for a single result in doses."""
+    """Print the table and the sentences; of results in doses the sentence alone."""
     shown = [result for result in results if not result.curves]
     if shown:
         console.print()
         _print_table(shown, console)
         console.print()
         for line in verdict_sentences(shown):
+            console.print(line, highlight=False, markup=False)
+    if dosed := [result for result in results if result.curves]:
+        console.print()
+        for result in dosed:
+            line = f"{judge_name(result)} on {result.dataset}: {threshold_sentence(result)}"
             console.print(line, highlight=False, markup=False)
 
 

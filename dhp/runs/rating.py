@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import split_ratings
 from dhp.analysis.sequential import interim_numbers, resolved
+from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.unreadable import readable
+from dhp.runs.thresholds import ThresholdSearch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +41,8 @@ def rate_dataset(
     candidates, task, dataset, clusters
         Originals and degraded texts, the task with the judge's metrics, the dataset's name and its clusters.
     config
-        With interim analyses, variants that are resolved are asked no more; `seed` orders the examples.
+        With interim analyses, variants that are resolved are asked no more; where thresholds are looked for,
+        the doses are placed as ratings come in. `seed` orders the examples.
     progress
         Called as `progress(what, done, total, cost)`.
 
@@ -47,40 +50,67 @@ def rate_dataset(
     -------
     One row a rating. What the judge left unrated is there as failed, what was not asked as stopped.
     """
-    ahead = list(candidates)
-    total = len(ahead) * (per_text := len(task.metrics) * judge.samples)
-    ratings: list[Rating] = []
-    cached_model, shown = judge.cached_model, time.monotonic()
-    way = f" ({judge.protocol.partition('@')[0]})" if cached_model else ""
-    before = replace(cached_model.session_usage) if cached_model else None
+    session = _Session(judge, task, dataset, len(candidates), progress)
 
     def table(interim: Mapping[str, int]) -> "pd.DataFrame":
-        frame = _table(judge, candidates, task.metric_names, ratings, interim, clusters or {})
+        frame = _table(judge, candidates, task.metric_names, session.ratings, interim, clusters or {})
         return frame.assign(model=judge.model, protocol=judge.protocol, dataset=dataset)
 
-    def show() -> None:
-        if progress:
-            cost = cached_model.spent(before) if cached_model and before else ""
-            progress(f"{judge.model}{way} on {dataset}", len(ratings), total, cost)
-
-    if cached_model:
-        cached_model.on_wait = show
-    judge.prepare(ahead, task)
+    judge.prepare(list(candidates), task)
+    if config.find_threshold:
+        if judge.pairwise:
+            raise InputError(f"judge '{judge.model}': compares texts; `find_threshold` needs one that rates")
+        search = ThresholdSearch(candidates, task.metric_names, config, seed, dataset)
+        session.expect(search.most)
+        while turn := search.turn(session.ratings):
+            session.rate(turn)
+        session.expect(0)
+        return table({})
+    ahead = list(candidates)
     examples = list(dict.fromkeys(c.example for c in candidates))
     interim = interim_numbers(examples, seed, dataset) if config.interim else dict.fromkeys(examples, 1)
     for number in range(1, 1 + max(interim.values())):
-        turn = [c for c in ahead if interim[c.example] == number]
+        session.rate([c for c in ahead if interim[c.example] == number])
         ahead = [c for c in ahead if interim[c.example] > number]
-        for rating in readable(checked_ratings(judge, turn, task), judge, task, dataset) if turn else ():
-            ratings.append(rating)
-            if len(ratings) == total or time.monotonic() - shown > _SECONDS_BETWEEN_SHOWS:
-                shown = time.monotonic()
-                show()
         if ahead:
             ahead = _needed(candidates, ahead, table(interim), config)
-            total = len(ratings) + len(ahead) * per_text
-            show()
+            session.expect(len(ahead))
     return table(interim if config.interim else {})
+
+
+class _Session:
+    """The ratings of one judge on one dataset as they come in, and what is shown of them."""
+
+    def __init__(self, judge: Judge, task: Task, dataset: str, texts: int, progress: Progress | None) -> None:
+        self.ratings: list[Rating] = []
+        self._judge, self._task, self._dataset, self._progress = judge, task, dataset, progress
+        self._model, self._shown = judge.cached_model, time.monotonic()
+        way = f" ({judge.protocol.partition('@')[0]})" if self._model else ""
+        self._what = f"{judge.model}{way} on {dataset}"
+        self._per_text = len(task.metrics) * judge.samples
+        self._total = texts * self._per_text
+        self._before = replace(self._model.session_usage) if self._model else None
+        if self._model:
+            self._model.on_wait = self._show
+
+    def rate(self, turn: Sequence[Candidate]) -> None:
+        """Ask about these texts."""
+        rated = checked_ratings(self._judge, turn, self._task) if turn else ()
+        for rating in readable(rated, self._judge, self._task, self._dataset) if turn else ():
+            self.ratings.append(rating)
+            if len(self.ratings) == self._total or time.monotonic() - self._shown > _SECONDS_BETWEEN_SHOWS:
+                self._shown = time.monotonic()
+                self._show()
+
+    def expect(self, texts: int) -> None:
+        """Show that so many texts are still to come."""
+        self._total = len(self.ratings) + texts * self._per_text
+        self._show()
+
+    def _show(self) -> None:
+        if self._progress:
+            cost = self._model.spent(self._before) if self._model and self._before else ""
+            self._progress(self._what, len(self.ratings), self._total, cost)
 
 
 def _needed(
