@@ -1,0 +1,146 @@
+"""No page runs what texts, names, questions and answers of others hold: each kind opened in a browser."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dhp as library
+from dhp.content.catalog import read_task, read_weights
+from dhp.core.records import Candidate, Example, Rating
+from dhp.core.specs import Task
+from dhp.survey.issues import Issue, Survey
+from dhp.survey.page import survey_page, weights_page
+from tests.browser import Page, in_browser, needs_chromium
+from tests.cli.conftest import Run
+from tests.cli.test_evaluate import BATTLE, CONFIG, PROMPTS, QUESTIONS, put
+from tests.llm.stub import stub_server
+
+EVIL = (
+    "</script></title></textarea></style><script>hacked=1</script><img src=x onerror='hacked=2'>"
+    "<svg onload=hacked=3></svg><a href='javascript:hacked=4'>go</a>[go](javascript:hacked=5)"
+    "{{7*7}}{% set hacked = 6 %}${hacked=7}"
+)
+
+
+def says(prompt: str) -> str:
+    """Markup beside a verdict or a score."""
+    return f"8 3\n{EVIL}" if "Two scores." in prompt else f"4\n{EVIL}"
+
+
+class Wicked:
+    """Its name and its answers are markup."""
+
+    model, protocol = f"own/{EVIL}", EVIL
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """Score by length."""
+        for c in candidates:
+            for metric in task.metric_names:
+                yield Rating(c.example, c.variant, metric, 0, len(c.text) % 5 + 1, raw=EVIL)
+
+
+def a_run() -> str:
+    rows = [
+        {"id": f"{i}{EVIL}", "source": EVIL, "output": f"A cat sat down. {EVIL} The dog ran off {i}."}
+        for i in range(6)
+    ]
+    Path("data.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    library.run(Wicked(), "data.jsonl", task="summarization", suite="summeval", out="run")
+    return "run"
+
+
+def report(dhp: Run) -> str:
+    return f"{a_run()}/report.html"
+
+
+def card(dhp: Run) -> str:
+    done = dhp("card", a_run())
+    assert done.code == 0, done.err
+    return "run/card.html"
+
+
+def board(dhp: Run) -> str:
+    done = dhp("leaderboard", a_run(), "--out", "site")
+    assert done.code == 0, done.err
+    return next(str(path) for path in sorted(Path("site").rglob("*.html")) if path.parent.name == "models")
+
+
+def both_views(dhp: Run) -> str:
+    rows = [
+        {"source": f"s{i}{EVIL}", "system": f"m{j}{EVIL}", "metric": f"fluency{EVIL}", "score": (i * j) % 5}
+        for i in range(6)
+        for j in range(4)
+    ]
+    pd.DataFrame(rows).to_csv("human.csv", index=False)
+    pd.DataFrame(rows).assign(model=Wicked.model).to_csv("ratings.csv", index=False)
+    given = ("correlate", "ratings.csv", "--human", "human.csv", "--resamples", "0")
+    done = dhp(*given, "--runs", a_run(), "--page", "both.html")
+    assert done.code == 0, done.err
+    return "both.html"
+
+
+def battle(dhp: Run) -> str:
+    for name, text in (("old", "Short"), ("new", "A longer one")):
+        rows = [{"id": f"{i}{EVIL}", "question": EVIL, "output": f"{text} {EVIL}"} for i in range(3)]
+        Path(f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with stub_server("--say", "tests.cli.test_no_script:says") as url:
+        server = ("--model", "openai/stub", "--base-url", url, "--cache", "cache")
+        done = dhp("battle", "old.jsonl", "new.jsonl", *server, "--out", "out")
+    assert done.code == 0, done.err
+    return "out/report.html"
+
+
+def evaluation(dhp: Run) -> str:
+    put("config.json", CONFIG)
+    put("prompts.json", PROMPTS)
+    put("battle.json", BATTLE)
+    for name in ("alpha", "beta"):
+        put(
+            f"{name}.json",
+            [{**q, "instruction": EVIL, "output": f"{name} {EVIL} {q['id']}"} for q in QUESTIONS],
+        )
+    given = ("--config", "config.json", "--prompts", "prompts.json", "--battle-prompts", "battle.json")
+    with stub_server("--say", "tests.cli.test_no_script:says") as url:
+        server = ("--model", "openai/stub", "--base-url", url, "--cache", "cache")
+        texts = ("--answers", "alpha.json", "--answers", "beta.json")
+        done = dhp("evaluate", *given, *texts, *server, "--out", "out")
+    assert done.code == 0, done.err
+    return "out/report.html"
+
+
+def survey(dhp: Run) -> str:
+    example = Example("1", EVIL, f"Good. {EVIL}", {"question": EVIL})
+    issue = Issue("random_typos", EVIL, "word", example, {"": f"{EVIL} Good."})
+    page = survey_page(Survey(read_task("question_answering"), (issue,)))
+    Path("survey.html").write_text(page, encoding="utf-8")
+    return "survey.html"
+
+
+def weights(dhp: Run) -> str:
+    changes = {"weights": EVIL, "provenance": EVIL}
+    page = weights_page(read_weights("design").model_copy(update=changes))
+    Path("weights.html").write_text(page, encoding="utf-8")
+    return "weights.html"
+
+
+KINDS = [report, card, board, both_views, battle, evaluation, survey, weights]
+
+
+@pytest.mark.slow
+@needs_chromium
+@pytest.mark.parametrize("made", KINDS, ids=lambda made: made.__name__)
+def test_no_page_runs_a_foreign_script(made: Callable[[Run], str], dhp: Run, tmp_path: Path) -> None:
+    page = tmp_path / made(dhp)
+
+    async def look(opened: Page) -> None:
+        await opened.run("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
+        await opened.until("document.readyState === 'complete'")
+        assert await opened.run("typeof hacked") == "undefined"
+        assert await opened.run("document.querySelectorAll('img, a[href^=\"javascript:\" i]').length") == 0
+        assert "hacked=1" in await opened.run("document.body.textContent")
+        assert "{{7*7}}" in await opened.run("document.body.textContent")
+
+    in_browser(page, tmp_path / "browser", look)
