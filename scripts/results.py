@@ -29,7 +29,7 @@ SETS: Mapping[str, Callable[[Path], SetFigures]] = {
     "summeval": summeval,
     "mini": mini,
 }
-_MARKED = re.compile(r"(<!-- real judges: scripts/results.py -->\n).*?(\n<!-- end of real judges -->)", re.S)
+_MARKED = re.compile(r"(<!-- real judges: scripts/results.py -->\n)(\|.*\n)+")
 
 
 def made(data: Path, names: Sequence[str]) -> list[SetFigures]:
@@ -88,7 +88,7 @@ def main() -> None:
     if given.out == HOME / "docs" / "results" and not given.only:
         readme = HOME / "README.md"
         text = readme.read_text("utf-8")
-        readme.write_text(_MARKED.sub(lambda m: m[1] + readme_table(sets) + m[2], text), encoding="utf-8")
+        readme.write_text(_MARKED.sub(lambda m: m[1] + readme_table(sets) + "\n", text), encoding="utf-8")
     size = sum(len(text.encode()) for text in pages.values())
     print(f"{given.out}: {len(pages)} pages, {size / 1000:.0f} kB")
 

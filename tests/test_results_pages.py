@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest, wilcoxon
 
+import dhp
+from dhp.runs.reader import read_run
+
 ROOT = Path(__file__).resolve().parent.parent
 JUDGES = ROOT / "docs" / "results" / "judges"
 
@@ -25,11 +28,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def shown(page: str, heading: str, kind: str) -> tuple[str, str, str]:
     """Detection, D and N of a kind of damage on a judge's page, in the first table below a heading."""
-    row = (
-        page.partition(f"<h3>{heading}:")[2]
-        .partition(f'<th scope="row">{kind}</th>')[2]
-        .partition("</tr>")[0]
-    )
+    row = page.partition(f"<h3>{heading}:")[2].partition(f"<th>{kind}</th>")[2].partition("</tr>")[0]
     _, detection, _, d, n = (re.sub("<[^>]*>", "", cell) for cell in re.findall("<td.*?</td>", row))
     return detection, d, n
 
@@ -94,7 +93,16 @@ def test_sign_tests_and_position_bias_of_llmbar(real: Path, subset: str) -> None
     page = (JUDGES / "gpt-4.html").read_text("utf-8")
     assert shown(page, "Vanilla", subset) == sign_test(choices)
     table = page.partition("<h2>Position bias")[2]
-    assert bias(choices) in table.partition("<td>Vanilla</td>")[2].partition("</tr>")[0]
+    assert bias(choices) in table.partition(">Vanilla</td>")[2].partition("</tr>")[0]
+
+
+def test_the_recorded_run_follows_from_its_ratings() -> None:
+    folder = JUDGES.parent / "smollm2"
+    (told,) = read_run(folder).results
+    (found,) = dhp.analyze(str(folder / "ratings.parquet"))
+    for one, other in zip(told.variants, found.variants, strict=True):
+        assert (one.variant, one.verdict, one.d) == (other.variant, other.verdict, pytest.approx(other.d))
+        assert one.detection_ci == pytest.approx(other.detection_ci)
 
 
 def hand_made(folder: Path) -> Path:

@@ -17,10 +17,7 @@ _README_ROWS = (
     ("llmbar", "GPT-4", "Rating"),
     ("llmbar", "ChatGPT", "Rating"),
     ("llmbar", "ChatGPT", "Vanilla"),
-    ("llmbar", "LLaMA2", "Vanilla"),
-    ("bump", "BARTScore (BUMP)", ""),
     ("bump", "FactCC (BUMP)", ""),
-    ("demetr", "metric/bleu", ""),
 )
 """Set, judge and way of asking of the README's rows."""
 
@@ -86,19 +83,11 @@ def overview_markdown(sets: Sequence[SetFigures]) -> str:
     for each in sets:
         text = TEXTS[each.name]
         lines += ["", f"## {text.title}", "", text.what, "", text.shows]
-        for grid in each.shown:
-            lines += ["", f"{grid.title}:" if len(each.shown) > 1 else "", _grid(grid)]
-        if each.name == "summeval":
-            table = each.tables[0]
-            lines += [
-                "",
-                f"{table.title}. {table.note}",
-                "",
-                markdown_table(table.heads, table.rows, range(3, 7)),
-            ]
+        for part in each.shown:
+            heading = f"{part.title}. {part.note}".strip() if len(each.shown) > 1 else part.note
+            lines += ["", heading, "", _grid(part) if isinstance(part, Grid) else _table(part)]
         lines += ["", "Compute again (DATA is a folder of the published data):", "", "```"]
-        parts = (*each.shown, *(t for t in each.tables[:1] if each.name == "summeval"))
-        lines += [*dict.fromkeys(c for part in parts for c in part.commands), "```"]
+        lines += [*dict.fromkeys(command for part in each.shown for command in part.commands), "```"]
     lines += ["", "## Limits", "", *(f"- {limit}" for limit in LIMITS)]
     lines += [f"- {TEXTS[each.name].title}: {limit}" for each in sets for limit in TEXTS[each.name].limits]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
@@ -115,6 +104,10 @@ def _grid(grid: Grid) -> str:
         for a in grid.audits
     ]
     return markdown_table(["judge", "N", "mean", *grid.kinds], rows, range(1, 3 + len(grid.kinds)))
+
+
+def _table(table: Table) -> str:
+    return markdown_table(table.heads, table.rows, range(table.words, len(table.heads)))
 
 
 def _name(audit: Audit) -> str:

@@ -104,7 +104,7 @@ class SetFigures:
     name: str
     grids: tuple[Grid, ...]
     tables: tuple[Table, ...]
-    shown: tuple[Grid, ...]
+    shown: tuple[Grid | Table, ...]
     """What stands in the overview."""
     left_out: tuple[str, ...] = ()
     """What could not be made here, and why."""

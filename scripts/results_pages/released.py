@@ -39,7 +39,7 @@ def demetr(data: Path) -> SetFigures:
     audits: list[Audit] = []
     rows: list[tuple[str, ...]] = []
     commands: list[str] = []
-    left_out = []
+    left_out = list(_missing(data / "demetr"))
     for model in (*OVERLAP, SURFACE):
         try:
             with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +89,9 @@ def _by_severity(folder: Path) -> Sequence[str]:
     return [f"{percent(found.levels.get(s))} [{percents(found.levels_ci.get(s))}]" for s in _SEVERITIES]
 
 
-def missing_kinds(folder: Path) -> Iterator[str]:
-    """DEMETR's files that are not at hand, as far as their numbers tell."""
+def _missing(folder: Path) -> Iterator[str]:
+    """A line on DEMETR's files that are not at hand, as far as their numbers tell."""
     there = {int(f.stem.split("_id")[1].split("_")[0]) for f in folder.glob("*_id*.json")}
-    yield from (str(number) for number in range(1, 36) if number not in there)
+    if lacking := [str(number) for number in range(1, 36) if number not in there]:
+        numbers = ", ".join(lacking)
+        yield f"{len(lacking)} of 35 files of demetr ({numbers}): dhp data prepare demetr fetches them"

