@@ -2,10 +2,14 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dhp.cli.option_groups import COUNT, SEED
+
+if TYPE_CHECKING:
+    from dhp.core.card_spec import Card
 
 
 @click.group()
@@ -130,6 +134,7 @@ def show(name: str, n: int | None, seed: int, source: str | None) -> None:
     from dhp.content.catalog import dataset_names, read_card
     from dhp.core.errors import InputError, suggest
     from dhp.loaders.dataset import measure, published
+    from dhp.loaders.fetch.prepared import is_prepared
 
     base = name.removeprefix("mini/")
     if base not in dataset_names():
@@ -140,6 +145,9 @@ def show(name: str, n: int | None, seed: int, source: str | None) -> None:
     card, data = read_card(base), Path(source) if source is not None else None
     if data is not None and base != name:
         raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(dataset_names())}")
+    if data is None and base == name and not is_prepared(card):
+        _show_card(name, card)
+        return
     whole = published(name, data)
     count = min(card.n or len(whole.examples), len(whole.examples)) if base == name else len(whole.examples)
     chosen = whole.chosen(count if n is None else n, seed)
@@ -158,6 +166,23 @@ def show(name: str, n: int | None, seed: int, source: str | None) -> None:
         print("  perturbations: rules, and edits authored for this project")
         print("  licence: Apache-2.0\n  cite: this project; they are no part of the published set")
         return
-    if card.differs and paper:
+    _show_about(card)
+
+
+def _show_card(name: str, card: "Card") -> None:
+    """What is known of a dataset without its texts."""
+    from dhp.loaders.dataset import unprepared
+
+    print(f"{name}: {card.title}, task {card.task}")
+    if card.paper:
+        print(f"  {'mean per reference text':24} {'paper':>8}")
+        for figure in ("characters", "words", "sentences"):
+            print(f"  {figure:24} {getattr(card.paper, figure):8.1f}")
+    _show_about(card)
+    print(f"  {unprepared(name)}")
+
+
+def _show_about(card: "Card") -> None:
+    if card.differs and card.paper:
         print(f"  differs: {card.differs}")
     print(f"  selection: {card.selection}\n  licence: {card.licence}\n  cite: {card.citation}")

@@ -59,3 +59,16 @@ def test_a_json_prompt_file_is_named_as_such(dhp: Run, tmp_path: Path) -> None:
     shown = dhp("protocols", "show", "dhp", "--prompt-file", "coherence=prompts.json")
     assert shown.code == 2
     assert "prompts.json: is a JSON file; allowed: plain text" in shown.err
+
+
+def test_a_set_that_is_not_prepared_is_shown_without_its_texts(dhp: Run) -> None:
+    """Why its figures will differ from the paper's, and how to get it."""
+    for name, why in (
+        ("sumpubmed", "short sections may have been left out"),
+        ("wmt22_deen", "texts have 437"),
+    ):
+        shown = dhp("data", "show", name)
+        assert shown.code == 0
+        text = " ".join(shown.out.split())
+        assert why in text
+        assert f"{name} is not prepared yet: dhp data prepare {name}" in text
