@@ -87,7 +87,7 @@ def test_published_sets_are_judged_by_the_metrics_that_people_rated(dhp: Run, tm
     (tmp_path / "bagel.json").write_text(json.dumps(items))
     for name, file, metrics in (("openmeva_roc", "roc.json", 1), ("bagel", "bagel.json", 3)):
         given, out = f"{name}={tmp_path / file}", str(tmp_path / "ratings.csv")
-        done = dhp("judge", given, "--model", "baseline/random", "--out", out)
+        done = dhp("judge", given, "--model", "baseline/surface", "--out", out)
         assert ("note: bagel: its informativeness" in done.out) == (name == "bagel")
         found = dhp("correlate", out, "--human", given, "--resamples", "0", "--json").out
         assert len(json.loads(found)["judges"][0]["metrics"]) == metrics
