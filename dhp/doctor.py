@@ -23,7 +23,7 @@ State = Literal["ok", "missing", "failed"]
 _DISTRIBUTION = "dhp-benchmark"
 _EXTRAS = {
     "data": "datasets of the Hugging Face Hub (hf:ORG/NAME) and preparing WMT22",
-    "litellm": "models of further providers (litellm/PROVIDER/NAME)",
+    "litellm": "models of further providers (litellm/PROVIDER/NAME), prices for --dry-run",
     "hf": "models in this process (hf/ORG/NAME)",
     "ray": "workers on many machines (--executor ray)",
     "spacy": "the perturbers entity_swaps and inflection_errors",

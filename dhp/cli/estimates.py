@@ -55,6 +55,8 @@ def _print_judge(
         table.add_row(shown, *_cells([getattr(e, name) for e in parts]))
     console.print(table)
     console.print(f"time: {parts[0].assumed}", highlight=False)
+    if parts[0].priced:
+        console.print(f"prices of {parts[0].priced}; --price-in and --price-out say others", highlight=False)
     if what == "texts":
         console.print("answers that fail the check are asked again, up to three times each", highlight=False)
     if not parts[0].exact:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.cached_model import CachedModel, estimated_tokens
+from dhp.llm.prices import listed_prices
 from dhp.llm.records import Request
+from dhp.llm.usage import Prices
 
 _SECONDS_A_CALL = 1.0
 """Assumed where no rate is given."""
@@ -54,6 +56,8 @@ class Estimate:
     """One call a sample."""
     by_probability: CostEstimate
     """One call a prompt, for the probabilities of its first answer token."""
+    priced: str = ""
+    """Where prices come from that the user did not give; empty where there are none."""
 
 
 def estimate_requests(
@@ -81,8 +85,7 @@ def estimate_requests(
         missing_keys = set(cached_model.missing(request)) - seen
         seen |= missing_keys
         left = len(missing_keys)
-        wanted += 1
-        samples += len(request.samples)
+        wanted, samples = wanted + 1, samples + len(request.samples)
         stored += len(request.samples) - left
         if not left:
             continue
@@ -95,7 +98,7 @@ def estimate_requests(
         tokens_single += length * left
         most += request.params.max_tokens * left
     speed = _speed(cached_model, first)
-    prices = cached_model.context.budget.prices
+    prices, priced = _prices(cached_model)
 
     def cost(calls: int, prompt_tokens: float, completion_tokens: float) -> CostEstimate:
         money = prices.cost(prompt_tokens, completion_tokens)
@@ -115,7 +118,16 @@ def estimate_requests(
         cost(prompts, tokens, most),
         cost(missing, tokens_single, most),
         cost(prompts, tokens, prompts),
+        priced,
     )
+
+
+def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
+    """Those that the user gave, else those that are listed, with where they come from."""
+    given = cached_model.context.budget.prices
+    if given != Prices():
+        return given, ""
+    return listed_prices(cached_model.model.model, cached_model.model.endpoint)
 
 
 @dataclass(frozen=True, slots=True)

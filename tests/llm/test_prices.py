@@ -1,0 +1,65 @@
+"""Prices for estimates, of litellm's table."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dhp.llm import prices
+from dhp.llm.clients.connection import OPENAI_URL
+from dhp.llm.usage import Prices
+
+LISTED = {
+    "gpt-4o-mini": {
+        "input_cost_per_token": 1.5e-07,
+        "output_cost_per_token": 6e-07,
+        "input_cost_per_token_batches": 7.5e-08,
+        "output_cost_per_token_batches": 3e-07,
+    },
+    "gemini/gemini-2.5-flash": {"input_cost_per_token": 3e-07, "output_cost_per_token": 2.5e-06},
+    "claude-haiku-4-5": {"input_cost_per_token": 1e-06, "output_cost_per_token": 5e-06},
+    "some-image-model": {"output_cost_per_image": 0.04},
+}
+
+
+@pytest.fixture(autouse=True)
+def litellm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package with these prices."""
+    path = tmp_path / prices._TABLE
+    path.parent.mkdir()
+    path.write_text(json.dumps(LISTED))
+    found = SimpleNamespace(version="1.2.3", locate_file=lambda name: tmp_path / name)
+    monkeypatch.setattr(prices, "distribution", lambda name: found)
+    prices._table.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("model", "endpoint", "expected"),
+    [
+        ("openai/gpt-4o-mini", OPENAI_URL, Prices(0.15, 0.6)),
+        (
+            "openai/gemini-2.5-flash",
+            "https://generativelanguage.googleapis.com/v1beta/openai",
+            Prices(0.3, 2.5),
+        ),
+        ("openai/claude-haiku-4-5", "https://api.anthropic.com/v1", Prices(1, 5)),
+        ("litellm/anthropic/claude-haiku-4-5", "litellm", Prices(1, 5)),
+        ("litellm/gemini/gemini-2.5-flash", "litellm", Prices(0.3, 2.5)),
+        ("openai/gpt-4o-mini", "http://127.0.0.1:8000/v1", Prices()),
+        ("openai/some-image-model", OPENAI_URL, Prices()),
+        ("openai/unknown", OPENAI_URL, Prices()),
+        ("hf/gpt-4o-mini", "transformers", Prices()),
+    ],
+)
+def test_a_model_has_the_prices_of_its_own_provider(model: str, endpoint: str, expected: Prices) -> None:
+    found, said = prices.listed_prices(model, endpoint)
+    assert found == expected
+    assert bool(said) == (expected != Prices())
+
+
+def test_it_is_said_where_prices_come_from() -> None:
+    _, said = prices.listed_prices("openai/gpt-4o-mini", OPENAI_URL)
+    assert said == (
+        "litellm 1.2.3: 0.15 in and 0.6 out US dollars per million tokens, by batch 0.075 in and 0.3 out"
+    )
