@@ -17,6 +17,7 @@ from dhp.analysis.results import Result, Results
 from dhp.content.own_task import with_metrics
 from dhp.core.errors import InputError
 from dhp.core.pair_spec import Protocols
+from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import PROBES, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
@@ -31,12 +32,13 @@ from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RatedText, given_texts, rated_task
-from dhp.perturb.build import Progress, build_texts
+from dhp.perturb.build import build_texts
 from dhp.perturb.choice import Choice, with_own_task
 from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.report.page import html_report
+from dhp.report.progress import progress_of
 from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
@@ -71,7 +73,7 @@ def run(
     seed: int = 0,
     analysis: AnalysisConfig = AnalysisConfig(),
     out: str | Path | RunFolder | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = True,
     **choice: Unpack[Choice],
 ) -> Results:
     """Degrade, judge and analyse: the benchmark as one call.
@@ -99,7 +101,7 @@ def run(
     out
         Folder to write the run to; None writes nothing.
     progress
-        Called as `progress(what, done, total, cost)`.
+        True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
     **choice
         Which texts of these, and how they are degraded: the fields of `dhp.Choice`.
 
@@ -112,13 +114,13 @@ def run(
     folder, context = RunFolder(Path(out)) if isinstance(out, str | Path) else out, settings.context()
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, by_metric=bool(metrics))
     judges = find(model, protocol, settings, context, judge_settings=judge_settings)
-    resolve = partial(_resolved, analysis)
-    check = partial(_check_asked, judges, metrics, resolve)
+    check = partial(_check_asked, judges, metrics, resolve := partial(_resolved, analysis))
     _check_folder(folder, judges, seed)
     choice = with_own_task(dataset, _with_doses(choice, analysis), metrics)
-    made = build_texts(dataset, choice, seed, settings, context, progress=progress, check=check)
-    parts = [p.judged_by(metrics) for p in made]
-    return _carry_out(judges, parts, resolve, seed, folder, progress, context.batch)
+    with progress_of(progress) as show:
+        made = build_texts(dataset, choice, seed, settings, context, progress=show, check=check)
+        parts = [p.judged_by(metrics) for p in made]
+        return _carry_out(judges, parts, resolve, seed, folder, show, context.batch)
 
 
 def _check_folder(folder: RunFolder | None, judges: Sequence[Judge], seed: int) -> None:
@@ -164,10 +166,10 @@ def _carry_out(
         if judge.cached_model:
             judge.cached_model.run = text_hash(json.dumps(identity, sort_keys=True))
     judged = []
-    for judge, part in own:
+    for place, (judge, part) in enumerate(own, 1):
         with suppress(Waiting):  # the requests of the other judges belong into the same batch
             config = resolve(part.dataset.task, part.variants)
-            judged.append(_judged(judge, part, config, seed, progress))
+            judged.append(_judged(judge, part, config, seed, numbered(progress, place, len(own))))
     if batch:
         batch.finish()
     results = Results([result for _, result in judged])
@@ -180,7 +182,7 @@ def _carry_out(
         for judge in judges:
             folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
         folder.write_steps("perturbations", {p.dataset.name: p.auto_steps for p in perturbed if p.auto_steps})
-        folder.write_report(html_report(read_run(folder.path)))
+        folder.write_report(html_report(read_run(folder.path), progress))
     return results
 
 
@@ -343,15 +345,16 @@ def _judged(
         asked = set(frame["variant"])
         part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in asked))
     (ratings,) = split_ratings(frame)
-    result = analyze_ratings(
-        ratings,
-        config,
-        part.variants,
-        left_out=part.left_out,
-        levels="suite" if part.dataset.suite else "column",
-        signature=_signature(part, ratings.size, config, judge),
-        scales={m.name: m.scale for m in part.dataset.task.metrics},
-    )
+    with stage(progress, f"analysing {judge.model} on {part.dataset.name}"):
+        result = analyze_ratings(
+            ratings,
+            config,
+            part.variants,
+            left_out=part.left_out,
+            levels="suite" if part.dataset.suite else "column",
+            signature=_signature(part, ratings.size, config, judge),
+            scales={m.name: m.scale for m in part.dataset.task.metrics},
+        )
     result = replace(_without_absent(result, part), warnings=(*part.dataset.notes, *result.warnings))
     if result.curves:
         result = replace(result, curves=with_length(result.curves, part.dataset.examples))

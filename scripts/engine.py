@@ -19,7 +19,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from dhp.cli.progress import progress_shown
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
 from dhp.judge.check import checked_ratings
@@ -32,6 +31,7 @@ from dhp.llm.records import Params, Reply, Request
 from dhp.llm.store import Store, keys, row
 from dhp.llm.usage import Usage
 from dhp.perturb.build import perturb_datasets
+from dhp.report.progress import progress_shown
 from tests.llm.stub import stats, stub_server
 
 SOURCE = "A sentence of an article that goes on for a while and says little. " * 45

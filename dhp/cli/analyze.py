@@ -25,8 +25,11 @@ def analyze(
     Example: dhp analyze ratings.csv --suite summeval
     """
     from dhp.analysis.analyze import analyze as analyse
+    from dhp.core.progress import stage
     from dhp.loaders.recorded_scores import read_recorded_scores
 
     output.check()
     table = file if form is None else read_recorded_scores(form, Path(file))
-    output.show(analyse(table, suite=suite, analysis=options.config()))
+    with output.working("done") as show, stage(show, f"analysing {file}"):
+        results = analyse(table, suite=suite, analysis=options.config())
+    output.show(results)

@@ -10,7 +10,6 @@ from rich.table import Table
 from dhp.cli.estimates import print_estimates
 from dhp.cli.output import output_console
 from dhp.cli.pair_options import ContestOptions
-from dhp.cli.progress import progress_shown
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import write_whole
@@ -28,6 +27,7 @@ from dhp.llm.settings import ModelSettings
 from dhp.loaders.answers import Answer, check_match, read_answers
 from dhp.loaders.battle_prompt import read_battle_prompt
 from dhp.report.labels import between, figure
+from dhp.report.progress import progress_shown
 from dhp.report.tables import plain_table
 from dhp.runs.battle import Battle, make_pairs, run_battle
 from dhp.runs.pair_figures import PairFigures, Share

@@ -41,9 +41,11 @@ def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: 
 
     Example: dhp compare runs/one runs/two
     """
+    from dhp.report.progress import working_on
     from dhp.runs.compare import compare_runs
 
-    found = compare_runs(run, allow=allow, resamples=resamples)
+    with working_on(f"comparing {len(run)} run{'s' * (len(run) > 1)}"):
+        found = compare_runs(run, allow=allow, resamples=resamples)
     if json:
         from json import dumps
 

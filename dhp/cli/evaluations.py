@@ -12,7 +12,6 @@ from dhp.cli.estimates import print_estimates
 from dhp.cli.evaluation_options import EvaluationFiles, EvaluationOptions
 from dhp.cli.output import output_console
 from dhp.cli.pair_options import ContestOptions
-from dhp.cli.progress import progress_shown
 from dhp.content.evaluation import evaluation_protocol
 from dhp.content.pairwise import read_pairwise
 from dhp.content.protocols import override, read_wording
@@ -33,6 +32,7 @@ from dhp.llm.settings import ModelSettings
 from dhp.loaders.answers import check_match, read_answers
 from dhp.loaders.evaluation import CategoryPlan, EvaluationPlan, read_plan
 from dhp.report.labels import between, figure
+from dhp.report.progress import progress_shown
 from dhp.report.tables import plain_table
 from dhp.runs.battle import Battle
 from dhp.runs.evaluation import EvaluatedCell, Evaluation, evaluated_cells

@@ -55,11 +55,13 @@ def power(
 
     Example: dhp power --effect 0.3 --nonzero 0.6
     """
+    from dhp.report.progress import working_on
     from dhp.runs.power import Question
 
     question = Question(n=n, runs=simulate, combination=combination, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "nonzero": nonzero}
-    found = _found(run, effect, model, question, {k: v for k, v in given.items() if v is not None})
+    with working_on(f"simulating {simulate:,} runs"):
+        found = _found(run, effect, model, question, {k: v for k, v in given.items() if v is not None})
     if json:
         from json import dumps
 

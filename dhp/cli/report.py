@@ -14,5 +14,8 @@ def report(run: str, out: str | None) -> None:
     Example: dhp report runs/one
     """
     from dhp.report.page import write_report
+    from dhp.report.progress import progress_shown
 
-    print(f"written to {printable(str(write_report(run, out)))}")
+    with progress_shown("done") as show:
+        path = write_report(run, out, show)
+    print(f"written to {printable(str(path))}")

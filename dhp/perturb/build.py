@@ -1,13 +1,14 @@
 """Builds degraded texts: from names and options to datasets with all their variants."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Unpack
 
 from dhp.content.catalog import read_authored, read_probes
 from dhp.core.errors import InputError
+from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import Example, PerturbedText, Variant, parse_variant
 from dhp.core.registry import Registry
 from dhp.core.suite_spec import PerturberUse, Suite
@@ -29,9 +30,6 @@ from dhp.perturb.registry import check_suite, find_perturbers
 from dhp.perturb.rules.parsed import parser_origin
 from dhp.perturb.sets.part import SetPart, matched
 
-Progress = Callable[[str, int, int, str], None]
-"""Called with what is being done, how much of it is done of how much, and what it has cost."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Build:
@@ -51,6 +49,15 @@ class _Build:
     cost."""
     progress: Progress | None
     executor: Executor
+
+    def all(
+        self, datasets: Sequence[Dataset], given: Mapping[str, SetPart] | None
+    ) -> Iterator[PerturbedDataset]:
+        """Each dataset with its variants; `given` is the perturbation set, where there is one."""
+        for place, each in enumerate(datasets, 1):
+            with stage(numbered(self.progress, place, len(datasets)), f"degrading {each.name}"):
+                made = self.perturbed(each, part_of(given, each))
+            yield made
 
     def perturbed(self, dataset: Dataset, kept: SetPart | None) -> PerturbedDataset:
         """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
@@ -338,7 +345,7 @@ def build_texts(
     for each in datasets:
         if check is not None and (kept := part_of(perturbation_set, each)):
             check(each, kept.variants)
-    perturbed = [build.perturbed(d, part_of(perturbation_set, d)) for d in datasets]
+    perturbed = list(build.all(datasets, perturbation_set))
     context.stop_if_waiting()
     if perturbation_set is None:
         _note_left_out(perturbed)

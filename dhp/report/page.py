@@ -10,6 +10,7 @@ from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
 from dhp.content.catalog import descriptions
 from dhp.core.files import write_whole
+from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import parse_variant
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import curves_chart, discernment_chart, scores_chart
@@ -100,8 +101,10 @@ class _Section:
         return any(row.stopped_at is not None for row in self.rows)
 
 
-def html_report(run: Run) -> str:
+def html_report(run: Run, progress: Progress | None = None) -> str:
     """The report of a run: a section for each result, then its texts, prompts and manifest.
+
+    `progress` is called as `progress(what, done, total, cost)`, chart by chart.
 
     One file that needs no network; every text in it is escaped, and all but the texts can be read without
     JavaScript.
@@ -113,14 +116,19 @@ def html_report(run: Run) -> str:
     """
     manifest = run.manifest
     rated = [result for result in run.results if not result.curves and result.variants]
-    texts = _texts(run)
+    texts, sections = _texts(run), []
+    for place, each in enumerate(run.rated, 1):
+        with stage(numbered(progress, place, len(run.rated)), "drawing the charts of the report"):
+            sections.append(_section(place, each, texts))
+    with stage(progress, "packing the texts of the report"):
+        pairs = explorer_data(run)
     return page(
         "report.html",
         styles=("report.css", "maps.css", "explorer.css"),
         scripts=("tables.js", "explorer.js"),
-        sections=[_section(place, rated, texts) for place, rated in enumerate(run.rated, 1)],
+        sections=sections,
         verdicts=verdict_sentences(rated),
-        explorer=explorer_data(run),
+        explorer=pairs,
         prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),
         made=manifest.get("created", ""),
@@ -128,13 +136,13 @@ def html_report(run: Run) -> str:
     )
 
 
-def write_report(run: str | Path, out: str | Path | None = None) -> Path:
+def write_report(run: str | Path, out: str | Path | None = None, progress: Progress | None = None) -> Path:
     """Write the page of a finished run, by default into its folder; returns its path.
 
     Raises `InputError` for a folder that holds no run.
     """
     found = read_run(run)
-    text = html_report(found)
+    text = html_report(found, progress)
     path = found.folder / "report.html" if out is None else Path(out)
     write_whole(path, lambda new: new.write_text(text, encoding="utf-8"))
     return path

@@ -2,13 +2,14 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from dhp.core.progress import Progress
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
@@ -17,7 +18,6 @@ from dhp.runs.pair_figures import Interval, PairFigures, PairOutcome, Share, pai
 from dhp.stats.pairwise import PositionBias, bradley_terry
 
 SCHEMA = "dhp.battle/1"
-Progress = Callable[[str, int, int, str], None]
 _RESAMPLES = 300
 
 

@@ -1,7 +1,7 @@
 """The ratings of one judge on one dataset, with interim analyses where these are asked for."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import split_ratings
 from dhp.analysis.sequential import interim_numbers, resolved
 from dhp.core.errors import InputError
+from dhp.core.progress import Progress
 from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
@@ -19,7 +20,6 @@ from dhp.runs.thresholds import ThresholdSearch
 if TYPE_CHECKING:
     import pandas as pd
 
-Progress = Callable[[str, int, int, str], None]
 _SECONDS_BETWEEN_SHOWS = 0.2
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dhp.cli import progress
+import dhp
+from dhp.core.progress import numbered, stage
+from dhp.report import progress
 from tests.llm.stub import stub_server
 
 
@@ -28,6 +30,55 @@ def test_plain_lines_say_rate_time_left_and_cost(
         "model: 2,000 of 4,000 ratings, 100/s, 0:20 left, 2000 calls",
         "model: 4,000 of 4,000 ratings, 4000 calls",
     ]
+
+
+def test_a_stage_shows_its_name_where_no_line_was_shown_for_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.progress_shown("done") as show:
+        for place, seconds in ((1, 1), (2, 10), (3, 1), (4, 1)):
+            with stage(numbered(show, place, 4), "degrading"):
+                now[0] += seconds
+    assert capsys.readouterr().err.splitlines() == ["degrading (3 of 4)"]
+
+
+def test_a_run_tells_all_its_stages(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    dhp.run(
+        "baseline/random",
+        ("mini/story_cloze", "mini/answer_equivalence"),
+        n=2,
+        out=tmp_path / "r",
+        progress=lambda what, done, total, cost: told.append((what, done, total)),
+    )
+    names = list(dict.fromkeys(what for what, _, _ in told))
+    assert names == [
+        "degrading mini/story_cloze (1 of 2)",
+        "degrading mini/answer_equivalence (2 of 2)",
+        "baseline/random on mini/story_cloze (1 of 2)",
+        "analysing baseline/random on mini/story_cloze (1 of 2)",
+        "baseline/random on mini/answer_equivalence (2 of 2)",
+        "analysing baseline/random on mini/answer_equivalence (2 of 2)",
+        "drawing the charts of the report (1 of 2)",
+        "drawing the charts of the report (2 of 2)",
+        "packing the texts of the report",
+    ]
+    assert all((name, told_of) in {(w, t) for w, d, t in told if d == t} for name, _, told_of in told)
+
+
+def test_progress_is_off_where_nobody_looks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for given in (True, False, None):
+        with progress.progress_of(given) as show:
+            assert show is None
+    monkeypatch.setitem(sys.modules, "ipykernel", progress)
+    with progress.progress_of(True) as show:
+        assert show is not None
+        show("model", 4, 4, "")
+    assert "model: 4 of 4 done" in capsys.readouterr().err
 
 
 @pytest.mark.slow

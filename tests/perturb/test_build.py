@@ -161,7 +161,7 @@ def test_an_attack_that_raises_one_metric_is_flagged_whatever_the_others_do() ->
     assert row.risen == "relevance"
     # 14 of 24 rose, and 10 zeros raise their ranks by 10 each.
     assert most_changed(row) == ("relevance", pytest.approx(-(105 + 140) / 300))
-    assert "attack 'judge_flattery' raised the score" in result.warnings[0]
+    assert "attack 'flattery' raised the score" in result.warnings[0]
 
 
 def test_controls_can_be_added_to_ready_made_pairs(tmp_path: Path) -> None:

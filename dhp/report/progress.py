@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from dhp.core.progress import Progress
 from dhp.core.text import printable
 
 _SECONDS_BETWEEN_LINES = 5.0
@@ -16,7 +17,7 @@ class Show(Protocol):
     """Shows how far something is."""
 
     def __call__(self, what: str, done: int, total: int | None, cost: str = "") -> None:
-        """`what` is at `done` of `total`, and has cost so much."""
+        """`what` is at `done` of `total`, and has cost so much; of a `total` of 1 only its name shows."""
 
 
 @contextmanager
@@ -26,19 +27,21 @@ def progress_shown(unit: str) -> Iterator[Show]:
         yield _plain(unit)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
     from rich.table import Column
 
     console = Console(stderr=True)
     narrow = console.width < _NARROW
     columns = (
-        TextColumn(f"{{task.fields[done]}} {unit}", markup=False, table_column=Column(no_wrap=True)),
+        SpinnerColumn(),
+        TextColumn("{task.fields[done]}", markup=False, table_column=Column(no_wrap=True)),
         TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
         *([] if narrow else [BarColumn(bar_width=12)]),
         TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         TextColumn("{task.fields[cost]}", markup=False, table_column=Column(ratio=2, no_wrap=True)),
     )
-    with Progress(*columns, console=console, transient=True, expand=True) as bar:
+    with Bars(*columns, console=console, transient=True, expand=True) as bar:
         tasks: dict[str, TaskID] = {}
         rates: dict[str, _Rate] = {}
 
@@ -47,8 +50,8 @@ def progress_shown(unit: str) -> Iterator[Show]:
                 tasks[what] = bar.add_task(printable(what), total=total, done="", cost="")
                 rates[what] = _Rate(done)
             rate = rates[what].per_second(done)
-            shown = f"{done:,}/{total:,}" if total else f"{done:,}"
-            speed = f", {rate:,.0f}/s" if rate else ""
+            shown = "" if total == 1 else f"{done:,}{f'/{total:,}' if total else ''} {unit}"
+            speed = f", {rate:,.0f}/s" if rate and total != 1 else ""
             bar.update(tasks[what], completed=done, done=shown, cost=f"{speed} {cost}".strip(" ,"))
             if done == total:
                 bar.update(tasks[what], visible=False)
@@ -75,14 +78,35 @@ def _plain(unit: str) -> Show:
     def show(what: str, done: int, total: int | None, cost: str = "") -> None:
         nonlocal said
         rate = rates.setdefault(what, _Rate(done))
+        if total == 1 and (done or time.monotonic() - said < _SECONDS_BETWEEN_LINES):
+            return
         if done != total and time.monotonic() - said < _SECONDS_BETWEEN_LINES:
             return
         said = time.monotonic()
-        parts = [f"{done:,}{f' of {total:,}' if total else ''} {unit}"]
+        parts = [] if total == 1 else [f"{done:,}{f' of {total:,}' if total else ''} {unit}"]
         if (speed := rate.per_second(done)) and total and done < total:
             left = round((total - done) / speed)
             parts.append(f"{speed:,.0f}/s, {left // 60}:{left % 60:02} left")
         parts += [cost] if cost else []
-        print(f"{printable(what)}: {', '.join(parts)}", file=sys.stderr)
+        print(f"{printable(what)}{': ' * bool(parts)}{', '.join(parts)}", file=sys.stderr)
 
     return show
+
+
+@contextmanager
+def progress_of(given: Progress | bool | None) -> Iterator[Progress | None]:
+    """Yields what a caller gave; for True what shows progress on a terminal or in a notebook."""
+    if given is True and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        with progress_shown("done") as show:
+            yield show
+        return
+    yield None if isinstance(given, bool) else given
+
+
+@contextmanager
+def working_on(what: str) -> Iterator[None]:
+    """Show on a terminal that something goes on, until it is done."""
+    with progress_shown("done") as show:
+        show(what, 0, 1)
+        yield
+        show(what, 1, 1)

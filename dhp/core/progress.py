@@ -1,0 +1,25 @@
+"""How far something is: the one way in which stages of a run tell it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Progress = Callable[[str, int, int, str], None]
+"""Called as `progress(what, done, total, cost)`; a `total` of 1 is a stage that only begins and ends."""
+
+
+@contextmanager
+def stage(progress: Progress | None, what: str) -> Iterator[None]:
+    """Tell that something begins, and that it has ended."""
+    if progress:
+        progress(what, 0, 1, "")
+    yield
+    if progress:
+        progress(what, 1, 1, "")
+
+
+def numbered(progress: Progress | None, place: int, of: int) -> Progress | None:
+    """The same, with `(2 of 8)` behind what is done; as it is where there is one only."""
+    if progress is None or of == 1:
+        return progress
+    shown = progress
+    return lambda what, done, total, cost: shown(f"{what} ({place} of {of})", done, total, cost)
