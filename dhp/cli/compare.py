@@ -80,12 +80,12 @@ def _short_names(judges: Sequence[str]) -> Sequence[str]:
 def _print_damage(found: "DatasetComparison", names: Sequence[str], console: "Console") -> None:
     """What each judge noticed, side by side, or one below the other where the terminal is too narrow."""
     from rich.columns import Columns
-    from rich.measure import Measurement
     from rich.padding import Padding
     from rich.text import Text
 
     from dhp.content.damage import variant_name
     from dhp.report.labels import STATE_COLOURS, percent, state
+    from dhp.report.tables import fits
 
     def cell(row: "VariantResult") -> Text:
         return Text(f"{percent(row.detection)} {state(row)}", style=STATE_COLOURS.get(state(row), ""))
@@ -99,8 +99,7 @@ def _print_damage(found: "DatasetComparison", names: Sequence[str], console: "Co
     table.title = None
     for rows in found.damage:
         table.add_row(variant_name(rows[0].variant), *map(cell, rows))
-    wanted = Measurement.get(console, console.options.update(width=10_000), table)
-    if wanted.maximum <= console.width:
+    if fits(table, console):
         console.print(table)
         return
     for rows in found.damage:

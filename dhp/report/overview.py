@@ -1,8 +1,10 @@
 """The last thing that is said: one table over all datasets and judges, and one sentence a judge."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from dhp.analysis.results import Result
@@ -10,11 +12,11 @@ from dhp.content.damage import kind_name
 from dhp.core.text import printable
 from dhp.report.labels import figure, percent, percents, state
 from dhp.report.names import judge_name
-from dhp.report.tables import plain_table
+from dhp.report.tables import fits, plain_table
 from dhp.report.thresholds import threshold_sentence
 
 _BLIND = 3  # kinds of damage in one cell
-_WIDE = 118  # columns that the whole table takes
+_BLIND_CELLS = 24  # columns that blind spots have at least
 
 
 def print_overview(results: Sequence[Result], console: Console) -> None:
@@ -56,35 +58,67 @@ def controls(result: Result) -> str:
 
 
 def _print_table(results: Sequence[Result], console: Console) -> None:
-    table = plain_table("Verdict")
-    several = len({judge_name(r) for r in results}) > 1
-    narrow = console.width < _WIDE
+    """A row a result, or where the terminal is too narrow for that its name and its figures in words."""
+    columns = _columns(results)
+    table = _table(results, columns)
+    if fits(_table(results, columns[:-1]), console, spare=_BLIND_CELLS):
+        console.print(table)
+        return
+    console.print(table.title)
+    named = [heading for heading, _ in columns if heading in ("data", "judge")]
+    for result in results:
+        cells = {heading: printable(cell(result)) for heading, cell in columns}
+        console.print("  ·  ".join(cells[heading] for heading in named), style="bold", **_PLAIN)
+        figures = [f"{heading} {cells[heading]}" for heading, _ in columns if heading not in named]
+        if "95 %" in cells:
+            figures[1:3] = [f"{figures[1]} ({cells['95 %']})"]
+        colour = "red" if result.controls_passed is False else ""
+        for line in _lines(figures, console.width - 4):
+            console.print(f"    {line}", style=colour, **_PLAIN)
+
+
+def _lines(parts: Sequence[str], width: int) -> list[str]:
+    """The parts in as few lines as hold them, none broken while it fits in a line of its own."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(joined := f"{lines[-1]}  ·  {part}") <= width:
+            lines[-1] = joined
+        else:
+            lines.append(part)
+    return lines
+
+
+def _columns(results: Sequence[Result]) -> list[tuple[str, Callable[[Result], str]]]:
     columns: list[tuple[str, Callable[[Result], str]]] = [("data", lambda r: r.dataset)]
-    if several:
+    if len({judge_name(r) for r in results}) > 1:
         columns.append(("judge", judge_name))
     columns += [
         ("noticed", noticed_count),
         ("detection", lambda r: percent(r.detection.avg) if r.detection else "–"),
+        ("95 %", lambda r: percents(r.detection.ci["avg"]) if r.detection else "–"),
+        ("D_avg", lambda r: figure(r.d_avg)),
+        ("D_min", lambda r: figure(r.d_min)),
+        ("controls", controls),
     ]
-    if not narrow:
-        columns += [
-            ("95 %", lambda r: percents(r.detection.ci["avg"]) if r.detection else "–"),
-            ("D_avg", lambda r: figure(r.d_avg)),
-            ("D_min", lambda r: figure(r.d_min)),
-            ("controls", controls),
-        ]
     if any(r.cost is not None for r in results):
         columns.append(("cost", lambda r: figure(r.cost)))
-    columns.append(("blind spots", _blind_cell))
+    return [*columns, ("blind spots", _blind_cell)]
+
+
+def _table(results: Sequence[Result], columns: Sequence[tuple[str, Callable[[Result], str]]]) -> Table:
+    table = plain_table("Verdict")
     for heading, _ in columns:
-        table.add_column(heading, justify="left" if heading in _WORDS else "right", no_wrap=heading == "data")
+        table.add_column(
+            heading, justify="left" if heading in _WORDS else "right", no_wrap=heading != "blind spots"
+        )
     for result in results:
         colour = "red" if result.controls_passed is False else ""
         table.add_row(*(Text(printable(cell(result))) for _, cell in columns), style=colour)
-    console.print(table)
+    return table
 
 
 _WORDS = ("data", "judge", "controls", "blind spots")
+_PLAIN: Mapping[str, Any] = {"highlight": False, "markup": False}
 
 
 def noticed_count(result: Result) -> str:

@@ -1,5 +1,7 @@
 """The kind of table that is printed, and those for controls, attacks and dose-response curves."""
 
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +21,12 @@ def plain_table(title: str) -> Table:
         pad_edge=False,
         padding=(0, 2, 0, 0),
     )
+
+
+def fits(table: Table, console: Console, spare: int = 0) -> bool:
+    """Whether every line of a table fits, with so many columns to spare."""
+    wanted = Measurement.get(console, console.options.update(width=10_000), table)
+    return wanted.maximum + spare <= console.width
 
 
 def probes_table(result: Result) -> Table:

@@ -1,12 +1,11 @@
 """Results and changed texts in the terminal, readable without colour and in narrow ones."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -19,7 +18,7 @@ from dhp.report.labels import STATE_COLOURS, figure, most_hurt, pairs, percent, 
 from dhp.report.names import judge_name
 from dhp.report.notes import notes
 from dhp.report.overview import print_overview
-from dhp.report.tables import curve_table, plain_table, probes_table
+from dhp.report.tables import curve_table, fits, plain_table, probes_table
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
 _BAR_CELLS = 16
@@ -84,7 +83,7 @@ def print_results(results: Results, console: Console, *, details: bool = False) 
 def _print_result(result: Result, console: Console) -> None:
     dropped: list[list[str]] = [[BAR]] if console.options.ascii_only else [[], [BAR]]
     tables = (result_table(result, columns) for columns in dropped)
-    if fitting := next((table for table in tables if _fits(table, console)), None):
+    if fitting := next((table for table in tables if fits(table, console)), None):
         console.print(fitting)
     else:
         _print_in_two_lines(result, console)
@@ -92,11 +91,6 @@ def _print_result(result: Result, console: Console) -> None:
     for table in (*probes, *map(curve_table, result.curves)):
         console.print()
         console.print(table)
-
-
-def _fits(table: Table, console: Console) -> bool:
-    wanted = Measurement.get(console, console.options.update(width=10_000), table)
-    return wanted.maximum <= console.width
 
 
 def _print_in_two_lines(result: Result, console: Console) -> None:
@@ -122,10 +116,7 @@ def _print_notes(results: Results, console: Console) -> None:
         for note in notes(result):
             said.setdefault((note, False), []).append(result)
     for (line, warned), about in said.items():
-        where = ""
-        if len(results) > 1:
-            datasets = dict.fromkeys(r.dataset for r in about)
-            where = f" [{'all' if len(about) == len(results) else ', '.join(datasets)}]"
+        where = f" [{_about(about, results)}]" if len(results) > 1 else ""
         kind, style = ("warning", "bold red") if warned else ("note", "")
         console.print(
             f"  {kind}: {escape(printable(line + where))}", style=style, soft_wrap=True, highlight=False
@@ -133,6 +124,18 @@ def _print_notes(results: Results, console: Console) -> None:
     for result in results:
         signature = escape(printable(result.signature))
         console.print(f"  {signature}", style="dim", soft_wrap=True, highlight=False)
+
+
+def _about(some: Sequence[Result], results: Results) -> str:
+    """Which of the results these are: `all`, datasets, or with several judges, judges on datasets."""
+    if len(some) == len(results):
+        return "all"
+    if len({judge_name(r) for r in results}) == 1:
+        return ", ".join(dict.fromkeys(r.dataset for r in some))
+    named: dict[str, list[str]] = {}
+    for result in some:
+        named.setdefault(judge_name(result), []).append(result.dataset)
+    return "; ".join(f"{judge} on {', '.join(datasets)}" for judge, datasets in named.items())
 
 
 def _title(result: Result) -> str:

@@ -9,6 +9,7 @@ from rich.console import Console
 import dhp
 from dhp.content.damage import variant_name
 from dhp.report.labels import threshold
+from dhp.report.overview import print_overview
 from dhp.report.terminal import before_after, print_results
 
 EVIL = "<script>alert(1)</script>[bold red]x[/]"
@@ -121,3 +122,30 @@ def test_a_threshold_says_where_it_lies(dosed: dhp.Results) -> None:
     assert threshold(curve, replace(line, threshold=None, low=20.0)) == "> 50 [20, > 50]"
     assert threshold(curve, replace(line, threshold=None, low=None)) == "> 50"
     assert threshold(curve, replace(line, d=(None,) * 3, threshold=None, low=None)) == "–"
+
+
+@pytest.mark.parametrize("width", [50, 80, 140, 220])
+def test_the_verdict_shows_every_figure_at_any_width_and_breaks_no_name(
+    results: dhp.Results, width: int
+) -> None:
+    long = f"mock/{'n' * 40}"
+    several = dhp.Results([*results, *(replace(r, model=long) for r in results)])
+    console = Console(width=width, file=io.StringIO(), no_color=True)
+    print_overview(several, console)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    words = " ".join(text.split())
+    assert words.count(long) >= 2
+    for heading in ("noticed", "detection", "D_avg", "D_min", "controls", "blind spots"):
+        assert heading in words
+    for r in results:
+        assert f"{r.d_avg:.2f}" in words
+        assert f"{r.d_min:.2f}" in words
+
+
+def test_notes_name_the_judge_where_there_are_several(results: dhp.Results) -> None:
+    first = results[0]
+    warned = dhp.Results([replace(first, warnings=("beware",), model="one"), replace(first, model="two")])
+    (line,) = [line for line in printed(warned, width=200).splitlines() if "beware" in line]
+    assert line.strip() == f"warning: beware [one on {first.dataset}]"
