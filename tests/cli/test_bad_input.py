@@ -82,7 +82,7 @@ CASES = [
     ((*MODEL, "--dataset", "columns.jsonl", "--task", "summarization"), "did you mean 'outptu'"),
     (
         (*MODEL, "--dataset", "good.jsonl"),
-        "say what its texts are by --task; allowed: data_to_text, dialogue, ",
+        "say what its texts are by --task; allowed: bagel, data_to_text, dialogue, ",
     ),
     (
         (*MODEL, "--dataset", "good.jsonl", "--task", "summary"),
@@ -260,7 +260,7 @@ def test_a_terminal_without_unicode(dhp: Run, monkeypatch: pytest.MonkeyPatch, e
     done = dhp("benchmark", "--model", "baseline/constant", "--dataset", "mini/story_cloze", "--n", "5")
     sys.stdout.flush()
     assert done.code == 0
-    assert b"random_typos" in raw.getvalue()
+    assert b"missing letters" in raw.getvalue()
     assert b"?" in raw.getvalue()
 
 

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from dhp.analysis.results import results_schema
+from dhp.content.damage import variant_name
 from dhp.core.errors import InputError
 from dhp.leaderboard.chart import bars, sizes
 from dhp.leaderboard.exports import as_csv, as_json, as_latex, as_markdown
@@ -336,7 +337,7 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
             f"[...{facts}.querySelectorAll('tbody tr, tfoot tr')]"
             ".map((row) => [...row.cells].map((cell) => cell.textContent))"
         )
-        assert [row[0] for row in rows[:-6]] == [v["variant"] for v in noisy["variants"]]
+        assert [row[0] for row in rows[:-6]] == [variant_name(v["variant"]) for v in noisy["variants"]]
         for row, one, two in zip(rows, noisy["variants"], ideal["variants"], strict=False):
             for cell, variant in ((row[3], one), (row[4], two)):
                 assert cell == f"{variant['d']:.2f}"
