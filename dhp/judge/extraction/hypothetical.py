@@ -68,6 +68,9 @@ _PATTERNS = (
     rf"\b(?:needed|required|necessary|qualif[a-z]+|eligible|reserved) (?:for|to|of)(?:{_WORD}){{0,6}}",
     rf"\b(?:prevent|preclud|hinder)[a-z]{{0,4}}(?:{_WORD}){{0,12}}",
     rf"\b(?:fall[a-z]*|fell) short(?:{_WORD}){{0,8}}",
+    rf"\b(?:tempt(?:ing|ed)|hesitant|reluctant) to (?:give|rate|score|award|assign|say)(?:{_WORD}){{0,6}}",
+    r"\b(?:some(?:one|body)?|others?|many|readers?|people|critics?)(?: [a-z]{1,15})? (?:might|may"
+    rf"|could|would)(?:{_WORD})? (?:give|rate|score|award|assign|argue for|say)(?:{_WORD}){{0,6}}",
 )
 """What leads up to a rating that is not given, from its verb to the number."""
 

@@ -19,7 +19,7 @@ _LABEL = (
 )
 _COUNT_LABEL = r"^[^\w⟦\n]{0,9}(?:(?:total|overall|final|my) )?(?:stars?|points?) ?[:=]"
 _WORD = r" [A-Za-z][\w'-]{0,30}"
-_ASIDE = r" ?\([^()\n⟦⟧]{0,40}\)"
+_ASIDE = r" ?(?:\([^()\n⟦⟧]{0,40}\)|\[ ?\])"
 _NO_STEPS = r"(?! (?:steps?|criteri|guid|rubric|scheme))"
 _NO_FORM = r"(?! (?:form|scale)\b)"
 _SEPARATORS = r"[\s\"'“”«»【】(){}\[\]|:=<>~-]{0,30}"
@@ -79,12 +79,17 @@ _RULES = (
     (STATED, "stated", rf"\b{_TEXT} scores? (?:only |just )?{TOKEN} points?\b"),
     (STATED, "stated", rf"\bmak(?:es?|ing) {_TEXT}{_LINK}? {TOKEN}{_END}"),
     (STATED, "stated", rf"\b(?:rate|score|grade|give) (?:the|this|that) [a-z]{{1,20}} {TOKEN}{_END}"),
-    (STATED, "stated", rf"\bI(?:'d| would| will)? (?:give|say|assign|choose|go with) {TOKEN}{_END}"),
+    (
+        STATED,
+        "stated",
+        rf"\bI(?:'d| would| will)? (?:give|say|assign|choose|go with|settle (?:on|for)) {TOKEN}{_END}",
+    ),
     (
         STATED,
         "stated",
         rf"(?:[给打得评]|评分|得分|分数|最终|最后)[出了予它其到为是的分评]{{0,4}} ?{TOKEN} ?{_NO_HAN}",
     ),
+    (STATED, "stated", rf"\b(?:is worth|put (?:it|this) at)(?: an?)? {TOKEN}{_END}"),
     (STATED, "stars", rf"{TOKEN} ?(?:-? ?stars?\b|颗?星)"),
     (STATED, "fraction", rf"⟦([^⟦⟧]{{1,30}}/[^⟦⟧]{{1,30}})⟧{_END}"),
     (
@@ -95,6 +100,7 @@ _RULES = (
     ),
     (NAMED, "bare", rf"\A{_OPENING}{TOKEN}分?(?= ?(?:\Z|[^\w\s%⟦\[]|\n|because\b|since\b))(?!-[a-z])"),
     (NAMED, "bare", rf"^{_OPENING}{TOKEN}分?[ \"')\]}}|.。!]*$"),
+    (LOOSE, "stated", rf"\A{_OPENING}an? (?:(?:solid|strong|clear|weak) )?{TOKEN}(?=[.,;!]|\s*$)"),
     (LOOSE, "stated", rf"(?:\bis|'s) an? (?:(?:solid|strong) )?{TOKEN}(?=[.,;!]|\s*$)"),
     (LOOSE, "bare", rf"(?:[.!?,。] ?(?:- ?)?|\n){TOKEN}分?[.。!]?\s*\Z"),
     (LOOSE, "bare", rf"(?<=\(){TOKEN}分?(?=\) ?(?:[.,;:。]|$))"),
