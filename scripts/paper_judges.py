@@ -1,13 +1,13 @@
 """Run the judges of a list, each as far as it can be reached, and put all results on one leaderboard.
 
 python scripts/paper_judges.py OUT [--list FILE] [--dataset NAME ...] [--base-url URL | --in-process]
-    [--only TEXT] [--n N]
+    [--only TEXT] [--n N] [--steps auto|written]
 
 The list is scripts/paper_judges.yaml. Models of OpenAI are asked where OPENAI_API_KEY is set. Others are
 asked of the server at URL, as far as it serves them (start one after the other and repeat the command), or
 loaded with --in-process, spread over all GPUs. A judge whose run is in OUT is not asked again; what was not
 reached is said with the way to serve it. OUT/site is the leaderboard; its pages show detection by size within
-a family.
+a family. Judges write their own evaluation steps, as in the paper, unless --steps written says otherwise.
 """
 
 import argparse
@@ -77,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--in-process", action="store_true")
     parser.add_argument("--only", default="", metavar="TEXT", help="judges with this in their names")
     parser.add_argument("--n", type=int, metavar="N")
+    parser.add_argument("--steps", choices=("auto", "written"), default="auto")
     chosen = parser.parse_args(arguments)
     served = served_models(chosen.base_url)
     for judge in read_list(chosen.list):
@@ -94,7 +95,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             own_server = chosen.base_url if judge.name in served else None
             settings = dhp.ModelSettings(base_url=own_server, device="all" if chosen.in_process else "auto")
             more = {} if chosen.n is None else {"n": chosen.n}
-            dhp.run(model, chosen.dataset or ["all"], settings=settings, out=folder, **more)  # type: ignore[arg-type]
+            way = dhp.protocol("dhp", steps=chosen.steps)
+            data = chosen.dataset or ["all"]
+            try:
+                dhp.run(model, data, protocol=way, settings=settings, out=folder, **more)  # type: ignore[arg-type]
+            except dhp.DhpError as e:
+                print(f"{judge.name}: {e}")
     if runs := sorted(path.parent for path in chosen.out.glob("*/results.json")):
         print(f"written to {dhp.leaderboard(runs, out=chosen.out / 'site')}")
 
