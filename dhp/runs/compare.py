@@ -16,6 +16,7 @@ from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, check_allowed, differences
 from dhp.runs.reader import RunResult, read_run
+from dhp.runs.sizes import differ_in_size_alone
 from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, compare
 from dhp.stats.swap import RESAMPLES
 
@@ -124,7 +125,10 @@ def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
     signatures must agree, but for the protocol.
     """
     variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].ratings.metrics
-    paired = ~np.isnan(np.stack([e.ratings.difference_table(variants, metrics) for e in entries]))
+    common = sorted(set.intersection(*(set(e.ratings.examples) for e in entries)))
+    rows = [np.isin(sorted(e.ratings.examples), common) for e in entries]
+    tables = [e.ratings.difference_table(variants, metrics) for e in entries]
+    paired = ~np.isnan(np.stack([table[mine] for table, mine in zip(tables, rows, strict=True)]))
     counts = paired.sum(axis=1)
     lost = np.argwhere(counts.any(axis=0) & ~paired.all(axis=0).any(axis=0))
     if not lost.size:
@@ -139,7 +143,10 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
         raise InputError(f"{entries[0].place}: dataset '{dataset}' has one judge only; allowed: two or more")
     first, *others = entries
     for other in others:
-        for part, (here, there) in differences(first.result, other.result, allow).items():
+        found = differences(first.result, other.result, allow)
+        if "n" in found and differ_in_size_alone(first, other, found):
+            continue
+        for part, (here, there) in found.items():
             raise InputError(
                 f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
                 f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"
@@ -171,6 +178,10 @@ def _compared(
     first = entries[0]
     levels = {v.variant: v.level for v in first.result.variants}
     scores, clusters = judge_scores(dataset, entries, list(levels))
+    if len({len(e.ratings.examples) for e in entries}) > 1:
+        logging.getLogger("dhp").warning(
+            "dataset '%s': compared by the %d examples that all runs have", dataset, len(scores[0].original)
+        )
     found = compare(
         scores,
         list(levels.values()),

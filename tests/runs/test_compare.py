@@ -56,7 +56,7 @@ def test_equals_cannot_be_told_apart(runs: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"n": 12}, "dataset differs"),
+        ({"n": 12, "seed": 1}, "dataset differs"),
         ({"seed": 1}, "suite differs"),
         ({"analysis": dhp.AnalysisConfig(weights="uniform")}, "weights differs"),
         ({"analysis": dhp.AnalysisConfig(statistics="paper")}, "statistics differs"),
@@ -223,3 +223,20 @@ def test_a_dataset_of_one_judge_is_left_out_and_named(
     (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=10)
     assert caplog.messages == ["dataset 'mini/wmt22_deen' has one judge only and is left out"]
     assert found.dataset == "mini/story_cloze"
+
+
+def test_runs_of_different_size_compare_by_the_smaller_one(tmp_path: Path) -> None:
+    for name, model, n in (("few", "mock/harsh", 8), ("same", "mock/noisy", 8), ("more", "mock/noisy", 14)):
+        dhp.run(model, "mini/story_cloze", n=n, out=tmp_path / name)
+    (equal,) = compare_runs([tmp_path / "few", tmp_path / "same"], resamples=40)
+    (found,) = compare_runs([tmp_path / "few", tmp_path / "more"], resamples=40)
+    assert found.n == equal.n == 8
+    for quantity in ("detection", "d_avg"):
+        assert found.scores[quantity].point == pytest.approx(equal.scores[quantity].point)
+    lines = (tmp_path / "more" / "perturbed.jsonl").read_text().splitlines()
+    few = {json.loads(line)["id"] for line in (tmp_path / "few" / "examples.jsonl").read_text().splitlines()}
+    at = next(i for i, line in enumerate(lines) if json.loads(line)["example"] in few)
+    lines[at] = json.dumps(json.loads(lines[at]) | {"text": "Other words."})
+    (tmp_path / "more" / "perturbed.jsonl").write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"dataset differs|n differs"):
+        compare_runs([tmp_path / "few", tmp_path / "more"], resamples=40)
