@@ -1,5 +1,6 @@
 """The `dhp` command: subcommands, and errors in one line with an exit code."""
 
+import gc
 import io
 import logging
 import sys
@@ -18,6 +19,8 @@ from dhp.core.files import reason
 _BROKEN_PIPE = 141  # as the shell has it
 _FAULT_OF_OURS = 70
 _DEBUG = "--debug"
+_GARBAGE = (100_000, 20, 20)
+"""How seldom the collector looks: a run makes many objects that live to its end."""
 
 
 _COMMANDS = tuple(
@@ -84,6 +87,7 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
 
 
 def _run(arguments: Sequence[str], program: str) -> NoReturn:
+    gc.set_threshold(*_GARBAGE)
     warnings.showwarning = _MESSAGES.show_warning  # type: ignore[assignment]
     logging.getLogger("dhp").handlers = [_MESSAGES]
     for stream in (sys.stdout, sys.stderr):

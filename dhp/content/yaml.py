@@ -1,5 +1,7 @@
 """Where content lies, and reading one YAML file against its spec."""
 
+import copy
+import functools
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -41,10 +43,16 @@ class _StrictLoader(_SafeLoader):  # type: ignore[misc]
         return mapping
 
 
+@functools.lru_cache(maxsize=128)
+def _parsed(text: str) -> object:
+    """A run reads some files for each dataset again."""
+    return yaml.load(text, Loader=_StrictLoader)  # noqa: S506
+
+
 def load_yaml(path: Path) -> object:
     """One YAML document, safe-loaded; unreadable or broken files raise `InputError` with the line."""
     try:
-        return yaml.load(read_text(path), Loader=_StrictLoader)  # noqa: S506
+        return copy.deepcopy(_parsed(read_text(path)))
     except yaml.MarkedYAMLError as e:
         line = e.problem_mark.line + 1 if e.problem_mark else "?"
         raise InputError(f"{path}: line {line}: {e.problem}") from None
