@@ -1,6 +1,5 @@
 """The whole chain, examples to results: the only module that knows all stages."""
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,10 +18,10 @@ from dhp.core.errors import InputError
 from dhp.core.pair_spec import Protocols
 from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import PROBES, Variant
-from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import Metric, Task
 from dhp.judge.adapters.settings import JudgeSettings
+from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.factory import find_judges
 from dhp.judge.rate_texts import rate_texts
@@ -42,7 +41,7 @@ from dhp.report.progress import progress_of
 from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
-from dhp.runs.writer import RunFolder
+from dhp.runs.writer import RunFolder, run_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,6 +153,8 @@ def _carry_out(
     batch: Batch | None,
 ) -> Results:
     configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
+    name = run_name(_identity(judges, perturbed, configs, seed))
+    judges = with_room(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
     own = [
         (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
         for part in perturbed
@@ -164,7 +165,7 @@ def _carry_out(
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
     for judge in judges:
         if judge.cached_model:
-            judge.cached_model.run = text_hash(json.dumps(identity, sort_keys=True))
+            judge.cached_model.run = run_name(identity)
     judged = []
     for place, (judge, part) in enumerate(own, 1):
         with suppress(Waiting):  # the requests of the other judges belong into the same batch

@@ -8,6 +8,7 @@ from typing import Any
 from dhp.content.catalog import read_task, task_names
 from dhp.content.pairwise import is_pairwise, read_pair_wording, read_pairwise
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
+from dhp.content.yaml import content_folder
 from dhp.core.errors import InputError, suggest
 from dhp.core.pair_spec import AnyProtocol, PairwiseProtocol, Protocols
 from dhp.core.protocol_spec import Protocol
@@ -222,6 +223,8 @@ def request_builder(
     wording = read_wording(protocol.language)
     if protocol.answer == "json" and not prompt_files:
         raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt_files`")
+    bundled = Path(protocol.origin).is_relative_to(content_folder("protocols"))
+    room_given = "max_tokens" in protocol.changed or not bundled
     if prompt_files and "max_tokens" not in protocol.changed and protocol.max_tokens < _FILE_TOKENS:
         protocol = override(protocol, max_tokens=_FILE_TOKENS)
     if prompt_files and (protocol.answer not in _FILE_FORMS or protocol.steps == "auto"):
@@ -239,6 +242,7 @@ def request_builder(
         steps=steps,
         prompt_files=read_files(prompt_files),
         seed=seed,
+        room_given=room_given,
         known_metrics=_known_metrics() if prompt_files else (),
     )
 

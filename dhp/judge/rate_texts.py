@@ -1,11 +1,12 @@
 """Ratings of given texts, without degrading them: a table for agreement with human scores."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
+from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.unreadable import readable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def rate_texts(
-    judges: Iterable[Judge],
+    judges: Sequence[Judge],
     texts: Sequence[Candidate],
     task: Task,
     progress: Callable[[str, int, int, str], None] | None = None,
@@ -43,7 +44,7 @@ def rate_texts(
     import pandas as pd
 
     rows = []
-    for judge in judges:
+    for judge in with_room(judges, [(texts, task)]):
         own = judge.own_task(task, texts)
         total = len(texts) * len(own.metrics) * judge.samples
         judge.prepare(texts, own)

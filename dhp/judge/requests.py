@@ -64,6 +64,8 @@ class RequestBuilder:
     """Prompts that are used as they are, instead of those made of the wording."""
     seed: int | None = 0
     """Of sampling; None sends none, and none is sent where the temperature is 0."""
+    room_given: bool = False
+    """Whether the most tokens of an answer are the user's choice."""
     known_metrics: Sequence[str] = ()
     """Metrics of all tasks: a folder of prompt files may hold some that the task at hand lacks."""
 

@@ -95,10 +95,8 @@ def remedy(
     unread = [r for r in ratings if is_unreadable(r)]
     answers = [r.raw or "" for r in unread]
     if tokens is not None and 2 * cut_off >= len(unread):
-        thinking = any(not a or a.startswith("(no text") or "<think" in a for a in answers)
-        room = next((k for k in _ROOM[thinking:] if k > tokens), 4 * tokens)
-        why = "the model thinks before it answers" if thinking else "they need more room"
-        return f"cut at {tokens} tokens, {why}: `max_tokens` {room}"
+        why = "the model thinks before it answers" if _thinks(answers) else "they need more room"
+        return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_room(ratings, tokens)}"
     off = [r for r in unread if r.status == "out_of_scale"]
     if 2 * len(off) >= len(unread) and (said := _off_the_scale(off, task, prompt_files)):
         return said
@@ -113,6 +111,16 @@ def remedy(
     if prompt_files:
         return 'let the prompt ask for a last line such as "Rating: N", or for the number alone'
     return "a protocol whose answer the model can keep to, e.g. `protocol` rate-explain, or `max_tokens` 500"
+
+
+def enough_room(ratings: Sequence[Rating], tokens: int) -> int:
+    """The tokens that answers like these most likely need, of which `tokens` were not enough."""
+    thinking = _thinks([r.raw or "" for r in ratings if is_unreadable(r)])
+    return next((k for k in _ROOM[thinking:] if k > tokens), 4 * tokens)
+
+
+def _thinks(answers: Sequence[str]) -> bool:
+    return any(not a or a.startswith("(no text") or "<think" in a for a in answers)
 
 
 def _off_the_scale(off: Sequence[Rating], task: Task, prompt_files: bool) -> str:

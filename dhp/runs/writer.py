@@ -27,6 +27,11 @@ _LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "t
 PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
 
 
+def run_name(identity: Mapping[str, object]) -> str:
+    """Of a run in the store of replies: those that it paid for count as its own after a restart, too."""
+    return text_hash(json.dumps(identity, sort_keys=True))
+
+
 def perturbed_lines(sets: Sequence[PerturbedSet]) -> str:
     """JSONL, one line per dataset, variant and example."""
     lines = []
@@ -76,7 +81,8 @@ class RunFolder:
         if not (above.is_dir() and os.access(above, os.W_OK)):
             raise InputError(f"`out` {self.path}: cannot be written in {above}")
         if not self._own and (manifest := self.path / MANIFEST).exists():
-            self._check_same({k: v for k, v in self._written(manifest)[0].items() if k in known}, known)
+            there = {k: v for k, v in self._written(manifest)[0].items() if k in known}
+            self._check_same(_without_room(there), _without_room(known))
 
     def claim(self, identity: Mapping[str, object], usage: Mapping[str, Mapping[str, int]]) -> None:
         """Check that the folder is new, empty or that of the same run, and write the manifest.
@@ -193,3 +199,12 @@ def _folder_name(identity: Mapping[str, Any]) -> str:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def _without_room(identity: Mapping[str, object]) -> dict[str, Any]:
+    """Parts of an identity without the room for answers, which a run may widen, and the name made of it."""
+    plain: dict[str, Any] = json.loads(json.dumps(identity))
+    for model in plain.get("models", ()):
+        model["protocol"] = str(model.get("protocol")).partition("@")[0]
+        model.get("settings", {}).pop("max_tokens", None)
+    return plain

@@ -21,6 +21,11 @@ def too_long(prompt: str) -> str:
     return str(7 + len(prompt) % 2)
 
 
+def thinking(prompt: str) -> str:
+    """Seven hundred words of thought, then a score from 1 to 10."""
+    return f"<think>{'hm ' * 700}</think>\nRating: {1 + len(prompt) % 10}"
+
+
 def rambling(prompt: str) -> str:
     """No score at all."""
     return "I have many thoughts about this text, and none of them is a number."

@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
+import click
 import pytest
+from click.core import ParameterSource
 
+from dhp.cli.benchmark import benchmark
 from tests.llm.stub import stub_server
 
 from .conftest import Run
@@ -49,3 +52,44 @@ def test_faults_name_the_file_and_the_option(dhp: Run, tmp_path: Path) -> None:
         assert message in done.err
     done = dhp("init", *GIVEN[:2], "--output", "sumary", *GIVEN[4:], *MORE)
     assert (done.code, "did you mean 'summary'?" in done.err) == (2, True)
+
+
+def test_every_option_may_stand_in_the_file(dhp: Run, tmp_path: Path) -> None:
+    options = [p for p in benchmark.params if isinstance(p, click.Option)]
+    assert len(options) > 50
+    for parameter in options:
+        if parameter.name in ("config", "help"):
+            continue
+        name = max(parameter.opts, key=len).removeprefix("--")
+        value = "true" if parameter.is_flag else _value(parameter)
+        (tmp_path / "c.yaml").write_text(f"{name}: {value}\n")
+        context = click.Context(benchmark, info_name="benchmark")
+        benchmark.parse_args(context, ["--config", "c.yaml", *([] if name == "model" else ["--model", "m"])])
+        found = context.params[str(parameter.name)]
+        shown = found[0] if isinstance(found, tuple) else found
+        assert str(shown).lower().removesuffix(".0") == value, name
+        assert context.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT_MAP, name
+
+
+def _value(parameter: click.Option) -> str:
+    if isinstance(parameter.type, click.types.IntParamType):
+        return "3"
+    return "55.5" if isinstance(parameter.type, click.types.FloatParamType) else "some text"
+
+
+@pytest.mark.slow
+def test_what_is_in_the_file_is_overridden_by_the_command_line(dhp: Run, tmp_path: Path) -> None:
+    table(tmp_path)
+    assert dhp("init", *GIVEN, *MORE).code == 0
+    with (tmp_path / "dhp.yaml").open("a") as file:
+        file.write("\nn: 3\nname: filed\nsamples: 1\n")
+    command = ("benchmark", "--config", "dhp.yaml", "--cache", "c", "--json")
+    with stub_server() as url:
+        filed = json.loads(dhp(*command, "--base-url", url, "--out", "a").out)
+        over = ("--scale", "1..5", "--n", "4", "--name", "said", "--metric", "tone", "--dataset", "u.csv")
+        (tmp_path / "u.csv").write_text((tmp_path / "t.csv").read_text())
+        (tmp_path / "p.txt").write_text("{ticket} {summary}\nThe tone:")
+        said = json.loads(dhp(*command, "--base-url", url, "--out", "b", *over).out)
+    assert (filed["scales"], filed["n"], filed["protocol"][:6]) == ({"usefulness": [1, 10]}, 3, "filed@")
+    assert (said["scales"], said["n"], said["protocol"][:5]) == ({"tone": [1, 5]}, 4, "said@")
+    assert said["dataset"] == "u.csv"

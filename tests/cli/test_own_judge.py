@@ -164,6 +164,29 @@ def test_other_judges_take_the_metric_too(dhp: Run) -> None:
 
 
 @pytest.mark.slow
+def test_a_model_that_thinks_gets_the_room_that_it_needs(dhp: Run, tmp_path: Path) -> None:
+    note = "answers were cut at 512 tokens before any rating: all are asked with --answer-tokens 4000"
+    with stub_server("--say", "tests.cli.says:thinking") as url:
+        done = ask(dhp, url, *OWN)
+        first = stats(url)["statuses"]["200"]
+        again = ask(dhp, url, *OWN)
+        assert stats(url)["statuses"]["200"] == first, "the same command pays nothing"
+        asked = ask(dhp, url, *OWN, "--answer-tokens", "4000", "--out", "given")
+        assert stats(url)["statuses"]["200"] == first, "every answer was asked for with 4000 tokens"
+        cut = ask(dhp, url, *OWN, "--answer-tokens", "256", "--out", "cut")
+    assert done.code == 0, done.err
+    assert done.err.count(note) == again.err.count(note) == 1
+    results = [json.loads(each.out) for each in (done, again, asked)]
+    assert len({r["protocol"] for r in results}) == 1, "the signature has the room that was used"
+    assert results[0]["variants"] == results[1]["variants"] == results[2]["variants"]
+    assert results[0]["usage"] == results[1]["usage"], "what was looked at first is counted once"
+    frame = pd.read_parquet(tmp_path / "r" / "ratings.parquet")
+    assert set(frame["status"]) == {"scored"}
+    assert (cut.code, note in cut.err) == (3, False), "what was asked for is kept"
+    assert "cut at 256 tokens, the model thinks before it answers: --answer-tokens 4000" in cut.err
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("says", "remedy"),
     [("too_long", "7 and 8 lie outside 1-5: --scale 1..10"), ("rambling", 'a last line such as "Rating: N"')],
