@@ -106,6 +106,7 @@ def asked(url: str, folder: Path, name: str, calls: int) -> float:
 
 def compare_executors(calls: int, texts: int) -> None:
     """Print time, overhead a rating and speed-up of two nodes against this process."""
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  else other programs go before the workers
     import ray
     from ray.cluster_utils import Cluster
 
@@ -133,12 +134,16 @@ def compare_executors(calls: int, texts: int) -> None:
             for executor in ("local", "ray"):
                 measure(executor, warm)
             load = os.getloadavg()[0]
-            (here, one), (there, other) = (measure(executor, count) for executor in ("local", "ray"))
+            here, one = measure("local", count)
+            before = time.process_time()
+            there, other = measure("ray", count)
+            own = time.process_time() - before
             ideal = count * 0.02 / 64 if kind == "calls" else 0.0
             print(
                 f"{count:,} {kind}: this process {here:.1f} s, two nodes {there:.1f} s; "
                 f"{1e3 * (here - ideal) / count:.2f} and {1e3 * (there - ideal) / count:.2f} ms each"
                 f"{' beyond the latency' if ideal else ''}; speed-up {here / there:.2f}; "
+                f"{own:.1f} s of CPU of this process while the nodes worked; "
                 f"{'the same' if one == other else 'OTHER'} texts; load before {load:.1f}, after "
                 f"{os.getloadavg()[0]:.1f}",
                 flush=True,
