@@ -15,6 +15,12 @@ from dhp.runs.reader import read_run
 OVERLAP = ("metric/rouge1", "metric/rouge2", "metric/rougeL", "metric/bleu", "metric/chrf", "metric/ter")
 SURFACE = "baseline/surface"
 _SEVERITIES = ("base", "minor", "major", "critical")
+_BY_SEVERITY = (
+    "dhp benchmark --model MODEL --dataset demetr --data DATA/demetr --out RUN && python -c "
+    "\"import dhp, pandas; r = pandas.read_parquet('RUN/ratings.parquet'); r = r[r.level != "
+    "'control']; "
+    "print(dhp.analyze(r.assign(level=r.variant.str.split('.').str[1])).detection)\""
+)
 
 
 def bump(data: Path) -> SetFigures:
@@ -62,11 +68,7 @@ def demetr(data: Path) -> SetFigures:
         "Mean detection over the kinds of a severity, as its authors name them, with its 95 % interval.",
         ("judge", *_SEVERITIES),
         tuple(rows),
-        (
-            "dhp benchmark --model MODEL --dataset demetr --data DATA/demetr --out RUN && python -c "
-            "\"import dhp, pandas; r = pandas.read_parquet('RUN/ratings.parquet'); "
-            "print(dhp.analyze(r.assign(level=r.variant.str.split('.').str[1])).detection)\"",
-        ),
+        (_BY_SEVERITY,),
     )
     return SetFigures("demetr", (grid,), (table,), (grid,), tuple(left_out))
 

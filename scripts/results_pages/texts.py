@@ -107,7 +107,8 @@ TEXTS = {
         (
             "The recorded judge never rated a damaged text, so there is no detection for it.",
             "Agreement is with the mean of three experts, on English news.",
-            "ROUGE has eleven references in the first table and the article alone in the second.",
+            "ROUGE has eleven references where it is held against the experts, the article alone where "
+            "texts are damaged.",
             "Three perturbers of the suite need a language model or authored edits and are left out here.",
         ),
         "Fabbri, Kryściński, McCann, Xiong, Socher and Radev (2021), SummEval: Re-evaluating "
@@ -119,7 +120,7 @@ TEXTS = {
     ),
     "mini": SetText(
         "The bundled texts",
-        "20 to 30 texts for each of six datasets, written for this project, with all of the benchmark's "
+        "24 to 30 texts for each of six datasets, written for this project, with all of the benchmark's "
         "damage, "
         "by rule and by authored edits. Judges that run offline, and a recorded run of a small language "
         "model.",
