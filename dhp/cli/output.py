@@ -91,6 +91,11 @@ class OutputOptions:
 
             print_both_ways(results, output_console())
 
+    def offer_controls(self, *, there: bool) -> None:
+        """Say to a person how to see false alarms, where nothing is `there` to show them."""
+        if not (there or self.json or self.csv or self.markdown):
+            self.say("no harmless edits were judged; --controls adds them and shows false alarms")
+
     def say(self, line: str) -> None:
         """Print a line for people, beside what is for a program."""
         if not self.quiet:

@@ -1,5 +1,6 @@
 """`dhp protocols`: the ways of asking a judge."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,8 @@ from dhp.cli.text_options import TextOptions
 if TYPE_CHECKING:
     from dhp.core.pair_spec import PairwiseProtocol
     from dhp.core.records import Candidate
-    from dhp.core.specs import Task
+    from dhp.core.specs import Metric, Task
+    from dhp.perturb.choice import Choice
 
 
 @click.group()
@@ -59,17 +61,12 @@ def show(
     from dhp.core.pair_spec import PairwiseProtocol
     from dhp.core.text import printable
     from dhp.judge.factory import request_builder
-    from dhp.llm.settings import ModelSettings
-    from dhp.perturb.build import build_texts
     from dhp.perturb.choice import with_own_task
 
     chosen = changes.changed(given)
-    settings = ModelSettings()
     first = texts.dataset[:1] or (() if texts.perturbed else ("mini/summeval",))
     choice = with_own_task(first, texts.choice(), changes.metrics(scale))
-    part, *_ = build_texts(first, choice, texts.seed, settings, settings.context(), dry=True)
-    part = part.judged_by(changes.metrics(scale))
-    candidates = part.candidates()
+    task, candidates = _candidates(first, choice, texts, variant, changes.metrics(scale))
     example = candidates[0].example if example is None else example
     here = [c for c in candidates if c.example == example]
     if not here:
@@ -83,7 +80,7 @@ def show(
     for key, value in chosen.model_dump(exclude=shown_apart).items():
         print(f"# {key}: {value}")
     if isinstance(chosen, PairwiseProtocol):
-        _show_pairwise(chosen, here[0], shown[0], part.dataset.task, changes.metric)
+        _show_pairwise(chosen, here[0], shown[0], task, changes.metric)
         return
     for key, said in (("the paper's", chosen.published), ("ours", chosen.ours)):
         if said:
@@ -91,13 +88,39 @@ def show(
     if chosen.changed:
         print(f"# changed by options: {', '.join(sorted(chosen.changed))}")
     asked = request_builder(chosen, prompt_files=changes.prompt_file)
-    requests = list(asked.requests(shown, part.dataset.task))
+    requests = list(asked.requests(shown, task))
     if chosen.steps == "auto":
-        requests = [*asked.steps_requests(part.dataset.task), *requests]
+        requests = [*asked.steps_requests(task), *requests]
         print("# the written steps stand below where those will stand that the model writes")
     for request in requests:
         print(f"\n# ---- {request.place}, samples {', '.join(map(str, request.samples))}")
         print("\n".join(printable(line) for line in request.prompt.splitlines()))
+
+
+def _candidates(
+    dataset: Sequence[str],
+    choice: "Choice",
+    texts: TextOptions,
+    variant: str,
+    metrics: "Sequence[str | Metric]",
+) -> "tuple[Task, Sequence[Candidate]]":
+    """The task and the texts of a dataset; no text is degraded where only originals are asked for."""
+    from dhp.content.own_task import with_metrics
+    from dhp.core.records import ORIGINAL
+    from dhp.perturb.choice import found_datasets
+    from dhp.perturb.perturbed_dataset import original_of
+
+    if variant == ORIGINAL and not texts.perturbed:
+        (first, *_), _ = found_datasets(dataset, choice, texts.seed)
+        task = with_metrics(first.task, metrics)
+        return task, [original_of(example, task) for example in first.examples]
+    from dhp.llm.settings import ModelSettings
+    from dhp.perturb.build import build_texts
+
+    settings = ModelSettings()
+    part, *_ = build_texts(dataset, choice, texts.seed, settings, settings.context(), dry=True)
+    part = part.judged_by(metrics)
+    return part.dataset.task, part.candidates()
 
 
 def _show_pairwise(

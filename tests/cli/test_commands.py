@@ -173,9 +173,9 @@ def test_own_file_perturber_and_suite(dhp: Run, tmp_path: Path) -> None:
     added = dhp(*base, "--task", "summarization")
     assert added.code == 0
     assert re.search(r"shout +\d", added.out)
-    assert "random_typos.minor" in added.out
+    assert "typos, minor" in added.out
     assert "weights:uniform" in added.out
-    assert "reordering.minor: not applicable to 7 of 7 examples" in added.out
+    assert "reordered sentences, minor: not applicable to 7 of 7 examples" in added.out
     use = "{level: word, method: rule}"
     (tmp_path / "s.yaml").write_text(
         f"suite: s\ntask: summarization\nsource: own\nperturbers: {{shout: {use}}}\n"
@@ -260,3 +260,12 @@ def test_a_dataset_that_no_variant_applies_to_does_not_stop_the_others(dhp: Run,
 
 def test_version(dhp: Run) -> None:
     assert dhp("--version").out.startswith("dhp 0.")
+
+
+def test_controls_are_offered_where_they_were_not_run(dhp: Run) -> None:
+    given = ("benchmark", "--model", "baseline/random", "--dataset", "mini/story_cloze", "--n", "2", "--out")
+    said = "--controls adds them"
+    assert said in dhp(*given, "a").out
+    assert said not in dhp(*given, "b", "--controls").out
+    program = dhp(*given, "c", "--json")
+    assert said not in program.out + program.err
