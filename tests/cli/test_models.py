@@ -258,11 +258,11 @@ def test_protocols_are_listed_and_shown_with_their_exact_prompts(dhp: Run) -> No
 
 def test_a_fault_of_ours_is_one_line_unless_debugged(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dhp.perturb.build.build_texts", lambda *a, **k: 1 / 0)
-    done = dhp("protocols", "show", "dhp")
+    done = dhp("perturb", "--show", "1")
     assert done.code == 70
     said = "internal error, ZeroDivisionError: division by zero"
     assert done.err == f"dhp: {said}; run it again with --debug to see where\n"
-    assert "Traceback" in dhp("protocols", "show", "dhp", "--debug").err
+    assert "Traceback" in dhp("perturb", "--show", "1", "--debug").err
 
 
 def test_an_empty_address_is_not_that_of_openai(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
