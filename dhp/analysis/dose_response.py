@@ -1,7 +1,7 @@
 """From ratings of many doses to dose-response: D by dose, the dose at which D passes 1, and T75."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -15,7 +15,7 @@ from dhp.core.records import Example, parse_variant
 from dhp.core.seeding import key_digest
 from dhp.stats.design import Design
 from dhp.stats.dose_response import dose_tests, threshold, threshold_interval
-from dhp.stats.psychometric import T75, psychometric
+from dhp.stats.psychometric import T75, curve, psychometric
 
 COMBINED = "combined"
 _FEWEST_DOSES = 2
@@ -47,6 +47,14 @@ def with_length(curves: Iterable[DoseResponse], examples: Iterable[Example]) -> 
     """The curves with the median length of the originals."""
     length = round(median(len(e.output) for e in examples))
     return tuple(replace(curve, characters=length) for curve in curves)
+
+
+def fitted_detection(found: DoseResponse, doses: Sequence[float]) -> list[float] | None:
+    """Detection at these doses, above 0, by the fitted psychometric curve; None where no T75 was found."""
+    if found.t75 is None or not found.t75.value or found.power is None or found.lapse is None:
+        return None
+    guess = 0.5 if found.guess is None else found.guess
+    return [float(d) for d in curve(doses, found.t75.value, found.power, found.lapse, guess)]
 
 
 def _dose_response(

@@ -1,4 +1,4 @@
-"""The charts of a result: D by variant, scores before and after, dose-response curves."""
+"""The charts of a result: D by variant, scores before and after."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dhp.analysis.result_parts import DoseResponse, ResponseStyle, VariantResult
+from dhp.analysis.result_parts import ResponseStyle, VariantResult
 from dhp.analysis.results import Result
-from dhp.content.damage import kind_name, variant_name
+from dhp.content.damage import variant_name
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import figure
 
@@ -173,64 +173,3 @@ def _scores(axes: "Axes", style: ResponseStyle, bars: ScoreBars) -> None:
     axes.set_xlim(*bars.ends)
     whole = bars.ends[1] - bars.ends[0] >= _FEWEST_TICKS
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7 if whole else 4, integer=whole))
-
-
-def curves_chart(curves: Sequence[DoseResponse]) -> "Markup":
-    """D by dose, a panel for each perturber; where D of all metrics passes 1, with its interval."""
-    columns = min(len(curves), 2)
-    lines = math.ceil(len(curves) / columns)
-
-    def draw(page: "Figure") -> None:
-        every = page.subplots(lines, columns, squeeze=False, sharey=True).ravel()
-        for axes, curve in zip(every, curves, strict=False):
-            _curve(axes, curve)
-        for place, axes in enumerate(every):
-            axes.set_visible(place < len(curves))
-            if place % columns == 0:
-                axes.set_ylabel("D")
-        handles, labels = every[0].get_legend_handles_labels()
-        page.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 5), frameon=False)
-
-    said = "; ".join(
-        f"{kind_name(c.perturber)}: " + ", ".join(f"dose {k} D {figure(d)}" for k, d in _combined(c))
-        for c in curves
-    )
-    return drawn(
-        draw, _WIDTH if columns > 1 else 5.4, 2.7 * lines + 0.4, f"D by dose, a line for each metric: {said}."
-    )
-
-
-def _combined(curve: DoseResponse) -> list[tuple[int, float | None]]:
-    line = next(reversed(curve.lines.values()))
-    return list(zip(curve.doses, line.d, strict=True))
-
-
-def _curve(axes: "Axes", curve: DoseResponse) -> None:
-    metrics = [name for name in curve.lines if name != "combined"]
-    for place, name in enumerate(metrics):
-        axes.plot(
-            curve.doses,
-            _drawable(curve.lines[name].d),
-            color=COLOURS["weak"],
-            linestyle=_DASHES[place % len(_DASHES)],
-            linewidth=1.1,
-            label=name,
-        )
-    if both := curve.lines.get("combined"):
-        axes.plot(
-            curve.doses, _drawable(both.d), "o-", color=COLOURS["d"], lw=2, markersize=4, label="combined"
-        )
-        if both.low is not None:
-            end = curve.doses[-1] if both.high is None else both.high
-            axes.axvspan(both.low, end, color=COLOURS["d"], alpha=0.15, linewidth=0)
-    axes.axhline(1, color=COLOURS["ink"], linewidth=1)
-    axes.set_xscale("log" if curve.doses[-1] / curve.doses[0] >= 8 else "linear")
-    axes.set_xticks(curve.doses, [str(dose) for dose in curve.doses])
-    axes.minorticks_off()
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("dose")
-    axes.set_title(kind_name(curve.perturber), fontsize=9.5, color=COLOURS["ink"])
-
-
-def _drawable(values: Sequence[float | None]) -> list[float]:
-    return [math.nan if value is None else value for value in values]

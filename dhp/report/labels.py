@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, VariantResult
+from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, DoseThreshold, VariantResult
 from dhp.analysis.results import Result
 
 STATE_COLOURS = {"noticed": "green", "missed": "red", "undecided": "yellow"}
@@ -84,7 +84,16 @@ def threshold(curve: DoseResponse, line: DoseResponseLine) -> str:
 
 def t75(curve: DoseResponse) -> str:
     """T75 with its interval; `<` and `>` where it lies beyond the doses."""
-    if (found := curve.t75) is None:
+    return _dose(curve.t75, curve)
+
+
+def t75_isotonic(curve: DoseResponse) -> str:
+    """T75 by isotonic regression, as `t75`."""
+    return _dose(curve.t75_isotonic, curve)
+
+
+def _dose(found: DoseThreshold | None, curve: DoseResponse) -> str:
+    if found is None:
         return "–"
 
     def shown(dose: float | None) -> str:

@@ -12,14 +12,16 @@ from dhp.content.catalog import descriptions
 from dhp.core.files import write_whole
 from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import parse_variant
+from dhp.report.curves import detection_chart, discernment_curves, judges_chart
 from dhp.report.explorer import explorer_data
-from dhp.report.figures import curves_chart, discernment_chart, scores_chart
+from dhp.report.figures import discernment_chart, scores_chart
 from dhp.report.labels import state
 from dhp.report.names import judge_name
 from dhp.report.next_steps import BlindSpot, blind_spot_pages, next_steps
 from dhp.report.notes import notes
 from dhp.report.overview import blind_spots, controls, noticed_count, verdict_sentences
 from dhp.report.summary import sentences
+from dhp.report.thresholds import threshold_sentence
 from dhp.report.web import page
 from dhp.runs.reader import Run, RunResult, read_run
 
@@ -60,8 +62,10 @@ class _Section:
 
     @property
     def verdict(self) -> str | None:
-        """What the judge sees and misses on this dataset; None for doses."""
-        return None if self.result.curves or not self.result.variants else verdict_sentences([self.result])[0]
+        """What the judge sees and misses on this dataset, or from which dose on; None without variants."""
+        if self.result.curves:
+            return f"{self.judge}: {threshold_sentence(self.result)}"
+        return verdict_sentences([self.result])[0] if self.result.variants else None
 
     @property
     def noticed(self) -> str:
@@ -116,6 +120,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     """
     manifest = run.manifest
     rated = [result for result in run.results if not result.curves and result.variants]
+    dosed = [f"{judge_name(r)} on {r.dataset}: {threshold_sentence(r)}" for r in run.results if r.curves]
     texts, sections = _texts(run), []
     for place, each in enumerate(run.rated, 1):
         with stage(numbered(progress, place, len(run.rated)), "drawing the charts of the report"):
@@ -127,7 +132,8 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         styles=("report.css", "maps.css", "explorer.css"),
         scripts=("tables.js", "explorer.js"),
         sections=sections,
-        verdicts=verdict_sentences(rated),
+        verdicts=verdict_sentences(rated) + dosed,
+        judges_chart=judges_chart(run.results),
         explorer=pairs,
         prompts=run.prompts,
         manifest=json.dumps(manifest, ensure_ascii=False, indent=1),
@@ -176,9 +182,10 @@ def _section(
         charts={
             "d": discernment_chart(result.variants) if result.variants and not result.curves else None,
             "scores": scores_chart(result) if result.styles else None,
-            "curves": curves_chart(result.curves) if result.curves else None,
+            "detection": detection_chart(result.curves) if any(c.detection for c in result.curves) else None,
+            "curves": discernment_curves(result.curves) if result.curves else None,
         },
-        blind=blind_spot_pages(result, rated.ratings, texts.get(result.dataset, {})),
+        blind=[] if result.curves else blind_spot_pages(result, rated.ratings, texts.get(result.dataset, {})),
         steps=[] if result.curves else next_steps(result),
         damage={name: known.get(name) for name in perturbers},
         repeats=[n for n in columns if any(f.get(n) is not None for f in result.repeats.values())],

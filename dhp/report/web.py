@@ -18,6 +18,8 @@ from dhp.report.labels import (
     percents,
     probe_verdict,
     state,
+    t75,
+    t75_isotonic,
     threshold,
 )
 
@@ -119,6 +121,8 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "sentence": _sentence,
     "share": percent,
     "state": state,
+    "t75": t75,
+    "t75_isotonic": t75_isotonic,
     "threshold": threshold,
     "variant_name": variant_name,
     "verdict": probe_verdict,

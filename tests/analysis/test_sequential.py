@@ -236,9 +236,10 @@ def test_progress_ends_at_what_was_asked() -> None:
         "mock/ideal",
         "mini/story_cloze",
         analysis=dhp.AnalysisConfig(stop_when_resolved=True),
-        progress=lambda what, done, total, cost: shown.append((done, total)),
+        progress=lambda what, done, total, cost: shown.append((what, done, total)),
     )
-    assert shown[-1] == (result.ratings["asked"],) * 2
+    judging = [numbers for what, *numbers in shown if what.startswith("mock/ideal on")]
+    assert judging[-1] == [result.ratings["asked"]] * 2
 
 
 def test_the_order_is_drawn_by_seed_and_dataset() -> None:

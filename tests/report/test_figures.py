@@ -1,11 +1,16 @@
 """Charts of the report: what they draw."""
 
+from dataclasses import replace
+from html import unescape
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.analysis.result_parts import ResponseStyle
+import dhp
+from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, DoseThreshold, ResponseStyle
+from dhp.report.curves import detection_chart, judges_chart
 from dhp.report.figures import score_bars
 from dhp.stats.response_style import spread
 
@@ -40,3 +45,21 @@ def test_whole_scores_keep_a_bar_each_and_continuous_ones_share_twenty() -> None
     binned = score_bars(style(many, many[:15]), (1, 5))
     assert len(binned.places) == 20
     assert binned.originals == pytest.approx([0.05] * 20, abs=0.01), "no bin is empty or counted twice"
+
+
+def curve(t75: float | None, detection: tuple[float, ...]) -> DoseResponse:
+    found = DoseThreshold(t75, 2.0, None)
+    line = DoseResponseLine((0.5, 1.5, 3.0), None, None, None, None, None)
+    lines = {"combined": line}
+    return DoseResponse("random_typos", (1, 4, 16), lines, detection, 0.5, 1.5, 0.02, found, 80, found)
+
+
+def test_curves_of_judges_stand_in_one_chart_with_their_thresholds() -> None:
+    (first,) = dhp.run("mock/ideal", "mini/story_cloze", n=8)
+    seeing = replace(first, model="a", curves=(curve(3.0, (0.55, 0.8, 0.98)),))
+    blind = replace(first, model="b", curves=(curve(None, (0.5, 0.52, 0.5)),))
+    assert judges_chart([seeing]) is None
+    chart = unescape(judges_chart([seeing, blind]) or "")
+    assert "a T75 3 [2, > 16], b T75 > 16" in chart
+    assert all(f">{name}</text>" in chart for name in ("a", "b", "typos"))
+    assert "dose 1 55%, dose 4 80%, dose 16 98%, T75 3 [2, > 16]" in unescape(detection_chart(seeing.curves))

@@ -1,0 +1,199 @@
+"""Charts of runs in doses: psychometric curves with their T75, of one judge and of several, and D by dose."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dhp.analysis.dose_response import fitted_detection
+from dhp.analysis.result_parts import DoseResponse
+from dhp.analysis.results import Result
+from dhp.content.damage import kind_name
+from dhp.report.charts import COLOURS, drawn
+from dhp.report.labels import figure, percent, t75
+from dhp.report.names import judge_name
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH = 8.6  # inches
+_NARROW = 5.4  # of a single panel
+_HEIGHT = 2.7  # of a row of panels
+_POINTS = 120  # of a drawn curve
+_DASHES: Sequence[Any] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
+_MARKS = "os^Dv<>P"
+
+
+def detection_chart(curves: Sequence[DoseResponse]) -> "Markup":
+    """Detection by dose with the fitted curve, a panel for each perturber; T75 with its interval at 75 %."""
+    said = "; ".join(f"{kind_name(c.perturber)}: {_points(c)}, T75 {t75(c)}" for c in curves)
+    panels = [(kind_name(c.perturber), [("detection", c)]) for c in curves]
+    return _panels(panels, f"Detection by dose: {said}.")
+
+
+def judges_chart(results: Sequence[Result]) -> "Markup | None":
+    """The curves of all judges in one chart, a panel for each perturber of a dataset; None for one judge."""
+    panels: dict[tuple[str, str], list[tuple[str, DoseResponse]]] = {}
+    for result in results:
+        for curve in result.curves:
+            panels.setdefault((curve.perturber, result.dataset), []).append((judge_name(result), curve))
+    shown = {place: lines for place, lines in panels.items() if len(lines) > 1}
+    if not shown:
+        return None
+    several = len({dataset for _, dataset in shown}) > 1
+    titled = [
+        (kind_name(perturber) + (f", {dataset}" if several else ""), lines)
+        for (perturber, dataset), lines in shown.items()
+    ]
+    said = "; ".join(
+        f"{title}: " + ", ".join(f"{judge} T75 {t75(curve)}" for judge, curve in lines)
+        for title, lines in titled
+    )
+    return _panels(titled, f"Detection by dose, a line for each judge: {said}.")
+
+
+def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], said: str) -> "Markup":
+    columns = min(len(panels), 2)
+    rows = math.ceil(len(panels) / columns)
+
+    def draw(page: "Figure") -> None:
+        every = page.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+        labels: dict[str, Any] = {}
+        for place, axes in enumerate(every):
+            axes.set_visible(place < len(panels))
+            if place % columns == 0:
+                axes.set_ylabel("detection")
+        for axes, (title, lines) in zip(every, panels, strict=False):
+            for place, (label, curve) in enumerate(lines):
+                _psychometric(axes, curve, place, label)
+            _frame(axes, title, sorted({dose for _, curve in lines for dose in curve.doses}))
+            handles, names = axes.get_legend_handles_labels()
+            labels |= dict(zip(names, handles, strict=True))
+        if len(labels) > 1:
+            # Columns by the longest name, so that the legend keeps within the chart.
+            fit = max(1, int(_WIDTH * 11 / (4 + max(map(len, labels)))))
+            page.legend(
+                labels.values(),
+                labels,
+                loc="outside upper center",
+                ncols=min(len(labels), fit),
+                frameon=False,
+            )
+
+    legend = 0.4 if len(panels[0][1]) > 1 else 0.0
+    return drawn(draw, _WIDTH if columns > 1 else _NARROW, _HEIGHT * rows + legend, said)
+
+
+def _psychometric(axes: "Axes", curve: DoseResponse, place: int, label: str) -> None:
+    colour = COLOURS[("d", "ew", "ink", "weak")[place % 4]]
+    dash, mark = _DASHES[place // 4 % len(_DASHES)], _MARKS[place % len(_MARKS)]
+    axes.plot(
+        curve.doses,
+        _drawable(curve.detection),
+        mark,
+        color=colour,
+        markersize=5,
+        label=label,
+        zorder=3,
+    )
+    at = np.geomspace(curve.doses[0], curve.doses[-1], _POINTS)
+    fitted = fitted_detection(curve, at.tolist())
+    if fitted is None:
+        axes.plot(curve.doses, _drawable(curve.detection), color=colour, linestyle=dash, linewidth=0.8)
+    else:
+        axes.plot(at, fitted, color=colour, linestyle=dash, linewidth=1.6)
+    if curve.t75 is not None and curve.t75.value:
+        low, high = curve.t75.low, curve.t75.high
+        ends = (low or curve.doses[0], curve.doses[-1] if high is None else high)
+        axes.plot(ends, (0.75, 0.75), color=colour, linewidth=4, alpha=0.35, solid_capstyle="butt")
+        axes.plot([curve.t75.value], [0.75], "|", color=colour, markersize=12, markeredgewidth=2)
+
+
+def _frame(axes: "Axes", title: str, doses: Sequence[int]) -> None:
+    axes.axhline(0.5, color=COLOURS["weak"], linewidth=1)
+    axes.axhline(0.75, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
+    axes.set_ylim(min(0.45, axes.get_ylim()[0]), 1.02)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.set_xscale("log" if doses[-1] / doses[0] >= 8 else "linear")
+    shown = doses if len(doses) <= 8 else [dose for dose in doses if dose in _round(doses)]
+    axes.set_xticks(shown, [str(dose) for dose in shown])
+    axes.minorticks_off()
+    axes.set_xlabel("dose")
+    axes.set_title(title, fontsize=9.5, color=COLOURS["ink"])
+
+
+def _round(doses: Sequence[int]) -> set[int]:
+    """Of many doses those that are labelled: each at least half as large again as the last one."""
+    kept = [doses[0]]
+    for dose in doses[1:]:
+        if dose >= 1.5 * kept[-1]:
+            kept.append(dose)
+    return set(kept)
+
+
+def _points(curve: DoseResponse) -> str:
+    return ", ".join(f"dose {k} {percent(d)}" for k, d in zip(curve.doses, curve.detection, strict=False))
+
+
+def discernment_curves(curves: Sequence[DoseResponse]) -> "Markup":
+    """D by dose, a panel for each perturber; where D of all metrics passes 1, with its interval."""
+    columns = min(len(curves), 2)
+    lines = math.ceil(len(curves) / columns)
+
+    def draw(page: "Figure") -> None:
+        every = page.subplots(lines, columns, squeeze=False, sharey=True).ravel()
+        for axes, curve in zip(every, curves, strict=False):
+            _curve(axes, curve)
+        for place, axes in enumerate(every):
+            axes.set_visible(place < len(curves))
+            if place % columns == 0:
+                axes.set_ylabel("D")
+        handles, labels = every[0].get_legend_handles_labels()
+        page.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 5), frameon=False)
+
+    said = "; ".join(
+        f"{kind_name(c.perturber)}: " + ", ".join(f"dose {k} D {figure(d)}" for k, d in _combined(c))
+        for c in curves
+    )
+    return drawn(
+        draw, _WIDTH if columns > 1 else 5.4, 2.7 * lines + 0.4, f"D by dose, a line for each metric: {said}."
+    )
+
+
+def _combined(curve: DoseResponse) -> list[tuple[int, float | None]]:
+    line = next(reversed(curve.lines.values()))
+    return list(zip(curve.doses, line.d, strict=True))
+
+
+def _curve(axes: "Axes", curve: DoseResponse) -> None:
+    metrics = [name for name in curve.lines if name != "combined"]
+    for place, name in enumerate(metrics):
+        axes.plot(
+            curve.doses,
+            _drawable(curve.lines[name].d),
+            color=COLOURS["weak"],
+            linestyle=_DASHES[place % len(_DASHES)],
+            linewidth=1.1,
+            label=name,
+        )
+    if both := curve.lines.get("combined"):
+        axes.plot(
+            curve.doses, _drawable(both.d), "o-", color=COLOURS["d"], lw=2, markersize=4, label="combined"
+        )
+        if both.low is not None:
+            end = curve.doses[-1] if both.high is None else both.high
+            axes.axvspan(both.low, end, color=COLOURS["d"], alpha=0.15, linewidth=0)
+    axes.axhline(1, color=COLOURS["ink"], linewidth=1)
+    axes.set_xscale("log" if curve.doses[-1] / curve.doses[0] >= 8 else "linear")
+    axes.set_xticks(curve.doses, [str(dose) for dose in curve.doses])
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("dose")
+    axes.set_title(kind_name(curve.perturber), fontsize=9.5, color=COLOURS["ink"])
+
+
+def _drawable(values: Sequence[float | None]) -> list[float]:
+    return [math.nan if value is None else value for value in values]
