@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dhp.content.damage import variant_name
 from dhp.core.text import printable
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _lines(found: "Jury") -> list[str]:
     else:
         lines.append(f"smallest jury: {_member(found.chosen)}")
     if found.blind_spots:
-        lines.append(f"no judge alone detects: {', '.join(found.blind_spots)}")
+        lines.append(f"no judge alone detects: {'; '.join(map(variant_name, found.blind_spots))}")
     for place, gain in enumerate(found.gains):
         what = "alone has a lowest detection of" if place == 0 else "adds to the lowest detection"
         points, low, high = (f"{100 * x:.0f}" for x in (gain.gain, gain.low, gain.high))
@@ -71,7 +72,7 @@ def _member(member: "JuryMember") -> str:
     said = " + ".join(member.judges)
     if defined:
         worst = min(defined, key=defined.__getitem__)
-        said += f": lowest detection {defined[worst]:.0%} ({worst})"
+        said += f": lowest detection {defined[worst]:.0%} ({variant_name(worst)})"
     alarms = [x for x in member.false_alarms.values() if x is not None]
     if alarms:
         said += f", false alarms {max(0.0, *alarms):.0%}"

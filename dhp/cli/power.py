@@ -114,6 +114,7 @@ def _print(found: "list[PowerAnalysis]") -> None:
 
 
 def _table(found: "PowerAnalysis") -> "Table":
+    from dhp.content.damage import variant_name
     from dhp.report.labels import figure
     from dhp.report.tables import plain_table
 
@@ -126,7 +127,8 @@ def _table(found: "PowerAnalysis") -> "Table":
     for row in found.variants:
         seen = [figure(row.d)] if pilot else []
         needed = (_needed(each, row, found.limit) for each in (row.n_80, row.n_90))
-        table.add_row(printable(row.variant), *seen, figure(row.effect), _miss(row), *needed)
+        name = variant_name(row.variant) if pilot else printable(row.variant)
+        table.add_row(name, *seen, figure(row.effect), _miss(row), *needed)
     return table
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dhp.analysis.results import Result, Results
+from dhp.content.damage import variant_name
 from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, check_allowed, differences, same_judge
@@ -140,7 +141,8 @@ def _broken(result: Result, gate: Gate) -> Iterator[str]:
         if least is None:
             continue
         d: float | None = getattr(result, figure)
-        of = f" of {result.d_min_variant}" if figure == "d_min" and d is not None else ""
+        worst = result.d_min_variant if figure == "d_min" and d is not None else None
+        of = f" ({variant_name(worst)})" if worst else ""
         if d is None or d < least:
             below = "is undefined" if d is None else f"= {d:.4g}{of} is below {least:g}"
             yield f"{_name(result)}: {_SHOWN[figure]} {below}"
@@ -244,7 +246,8 @@ def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], N
         for judge in (mine, theirs)
     ]
     rng = np.random.default_rng(int.from_bytes(key_digest(new.ratings.digest, old.ratings.digest, "gate")))
-    return ["detection", *levels], noninferiority(figures[0], figures[1], margin, rng, clusters)
+    names = ["detection", *map(variant_name, levels)]
+    return names, noninferiority(figures[0], figures[1], margin, rng, clusters)
 
 
 def _held(results: Results, gate: Gate) -> Iterator[str]:

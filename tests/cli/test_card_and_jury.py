@@ -22,7 +22,7 @@ def runs(dhp: Run) -> tuple[str, str]:
 def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str, str]) -> None:
     done = dhp("card", "one")
     assert done.code == 0, done.err
-    assert "mock/ideal: Notices" in done.out
+    assert "mock/ideal: sees missing letters" in done.out
     assert json.loads(Path("one/card.json").read_text("utf-8"))[0]["judge"] == "mock/ideal"
     assert dhp("card", "one", "--out", "apart").code == 0
     for name in ("card.html", "card.md", "card.json"):

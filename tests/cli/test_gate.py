@@ -71,7 +71,7 @@ def test_one_figure_below_fails_and_is_named(dhp: Run, tmp_path: Path, results: 
     assert results[1].d_min > 1 > results[0].d_min
     done = dhp("gate", "r", "--min-d-min", "1", "--min-d-avg", "1")
     assert (done.code, done.err) == (1, "")
-    named = f"{SUMMARIES}, mock/ideal?random_typos=0: D_min = {results[0].d_min:.4g} of random_typos.minor"
+    named = f"{SUMMARIES}, mock/ideal?random_typos=0: D_min = {results[0].d_min:.4g} (typos, minor)"
     assert done.out == f"not met: {named} is below 1\n"
     assert dhp("gate", "r", "--min-d-avg", "1").code == 0
 

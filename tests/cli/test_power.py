@@ -1,8 +1,11 @@
 """`dhp power`: what it prints, and what it refuses."""
 
 import json
+import re
 
 import pytest
+
+from dhp.content.damage import variant_name
 
 from .conftest import Run
 
@@ -64,7 +67,7 @@ def test_a_pilot_run(dhp: Run) -> None:
         "pilot: mock/noisy on mini/story_cloze, pilot of 30 examples that stand for all others"
         in " ".join(done.out.split())
     )
-    assert "random_typos" in done.out
+    assert "typos" in done.out
     assert "at 30" in done.out
     assert "not noticed" not in done.out
 
@@ -78,10 +81,9 @@ def test_the_effect_of_a_blind_judge_may_be_chance(dhp: Run, monkeypatch: pytest
     place = lines.index("variants with D < 1 were not noticed in the pilot: their effect may be chance")
     start = next(k for k, line in enumerate(lines) if line.startswith("variant "))
     assert lines[start].split()[:3] == ["variant", "D", "effect"]
-    rows = [line.split() for line in lines[start + 1 : place]]
-    assert all(7 <= len(cells) <= 9 for cells in rows), "each on one line"
+    rows = [re.split(r"\s{2,}", line.strip()) for line in lines[start + 1 : place]]
     (found,) = json.loads(dhp("power", "pilot", "--simulate", "50", "--json").out)
-    assert [cells[0] for cells in rows] == [v["variant"] for v in found["variants"]]
+    assert [cells[0] for cells in rows] == [variant_name(v["variant"]) for v in found["variants"]]
     assert [float(cells[1]) for cells in rows] == pytest.approx(
         [v["d"] for v in found["variants"]], abs=0.005
     )
@@ -91,8 +93,8 @@ def test_an_undefined_d_is_a_dash_and_no_doubt(dhp: Run) -> None:
     model = "mock/noisy?unparsable=1"
     assert dhp("benchmark", "--model", model, "--dataset", "mini/story_cloze", "--out", "mute").code == 0
     done = dhp("power", "mute")
-    (row,) = (line.split() for line in done.out.splitlines() if line.startswith("random_typos"))
-    assert row == ["random_typos", "–", "–", "–", "–", "–"]
+    (row,) = (line.split() for line in done.out.splitlines() if line.startswith("typos"))
+    assert row == ["typos", "–", "–", "–", "–", "–"]
     assert "not noticed" not in done.out
 
 
