@@ -139,7 +139,8 @@ class Store:
                 )
                 connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # a full disk ends it by itself
+                    connection.execute("ROLLBACK")
                 raise
 
     def models(self) -> list[tuple[str, str]]:

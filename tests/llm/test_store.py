@@ -1,6 +1,7 @@
 """Replies that are stored once and never lost."""
 
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -122,6 +123,23 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     writers = [subprocess.Popen([*command, name, "400"], stdout=subprocess.DEVNULL) for name in "ab"]
     assert [writer.wait() for writer in writers] == [0, 0]
     assert there(Store(path), "a", 400) == there(Store(path), "b", 400) == 400
+
+
+FULL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # as on a full disk: an error in place of a signal
+resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+"""
+
+
+def test_a_full_disk_is_named_and_keeps_what_was_acknowledged(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    command = [sys.executable, "-c", FULL + WRITER, str(path), "a", "1000000"]
+    writer = subprocess.run(command, capture_output=True, text=True)
+    written = len(writer.stdout.split())
+    assert 0 < written == there(Store(path), "a", written)
+    last = writer.stderr.splitlines()[-1]
+    assert re.search(rf"InputError: store {path}: .*(disk|full).*; choose another folder", last), last
 
 
 def test_a_kill_loses_no_acknowledged_row(tmp_path: Path) -> None:
