@@ -34,6 +34,8 @@ _LATER = frozenset(
     )
 )
 """Fields that files of version 1 lack, or fill for some variants only."""
+_OF_TEXTS = frozenset(("characters",))
+"""Fields that follow from the texts, which a result is not sent with."""
 _BY_COLUMN = {"failures": "raw", "rules": "rule", "missing_mass": "missing_mass"}
 """Fields that follow from a column of the ratings that need not be there."""
 _UNKNOWN = "unknown"
@@ -113,7 +115,7 @@ def check_figures(
         For runs of one's own: weights are taken as the result states them, and its suite may be any.
     """
     computed = _computed(entry, weights, quick=quick)
-    here, there = entry.result.to_dict(), computed.to_dict()
+    here, there = (_without(each.to_dict(), _OF_TEXTS) for each in (entry.result, computed))
     fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
     if entry.result.detection is None:
         there = _without(there, _LATER)

@@ -53,7 +53,7 @@ def test_a_run_is_made_and_held_against_limits(tmp_path: Path, step: Any) -> Non
     fallen = step("Gate", run="r", min_d_min="9")
     assert (fallen.returncode, fallen.stdout.startswith("not met: mini/story_cloze")) == (1, True)
     summary = (tmp_path / "summary").read_text()
-    assert "| random_typos" in summary
+    assert "| typos" in summary
     assert summary.count("**dhp gate**: ") == 2
     assert (tmp_path / "output").read_text().startswith("line=met: ")
     assert step("Gate", run="r").returncode == 2, "without a condition"

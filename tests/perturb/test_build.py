@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -207,7 +208,8 @@ def test_a_table_of_ratings_gives_the_same_results(tmp_path: Path) -> None:
     dosed = dhp.run("mock/noisy", "mini/summeval", doses=DOSES, out=tmp_path / "doses")
     table = dhp.analyze(tmp_path / "doses" / "ratings.parquet", suite="summeval")
     assert [c.lines["combined"].d for c in table.curves] == [c.lines["combined"].d for c in dosed.curves]
-    assert table.curves == dosed.curves
+    assert all(c.characters for c in dosed.curves)
+    assert table.curves == tuple(replace(c, characters=None) for c in dosed.curves)
     shuffled = pd.read_parquet(tmp_path / "doses" / "ratings.parquet").sample(frac=1, random_state=1)
     again = {c.perturber: c for c in dhp.analyze(shuffled, suite="summeval").curves}
     for curve in dosed.curves:

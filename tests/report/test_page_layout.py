@@ -81,6 +81,7 @@ def test_print_shows_all_folds_of_the_results_and_cuts_no_table(page: Path, tmp_
     async def act(found: Page) -> None:
         await sized(found, 794)  # A4 at 96 dots an inch
         await found.call("Emulation.setEmulatedMedia", media="print")
+        await found.run("document.body.offsetHeight")  # visibility is told of the last layout
         hidden: Sequence[str] = await found.run(HIDDEN)
         assert hidden == []
         assert await found.run(SIDES) == []

@@ -46,7 +46,7 @@ _STEP = (
     r"(?:read|look|check|compare|mark|find|take|go|consider|give|identify|note|list|determine|assess|evaluate"
     r"|judge|rate|score|assign|examine|review|analy[sz]e|count|ask|decide|write|highlight|verify|focus|think|start"
     r"|begin|choose|select|pay|locate|underline|summari[sz]e|watch|see) "
-    r"|(?:阅|通|重)?读|不看|寻找|接着|根据|站在|为每|如果|若|凡|先|再|最后|逐|核对|检查|标出|考虑|留意|对照|把|在|从|单独|打分|给出|比较|判断|评估|找|记|列|注意|确认|思考|分析|理解)"
+    r"|(?:阅|通|重)?读|不看|寻找|接着|根据|站在|为每|如果|若|凡|先|再|最后|逐|核对|查看|检查|标出|考虑|留意|对照|把|在|从|单独|打分|给出|比较|判断|评估|找|记|列|注意|确认|思考|分析|理解)"
 )
 _OPENING_MARK = re.compile(
     r"\A\s?(?:⟦\d{1,3}⟧[.)、] ?(?:(?=[^\W\d_][^\n:⟦⟧.!?]{0,60}: ?⟦)|(?=[^.!\n⟦]{1,200}\?)"
