@@ -44,7 +44,7 @@ def test_a_blind_judge_fails_with_the_line_of_the_gate(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert "2 failed, 2 passed" in done.stdout, done.stdout + done.stderr
     blind = "mini/summeval, python:test_judge:blind"
-    assert f"not met: {blind}: D_min = 0 of random_deletions.minor is below 1" in done.stdout
+    assert f"not met: {blind}: D_min = 0 (missing letters, minor) is below 1" in done.stdout
     assert f"not met: {blind}: detection 50.0 % is below 90 %" in done.stdout
     assert "Traceback" not in done.stdout
 
