@@ -40,6 +40,7 @@ def test_every_detection_has_its_interval(folder: Path) -> None:
     assert found["min_variant"] in {row["variant"] for row in result["variants"]}
 
 
+@pytest.mark.slow
 def test_the_same_table_in_any_order_gives_the_same_intervals(folder: Path) -> None:
     table = pd.read_parquet(folder / "ratings.parquet")
     one = dhp.analyze(table, suite="summeval")

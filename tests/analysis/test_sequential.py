@@ -205,6 +205,7 @@ def test_controls_and_attacks_get_all_examples_and_one_analysis() -> None:
     assert (stopping.controls, stopping.attacks) == (plain.controls, plain.attacks)
 
 
+@pytest.mark.slow
 def test_clusters_count_at_each_analysis(tmp_path: Path) -> None:
     data = texts(60)
     pairs = [replace(e, fields={"cluster": str(int(e.id) // 2)}) for e in data.examples]

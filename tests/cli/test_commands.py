@@ -262,6 +262,7 @@ def test_version(dhp: Run) -> None:
     assert dhp("--version").out.startswith("dhp 0.")
 
 
+@pytest.mark.slow
 def test_controls_are_offered_where_they_were_not_run(dhp: Run) -> None:
     given = ("benchmark", "--model", "baseline/random", "--dataset", "mini/story_cloze", "--n", "2", "--out")
     said = "--controls adds them"

@@ -66,6 +66,7 @@ def test_two_tables_of_ratings_are_one(dhp: Run, tables: tuple[str, str], tmp_pa
     assert json.loads(one.out) == json.loads(two.out)
 
 
+@pytest.mark.slow
 def test_runs_beside(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
     ratings, human = tables
     made = dhp(

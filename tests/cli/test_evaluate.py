@@ -80,6 +80,7 @@ def says(prompt: str) -> str | None:
     return "Who can tell?" if "how kindness" in prompt else None
 
 
+@pytest.mark.slow
 def test_two_models_are_evaluated_and_fight_each_order_once(dhp: Run, files: tuple[str, ...]) -> None:
     more = ("--answers", "beta.json", "--battle-prompts", "battle.json", "--out", "out")
     with stub_server("--say", "tests.cli.test_evaluate:says") as url:

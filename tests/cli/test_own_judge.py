@@ -69,6 +69,7 @@ def test_with_a_task_file_at_the_first_try(dhp: Run, server: str, tmp_path: Path
     assert "{" not in shown
 
 
+@pytest.mark.slow
 def test_without_a_task_file_and_with_a_name(dhp: Run, server: str, tmp_path: Path) -> None:
     done = ask(dhp, server, *OWN, "--name", "v2")
     assert done.code == 0, done.err
@@ -81,6 +82,7 @@ def test_without_a_task_file_and_with_a_name(dhp: Run, server: str, tmp_path: Pa
     assert stats(server)["statuses"] == before, "nothing is paid twice"
 
 
+@pytest.mark.slow
 def test_a_scale_on_which_lower_is_better_is_turned_round(dhp: Run, server: str, tmp_path: Path) -> None:
     up, down = (
         json.loads(ask(dhp, server, *OWN[:2], "--scale", ends, *OWN[4:], "--out", out).out)

@@ -202,6 +202,7 @@ def test_one_prompt_of_ones_own_is_enough_and_changes_the_hash(
     assert {p for p in one if one[p] != two[p]} == {"grammatical_errors"}
 
 
+@pytest.mark.slow
 def test_judge_and_perturb_model_may_be_the_same(dhp: Run, follower: str) -> None:
     done = dhp("benchmark", "--model", "openai/writer", *SMALL, *by_model(follower), "--out", "run")
     assert done.code == 0, done.err

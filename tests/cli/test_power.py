@@ -48,6 +48,7 @@ def test_numbers_that_are_none_look_like_none(dhp: Run) -> None:
     assert dhp("power", "--effect", "0.001", "--simulate", "50").out.count("> 5,000") == 2
 
 
+@pytest.mark.slow
 def test_a_pilot_run(dhp: Run) -> None:
     assert (
         dhp(

@@ -44,6 +44,7 @@ def test_a_stage_shows_its_name_where_no_line_was_shown_for_long(
     assert capsys.readouterr().err.splitlines() == ["degrading (3 of 4)"]
 
 
+@pytest.mark.slow
 def test_a_run_tells_all_its_stages(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     dhp.run(

@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from .conftest import Run
 
 
+@pytest.mark.slow
 def test_the_report_of_a_run_is_made_again(dhp: Run) -> None:
     small = ("--dataset", "mini/story_cloze", "--n", 6)
     done = dhp("benchmark", "--model", "mock/noisy", *small, "--out", "run")

@@ -78,6 +78,7 @@ DAMAGE: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_the_same_command_judges_the_frozen_texts(dhp: Run, tmp_path: Path) -> None:
     done = dhp("perturb", *DATASET, "--n", "9", "--controls", "--freeze", "set")
     assert done.code == 0, done.err

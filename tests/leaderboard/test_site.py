@@ -270,6 +270,7 @@ def board(edited: Callable[..., Path]) -> list[Path]:
     return made
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_filters_and_sorting_in_the_browser(runs: Path, edited: Callable[..., Path], tmp_path: Path) -> None:
     write_site(make_tables(read_entries([*board(edited), runs / "good"])), tmp_path / "site")

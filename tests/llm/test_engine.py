@@ -22,6 +22,7 @@ from tests.llm.stub import kill, reset, stats, stub_server
 FAULTS = "429=0.10,500=0.05,drop=0.02,hang=0.02,garbage=0.01"
 
 
+@pytest.mark.slow
 def test_every_request_is_answered_once_in_spite_of_faults(tmp_path: Path) -> None:
     wanted = list(requests(600))
     with stub_server() as url:
@@ -116,6 +117,7 @@ def test_calls_in_flight_at_a_limit_are_waited_for_and_stored(tmp_path: Path) ->
         assert stats(url)["calls"] == 24
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_stops_the_run_and_another_goes_on(tmp_path: Path) -> None:
     path, wanted = tmp_path / "s.sqlite", list(requests(2000))
     with stub_server("--latency", 0.005) as url:

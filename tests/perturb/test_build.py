@@ -63,6 +63,7 @@ def test_one_degree_called_like_a_dose_counts_like_any_other(tmp_path: Path) -> 
     assert result.curves == ()
 
 
+@pytest.mark.slow
 def test_doses_degrade_more_and_more_and_find_the_threshold() -> None:
     result = dhp.run("mock/ideal?sensitivity=0.9", "mini/summeval", doses=DOSES)
     assert variants(result) == [f"{p}.k{k}" for p in ("random_deletions", "random_typos") for k in DOSES]

@@ -290,6 +290,7 @@ def test_filters_and_orders_give_the_pairs_of_the_ratings(run: Run, page: Path, 
     explored(page, tmp_path, act)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_a_pair_is_opened_by_keyboard_and_shows_texts_scores_and_answers(
     run: Run, page: Path, tmp_path: Path
@@ -389,6 +390,7 @@ def test_markup_in_any_name_and_text_shows_as_text(run: Run, tmp_path: Path) -> 
     explored(path, tmp_path / "browser", act)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_more_lines_narrow_screens_and_linked_choices(page: Path, tmp_path: Path) -> None:
     async def act(page: Page) -> None:
@@ -414,6 +416,7 @@ def test_more_lines_narrow_screens_and_linked_choices(page: Path, tmp_path: Path
     explored(page, tmp_path, act)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_a_browser_that_cannot_unpack_says_so(page: Path, tmp_path: Path) -> None:
     old = tmp_path / "old.html"

@@ -377,6 +377,7 @@ def test_markup_stays_text(wicked: Run, pages: dict[str, str]) -> None:
     assert found.count("script") * len(RUNS) == harmless.count("script")
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_it_opens_without_faults_and_runs_no_text(wicked: Run, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
@@ -389,6 +390,7 @@ def test_it_opens_without_faults_and_runs_no_text(wicked: Run, tmp_path: Path) -
     in_browser(path, tmp_path / "browser", look)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_tables_sort_by_keyboard_and_nothing_is_cut_off(pages: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "report.html"

@@ -92,6 +92,7 @@ def test_nothing_readable_is_undefined_and_no_number() -> None:
     assert (figures.n, figures.win_rate.value, figures.d, figures.bias) == (0, None, None, None)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(CHOICES, CHOICES), min_size=1, max_size=30))
 def test_the_other_way_round_the_figures_are_mirrored(both: list[tuple[int | None, int | None]]) -> None:
     one = pair_figures(pair_outcomes(verdicts(*both)))
@@ -119,6 +120,7 @@ def test_a_judge_that_always_says_first() -> None:
     assert (figures.bias.share, figures.bias.toward_first) == (1.0, 1.0)
 
 
+@pytest.mark.slow
 def test_better_systems_win_and_are_stronger() -> None:
     found = fought("mock/ideal?good=0&fair=1&bad=2", "fair", "bad", "good")
     won = {(c.first, c.second): (c.figures.wins, c.figures.losses) for c in found.contests}

@@ -42,6 +42,7 @@ def test_a_better_judge_is_told_apart(runs: Path) -> None:
     assert found.scores["d_avg"].point[1] == pytest.approx(results["d_avg"])
 
 
+@pytest.mark.slow
 def test_equals_cannot_be_told_apart(runs: Path) -> None:
     (found,) = compare_runs([runs / "good", runs / "twin"])
     for comparison in found.scores.values():
@@ -225,6 +226,7 @@ def test_a_dataset_of_one_judge_is_left_out_and_named(
     assert found.dataset == "mini/story_cloze"
 
 
+@pytest.mark.slow
 def test_runs_of_different_size_compare_by_the_smaller_one(tmp_path: Path) -> None:
     for name, model, n in (("few", "mock/harsh", 8), ("same", "mock/noisy", 8), ("more", "mock/noisy", 14)):
         dhp.run(model, "mini/story_cloze", n=n, out=tmp_path / name)

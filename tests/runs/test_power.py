@@ -157,6 +157,7 @@ def test_a_metric_without_a_pair_leaves_power_undefined(tmp_path: Path) -> None:
     assert found.variants[0].miss is not None
 
 
+@pytest.mark.slow
 def test_an_effect_that_is_none_is_never_enough() -> None:
     for size in (0.0, -0.4):
         (found,) = power_of_effect(size, Question(runs=200)).variants

@@ -55,6 +55,7 @@ def suite(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dose", [6, 23])
 def test_it_asks_where_the_threshold_is(suite: str, tmp_path: Path, dose: int) -> None:
     judge = Sees(dose)

@@ -242,6 +242,7 @@ def test_d_at_the_size_at_hand_is_the_point() -> None:
     assert found.d_avg == pytest.approx(bootstrap(Design.of(x, LEVELS), rng(), resamples=1).point.d_avg)
 
 
+@pytest.mark.slow
 def test_d_at_a_standard_size_brings_sizes_together() -> None:
     small, large = scores(60, seed=2), scores(600, seed=3)
     up, down = (

@@ -167,6 +167,7 @@ grids = st.one_of(
 ).filter(any)
 
 
+@pytest.mark.slow
 @given(grids)
 @settings(max_examples=150)
 def test_resampled_tails_agree_with_the_exact_test(differences: list[int]) -> None:

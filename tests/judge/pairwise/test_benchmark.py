@@ -97,6 +97,7 @@ def prefers_whole_words(prompt: str) -> str:
     return "A" if (one, first) > (two, second) else "B"
 
 
+@pytest.mark.slow
 def test_by_metric_and_beside_pointwise(command: Run) -> None:
     more = ("--model", "mock/noisy", "--protocol", "dhp", "--protocol", "choose", "--metric", "coherence")
     done = command("benchmark", "--dataset", "mini/story_cloze", *more, "--out", "x")
