@@ -11,8 +11,7 @@ from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
 from dhp.analysis.dose_response import with_length
 from dhp.analysis.ratings import split_ratings
-from dhp.analysis.result_parts import VariantResult
-from dhp.analysis.results import Result, Results
+from dhp.analysis.results import Result, Results, without_absent
 from dhp.content.own_task import with_metrics
 from dhp.core.errors import InputError
 from dhp.core.pair_spec import Protocols
@@ -356,7 +355,8 @@ def _judged(
             signature=_signature(part, ratings.size, config, judge),
             scales={m.name: m.scale for m in part.dataset.task.metrics},
         )
-    result = replace(_without_absent(result, part), warnings=(*part.dataset.notes, *result.warnings))
+    made = without_absent(result, {text.variant for text in part.texts if text.text is None})
+    result = replace(made, warnings=(*part.dataset.notes, *result.warnings))
     if result.curves:
         result = replace(result, curves=with_length(result.curves, part.dataset.examples))
     if judge.pairwise:
@@ -366,16 +366,6 @@ def _judged(
         cost = usage.cost(judge.cached_model.context.budget.prices)
         result = replace(result, usage=usage.lasting, cost=cost)
     return frame, result
-
-
-def _without_absent(result: Result, part: PerturbedDataset) -> Result:
-    """Not applicable is a text that could not be made; a published pair that does not exist is none."""
-    tried = {text.variant for text in part.texts if text.text is None}
-
-    def counted(rows: tuple[VariantResult, ...]) -> tuple[VariantResult, ...]:
-        return tuple(row if row.variant in tried else replace(row, not_applicable=0) for row in rows)
-
-    return replace(result, variants=counted(result.variants), controls=counted(result.controls))
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
