@@ -1,15 +1,22 @@
 """Plant faults in the code that computes figures and reads answers, and count those that the tests catch.
 
-    pip install cosmic-ray && python scripts/plant_faults.py --mutants 200
+    pip install cosmic-ray coverage && python -P scripts/plant_faults.py --mutants 200
+
+(`-P`, so that coverage is the package and not scripts/coverage.py.)
 
 Faults are those of cosmic-ray: another operator, comparison, number or boolean, a loop that does not run.
-They are drawn by place, so that a line with many operators counts once. Annotations are left out. Works on a
-copy; prints each fault that no test of TESTS noticed, and the share that was noticed.
+They are drawn by place, so that a line with many operators counts once. Annotations and docstrings are left
+out. All tests of TESTS run once to record which of them execute which line. For each fault run those that
+execute its statement, the quickest first; for a statement outside functions, or one that no test executes,
+all tests of its folder; of many, those that end within CPU_SECONDS. Works on copies; prints each fault that
+no test noticed, and the share that was. Slow tests are left out; hypothesis draws the same examples.
 """
 
 import argparse
 import ast
+import functools
 import os
+import queue
 import random
 import shutil
 import subprocess
@@ -17,12 +24,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import accumulate
+from multiprocessing import get_context
 from pathlib import Path
 
+import pytest
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
+from coverage import Coverage
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = {
@@ -31,6 +43,10 @@ TESTS = {
     "dhp/judge/extraction": ["tests/judge/extraction"],
     "dhp/llm/store.py": ["tests/llm/test_store.py", "tests/test_formats.py"],
 }
+PYTEST = ["-x", "-q", "-o", "addopts=", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist"]
+PYTEST += ["--hypothesis-profile=ci"]
+CPU_SECONDS = 25.0  # as recorded, of the tests of one fault: the quickest run, those beyond are left out
+SECONDS = 300.0  # after which a fault hangs
 ARITHMETIC = "Add_Sub Sub_Add Mul_Div Div_Mul FloorDiv_Mul Mod_Mul Pow_Mul BitAnd_BitOr BitOr_BitAnd"
 COMPARISONS = "Eq_NotEq NotEq_Eq Lt_LtE LtE_Lt Gt_GtE GtE_Gt Lt_GtE Gt_LtE LtE_Gt GtE_Lt Is_IsNot IsNot_Is"
 OTHERS = "AddNot ReplaceTrueWithFalse ReplaceFalseWithTrue ReplaceAndWithOr ReplaceOrWithAnd NumberReplacer"
@@ -61,11 +77,12 @@ class Fault:
         return str(changed)
 
 
-def annotations(source: str) -> list[tuple[Position, Position]]:
-    """From where to where the annotations go."""
+def left_out(source: str) -> list[tuple[Position, Position]]:
+    """From where to where annotations and docstrings go."""
     found = []
     for node in ast.walk(ast.parse(source)):
-        for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+        text = node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) else None
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None), text):
             if isinstance(part, ast.expr):
                 end = (part.end_lineno or 0, part.end_col_offset or 0)
                 found.append(((part.lineno, part.col_offset), end))
@@ -75,7 +92,7 @@ def annotations(source: str) -> list[tuple[Position, Position]]:
 def faults(file: Path) -> Iterator[tuple[Position, Fault]]:
     """Every fault of a file, with its place."""
     source = file.read_text(encoding="utf-8")
-    outside = annotations(source)
+    outside = left_out(source)
     nodes = list(ast_nodes(get_ast(source)))
     for name in OPERATORS:
         operator = get_operator(name)()
@@ -100,26 +117,131 @@ def drawn(count: int, seed: int) -> list[Fault]:
     return [rng.choice(by_place[at]) for at in rng.sample(sorted(by_place), min(count, len(by_place)))]
 
 
-def noticed(copy: Path, tests: Sequence[str], seconds: float) -> bool:
+@dataclass(eq=False)  # plugins must have a hash
+class Recorder:
+    """A plugin of pytest: the CPU seconds of each test, and by file and line the tests that execute it."""
+
+    coverage: Coverage
+    seconds: dict[str, float] = field(default_factory=dict)
+    start: float = 0.0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """What fixtures execute may serve all tests of the file; no test finds values kept by another."""
+        self.start = time.process_time()
+        for name, module in list(sys.modules.items()):
+            if name.startswith("dhp."):
+                for value in vars(module).values():
+                    if isinstance(value, functools._lru_cache_wrapper):
+                        value.cache_clear()
+        self.coverage.switch_context(item.nodeid.split("::")[0])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> None:
+        """From here on the lines are those of the test."""
+        self.coverage.switch_context(item.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """What happens between tests belongs to none."""
+        self.coverage.switch_context("")
+        self.seconds[item.nodeid] = time.process_time() - self.start
+
+
+@dataclass(frozen=True)
+class Record:
+    """The tests with their CPU seconds; by file and line the tests (or files of tests) that execute it."""
+
+    seconds: dict[str, float]
+    lines: dict[str, dict[int, list[str]]]
+
+
+def recorded(copy: Path) -> Record:
+    """Run all tests of TESTS in this process, in the copy, and record what executes what."""
+    os.chdir(copy)
+    sys.path.insert(0, str(copy))
+    coverage = Coverage(data_file=None, include=[str(copy / "dhp" / "*")], config_file=False)
+    coverage.set_option("run:core", "ctrace")  # other cores know no contexts
+    recorder = Recorder(coverage)
+    coverage.start()
+    code = pytest.main([*PYTEST, *sorted({test for tests in TESTS.values() for test in tests})], [recorder])
+    coverage.stop()
+    if code:
+        raise SystemExit("a test fails without a fault")
+    data = coverage.get_data()
+    files = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
+    return Record(recorder.seconds, {str(Path(file).relative_to(copy)): by for file, by in files.items()})
+
+
+def statement(source: str, line: int) -> tuple[set[int], bool]:
+    """The lines of the statement at a line (the head of an `if` or `for`), and whether in a function."""
+    lines, inside = {line}, False
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
+            body = getattr(node, "body", None)
+            lines = {line, *range(node.lineno, body[0].lineno if body else (node.end_lineno or 0) + 1)}
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and line >= node.body[0].lineno:
+                inside = True
+    return lines, inside
+
+
+def tests_for(fault: Fault, source: str, record: Record) -> list[str]:
+    """Those that execute the statement, quickest first; outside functions, or if none does, the folder's."""
+    by_line = record.lines.get(fault.file, {})
+    lines, inside = statement(source, fault.line)
+
+    def are_at(test: str, names: set[str]) -> bool:
+        return test in names or test.split("::")[0] in names
+
+    quickest = sorted(record.seconds, key=record.seconds.__getitem__)
+    here = {name for line in lines for name in by_line.get(line, []) if name}
+    if inside and here:
+        return [test for test in quickest if are_at(test, here)]
+    folders = next(tests for target, tests in TESTS.items() if fault.file.startswith(target))
+    of_file = {name for names in by_line.values() for name in names}
+    return sorted(
+        (test for test in quickest if test.startswith(tuple(folders))),
+        key=lambda test: not are_at(test, of_file),
+    )
+
+
+def noticed(copy: Path, tests: Sequence[str]) -> bool:
     """Whether a test fails, or does not end in time."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", *tests]
+    listed = copy / "tests.txt"
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        return (
-            subprocess.run(
-                command, cwd=copy, env=environment, capture_output=True, timeout=seconds
-            ).returncode
-            != 0
-        )
-    except subprocess.TimeoutExpired:
-        return True
+    files = list(dict.fromkeys(test.split("::")[0] for test in tests))
+    for names in (tests, files):
+        listed.write_text("\n".join(names), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", *PYTEST, f"@{listed}"]
+        try:
+            done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return True
+        if done.returncode != pytest.ExitCode.USAGE_ERROR:  # a fault may change the names of cases
+            break
+    return done.returncode != 0
 
 
-def tests_for(file: str) -> list[str]:
-    """The tests of the file's folder, those of its own name first."""
-    tests = next(tests for target, tests in TESTS.items() if file.startswith(target))
-    own = f"{tests[0]}/test_{Path(file).stem}.py"
-    return [own, *tests] if (ROOT / own).exists() else tests
+def tried(fault: Fault, copies: "queue.Queue[Path]", record: Record) -> tuple[bool, str]:
+    """Whether the fault is noticed, and what to print."""
+    copy, start = copies.get(), time.monotonic()
+    file = copy / fault.file
+    source, as_before = file.read_text(encoding="utf-8"), file.stat()
+    changed = fault.planted(source)
+    every = tests_for(fault, source, record)
+    until = accumulate(record.seconds[test] for test in every)
+    tests = [test for test, sum_ in zip(every, until, strict=True) if sum_ <= CPU_SECONDS]
+    file.write_text(changed, encoding="utf-8")
+    found = noticed(copy, tests)
+    file.write_text(source, encoding="utf-8")
+    os.utime(file, ns=(as_before.st_atime_ns, as_before.st_mtime_ns))  # its bytecode counts again
+    copies.put(copy)
+    says = f"{'noticed' if found else 'MISSED '} {time.monotonic() - start:4.0f} s"
+    says += f" {len(tests):4} of {len(every):4} tests  {fault.file}:{fault.line}  {fault.operator}"
+    if not found:
+        pairs = zip(source.splitlines(), changed.splitlines(), strict=False)
+        says += "".join(f"\n     - {a.strip()}\n     + {b.strip()}" for a, b in pairs if a != b)
+    return found, says
 
 
 def main() -> None:
@@ -129,31 +251,26 @@ def main() -> None:
     )
     parser.add_argument("--mutants", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--timeout", type=float, default=600, help="seconds for the tests of one fault")
+    parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     chosen = drawn(options.mutants, options.seed)
     caught = 0
+    copies: queue.Queue[Path] = queue.Queue()
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "copy"
-        left = shutil.ignore_patterns(".git", ".venv", ".mypy_cache", "__pycache__")
-        shutil.copytree(ROOT, copy, ignore=left)
-        for number, fault in enumerate(chosen, 1):
-            file, start = copy / fault.file, time.monotonic()
-            source = file.read_text(encoding="utf-8")
-            changed = fault.planted(source)
-            file.write_text(changed, encoding="utf-8")
-            found = noticed(copy, tests_for(fault.file), options.timeout)
-            file.write_text(source, encoding="utf-8")
-            caught += found
-            says = f"{'noticed' if found else 'MISSED '} {time.monotonic() - start:4.0f} s"
-            print(f"{number:4} {says}  {fault.file}:{fault.line}  {fault.operator}", flush=True)
-            if not found:
-                pairs = zip(source.splitlines(), changed.splitlines(), strict=False)
-                print(
-                    *(f"     - {a.strip()}\n     + {b.strip()}" for a, b in pairs if a != b),
-                    sep="\n",
-                    flush=True,
-                )
+        first = Path(folder) / "0"
+        left = shutil.ignore_patterns(".git", ".venv", ".mypy_cache", ".hypothesis", "__pycache__")
+        shutil.copytree(ROOT, first, ignore=left)
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            record = process.submit(recorded, first).result()
+        copies.put(first)
+        for number in range(1, options.processes):  # with the bytecode of the tests and the package
+            copies.put(shutil.copytree(first, Path(folder) / str(number)))
+        print(f"{len(record.seconds):,} tests, {sum(record.seconds.values()):.0f} CPU seconds", flush=True)
+        with ThreadPoolExecutor(options.processes) as pool:
+            results = pool.map(lambda fault: tried(fault, copies, record), chosen)
+            for number, (found, says) in enumerate(results, 1):
+                caught += found
+                print(f"{number:4} {says}", flush=True)
     print(f"noticed: {caught} of {len(chosen)}, {caught / len(chosen):.1%}")
 
 
