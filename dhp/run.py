@@ -22,7 +22,7 @@ from dhp.core.specs import Metric, Task
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
-from dhp.judge.factory import find_judges
+from dhp.judge.factory import all_computed, find_judges
 from dhp.judge.rate_texts import rate_texts
 from dhp.llm.batch.batch import Batch, Waiting
 from dhp.llm.estimate import Estimate, estimate_requests
@@ -114,7 +114,7 @@ def run(
     judges = find(model, protocol, settings, context, judge_settings=judge_settings)
     check = partial(_check_asked, judges, metrics, resolve := partial(_resolved, analysis))
     _check_folder(folder, judges, seed)
-    choice = with_own_task(dataset, _with_doses(choice, analysis), metrics)
+    choice = with_own_task(dataset, _with_controls(_with_doses(choice, analysis), model), metrics)
     with progress_of(progress) as show:
         made = build_texts(dataset, choice, seed, settings, context, progress=show, check=check)
         parts = [p.judged_by(metrics) for p in made]
@@ -303,6 +303,13 @@ def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) ->
 
 def _with_doses(choice: Choice, analysis: AnalysisConfig) -> Choice:
     return {**choice, "doses": SEARCHED} if analysis.find_threshold and not choice.get("doses") else choice
+
+
+def _with_controls(choice: Choice, model: object) -> Choice:
+    """With controls where none are refused, they cost no call, and no dose response would start at them."""
+    if choice.get("controls") is not None or choice.get("doses") or not all_computed(model):
+        return choice
+    return {**choice, "controls": True}
 
 
 def _resolved(analysis: AnalysisConfig, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:

@@ -22,7 +22,7 @@ def main() -> None:
     """Run, report, take the picture."""
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
-        dhp.run("baseline/surface", "mini/summeval", controls=True, out=run)
+        dhp.run("baseline/surface", "mini/summeval", out=run)
         profile = f"--user-data-dir={folder}/profile"
         command = ["chromium", *FLAGS, profile, f"--screenshot={PICTURE}", (run / "report.html").as_uri()]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL, stdout=sys.stderr, timeout=120)

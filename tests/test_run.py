@@ -34,7 +34,7 @@ def test_result_object() -> None:
     assert result.d_avg > 1
     assert result.d_min == min(v.d for v in result.variants)
     frame = result.to_frame()
-    assert len(frame) == 12 * 4
+    assert len(frame) == (12 + 2) * 4  # controls, too
     assert {"variant", "level", "metric", "p", "n", "effect", "d", "d_ew"} <= set(frame.columns)
 
 

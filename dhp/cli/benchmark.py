@@ -94,6 +94,7 @@ def benchmark(
         )
     output.show(results)
     output.show_both_ways(results)
-    output.offer_controls(there=texts.controls or find_threshold or bool(texts.doses))
+    judged = any(result.controls for result in results)
+    output.offer_controls(there=judged or texts.controls is not None or find_threshold or bool(texts.doses))
     files = sorted(path.name for path in folder.path.iterdir() if not path.name.startswith("."))
     output.say(f"written to {folder.path}: {', '.join(files)}")

@@ -33,7 +33,9 @@ def _read(context: click.Context, _: click.Parameter, given: str | None) -> None
         name = str(key).replace("_", "-")
         if name not in known or name == "config":
             raise InputError(f"--config {given}: unknown option '{key}'; {suggest(name, known)}")
-        defaults[str(known[name].name)] = _value(known[name], value, f"--config {given}: {key}")
+        found_value = _value(known[name], value, f"--config {given}: {key}")
+        off = f"--{name}" in known[name].secondary_opts  # as in --no-controls
+        defaults[str(known[name].name)] = not found_value if off else found_value
     context.default_map = defaults
 
 

@@ -24,7 +24,7 @@ prompt-file: {prompt}                     # {{{{column}}}} or {{column}} takes a
 
 # n: 100                                  # examples; default: all
 # samples: 1                              # answers for each text, averaged
-# controls: true                          # changes that must not lower a score
+# controls: true                          # changes that must not lower a score; they cost calls
 # max-cost: 5                             # with price-in and price-out, per million tokens
 """
 

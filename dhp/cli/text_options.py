@@ -88,7 +88,10 @@ class TextOptions:
         metavar="CODE",
         help="Language of the texts of your own file, e.g. de, where no column language says it.",
     )
-    controls: bool = option("--controls", default=False, help="Add changes that must not lower a score.")
+    controls: bool | None = option(
+        "--controls/--no-controls",
+        help="Add changes that must not lower a score; default: where judges compute, and no call is made.",
+    )
     attacks: bool = option("--attacks", default=False, help="Add changes that must not raise a score.")
     doses: tuple[str, ...] = option(
         "--doses",

@@ -37,8 +37,8 @@ from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
 
 _REPLAY = "replay/"
-_SPREAD = ("baseline/", "metric/", "mock/")
-"""Judges that compute: their texts are shared out among workers."""
+_COMPUTED = ("baseline/", "metric/", "mock/")
+"""Judges that compute their ratings of any text: no call is made, and texts are shared out among workers."""
 _FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate", "json")
 """Answers on the metric's own scale."""
 _FILE_TOKENS = 512
@@ -121,7 +121,7 @@ def find_judges(
             judges += [_comparing(cached_model, each, sent, by_metric=by_metric) for each in pairwise]
         else:
             found = find_judge(given, seed=seed)
-            judges += both([spread(found, context.executor) if given.startswith(_SPREAD) else found])
+            judges += both([spread(found, context.executor) if given.startswith(_COMPUTED) else found])
     _check_judges(judges, judge_settings)
     return judges
 
@@ -249,6 +249,11 @@ def request_builder(
 
 def _known_metrics() -> list[str]:
     return sorted({m for name in task_names() for m in read_task(name).metric_names})
+
+
+def all_computed(model: object) -> bool:
+    """Whether each of these judges computes its ratings of any text, so that more texts cost no call."""
+    return all(isinstance(each, str) and each.startswith(_COMPUTED) for each in _as_list(model))
 
 
 def _as_list(given: object) -> list[Any]:

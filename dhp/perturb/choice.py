@@ -47,8 +47,9 @@ class Choice(TypedDict, total=False):
     """Language of the outputs of a user's file, a code such as `de`, where no field `language` of an example
     and no `output_language` of the task says it. Without any it is known only where one script means one
     language."""
-    controls: bool
-    """Whether to add changes that must not lower a score."""
+    controls: bool | None
+    """Whether to add changes that must not lower a score. By default `run` adds them where all judges compute
+    their ratings (`baseline/`, `metric/`, `mock/`), so that they cost no call, and no doses are asked for."""
     attacks: bool
     """Whether to add changes that must not raise a score."""
     doses: Doses | None

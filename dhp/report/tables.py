@@ -31,7 +31,9 @@ def fits(table: Table, console: Console, spare: int = 0) -> bool:
 
 def probes_table(result: Result) -> Table:
     """What controls and attacks did."""
-    table = plain_table("Controls must not lower a score, attacks must not raise one (two-sided test)")
+    said = ["controls must not lower a score"] * bool(result.controls)
+    said += ["attacks must not raise one (two-sided test)"] * bool(result.attacks)
+    table = plain_table(", ".join(said).capitalize())
     for heading in ("probe", "D", "verdict", "most changed", "effect", "pairs"):
         right = heading in ("D", "effect", "pairs")
         table.add_column(

@@ -114,7 +114,8 @@ def _jury(dataset: str, entries: Sequence[RunResult], floor: float, false_alarms
     names = _names(dataset, entries)
     first = entries[0].result
     damage = [v.variant for v in first.variants]
-    controls = [v.variant for v in first.controls]
+    rated = set.intersection(*({v.variant for v in entry.result.controls} for entry in entries))
+    controls = [v.variant for v in first.controls if v.variant in rated]
     ranks = np.stack([_ranks(entry, [*damage, *controls]) for entry in entries])
     places = list(range(1, len(damage) + 1)), list(range(len(damage) + 1, len(damage) + len(controls) + 1))
     costs = [entry.result.cost for entry in entries]
@@ -156,10 +157,10 @@ def _names(dataset: str, entries: Sequence[RunResult]) -> list[str]:
                 f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
                 f"{other.place}; allowed: runs that agree in it"
             )
-        if set(other.ratings.variants) != set(first.ratings.variants):
+        if {v.variant for v in other.result.variants} != {v.variant for v in first.result.variants}:
             raise InputError(
                 f"dataset '{dataset}': {other.place} rated other variants than {first.place}; "
-                "allowed: the same, controls and attacks too"
+                "allowed: the same"
             )
     models = [e.result.model for e in entries]
     names = [

@@ -42,7 +42,7 @@ def test_benchmark_prints_a_table_and_writes_the_run_folder(dhp: Run, tmp_path: 
     assert files == {"manifest.json", "results.json", "report.html", *tables}
     result = json.loads((folder / "results.json").read_text())
     assert (result["schema"], result["n"], result["model"]) == ("dhp.results/2", 8, "baseline/surface")
-    assert result["ratings"]["asked"] == result["ratings"]["scored"] == 8 * 7 * 3
+    assert result["ratings"]["asked"] == result["ratings"]["scored"] == 8 * 8 * 3
     ratings = pd.read_parquet(folder / "ratings.parquet")
     assert {"example", "variant", "metric", "sample", "score", "status", "model"} <= set(ratings.columns)
 
@@ -262,11 +262,22 @@ def test_version(dhp: Run) -> None:
     assert dhp("--version").out.startswith("dhp 0.")
 
 
+def test_controls_are_run_where_they_cost_no_call(dhp: Run) -> None:
+    given = ("benchmark", "--dataset", "mini/story_cloze", "--n", "2", "--json", "--model", "mock/blind")
+    controls = json.loads(dhp(*given).out)["controls"]
+    assert [row["variant"] for row in controls] == ["identity", "harmless"]
+    assert json.loads(dhp(*given, "--no-controls").out)["controls"] == []
+    assert json.loads(dhp(*given, "--doses", "1,5").out)["controls"] == []
+
+
 @pytest.mark.slow
-def test_controls_are_offered_where_they_were_not_run(dhp: Run) -> None:
-    given = ("benchmark", "--model", "baseline/random", "--dataset", "mini/story_cloze", "--n", "2", "--out")
+def test_controls_are_offered_where_they_cost_calls(dhp: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def judge(*, outputs):\n    return len(outputs)\n")
+    judge = ("--model", "python:own.py:judge", "--scale", "0..9999")
+    given = ("benchmark", *judge, "--dataset", "mini/story_cloze", "--n", "2", "--out")
     said = "--controls adds them"
     assert said in dhp(*given, "a").out
     assert said not in dhp(*given, "b", "--controls").out
-    program = dhp(*given, "c", "--json")
+    assert said not in dhp(*given, "c", "--no-controls").out
+    program = dhp(*given, "d", "--json")
     assert said not in program.out + program.err

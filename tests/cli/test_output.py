@@ -34,7 +34,7 @@ EVIL = "a|b\\|c*d*_e_<script>x</script>[l](u)`$~\n# h &amp; \x1b[1m"
 
 @pytest.fixture(scope="module")
 def results() -> library.Results:
-    return library.run("baseline/surface", ["mini/story_cloze", "mini/wmt22_deen"], n=8)
+    return library.run("baseline/surface", ["mini/story_cloze", "mini/wmt22_deen"], n=8, controls=False)
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +74,13 @@ def test_csv_holds_every_digit(dhp: Run, tmp_path: Path) -> None:
     done = benchmark(dhp, "--csv")
     rows = list(csv.DictReader(io.StringIO(done.out)))
     (result,) = read_run(tmp_path / "r").results
-    cells = {(v.variant, m): (v, cell) for v in result.variants for m, cell in v.metrics.items()}
-    assert len(rows) == len(cells) == 6 * 3
+    tested = (*result.variants, *result.controls)
+    cells = {(v.variant, m): (v, cell) for v in tested for m, cell in v.metrics.items()}
+    assert len(rows) == len(cells) == (6 + 2) * 3
     for row in rows:
         variant, cell = cells[row["variant"], row["metric"]]
         assert (row["model"], row["dataset"], row["level"]) == (result.model, result.dataset, variant.level)
-        assert float(row["d"]) == variant.d
+        assert row["d"] == "" if variant.d is None else float(row["d"]) == variant.d
         for name in ("p", "effect", "tied", "weight", "share_ew"):
             expected = getattr(cell, name)
             assert row[name] == "" if expected is None else float(row[name]) == expected

@@ -71,7 +71,7 @@ def test_a_judge_that_sees_all_has_no_blind_spot_and_gets_harder_tests(run: Run)
     ("changes", "said"),
     [
         ({"controls_passed": False}, "lowers scores for harmless edits"),
-        ({"controls_passed": None}, "--controls"),
+        ({"controls_passed": None, "controls": ()}, "--controls"),
         ({"ratings": {"asked": 9, "scored": 7}}, "2 of 9 ratings have no score"),
     ],
 )
