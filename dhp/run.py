@@ -162,21 +162,24 @@ def _carry_out(
     identity = _identity(judges, perturbed, configs, seed)
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
+        folder.ratings.clustered = any(p.dataset.clusters for p in perturbed)
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = run_name(identity)
-    judged = []
+    found: list[Result] = []
     for place, (judge, part) in enumerate(own, 1):
         with suppress(Waiting):  # the requests of the other judges belong into the same batch
             config = resolve(part.dataset.task, part.variants)
-            judged.append(_judged(judge, part, config, seed, numbered(progress, place, len(own))))
+            frame, result = _judged(judge, part, config, seed, numbered(progress, place, len(own)))
+            found.append(result)
+            if folder:
+                folder.ratings.add(frame)
     if batch:
         batch.finish()
-    results = Results([result for _, result in judged])
+    results = Results(found)
     if folder:
-        sets = [(p.dataset.name, p.variants, p.texts) for p in perturbed]
         folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
-        folder.write(sets, [frame for frame, _ in judged], results)
+        folder.write([(p.dataset.name, p.variants, p.texts) for p in perturbed], results)
         if shown := [each for part in perturbed for judge in judges for each in _shown(judge, part)]:
             folder.write_prompts(shown)
         for judge in judges:

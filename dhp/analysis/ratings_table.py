@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import read_bytes
+from dhp.core.files import inner_files, read_bytes, reason
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.core.specs import Scale
 from dhp.core.tables import arrow_table, read_table
@@ -24,13 +24,13 @@ _PLACE = "dhp.place"
 
 
 def read_ratings(path: Path) -> "pd.DataFrame":
-    """A ratings table, not yet checked, from a file of any kind that `read_table` takes.
+    """A ratings table, not yet checked, from a file that `read_table` takes or a folder of Parquet parts.
 
     Raises `InputError` with the file, and the row where there is one.
     """
     import pandas as pd
 
-    if path.suffix.lower() == ".parquet" and path.is_file():
+    if path.suffix.lower() == ".parquet" and path.exists():
         frame = _read_parquet(path)
     else:
         rows = read_table(path).rows
@@ -47,16 +47,22 @@ def read_ratings(path: Path) -> "pd.DataFrame":
 
 
 def _read_parquet(path: Path) -> "pd.DataFrame":
-    """Columns as they stand in the file, whatever index pandas noted there."""
-    from pyarrow import types
+    """Columns as they stand in the file, or in the parts of a folder, whatever index pandas noted there."""
+    import pyarrow
 
-    found = arrow_table(str(path), read_bytes(path))
-    for column in found.schema:
-        if types.is_nested(column.type) and found[column.name].null_count < len(found):
-            raise InputError(
-                f"{path}: column '{column.name}' holds a {column.type}; allowed: text or numbers"
-            )
-    frame: pd.DataFrame = found.to_pandas(ignore_metadata=True)
+    parts = inner_files(path, [".parquet"], "parts of a ratings table")
+    tables = [arrow_table(str(part), read_bytes(part)) for part in parts]
+    for part, found in zip(parts, tables, strict=True):
+        for column in found.schema:
+            if pyarrow.types.is_nested(column.type) and found[column.name].null_count < len(found):
+                raise InputError(
+                    f"{part}: column '{column.name}' holds a {column.type}; allowed: text or numbers"
+                )
+    try:
+        whole = tables[0] if len(tables) == 1 else pyarrow.concat_tables(tables, promote_options="default")
+    except pyarrow.ArrowException as e:
+        raise InputError(f"{path}: its parts have different columns ({reason(e)})") from None
+    frame: pd.DataFrame = whole.to_pandas(ignore_metadata=True)
     return frame
 
 

@@ -126,7 +126,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions, batches: 
 
 
 def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
-    from dhp.core.files import write_whole
+    from dhp.core.files import write_lines
     from dhp.perturb.sets.write import write_set
     from dhp.runs.writer import perturbed_lines
 
@@ -135,7 +135,7 @@ def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
     also = f", {without} not applicable" if without else ""
     if output.out is not None:
         lines = perturbed_lines([(p.dataset.name, p.variants, p.texts) for p in made])
-        write_whole(Path(output.out), lambda path: path.write_text(lines, encoding="utf-8"))
+        write_lines(Path(output.out), lines)
         print(f"{count} texts written to {output.out}{also}")
     if output.freeze is not None:
         write_set(Path(output.freeze), [part.as_set_part() for part in made])

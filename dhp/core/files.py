@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -139,3 +139,13 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
             write(new)
     except OSError as e:
         raise InputError(f"{path}: cannot be written ({reason(e)})") from None
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines, which bring their own ends, one after the other; see `write_whole`."""
+
+    def write(new: Path) -> None:
+        with new.open("w", encoding="utf-8") as file:
+            file.writelines(lines)
+
+    write_whole(path, write)

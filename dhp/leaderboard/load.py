@@ -48,7 +48,7 @@ def _read(path: Path) -> list[Entry]:
 
 def _of_run(run: Run) -> list[Entry]:
     entries = _checked(run.results, str(run.folder))
-    if not (run.folder / RATINGS).is_file():
+    if not (run.folder / RATINGS).exists():
         return entries
     made = [Entry(e.place, e.result, r.ratings) for e, r in zip(entries, run.rated, strict=True)]
     for entry in made:

@@ -224,7 +224,7 @@ def _losses(
 def _rated(place: str | Path, result: Result) -> RunResult:
     """A result with its ratings."""
     folder = Path(place).parent if Path(place).is_file() else Path(place)
-    if not (folder / RATINGS).is_file():
+    if not (folder / RATINGS).exists():
         raise InputError(f"{place}: `max_drop` needs the ratings of both runs; allowed: run folders")
     key = (result.model, result.protocol, result.dataset)
     rated = read_run(folder).rated

@@ -6,22 +6,21 @@ import json
 import os
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dhp._version import __version__
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
-from dhp.core.files import write_whole
+from dhp.core.files import write_lines
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
+from dhp.runs.ratings_file import RatingsFile
+from dhp.runs.reader import MANIFEST, RATINGS
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-MANIFEST = "manifest.json"
 _LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
 
 PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
@@ -32,9 +31,8 @@ def run_name(identity: Mapping[str, object]) -> str:
     return text_hash(json.dumps(identity, sort_keys=True))
 
 
-def perturbed_lines(sets: Sequence[PerturbedSet]) -> str:
+def perturbed_lines(sets: Sequence[PerturbedSet]) -> Iterator[str]:
     """JSONL, one line per dataset, variant and example."""
-    lines = []
     for name, variants, texts in sets:
         known = {v.name: v for v in variants}
         for t in texts:
@@ -52,8 +50,7 @@ def perturbed_lines(sets: Sequence[PerturbedSet]) -> str:
                 "text": t.text,
                 "audit": asdict(t.audit) if t.audit else None,
             }
-            lines.append(json.dumps(row, ensure_ascii=False))
-    return "\n".join(lines) + "\n"
+            yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
 class RunFolder:
@@ -133,14 +130,15 @@ class RunFolder:
                 f"`out` {self.path}: holds a different run ({what} differ); choose another folder"
             )
 
-    def write(
-        self, perturbed: Sequence[PerturbedSet], ratings: Sequence["pd.DataFrame"], results: Results
-    ) -> None:
-        """Write texts, ratings and results; each file appears whole or not at all, the results last."""
-        import pandas as pd
+    @cached_property
+    def ratings(self) -> RatingsFile:
+        """Takes the ratings of a run that has claimed the folder."""
+        return RatingsFile(self.path / RATINGS)
 
-        self._text("perturbed.jsonl", perturbed_lines(perturbed))
-        write_whole(self.path / "ratings.parquet", lambda p: pd.concat(ratings).to_parquet(p, index=False))
+    def write(self, perturbed: Sequence[PerturbedSet], results: Results) -> None:
+        """Write texts, ratings and results; each file appears whole or not at all, the results last."""
+        write_lines(self.path / "perturbed.jsonl", perturbed_lines(perturbed))
+        self.ratings.finish()
         self._text("results.json", _json(results.to_dict()))
 
     def write_report(self, page: str) -> None:
@@ -149,12 +147,12 @@ class RunFolder:
 
     def write_examples(self, datasets: Mapping[str, Sequence[Example]]) -> None:
         """Write the undamaged texts with what the writers were given: JSONL, one line per example."""
-        lines = [
-            json.dumps({"dataset": name, **asdict(example)}, ensure_ascii=False)
+        lines = (
+            json.dumps({"dataset": name, **asdict(example)}, ensure_ascii=False) + "\n"
             for name, examples in datasets.items()
             for example in examples
-        ]
-        self._text("examples.jsonl", "\n".join(lines) + "\n")
+        )
+        write_lines(self.path / "examples.jsonl", lines)
 
     def write_prompts(self, prompts: Sequence[Mapping[str, str]]) -> None:
         """Write the prompts by which language models were asked, each for one text of the dataset."""
@@ -173,7 +171,7 @@ class RunFolder:
         )
 
     def _text(self, name: str, content: str) -> None:
-        write_whole(self.path / name, lambda p: p.write_text(content, encoding="utf-8"))
+        write_lines(self.path / name, [content])
 
     def _manifest(self) -> dict[str, Any]:
         return {
