@@ -19,6 +19,7 @@ from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import PROBES, Variant
 from dhp.core.signature import Signature
 from dhp.core.specs import Metric, Task
+from dhp.core.terminal_progress import progress_of
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
@@ -36,7 +37,6 @@ from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.report.page import html_report
-from dhp.report.progress import progress_of
 from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
@@ -236,7 +236,7 @@ def judge_texts(
     settings: ModelSettings = ModelSettings(),
     judge_settings: JudgeSettings = JudgeSettings(),
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = True,
 ) -> "pd.DataFrame":
     """Rate given texts without degrading them.
 
@@ -264,7 +264,8 @@ def judge_texts(
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
     context = settings.context()
     judges = pointwise_only(find(model, protocol, settings, context))
-    frame = rate_texts(judges, given_texts(data), with_metrics(rated_task(data, task), metrics), progress)
+    with progress_of(progress) as show:
+        frame = rate_texts(judges, given_texts(data), with_metrics(rated_task(data, task), metrics), show)
     if context.batch:
         context.batch.finish()
     return frame
@@ -310,9 +311,8 @@ def _with_doses(choice: Choice, analysis: AnalysisConfig) -> Choice:
 
 def _with_controls(choice: Choice, model: object) -> Choice:
     """With controls where none are refused, they cost no call, and no dose response would start at them."""
-    if choice.get("controls") is not None or choice.get("doses") or not all_computed(model):
-        return choice
-    return {**choice, "controls": True}
+    settled = choice.get("controls") is not None or choice.get("doses") or not all_computed(model)
+    return choice if settled else {**choice, "controls": True}
 
 
 def _resolved(analysis: AnalysisConfig, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:

@@ -16,6 +16,7 @@ from dhp.core.files import write_whole
 from dhp.core.pair_spec import PairwiseProtocol
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
+from dhp.core.terminal_progress import progress_shown
 from dhp.core.text import printable
 from dhp.judge.pairwise.factory import find_pairwise_judge
 from dhp.judge.pairwise.prompts import BattlePrompt
@@ -27,7 +28,6 @@ from dhp.llm.settings import ModelSettings
 from dhp.loaders.answers import Answer, check_match, read_answers
 from dhp.loaders.battle_prompt import read_battle_prompt
 from dhp.report.labels import between, figure
-from dhp.report.progress import progress_shown
 from dhp.report.tables import plain_table
 from dhp.runs.battle import Battle, make_pairs, run_battle
 from dhp.runs.pair_figures import PairFigures, Share

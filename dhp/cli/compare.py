@@ -41,11 +41,11 @@ def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: 
 
     Example: dhp compare runs/one runs/two
     """
-    from dhp.report.progress import working_on
+    from dhp.core.terminal_progress import progress_of
     from dhp.runs.compare import compare_runs
 
-    with working_on(f"comparing {len(run)} run{'s' * (len(run) > 1)}"):
-        found = compare_runs(run, allow=allow, resamples=resamples)
+    with progress_of(True) as show:
+        found = compare_runs(run, allow=allow, resamples=resamples, progress=show)
     if json:
         from json import dumps
 

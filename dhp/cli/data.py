@@ -96,9 +96,9 @@ def prepare(name: str, source: str | None, field: tuple[str, ...]) -> None:
     from dhp.cli.text_options import field_map
     from dhp.content.catalog import read_card
     from dhp.core.errors import InputError
+    from dhp.core.terminal_progress import progress_shown
     from dhp.loaders.fetch.prepared import load_prepared
     from dhp.loaders.fetch.prepared import prepare as prepare_data
-    from dhp.report.progress import progress_shown
 
     card, fields = read_card(name), field_map(field)
     if fields and card.pairs is None:

@@ -20,6 +20,7 @@ from dhp.core.files import write_whole
 from dhp.core.records import Candidate, Example, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
+from dhp.core.terminal_progress import progress_shown
 from dhp.core.text import printable, spreadsheet_safe
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
@@ -32,7 +33,6 @@ from dhp.llm.settings import ModelSettings
 from dhp.loaders.answers import check_match, read_answers
 from dhp.loaders.evaluation import CategoryPlan, EvaluationPlan, read_plan
 from dhp.report.labels import between, figure
-from dhp.report.progress import progress_shown
 from dhp.report.tables import plain_table
 from dhp.runs.battle import Battle
 from dhp.runs.evaluation import EvaluatedCell, Evaluation, evaluated_cells

@@ -51,8 +51,8 @@ def judge(
     """
     from dhp.cli.estimates import print_estimates
     from dhp.cli.output import output_console
+    from dhp.core.terminal_progress import progress_shown
     from dhp.loaders.rated import FROM_REFERENCE
-    from dhp.report.progress import progress_shown
     from dhp.run import estimate_texts, judge_texts
 
     target = Path(out)

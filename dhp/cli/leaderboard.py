@@ -36,15 +36,14 @@ def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
 
     Example: dhp leaderboard runs/one runs/two --out site/
     """
+    from dhp.core.terminal_progress import progress_of
     from dhp.leaderboard.load import read_entries
     from dhp.leaderboard.site import write_site
     from dhp.leaderboard.tables import make_tables
-    from dhp.report.progress import working_on
 
-    with working_on("checking and comparing results"):
-        tables = make_tables(read_entries(run), allow)
-    with working_on("writing the pages of the site"):
-        write_site(tables, out)
+    with progress_of(True) as show:
+        tables = make_tables(read_entries(run, show), allow, show)
+        write_site(tables, out, show)
     count = sum(len(table.rows) for table in tables)
     page = f"{out.rstrip('/')}/index.html"
     print(f"{page}: {_number(count, 'result')} in {_number(len(tables), 'table')}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from dhp.analysis.results import Results
-    from dhp.report.progress import Show
+    from dhp.core.terminal_progress import Show
 
 _WIDE = 200  # columns that are enough for every table
 
@@ -63,7 +63,7 @@ class OutputOptions:
             finally:
                 log.setLevel(level)
             return
-        from dhp.report.progress import progress_shown
+        from dhp.core.terminal_progress import progress_shown
 
         with progress_shown(unit) as show:
             yield show

@@ -90,9 +90,9 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions, batches: 
     if not (output.out or output.freeze or output.show or output.dry_run):
         raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
     output.check(texts)
+    from dhp.core.terminal_progress import progress_shown
     from dhp.perturb.build import build_texts
     from dhp.perturb.model_config import perturbing_estimates
-    from dhp.report.progress import progress_shown
 
     settings = models.settings(batches.settings(dry_run=output.dry_run))
     context = settings.context()

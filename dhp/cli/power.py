@@ -13,6 +13,7 @@ from dhp.core.text import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from dhp.core.progress import Progress
     from dhp.runs.power import PowerAnalysis, Question, VariantPower
     from dhp.stats.power import Needed
 
@@ -55,13 +56,13 @@ def power(
 
     Example: dhp power --effect 0.3 --nonzero 0.6
     """
-    from dhp.report.progress import working_on
+    from dhp.core.terminal_progress import progress_of
     from dhp.runs.power import Question
 
     question = Question(n=n, runs=simulate, combination=combination, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "nonzero": nonzero}
-    with working_on(f"simulating {simulate:,} runs"):
-        found = _found(run, effect, model, question, {k: v for k, v in given.items() if v is not None})
+    with progress_of(True) as show:
+        found = _found(run, effect, model, question, {k: v for k, v in given.items() if v is not None}, show)
     if json:
         from json import dumps
 
@@ -76,8 +77,10 @@ def _found(
     model: str | None,
     question: "Question",
     settings: dict[str, int | float],
+    progress: "Progress | None",
 ) -> "list[PowerAnalysis]":
     """The analyses of the one source that is given."""
+    from dhp.core.progress import stage
     from dhp.runs.power import power_of_effect, power_of_mock, power_of_runs
 
     sources = {"RUN...": bool(runs), "--effect": effect is not None, "--model": model is not None}
@@ -90,10 +93,11 @@ def _found(
         where = " or ".join(name for name, options in allowed.items() if surplus[0] in options)
         raise InputError(f"--{surplus[0]}: is not for {source}; allowed: with {where}")
     if effect is not None:
-        return [power_of_effect(effect, question, **settings)]  # type: ignore[arg-type]
+        with stage(progress, f"simulating {question.runs:,} runs"):
+            return [power_of_effect(effect, question, **settings)]  # type: ignore[arg-type]
     if model is not None:
-        return [power_of_mock(model, question, **settings)]  # type: ignore[arg-type]
-    return power_of_runs(runs, question)
+        return [power_of_mock(model, question, progress=progress, **settings)]  # type: ignore[arg-type]
+    return power_of_runs(runs, question, progress)
 
 
 def _print(found: "list[PowerAnalysis]") -> None:

@@ -13,8 +13,8 @@ def report(run: str, out: str | None) -> None:
 
     Example: dhp report runs/one
     """
+    from dhp.core.terminal_progress import progress_shown
     from dhp.report.page import write_report
-    from dhp.report.progress import progress_shown
 
     with progress_shown("done") as show:
         path = write_report(run, out, show)

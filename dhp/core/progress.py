@@ -1,8 +1,10 @@
 """How far something is: the one way in which stages of a run tell it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
+T = TypeVar("T")
 Progress = Callable[[str, int, int, str], None]
 """Called as `progress(what, done, total, cost)`; a `total` of 1 is a stage that only begins and ends."""
 
@@ -23,3 +25,15 @@ def numbered(progress: Progress | None, place: int, of: int) -> Progress | None:
         return progress
     shown = progress
     return lambda what, done, total, cost: shown(f"{what} ({place} of {of})", done, total, cost)
+
+
+def counted(
+    progress: Progress | None, what: str, items: Sequence[T], name: Callable[[T], str] = str
+) -> Iterator[T]:
+    """The items one by one; tells before each how many are done of how many, and which one comes."""
+    for done, item in enumerate(items):
+        if progress:
+            progress(what, done, len(items), name(item))
+        yield item
+    if progress and items:
+        progress(what, len(items), len(items), "")

@@ -1,19 +1,21 @@
 """Results read for a leaderboard, each checked before it stands on one."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
+from dhp.core.progress import Progress, counted
 from dhp.leaderboard.checks import check_figures, fault
 from dhp.leaderboard.entries import Entry, newest
 from dhp.runs.reader import RATINGS, RESULTS, Run, read_results, read_run
 
 
-def read_entries(paths: Iterable[str | Path]) -> list[Entry]:
+def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) -> list[Entry]:
     """The results in run folders, results files and boards (folders of results files).
 
-    Of two results of one judge on the same data the newer is taken, with a warning that says so.
+    Of two results of one judge on the same data the newer is taken, with a warning that says so. `progress`
+    is called as `progress(what, done, total, cost)`.
 
     Raises
     ------
@@ -22,13 +24,14 @@ def read_entries(paths: Iterable[str | Path]) -> list[Entry]:
         figures that are no numbers, and a run's figure that does not follow from the ratings beside it;
         intervals are not computed anew here.
     """
-    entries = [entry for path in paths for entry in _read(Path(path))]
+    shown = counted(progress, "reading and checking results", paths)
+    entries = [entry for path in shown for entry in _read(Path(path), progress)]
     if not entries:
         raise InputError("no run is given; allowed: run folders, results files or folders of them")
     return newest(entries)
 
 
-def _read(path: Path) -> list[Entry]:
+def _read(path: Path, progress: Progress | None) -> list[Entry]:
     if path.is_file():
         return _checked(read_results(path), str(path))
     if (path / RESULTS).is_file():
@@ -43,7 +46,8 @@ def _read(path: Path) -> list[Entry]:
             f"{path}: holds no run ({RESULTS}) and no results files (*.json); {hint}allowed: a run folder, a "
             "results file or a folder of them"
         )
-    return [entry for file in files for entry in _checked(read_results(file), str(file))]
+    shown = counted(progress, f"checking the results in {path}", files)
+    return [entry for file in shown for entry in _checked(read_results(file), str(file))]
 
 
 def _of_run(run: Run) -> list[Entry]:

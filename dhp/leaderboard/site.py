@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from dhp.analysis.results import results_schema
 from dhp.content.damage import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import reason, replacing
+from dhp.core.progress import Progress, counted
+from dhp.core.terminal_progress import progress_of
 from dhp.core.text import printable
 from dhp.leaderboard.chart import bars, sizes
 from dhp.leaderboard.entries import Entry, judge_name, safe_name, score
@@ -40,7 +43,11 @@ _FACETS = ("task", "dataset", "protocol", "provider", "size")
 
 
 def write_leaderboard(
-    runs: Sequence[str | Path], out: str | Path = "site", *, allow: Collection[str] = ()
+    runs: Sequence[str | Path],
+    out: str | Path = "site",
+    *,
+    allow: Collection[str] = (),
+    progress: Progress | bool = True,
 ) -> Path:
     """Write a static site of many runs; returns its first page.
 
@@ -52,17 +59,20 @@ def write_leaderboard(
         Folder of the site.
     allow
         Parts of the signature that may differ within a table: `metrics`; protocols may always.
+    progress
+        True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
 
     Raises
     ------
     InputError
         For a run whose figures do not follow from its ratings.
     """
-    write_site(make_tables(read_entries(runs), allow), out)
+    with progress_of(progress) as show:
+        write_site(make_tables(read_entries(runs, show), allow, show), out, show)
     return Path(out) / "index.html"
 
 
-def write_site(tables: Sequence[Table], out: str | Path) -> None:
+def write_site(tables: Sequence[Table], out: str | Path, progress: Progress | None = None) -> None:
     """Write the site to a folder: whole, in the place of an earlier one, or not at all.
 
     `index.html`, a page for each model and dataset, `compare.html`, `leaderboard.json`, `.csv`, `.md` and
@@ -81,7 +91,7 @@ def write_site(tables: Sequence[Table], out: str | Path) -> None:
         "leaderboard.md": as_markdown(tables),
         "leaderboard.tex": as_latex(tables),
         "schema.json": json.dumps(results_schema(), ensure_ascii=False, indent=1) + "\n",
-        **pages(tables),
+        **pages(tables, progress),
     }
     try:
         with replacing(folder) as new:
@@ -92,7 +102,7 @@ def write_site(tables: Sequence[Table], out: str | Path) -> None:
         raise InputError(f"`out` {out}: cannot be written ({reason(e)})") from None
 
 
-def pages(tables: Sequence[Table]) -> dict[str, str]:
+def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str, str]:
     """The pages by file name."""
     by_dataset: dict[str, list[Table]] = {}
     by_model: dict[str, list[tuple[Table, Row]]] = {}
@@ -114,10 +124,10 @@ def pages(tables: Sequence[Table]) -> dict[str, str]:
             "board_compare.html", "", scripts=["board_compare.js"], data=_embedded(_data(tables))
         ),
     }
-    for dataset, mine in by_dataset.items():
+    for dataset, mine in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):
         charts = [(table, bars(table), sizes(table)) for table in mine]
         made[dataset_file(dataset)] = _page("board_dataset.html", "../", dataset=dataset, tables=charts)
-    for model, own in by_model.items():
+    for model, own in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
         name = judge_name(own[0][1].entry, everyone)
         made[model_file(model)] = _page(
             "board_model.html", "../", model=model, compared=printable(name), results=own, notes=notes

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from dhp.core.errors import InputError
+from dhp.core.progress import Progress, counted
 from dhp.leaderboard.entries import Entry, score
 from dhp.report.labels import group_letters
 from dhp.runs.comparable import check_allowed
@@ -78,11 +79,13 @@ class Table:
         return self.rows[0].entry.result.dataset
 
 
-def make_tables(entries: Sequence[Entry], allow: Collection[str] = ()) -> list[Table]:
+def make_tables(
+    entries: Sequence[Entry], allow: Collection[str] = (), progress: Progress | None = None
+) -> list[Table]:
     """One table for each kind of result, by task and dataset, the fullest of a dataset first.
 
     `allow` names parts of the signature that may differ within a table, beside the protocol; see
-    `dhp.runs.comparable`.
+    `dhp.runs.comparable`. `progress` is called as `progress(what, done, total, cost)`.
     """
     check_allowed(allow)
     kinds: dict[tuple[str, ...], list[Entry]] = {}
@@ -90,7 +93,8 @@ def make_tables(entries: Sequence[Entry], allow: Collection[str] = ()) -> list[T
         kind = tuple(value for part, value in entry.shared.items() if part not in allow)
         names = sorted({m for v in entry.result.variants for m in v.metrics}) if "metrics" in allow else []
         kinds.setdefault((*kind, *names), []).append(entry)
-    tables = [_table(members, allow) for members in kinds.values()]
+    shown = counted(progress, "ranking judges", list(kinds.values()), lambda each: each[0].result.dataset)
+    tables = [_table(members, allow, progress) for members in shown]
     return sorted(tables, key=lambda t: (t.task, t.dataset, -len(t.rows), tuple(t.parts.values())))
 
 
@@ -113,9 +117,9 @@ def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> lis
     ]
 
 
-def _table(entries: Sequence[Entry], allow: Collection[str]) -> Table:
+def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress | None) -> Table:
     there = [e for e in entries if score(e.result, "detection")[0] is not None]
-    rule, ranks, comparison = _ranked(there, allow)
+    rule, ranks, comparison = _ranked(there, allow, progress)
     rows = []
     for entry in entries:
         place = there.index(entry) if entry in there else None
@@ -138,14 +142,14 @@ def _end(entries: Sequence[Entry]) -> float:
 
 
 def _ranked(
-    entries: Sequence[Entry], allow: Collection[str]
+    entries: Sequence[Entry], allow: Collection[str], progress: Progress | None
 ) -> tuple[Rule, list[int], DatasetComparison | None]:
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
     rated = [RunResult(e.place, e.result, e.ratings) for e in entries if e.ratings is not None]
     apart = any(run.ratings.interim is not None or run.result.curves for run in rated)
     paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
     if paired and unpaired(rated) is None:
-        found = _comparison(rated, allow)
+        found = _comparison(rated, allow, progress)
         by_average = found.scores["detection"]
         if np.isfinite(by_average.point).all():
             return "paired", group_ranks(by_average.point.tolist(), by_average.groups), found
@@ -155,8 +159,11 @@ def _ranked(
     return "figures", competition_ranks([score(e.result, "detection")[0] or 0.0 for e in entries]), None
 
 
-def _comparison(rated: Sequence[RunResult], allow: Collection[str]) -> DatasetComparison:
+def _comparison(
+    rated: Sequence[RunResult], allow: Collection[str], progress: Progress | None
+) -> DatasetComparison:
     for run in rated[1:]:
         if set(run.ratings.examples) != set(rated[0].ratings.examples):
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
-    return compare_results(rated[0].result.dataset, rated, {"protocol", *allow}, ("detection",))
+    dataset = rated[0].result.dataset
+    return compare_results(dataset, rated, {"protocol", *allow}, ("detection",), progress)

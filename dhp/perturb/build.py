@@ -12,6 +12,7 @@ from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import Example, PerturbedText, Variant, parse_variant
 from dhp.core.registry import Registry
 from dhp.core.suite_spec import PerturberUse, Suite
+from dhp.core.terminal_progress import progress_of
 from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor.api import Executor
@@ -253,7 +254,7 @@ def perturb_datasets(
     *,
     seed: int = 0,
     settings: ModelSettings = ModelSettings(),
-    progress: Progress | None = None,
+    progress: Progress | bool | None = True,
     **choice: Unpack[Choice],
 ) -> list[PerturbedDataset]:
     """Find datasets and degrade their texts.
@@ -269,7 +270,7 @@ def perturb_datasets(
     settings
         How the perturb model is reached, how hard it is worked, and what it may cost.
     progress
-        Called as `progress(what, done, total, cost)` while a language model is asked.
+        True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
     **choice
         The keywords of `Choice`: `data, task, fields, where, n, suite, perturbers, perturb_model, perturbed,
         text_language, controls, attacks, doses`.
@@ -287,7 +288,8 @@ def perturb_datasets(
     StoppedEarly
         At a limit of `settings`.
     """
-    return build_texts(dataset, choice, seed, settings, settings.context(), progress=progress)
+    with progress_of(progress) as show:
+        return build_texts(dataset, choice, seed, settings, settings.context(), progress=show)
 
 
 def build_texts(

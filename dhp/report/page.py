@@ -12,6 +12,7 @@ from dhp.content.catalog import descriptions
 from dhp.core.files import write_whole
 from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import parse_variant
+from dhp.core.terminal_progress import progress_of
 from dhp.report.curves import detection_chart, discernment_curves, judges_chart
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import discernment_chart, scores_chart
@@ -142,13 +143,16 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     )
 
 
-def write_report(run: str | Path, out: str | Path | None = None, progress: Progress | None = None) -> Path:
+def write_report(
+    run: str | Path, out: str | Path | None = None, progress: Progress | bool | None = True
+) -> Path:
     """Write the page of a finished run, by default into its folder; returns its path.
 
     Raises `InputError` for a folder that holds no run.
     """
     found = read_run(run)
-    text = html_report(found, progress)
+    with progress_of(progress) as show:
+        text = html_report(found, show)
     path = found.folder / "report.html" if out is None else Path(out)
     write_whole(path, lambda new: new.write_text(text, encoding="utf-8"))
     return path

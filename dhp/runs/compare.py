@@ -4,6 +4,7 @@ import logging
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from dhp.analysis.response_style import shared_styles
 from dhp.analysis.result_parts import VariantResult
 from dhp.core.errors import InputError
+from dhp.core.progress import Progress, counted, numbered
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, check_allowed, differences
 from dhp.runs.reader import RunResult, read_run
@@ -58,7 +60,11 @@ class DatasetComparison:
 
 
 def compare_runs(
-    folders: Sequence[str | Path], *, allow: Collection[str] = (), resamples: int = RESAMPLES
+    folders: Sequence[str | Path],
+    *,
+    allow: Collection[str] = (),
+    resamples: int = RESAMPLES,
+    progress: Progress | None = None,
 ) -> list[DatasetComparison]:
     """Compare the judges of run folders, dataset by dataset, by swapping labels example by example.
 
@@ -71,6 +77,8 @@ def compare_runs(
     resamples
         Random swaps, at least 1; 40 for each pair of judges are taken where that is more, as the adjusted
         p-values of many pairs could not fall below 0.05 with fewer.
+    progress
+        Called as `progress(what, done, total, cost)`.
 
     Raises
     ------
@@ -83,7 +91,7 @@ def compare_runs(
     if resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more")
     by_dataset: dict[str, list[RunResult]] = {}
-    for folder in folders:
+    for folder in counted(progress, "reading runs", folders):
         for entry in read_run(folder).rated:
             by_dataset.setdefault(entry.result.dataset, []).append(entry)
     alone = [dataset for dataset, entries in by_dataset.items() if len(entries) < 2]
@@ -92,7 +100,7 @@ def compare_runs(
             del by_dataset[dataset]
             logging.getLogger("dhp").warning("dataset '%s' has one judge only and is left out", dataset)
     found = []
-    for dataset, entries in by_dataset.items():
+    for place, (dataset, entries) in enumerate(by_dataset.items(), 1):
         judges = _judges(dataset, entries, allow)
         if lack := unpaired(entries):
             judge, variant, metric = lack
@@ -101,7 +109,8 @@ def compare_runs(
                 f"others for metric '{metric}' of variant '{variant}'; allowed: judges with scores in every "
                 "test that another has"
             )
-        found.append(_compared(dataset, entries, judges, resamples))
+        show = numbered(progress, place, len(by_dataset))
+        found.append(_compared(dataset, entries, judges, resamples, progress=show))
     return found
 
 
@@ -110,12 +119,13 @@ def compare_results(
     entries: Sequence[RunResult],
     allow: Collection[str] = (),
     quantities: Collection[str] = QUANTITIES,
+    progress: Progress | None = None,
 ) -> DatasetComparison:
     """Compare the judges of one dataset by some of the figures; else as `compare_runs`.
 
     A test in which a judge is `unpaired` is left out for all.
     """
-    return _compared(dataset, entries, _judges(dataset, entries, allow), RESAMPLES, quantities)
+    return _compared(dataset, entries, _judges(dataset, entries, allow), RESAMPLES, quantities, progress)
 
 
 def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
@@ -174,8 +184,15 @@ def _compared(
     judges: tuple[str, ...],
     resamples: int,
     quantities: Collection[str] = QUANTITIES,
+    progress: Progress | None = None,
 ) -> DatasetComparison:
-    first = entries[0]
+    first, pairs = entries[0], math.comb(len(entries), 2)
+    done, total = count(1), pairs * len(quantities)
+
+    def told() -> None:
+        if progress:
+            progress(f"comparing judges on {dataset}", next(done), total, "")
+
     levels = {v.variant: v.level for v in first.result.variants}
     scores, clusters = judge_scores(dataset, entries, list(levels))
     if len({len(e.ratings.examples) for e in entries}) > 1:
@@ -190,7 +207,8 @@ def _compared(
         clusters=clusters,
         quantities=quantities,
         combination=first.result.combination,
-        resamples=max(resamples, SWAPS_PER_PAIR * math.comb(len(entries), 2)),
+        resamples=max(resamples, SWAPS_PER_PAIR * pairs),
+        told=told,
     )
     shared = shared_styles([e.ratings for e in entries], list(levels))
     seen = [{row.variant: row for row in e.result.variants} for e in entries]

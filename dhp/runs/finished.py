@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from dhp.core.progress import Progress
+from dhp.core.terminal_progress import progress_of
 from dhp.runs.compare import DatasetComparison, compare_runs
 from dhp.runs.gate import Gate, Verdict, check_run
 from dhp.runs.power import PowerAnalysis, power_of_runs
@@ -12,7 +14,10 @@ Folder = str | Path
 
 
 def compare(
-    *runs: Folder, allow: Collection[str] = (), resamples: int = RESAMPLES
+    *runs: Folder,
+    allow: Collection[str] = (),
+    resamples: int = RESAMPLES,
+    progress: Progress | bool = True,
 ) -> list[DatasetComparison]:
     """Judges side by side, dataset by dataset; as `dhp compare`.
 
@@ -24,13 +29,16 @@ def compare(
         Parts of the signature that may differ: `protocol`, `metrics`.
     resamples
         Random swaps of labels.
+    progress
+        True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
 
     Raises
     ------
     InputError
         For runs that do not compare; see `dhp.runs.compare.compare_runs`.
     """
-    return compare_runs(runs, allow=allow, resamples=resamples)
+    with progress_of(progress) as show:
+        return compare_runs(runs, allow=allow, resamples=resamples, progress=show)
 
 
 def gate(
@@ -66,9 +74,10 @@ def gate(
     return check_run(run, conditions)
 
 
-def power(*runs: Folder) -> list[PowerAnalysis]:
+def power(*runs: Folder, progress: Progress | bool = True) -> list[PowerAnalysis]:
     """How many examples the variants of pilot runs take to be noticed; as `dhp power RUN...`.
 
     Raises `InputError` for a folder that holds no run.
     """
-    return power_of_runs(runs)
+    with progress_of(progress) as show:
+        return power_of_runs(runs, progress=show)

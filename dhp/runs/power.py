@@ -11,7 +11,9 @@ import numpy.typing as npt
 from dhp.analysis.config import METHODS
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.content.catalog import read_task
+from dhp.content.damage import variant_name
 from dhp.core.errors import InputError, suggest
+from dhp.core.progress import Progress, counted, numbered
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.judge.judges.mock import MockJudge, mock_judge
@@ -140,17 +142,25 @@ def power_of_effect(
     )
 
 
-def power_of_runs(folders: Sequence[str | Path], question: Question | None = None) -> list[PowerAnalysis]:
+def power_of_runs(
+    folders: Sequence[str | Path], question: Question | None = None, progress: Progress | None = None
+) -> list[PowerAnalysis]:
     """Power for every variant of pilot runs, whose examples stand for all that a longer run would draw.
 
     Tests and combination are those of the run, unless the question names another combination. Raises
     `InputError` for a folder that holds no run, and a pilot of one example.
     """
     question = question or Question()
-    return [_of_pilot(rated, question) for folder in folders for rated in read_run(folder).rated]
+    pilots = [rated for folder in folders for rated in read_run(folder).rated]
+    return [
+        _of_pilot(rated, question, numbered(progress, place, len(pilots)))
+        for place, rated in enumerate(pilots, 1)
+    ]
 
 
-def power_of_mock(model: str, question: Question | None = None, *, metrics: int = 4) -> PowerAnalysis:
+def power_of_mock(
+    model: str, question: Question | None = None, *, metrics: int = 4, progress: Progress | None = None
+) -> PowerAnalysis:
     """Power of a mock judge on `damage.minor` and `damage.major`, and on perturbers that it has dials for.
 
     It rates 10,000 examples on so many metrics, from 1 to 5; the texts do not matter to it. Raises
@@ -167,14 +177,14 @@ def power_of_mock(model: str, question: Question | None = None, *, metrics: int 
     table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
     combination = _combination(question.combination or DEFAULT_COMBINATION)
     rows = [
-        _variant(name, table[:, v], question, "exact", combination, _FEW_LIMIT)
-        for v, name in enumerate(variants)
+        _variant(name, table[:, variants.index(name)], question, "exact", combination, _FEW_LIMIT)
+        for name in counted(progress, f"simulating {model}", variants)
     ]
     source = f"{model}, {_metrics(metrics)}, {_MOCK_EXAMPLES:,} examples rated"
     return PowerAnalysis(source, None, question.n, _FEW_LIMIT, question.runs, combination, tuple(rows))
 
 
-def _of_pilot(rated: RunResult, question: Question) -> PowerAnalysis:
+def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -> PowerAnalysis:
     result, ratings = rated.result, rated.ratings
     name = f"{rated.place}: {result.model} on {result.dataset}"
     n = len(ratings.examples)
@@ -185,8 +195,9 @@ def _of_pilot(rated: RunResult, question: Question) -> PowerAnalysis:
     method = METHODS[result.statistics]
     combination = _combination(question.combination or result.combination)
     rows = []
-    for v, row in enumerate(result.variants):
-        pairs = table[:, v]
+    shown = f"simulating {result.model} on {result.dataset}"
+    for row in counted(progress, shown, result.variants, lambda row: variant_name(row.variant)):
+        pairs = table[:, variants.index(row.variant)]
         if row.stopped_at is not None:  # it was not asked about further examples
             pairs = pairs[~np.isnan(pairs).all(axis=1)]
         found = _variant(row.variant, pairs, question, method, combination, _FEW_LIMIT)

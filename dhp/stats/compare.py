@@ -1,9 +1,10 @@
 """Which of several judges is better, as far as the same examples can tell: label swaps, pair by pair."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from dhp.stats.layout import checked_table, level_shares, metric_weights
 from dhp.stats.multiplicity import holm
 from dhp.stats.swap import RESAMPLES, Swapped, swap, swap_discernment
 
+T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 QUANTITIES = ("detection", "auroc", "standardised_drop", "d_avg")
 _OF_D = 2000
@@ -89,6 +91,7 @@ def compare(
     combination: Combination = DEFAULT_COMBINATION,
     resamples: int = RESAMPLES,
     level: float = 0.95,
+    told: Callable[[], object] = lambda: None,
 ) -> dict[str, Comparison]:
     """Compare two or more judges by detection, AUROC, standardised drop and D_avg.
 
@@ -106,14 +109,14 @@ def compare(
         The only source of randomness.
     weights, clusters
         As for `dhp.stats.detection.detection`.
-    quantities
-        Some of `QUANTITIES`.
-    combination
-        Of the metrics' p-values, for D_avg.
+    quantities, combination
+        Some of `QUANTITIES`, and for D_avg the combination of the metrics' p-values.
     resamples
         Random swaps; for D_avg 2,000 or `SWAPS_PER_PAIR` a pair of judges, if that is less.
     level
         Of the intervals, in (0, 1); judges are told apart at 1 - level.
+    told
+        Called after each pair of judges is compared by one of the quantities.
 
     Returns
     -------
@@ -131,9 +134,9 @@ def compare(
     common = _in_common(judges)
     of_d = min(resamples, max(_OF_D, SWAPS_PER_PAIR * math.comb(len(judges), 2)))
     return {
-        name: _by_discernment(common, levels, rng, clusters, combination, of_d, level)
+        name: _by_discernment(common, levels, rng, clusters, combination, of_d, level, told)
         if name == "d_avg"
-        else _by_figure(common, name, levels, weights, rng, clusters, resamples, level)
+        else _by_figure(common, name, levels, weights, rng, clusters, resamples, level, told)
         for name in quantities
     }
 
@@ -147,6 +150,7 @@ def _by_figure(
     clusters: npt.ArrayLike | None,
     resamples: int,
     level: float,
+    told: Callable[[], object],
 ) -> Comparison:
     figures = [averaged(_TESTS[quantity](judge), levels, weights) for judge in judges]
     bounds = None if quantity == "standardised_drop" else (-1.0, 1.0)
@@ -154,9 +158,16 @@ def _by_figure(
     ends = np.array([np.ravel(limits(each, clusters, level)) for each in figures])
     swapped = [
         swap(one, other, rng, clusters, resamples=resamples, level=level, bounds=bounds)
-        for one, other in combinations(figures, 2)
+        for one, other in _pairs(figures, told)
     ]
     return _compared(np.array([each.value[0] for each in figures]), ends, swapped, 1 - level)
+
+
+def _pairs(items: Sequence[T], told: Callable[[], object]) -> Iterator[tuple[T, T]]:
+    """Every pair once, in order; says after each that it is done with."""
+    for pair in combinations(items, 2):
+        yield pair
+        told()
 
 
 def _in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
@@ -204,6 +215,7 @@ def _by_discernment(
     combination: Combination,
     resamples: int,
     level: float,
+    told: Callable[[], object],
 ) -> Comparison:
     groups = None if clusters is None else cluster_index(clusters, len(judges[0].differences))
     designs = [Design.of(j.differences, levels, combination=combination, clusters=groups) for j in judges]
@@ -218,7 +230,7 @@ def _by_discernment(
             combination=combination,
             resamples=resamples,
         )
-        for one, other in combinations(judges, 2)
+        for one, other in _pairs(judges, told)
     ]
     return _compared(np.array(points), np.full((len(judges), 2), np.nan), swapped, 1 - level)
 

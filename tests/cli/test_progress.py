@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import dhp
+from dhp.core import terminal_progress as progress
 from dhp.core.progress import numbered, stage
-from dhp.report import progress
 from tests.llm.stub import stub_server
 
 
@@ -67,6 +67,37 @@ def test_a_run_tells_all_its_stages(tmp_path: Path) -> None:
         "packing the texts of the report",
     ]
     assert all((name, told_of) in {(w, t) for w, d, t in told if d == t} for name, _, told_of in told)
+
+
+@pytest.mark.slow
+def test_finished_runs_tell_how_far_they_are_read_compared_and_simulated(tmp_path: Path) -> None:
+    told: dict[str, list[tuple[int, int]]] = {}
+
+    def tell(what: str, done: int, total: int, cost: str) -> None:
+        told.setdefault(what, []).append((done, total))
+
+    runs = [tmp_path / name for name in ("a", "b", "c")]
+    for place, run in enumerate(runs):
+        dhp.run(f"mock/noisy?noise={place + 1}", "mini/answer_equivalence", n=3, out=run)
+    dhp.compare(*runs, resamples=10, progress=tell)
+    pairs, figures = 3, 4
+    assert told == {
+        "reading runs": [(0, 3), (1, 3), (2, 3), (3, 3)],
+        "comparing judges on mini/answer_equivalence": [(k, pairs * figures) for k in range(1, 13)],
+    }
+    told.clear()
+    dhp.power(runs[0], progress=tell)
+    ((what, counts),) = told.items()
+    assert (what, counts[0], counts[-1]) == (
+        "simulating mock/noisy?noise=1 on mini/answer_equivalence",
+        (0, 9),
+        (9, 9),
+    )
+    told.clear()
+    dhp.leaderboard(runs, tmp_path / "site", progress=tell)
+    names = ["reading and checking results", "ranking judges", "comparing judges on mini/answer_equivalence"]
+    assert list(told) == [*names, "drawing datasets", "drawing judges"]
+    assert all(counts[-1][0] == counts[-1][1] for counts in told.values())
 
 
 def test_progress_is_off_where_nobody_looks(

@@ -53,7 +53,7 @@ def test_equals_share_a_rank_and_a_group(runs: Path, tmp_path: Path) -> None:
 
 
 def test_results_without_ratings_are_ranked_by_their_intervals(runs: Path) -> None:
-    entries = read_entries(runs / name / "results.json" for name in MODELS)
+    entries = read_entries([runs / name / "results.json" for name in MODELS])
     for table in make_tables(entries):
         assert table.rule == "intervals"
         assert [row.rank for row in table.rows] == [1, 2, 3]

@@ -39,7 +39,7 @@ def progress_shown(unit: str) -> Iterator[Show]:
         TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
         *([] if narrow else [BarColumn(bar_width=12)]),
         TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
-        TextColumn("{task.fields[cost]}", markup=False, table_column=Column(ratio=2, no_wrap=True)),
+        TextColumn("{task.fields[cost]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
     )
     with Bars(*columns, console=console, transient=True, expand=True) as bar:
         tasks: dict[str, TaskID] = {}
@@ -51,7 +51,7 @@ def progress_shown(unit: str) -> Iterator[Show]:
                 rates[what] = _Rate(done)
             rate = rates[what].per_second(done)
             shown = "" if total == 1 else f"{done:,}{f'/{total:,}' if total else ''} {unit}"
-            speed = f", {rate:,.0f}/s" if rate and total != 1 else ""
+            speed = f", {rate:,.0f}/s" if rate >= 1 and total != 1 else ""
             bar.update(tasks[what], completed=done, done=shown, cost=f"{speed} {cost}".strip(" ,"))
             if done == total:
                 bar.update(tasks[what], visible=False)
@@ -101,12 +101,3 @@ def progress_of(given: Progress | bool | None) -> Iterator[Progress | None]:
             yield show
         return
     yield None if isinstance(given, bool) else given
-
-
-@contextmanager
-def working_on(what: str) -> Iterator[None]:
-    """Show on a terminal that something goes on, until it is done."""
-    with progress_shown("done") as show:
-        show(what, 0, 1)
-        yield
-        show(what, 1, 1)
