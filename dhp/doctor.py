@@ -231,14 +231,12 @@ def _cache() -> Check:
 def _key() -> Check:
     from dhp.llm.clients.connection import KEY_VARIABLE
 
-    key = os.environ.get(KEY_VARIABLE, "").strip()
+    name, key = f"key {KEY_VARIABLE}", os.environ.get(KEY_VARIABLE, "").strip()
     if not key:
-        says = "not set: openai/ models of OpenAI itself need it"
-        return Check(f"key {KEY_VARIABLE}", "missing", says, {"present": False})
+        return Check(name, "missing", "not set: openai/ models of OpenAI itself need it", {"present": False})
     if not _sendable(key):
-        says = "set, but holds a character that cannot be sent"
-        return Check(f"key {KEY_VARIABLE}", "failed", says, {"present": True})
-    return Check(f"key {KEY_VARIABLE}", "ok", "set", {"present": True})
+        return Check(name, "failed", "set, but holds a character that cannot be sent", {"present": True})
+    return Check(name, "ok", "set", {"present": True})
 
 
 def _sendable(key: str) -> bool:

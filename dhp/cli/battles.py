@@ -12,7 +12,7 @@ from dhp.cli.output import output_console
 from dhp.cli.pair_options import ContestOptions
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import write_whole
+from dhp.core.files import write_lines
 from dhp.core.pair_spec import PairwiseProtocol
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
@@ -146,7 +146,7 @@ def write_battle(found: Battle, folder: Path) -> None:
         "battle.json": json.dumps(found.to_json(), ensure_ascii=False, indent=1) + "\n",
     }
     for name, text in files.items():
-        write_whole(folder / name, lambda path, text=text: path.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+        write_lines(folder / name, [text])
 
 
 def print_battle(found: Battle) -> None:

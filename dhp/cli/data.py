@@ -50,7 +50,7 @@ def check() -> None:
     )
     from dhp.content.check import check as check_content
     from dhp.core.errors import InputError
-    from dhp.loaders.dataset import resolve_datasets
+    from dhp.loaders.resolve import resolve_datasets
     from dhp.perturb.authored import authored_texts
     from dhp.perturb.model_config import check_prompts
     from dhp.perturb.registry import LISTS, check_suite, find_perturbers
@@ -133,8 +133,9 @@ def show(name: str, n: int | None, seed: int, source: str | None) -> None:
     """
     from dhp.content.catalog import dataset_names, read_card
     from dhp.core.errors import InputError, suggest
-    from dhp.loaders.dataset import measure, published
+    from dhp.loaders.dataset import measure
     from dhp.loaders.fetch.prepared import is_prepared
+    from dhp.loaders.resolve import published
 
     base = name.removeprefix("mini/")
     if base not in dataset_names():
@@ -171,7 +172,7 @@ def show(name: str, n: int | None, seed: int, source: str | None) -> None:
 
 def _show_card(name: str, card: "Card") -> None:
     """What is known of a dataset without its texts."""
-    from dhp.loaders.dataset import unprepared
+    from dhp.loaders.resolve import unprepared
 
     print(f"{name}: {card.title}, task {card.task}")
     if card.paper:

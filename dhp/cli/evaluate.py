@@ -49,10 +49,10 @@ def evaluate(
         raise InputError(f"--language '{files.language}': allowed: en, zh")
     if save_questions:
         from dhp.content.evaluation import questions_file
-        from dhp.core.files import read_text, write_whole
+        from dhp.core.files import read_text, write_lines
 
         text = read_text(questions_file(files.language))  # type: ignore[arg-type]
-        write_whole(Path(save_questions), lambda path: path.write_text(text, encoding="utf-8"))
+        write_lines(Path(save_questions), [text])
         print(f"written to {save_questions}: five questions a category")
         return
     if model is None or not files.answers:
@@ -61,7 +61,8 @@ def evaluate(
         raise InputError(f"--with-reference '{options.with_reference}': allowed: {', '.join(REFERENCES)}")
     if options.steps not in ("written", "auto"):
         raise InputError(f"--steps '{options.steps}': allowed: written, auto")
-    from dhp.cli.evaluations import Work, discern, evaluated, shown
+    from dhp.cli.evaluation_work import Work
+    from dhp.cli.evaluations import discern, evaluated, shown
 
     settings = models.settings(batches.settings(dry_run=dry_run))
 

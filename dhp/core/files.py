@@ -145,7 +145,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines, which bring their own ends, one after the other; see `write_whole`."""
 
     def write(new: Path) -> None:
-        with new.open("w", encoding="utf-8") as file:
+        with new.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(lines)
 
     write_whole(path, write)

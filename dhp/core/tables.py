@@ -126,9 +126,6 @@ def from_arrow(name: str, data: Any) -> Table:
     return table(name, data.column_names, rows)
 
 
-# Files
-
-
 def read_table(path: Path) -> Table:
     """The rows of a file, by its suffix; see `read_tables` for a `.zip`."""
     if path.is_dir():
@@ -211,29 +208,26 @@ def parsed(name: str, suffix: str, data: bytes) -> Table:
     if suffix == ".parquet":
         return from_arrow(name, arrow_table(name, data))
     text = decoded(name, data)
-    if suffix == ".json":
-        return _json(name, text)
-    if suffix == ".jsonl":
-        return _jsonl(name, text)
+    if suffix in (".json", ".jsonl"):
+        rows = list(json_lines(name, text) if suffix == ".jsonl" else _json_rows(name, text))
+        return table(name, dict.fromkeys(c for row in rows for c in row.values), rows)
     return _tsv(name, text) if suffix == ".tsv" else _csv(name, text)
 
 
-def _jsonl(name: str, text: str) -> Table:
-    """One JSON object a line; blank lines are passed over."""
-    rows = []
+def json_lines(name: str, text: str) -> Iterator[Row]:
+    """The rows of JSON Lines, one object a line; blank lines are passed over."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             place = f"{name}: line {number}"
             value = parse_json(place, line)
             if not isinstance(value, dict):
                 raise InputError(f"{place}: a {type(value).__name__}; allowed: one JSON object a line")
-            rows.append(Row(place, value))
-    return table(name, dict.fromkeys(c for row in rows for c in row.values), rows)
+            yield Row(place, value)
 
 
-def _json(name: str, text: str) -> Table:
-    rows = [Row(f"{name}: row {i}", values) for i, values in enumerate(_objects(name, text), 1)]
-    return table(name, dict.fromkeys(c for row in rows for c in row.values), rows)
+def _json_rows(name: str, text: str) -> Iterator[Row]:
+    for number, values in enumerate(_objects(name, text), 1):
+        yield Row(f"{name}: row {number}", values)
 
 
 def _objects(name: str, text: str) -> list[dict[str, object]]:

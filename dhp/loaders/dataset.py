@@ -1,37 +1,23 @@
-"""From the name of a dataset to its examples, task and suite."""
+"""A dataset: examples with their task and the suite that degrades them."""
 
-import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
-from pathlib import Path
 from statistics import fmean
 
 from dhp.content.catalog import (
-    DATASETS,
     GENERAL_SUITE,
-    dataset_names,
-    mini_examples_file,
-    own_suite,
-    read_card,
     read_suite,
     read_task,
-    task_names,
 )
 from dhp.core.card_spec import Figures
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError
 from dhp.core.language import declared_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
 from dhp.core.specs import Task
 from dhp.core.suite_spec import ANY_TASK, Suite
-from dhp.core.tables import TABLE_SUFFIXES
 from dhp.core.text import sentences, words
-from dhp.loaders.fetch.prepared import is_prepared, load_prepared
-from dhp.loaders.pairs import Loaded
-from dhp.loaders.parts import parts_name
-from dhp.loaders.published.readers import read_set
-from dhp.loaders.user import is_user_data, read_examples
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,154 +143,6 @@ def measure(examples: Sequence[Example]) -> Figures:
     )
 
 
-def resolve_datasets(
-    given: Sequence[str | Dataset],
-    *,
-    data: Path | None = None,
-    task: str | Task | None = None,
-    fields: Mapping[str, str] | None = None,
-    where: Mapping[str, Sequence[str]] | None = None,
-    n: int | None = None,
-    seed: int = 0,
-    suite: Suite | None = None,
-    by_model: bool = False,
-    only: Mapping[str, Collection[str]] = {},
-    text_language: str | None = None,
-) -> list[Dataset]:
-    """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`.
-
-    `by_model` says whether there is a perturb model: a user's own data then get the suite of their task,
-    else the general one. `only` maps datasets to the ids of the examples to choose from.
-    """
-    if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
-        raise InputError(
-            f"`data` goes with one `dataset` that says what it holds; allowed: {', '.join(dataset_names())}"
-        )
-    for entry in given:
-        if isinstance(entry, str):
-            _check_name(entry)
-    own = {"task": task, "fields": fields, "where": where, "text_language": text_language}
-    for option, value in own.items():
-        if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):
-            raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
-    resolved: list[Dataset] = []
-    for entry in given:
-        if isinstance(entry, Dataset):
-            whole = _with_suite(entry, suite)
-            resolved.append(whole if n is None else whole.chosen(n, seed))
-            continue
-        for name in _expanded(entry):
-            whole = (
-                _user_data(name, fields or {}, where or {}, task, suite, by_model, text_language)
-                if is_user_data(name)
-                else published(name, data)
-            )
-            whole = _with_suite(whole, suite)
-            if name in only:
-                whole = whole.only(only[name])
-                count = len(whole.examples) if n is None else n
-            else:
-                count = _default_n(whole) if n is None else n
-            resolved.append(whole.chosen(count, seed))
-    names = [d.name for d in resolved]
-    if repeated := {name for name in names if names.count(name) > 1}:
-        raise InputError(
-            f"two datasets are called '{min(repeated)}'; give each one once, under its own file name"
-        )
-    return resolved
-
-
-def unprepared(dataset: str) -> str:
-    """What to say of a dataset of the benchmark that has no prepared copy: how to get it."""
-    card = read_card(dataset)
-    how = f"dhp data prepare {dataset}{'' if card.fetchable else ' --from FILE'}"
-    return f"{dataset} is not prepared yet: {how}  ({card.access})"
-
-
-def _check_name(name: str) -> None:
-    """Raise `InputError` for what is neither a dataset nor a file that can be read."""
-    own = ["mini", "all", *dataset_names()]
-    if name in own or name.startswith("mini/") or is_user_data(name):
-        return
-    if suffix := Path(name).suffix:
-        raise InputError(
-            f"dataset '{name}': unknown kind of file '{suffix}'; {suggest(suffix, TABLE_SUFFIXES)}"
-        )
-    known = [*own, *(f"mini/{d}" for d in DATASETS)]
-    raise InputError(
-        f"unknown dataset '{name}'; {suggest(name, known)}, FILE{'|'.join(TABLE_SUFFIXES)}, hf:ORG/NAME"
-    )
-
-
-def _expanded(name: str) -> Iterator[str]:
-    if name == "mini":
-        yield from (f"mini/{d}" for d in DATASETS)
-    elif name == "all":
-        ready = [d for d in DATASETS if is_prepared(read_card(d))]
-        if not ready:
-            raise InputError(
-                "no dataset is prepared yet: dhp data prepare NAME, for each of " + ", ".join(DATASETS)
-            )
-        for dataset in DATASETS:
-            if dataset not in ready:
-                logging.getLogger("dhp").warning("left out of 'all': %s", unprepared(dataset))
-        yield from ready
-    else:
-        yield name
-
-
-def _user_data(
-    name: str,
-    fields: Mapping[str, str],
-    where: Mapping[str, Sequence[str]],
-    task: str | Task | None,
-    suite: Suite | None,
-    by_model: bool,
-    text_language: str | None,
-) -> Dataset:
-    if task is None and (suite is None or suite.task == ANY_TASK):
-        raise InputError(
-            f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}, a YAML "
-            "file, or a metric of your own by `metrics` NAME `scale` 1..5"
-        )
-    known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
-    found = read_examples(name, fields, where, known)
-    known = known.with_columns(found.columns)
-    own = None if found.variants else suite or own_suite(known, by_model)
-    short = name if name.startswith("hf:") else parts_name(name)
-    return _dataset(short, found, known, own, None, text_language or known.output_language)
-
-
-def published(name: str, data: Path | None = None) -> Dataset:
-    """All eligible examples of `mini/NAME`, or of a dataset with a card as it lies at `data` or is
-    prepared."""
-    base = name.removeprefix("mini/")
-    if base != name:
-        file = mini_examples_file(base)
-        card = read_card(base)
-        languages = card.source_language, card.output_language
-        return _dataset(name, read_examples(file), read_task(card.task), read_suite(base), *languages)
-    card = read_card(base)
-    found = read_set(card, data) if data is not None else load_prepared(card)
-    if found is None:
-        raise InputError(unprepared(base))
-    suite = None if found.variants else read_suite(base)
-    return _dataset(name, found, read_task(card.task), suite, card.source_language, card.output_language)
-
-
-def _dataset(
-    name: str,
-    found: Loaded,
-    task: Task,
-    suite: Suite | None,
-    source_language: str | None,
-    language: str | None,
-) -> Dataset:
-    examples = tuple(found.examples)
-    task = naming(task, examples, source_language, language)
-    return Dataset(name, examples, task, suite, examples, found.variants, tuple(found.perturbed), language)
-
-
 def naming(
     task: Task, examples: Sequence[Example], source: str | None = None, output: str | None = None
 ) -> Task:
@@ -322,25 +160,3 @@ def _common(examples: Sequence[Example], field: str) -> str | None:
     """The value of a field that is the same in all examples; None without one."""
     values = {example.fields.get(field) for example in examples}
     return values.pop() if len(values) == 1 else None
-
-
-def _default_n(dataset: Dataset) -> int:
-    """All examples, but of a benchmark dataset as many as its card says, and no fewer."""
-    there = len(dataset.examples)
-    n = read_card(dataset.name).n if dataset.name in DATASETS else None
-    if n is not None and there < n:
-        raise InputError(
-            f"dataset '{dataset.name}': {there} examples qualify, the benchmark takes {n}; "
-            f"allowed: `n` {there} to do with fewer"
-        )
-    return n or there
-
-
-def _with_suite(dataset: Dataset, suite: Suite | None) -> Dataset:
-    if suite is None:
-        return dataset
-    if dataset.suite is None:
-        raise InputError(
-            f"dataset '{dataset.name}' brings degraded texts of its own; no suite can be used with it"
-        )
-    return replace(dataset, suite=suite)

@@ -1,29 +1,16 @@
 """Ready-made pairs: tables whose rows hold an example and a degraded copy of its output."""
 
 import logging
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from typing import Literal, NamedTuple
 
 from dhp.core.card_spec import PairColumns, PairMap
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import ORIGINAL, Example, PerturbedText, Variant
-from dhp.core.tables import Row, Table, as_text
-
-PAIR_FIELDS = ("perturbed", "kind", "degree", "level", "control", "better")
-"""What a row of pairs says beside its example."""
-DEFAULT_KIND = "perturbed"
-DEFAULT_LEVEL = "given"
-_TEXTS = ("id", "source", "output")
-_LONGEST_NUMBER = 40
-"""Characters."""
-_YES, _NO = ("1", "true", "yes", "control"), ("0", "false", "no", "")
-_TIES = ("", "tie", "tied", "equal", "both", "neither", "none")
-_LeftOut = Literal["equal", "without text", "tied", "duplicate"]
+from dhp.core.records import Example, PerturbedText, Variant
+from dhp.core.tables import Table, as_text
+from dhp.loaders.pair_rows import TEXTS, LeftOut, Pair, fits, read_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +27,6 @@ class Loaded:
     """Column of a user's table -> what it stands for in prompts: source, output or a field."""
 
 
-class _Pair(NamedTuple):
-    row: Row
-    example: Example
-    named: bool
-    """Whether the row has an id."""
-    text: str
-    kind: str
-    degree: str | None
-    level: str
-    control: bool
-    columns: Mapping[str, str]
-
-
 def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
     """The rows whose columns hold one of the values or patterns that `where` names, in any case."""
     for column in where:
@@ -64,15 +38,11 @@ def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
     for column, values in where.items():
         wanted = [value.casefold() for value in values]
         there = [(as_text(row.value(column)) or "").strip() for row in rows]
-        rows = tuple(row for row, said in zip(rows, there, strict=True) if _fits(said.casefold(), wanted))
+        rows = tuple(row for row, said in zip(rows, there, strict=True) if fits(said.casefold(), wanted))
         if not rows:
             found = ", ".join(sorted(set(there))[:8])
             raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {found}")
     return Table(table.name, table.columns, rows)
-
-
-def _fits(said: str, wanted: Sequence[str]) -> bool:
-    return said in wanted or any(fnmatchcase(said, pattern) for pattern in wanted)
 
 
 def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> Loaded:
@@ -102,9 +72,9 @@ def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> Load
     """
     table = chosen_rows(table, form.where)
     _check_columns(table, form)
-    left_out: Counter[_LeftOut] = Counter()
+    left_out: Counter[LeftOut] = Counter()
     pairs = list(_pairs(table, form, left_out))
-    found = _grouped(pairs, [name for name in shown if name not in _TEXTS], left_out)
+    found = _grouped(pairs, [name for name in shown if name not in TEXTS], left_out)
     note = ", ".join(f"{count} {why}" for why, count in left_out.items())
     if not pairs:
         raise InputError(f"{table.name}: no pair is left ({note}); allowed: pairs of two different texts")
@@ -131,136 +101,17 @@ def _check_columns(table: Table, form: PairMap) -> None:
                 )
 
 
-def _pairs(table: Table, form: PairMap, left_out: "Counter[_LeftOut]") -> Iterator[_Pair]:
+def _pairs(table: Table, form: PairMap, left_out: "Counter[LeftOut]") -> Iterator[Pair]:
     for number, row in enumerate(table.rows, 1):
         for entry in form.each or [PairColumns()]:
-            found = _pair(row, number, entry, form)
-            if isinstance(found, _Pair):
+            found = read_row(row, number, entry, form)
+            if isinstance(found, Pair):
                 yield found
             else:
                 left_out[found] += 1
 
 
-def _pair(row: Row, number: int, entry: PairColumns, form: PairMap) -> _Pair | _LeftOut:
-    columns, values = {**form.fields, **entry.fields}, {**form.values, **entry.values}
-
-    def said(name: str) -> str | None:
-        return values[name] if name in values else _text(row, columns[name]) if name in columns else None
-
-    good, bad = said("output"), said("perturbed")
-    if good is None or bad is None or ("source" in columns and said("source") is None):
-        return "without text"
-    if good.strip() == bad.strip():
-        return "equal"
-    if "better" in columns:
-        side = _better(row, columns["better"], columns["output"], columns["perturbed"])
-        if side is None:
-            return "tied"
-        good, bad = (good, bad) if side == 0 else (bad, good)
-    others = [name for name in (*columns, *values) if name not in (*_TEXTS, *PAIR_FIELDS)]
-    fields = {name: text for name in others if (text := _field(row, name, columns, values)) is not None}
-    identity = row.text(columns["id"]) if "id" in columns else str(number)
-    kind = _kind(row, said("kind"), form.kind_pattern)
-    fitting = (lv for lv, kinds in form.levels.items() if _fits(kind, kinds))
-    level = " ".join((said("level") or next(fitting, DEFAULT_LEVEL)).split())
-    control = level == "control" or ("control" in columns and _is_control(row, columns["control"], form))
-    degree = " ".join((said("degree") or "").split()) or None
-    example = Example(identity, said("source") or "", good, fields)
-    return _Pair(row, example, "id" in columns, bad, kind, degree, level, control, _numbers(row))
-
-
-def _numbers(row: Row) -> dict[str, str]:
-    """The cells that hold numbers, and those of nested columns as `COLUMN.NAME`."""
-    found = {}
-    for column, value in row.values.items():
-        cells = {column: value}
-        if isinstance(value, Mapping):
-            cells = {f"{column}.{name}": cell for name, cell in value.items()}
-        for name, cell in cells.items():
-            text = as_text(cell)
-            if text is not None and len(text) <= _LONGEST_NUMBER and _is_number(text):
-                found[name] = text
-    return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _text(row: Row, column: str) -> str | None:
-    """The text in a column; None for a blank or absent one."""
-    value = row.value(column)
-    absent = value is None or value != value or (isinstance(value, str) and not value.strip())
-    return None if absent else row.text(column)
-
-
-def _field(row: Row, name: str, columns: Mapping[str, str], values: Mapping[str, str]) -> str | None:
-    if name in values:
-        return values[name]
-    text = as_text(row.value(columns[name]))
-    return None if text is None else row.encodable(columns[name], text)
-
-
-def _kind(row: Row, said: str | None, pattern: str | None) -> str:
-    kind = " ".join((said or DEFAULT_KIND).split())
-    if pattern is not None:
-        found = re.search(pattern, kind)
-        kind = found[1] if found else kind
-    if kind == ORIGINAL:
-        raise row.fault(f"kind '{ORIGINAL}' names the undamaged text; allowed: any other name")
-    return kind
-
-
-def _is_control(row: Row, column: str, form: PairMap) -> bool:
-    said = (as_text(row.value(column)) or "").strip()
-    if form.control_values:
-        return said.casefold() in {value.casefold() for value in form.control_values}
-    if said.casefold() not in (*_YES, *_NO):
-        raise row.fault(f"column '{column}' is '{said}'; allowed: {', '.join(_YES)} or {', '.join(_NO[:-1])}")
-    return said.casefold() in _YES
-
-
-def _better(row: Row, column: str, first: str, second: str) -> int | None:
-    """0 or 1 for the column with the better text, as the label in `column` says; None where neither is.
-
-    A label is the column's name or what tells it from the other, such as 1 and 2 or A and B, perhaps after
-    other words (`model_a`), or an order such as `A>B`.
-    """
-    label = (as_text(row.value(column)) or "").strip().casefold()
-    winner = label
-    if ordered := re.fullmatch(r"([^<>=]+?)\s*(<+|>+)\s*([^<>=]+)", label):
-        winner = ordered[1] if ">" in ordered[2] else ordered[3]
-    elif label in _TIES or "=" in label:
-        return None
-    names = first.casefold(), second.casefold()
-    tails = _unlike(*names)
-    fits = [
-        winner in (name, tail) or (tail != "" and re.search(rf"[\W_]{re.escape(tail)}$", winner) is not None)
-        for name, tail in zip(names, tails, strict=True)
-    ]
-    if fits[0] == fits[1]:
-        raise row.fault(
-            f"column '{column}' is '{label}'; allowed: '{tails[0]}' or '{tails[1]}' for the better of "
-            f"'{first}' and '{second}', or 'tie'"
-        )
-    return fits.index(True)
-
-
-def _unlike(one: str, other: str) -> tuple[str, str]:
-    """What tells two names apart, such as `1` and `2`: without the same start and the same last words."""
-    unlike = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    start = next(unlike, min(len(one), len(other)))
-    ends = [re.findall(r"[^\W_]+", name[start:]) for name in (one, other)]
-    while all(len(words) > 1 for words in ends) and ends[0][-1] == ends[1][-1]:
-        ends = [words[:-1] for words in ends]
-    return " ".join(ends[0]), " ".join(ends[1])
-
-
-def _grouped(pairs: Sequence[_Pair], shown: Sequence[str], left_out: "Counter[_LeftOut]") -> Loaded:
+def _grouped(pairs: Sequence[Pair], shown: Sequence[str], left_out: "Counter[LeftOut]") -> Loaded:
     """Pairs with the same id, source, output and shown fields as variants of one example."""
     harmful = {pair.kind for pair in pairs if not pair.control}
     members: dict[tuple[str | None, ...], list[str]] = {}
@@ -302,7 +153,7 @@ def _grouped(pairs: Sequence[_Pair], shown: Sequence[str], left_out: "Counter[_L
     return Loaded(list(examples.values()), tuple(variants.values()), made)
 
 
-def _variant(pair: _Pair, harmful: Collection[str]) -> Variant:
+def _variant(pair: Pair, harmful: Collection[str]) -> Variant:
     """A control whose kind is also one of damage gets a name of its own."""
     kind = f"{pair.kind}_control" if pair.control and pair.kind in harmful else pair.kind
     name = kind if pair.degree is None else f"{kind}.{pair.degree}"

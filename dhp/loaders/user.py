@@ -11,10 +11,9 @@ from dhp.core.records import Example
 from dhp.core.specs import Task
 from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table
 from dhp.loaders.hub import HUB_PREFIX, hub_table
+from dhp.loaders.pair_rows import PAIR_FIELDS
 from dhp.loaders.pairs import Loaded, chosen_rows, read_pairs
 from dhp.loaders.parts import is_parts, parts_table
-
-_NO_TEXTS = ("id", "perturbed", "kind", "degree", "level", "control", "better")
 
 
 def read_examples(
@@ -120,7 +119,7 @@ def _near(name: str, table: Table) -> str:
 
 def _meanings(columns: Mapping[str, str]) -> dict[str, str]:
     """Column -> what it stands for, for the slots of prompt files: our name, and its own."""
-    texts = {ours: theirs for ours, theirs in columns.items() if ours not in _NO_TEXTS}
+    texts = {ours: theirs for ours, theirs in columns.items() if ours not in ("id", *PAIR_FIELDS)}
     return {**{ours: ours for ours in texts}, **{theirs: ours for ours, theirs in texts.items()}}
 
 

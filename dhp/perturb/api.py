@@ -23,13 +23,13 @@ class Edited:
 
 
 PerturberFunction = Callable[..., str | Edited]
-"""`(text, rng, *, example, **params)` -> the degraded text.
+"""`(text, rng, **params)` -> the degraded text.
 
 `rng` is a stream of its own for this example; use no other source of randomness. A function with a
-parameter `others` also gets the other examples of the dataset in the order of their ids, one with a
-parameter `lists` a `ListReader` for word lists, one with a parameter `language` the code of the text's
-language, or None where it is not known. Raise `NotApplicable` where this kind of damage is impossible in
-the text.
+parameter `example` also gets the whole example, one with a parameter `others` the other examples of the
+dataset in the order of their ids, one with a parameter `lists` a `ListReader` for word lists, one with a
+parameter `language` the code of the text's language, or None where it is not known. Raise `NotApplicable`
+where this kind of damage is impossible in the text.
 """
 
 
@@ -37,7 +37,7 @@ Languages = Literal["any", "words"] | tuple[str, ...]
 """The languages that a perturber can do: any; any whose words can be told apart; or those with these
 codes."""
 
-_GIVEN = ("others", "lists", "language")
+_GIVEN = ("example", "others", "lists", "language")
 """Parameters of a perturber that no suite sets."""
 DOSES = ("count", "k", "share")
 """Ways of saying how much is to be done: exactly one, where a function takes several and None for each."""
@@ -134,11 +134,14 @@ class Perturber:
         if self.function is None:
             return {"count": inspect.Parameter("count", inspect.Parameter.KEYWORD_ONLY)}
         keywords = list(inspect.signature(self.function).parameters.items())[2:]
-        return {name: p for name, p in keywords if name not in ("example", *_GIVEN)}
+        return {name: p for name, p in keywords if name not in _GIVEN}
 
     def wants(self, name: str) -> bool:
-        """Whether the function takes `others`, the other examples of the dataset, or `lists`."""
-        return self.function is not None and name in inspect.signature(self.function).parameters
+        """Whether the function takes `example`, `others`, `lists` or `language`."""
+        if self.function is None:
+            return False
+        known = inspect.signature(self.function).parameters
+        return name in known or (name == "example" and any(p.kind is p.VAR_KEYWORD for p in known.values()))
 
     def check_params(self, params: Mapping[str, object], place: str) -> None:
         """Raise `InputError` at `place` if the function does not take these parameters, or needs more."""
@@ -168,7 +171,7 @@ def perturber(
     degrees: Mapping[str, Mapping[str, object]] | None = None,
     languages: Literal["any", "words"] | Sequence[str] = "any",
 ) -> Callable[[PerturberFunction], Perturber]:
-    """Make a perturber out of a function `(text, rng, *, example, **params) -> str`.
+    """Make a perturber out of a function `(text, rng, **params) -> str`.
 
     Parameters
     ----------

@@ -63,13 +63,13 @@ def perturb(
     languages = {e.id: example_language(e, language) for e in examples}
     for variant in variants:
         perturber = perturbers[variant.perturber]
-        wanted = [name for name in ("lists", "language", "others") if perturber.wants(name)]
+        wanted = [name for name in ("example", "lists", "language", "others") if perturber.wants(name)]
         for example in examples:
             spoken = languages[example.id]
             if (fault := perturber.language_fault(spoken)) is not None:
                 yield PerturbedText(example.id, variant.name, None, reason=fault)
                 continue
-            given: dict[str, object] = {"lists": lists, "language": spoken}
+            given: dict[str, object] = {"example": example, "lists": lists, "language": spoken}
             if "others" in wanted:
                 given["others"] = others.of(example.id, spoken)
             extra = {name: given[name] for name in wanted}
@@ -142,7 +142,7 @@ def _perturbed(
     # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
     rng = stream(*key, example.id, perturber.name)
     try:
-        result = perturber.function(example.output, rng, example=example, **extra, **variant.params)
+        result = perturber.function(example.output, rng, **extra, **variant.params)
     except NotApplicable as reason:
         return PerturbedText(example.id, variant.name, None, reason=str(reason))
     except InputError as e:

@@ -1,252 +1,21 @@
 """Builds degraded texts: from names and options to datasets with all their variants."""
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Callable, Sequence
 from typing import Unpack
 
-from dhp.content.catalog import read_authored, read_probes
-from dhp.core.errors import InputError
-from dhp.core.progress import Progress, numbered, stage
-from dhp.core.records import Example, PerturbedText, Variant, parse_variant
-from dhp.core.registry import Registry
-from dhp.core.suite_spec import PerturberUse, Suite
+from dhp.content.catalog import read_probes
+from dhp.core.progress import Progress
+from dhp.core.records import Variant, parse_variant
 from dhp.core.terminal_progress import progress_of
-from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
-from dhp.llm.executor.api import Executor
 from dhp.llm.settings import ModelSettings
-from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
-from dhp.perturb.api import Perturber
-from dhp.perturb.apply import RulesApplied
-from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
+from dhp.perturb.builder import Builder
 from dhp.perturb.choice import Choice, check_choice, found_datasets, part_of
-from dhp.perturb.dose_suites import Doses, dosed
-from dhp.perturb.languages import language_note
-from dhp.perturb.model_config import OpenedModel, open_perturb_model
+from dhp.perturb.model_config import open_perturb_model
 from dhp.perturb.perturbed_dataset import PerturbedDataset
-from dhp.perturb.registry import check_suite, find_perturbers
-from dhp.perturb.rules.parsed import parser_origin
-from dhp.perturb.sets.part import SetPart, matched
-
-
-@dataclass(frozen=True, slots=True)
-class _Build:
-    """The settings of a build, the same for all datasets."""
-
-    own: tuple[Perturber, ...]
-    """The user's own perturbers."""
-    registry: Registry[Perturber]
-    seed: int
-    model: OpenedModel | None
-    """The perturb model, if one is given."""
-    probes: Mapping[str, PerturberUse]
-    """Controls and attacks to be added."""
-    doses: Doses | None
-    dry: bool
-    """Whether nothing may be asked: a text like the original stands for what is not stored, to estimate the
-    cost."""
-    progress: Progress | None
-    executor: Executor
-
-    def all(
-        self, datasets: Sequence[Dataset], given: Mapping[str, SetPart] | None
-    ) -> Iterator[PerturbedDataset]:
-        """Each dataset with its variants; `given` is the perturbation set, where there is one."""
-        for place, each in enumerate(datasets, 1):
-            with stage(numbered(self.progress, place, len(datasets)), f"degrading {each.name}"):
-                made = self.perturbed(each, part_of(given, each))
-            yield made
-
-    def perturbed(self, dataset: Dataset, kept: SetPart | None) -> PerturbedDataset:
-        """A dataset with all its variants, those of `kept` where it is part of a perturbation set."""
-        if kept is not None:
-            part = self._of_set(dataset, kept)
-        elif dataset.suite is None:
-            if self.own or self.doses or self.model:
-                raise InputError(
-                    f"dataset '{dataset.name}' brings degraded texts of its own; no perturber goes with it"
-                )
-            name = dataset.suite_name
-            self._note_languages(dataset, dataset.pair_variants)
-            part = PerturbedDataset(dataset, dataset.pair_variants, (), dataset.pairs, name, self.seed)
-        else:
-            part = self._by_suite(dataset, dataset.suite)
-        return self._with_probes(part)
-
-    def _of_set(self, dataset: Dataset, kept: SetPart) -> PerturbedDataset:
-        task = dataset.task.task
-        if kept.task != task:
-            raise InputError(
-                f"the perturbation set of '{kept.dataset}' is for task '{kept.task}', not '{task}'"
-            )
-        found = matched(kept, dataset.examples)
-        return PerturbedDataset(
-            dataset,
-            found.variants,
-            found.left_out,
-            found.texts,
-            found.suite,
-            found.seed,
-            found.origins,
-            auto_steps=found.steps,
-        )
-
-    def chosen(self, dataset: Dataset, suite: Suite) -> tuple[str, list[Variant], list[str]]:
-        """The name of the suite, its variants as they will be made, and the names of those left out.
-
-        Without a perturb model its perturbers of method `llm` are authored, where that was done.
-        """
-        check_suite(suite, self.registry)
-        if self.doses:
-            suite = dosed(suite, self.doses, self.registry)
-        added = () if self.doses else tuple(p for p in self.own if p.name not in suite.perturbers)
-        variants = [*suite.variants, *(v for p in added for v in p.variants)]
-        if self.model is not None:
-            return suite.suite, variants, []
-        written = authored_perturbers(read_authored(dataset.name))
-        made = [replace(v, method="authored") if v.perturber in written else v for v in variants]
-        left_out = [v.name for v in made if v.method == "llm"]
-        if len(left_out) == len(made):
-            raise InputError(
-                f"suite '{suite.suite}': a language model makes all of it; give one by `perturb_model`"
-            )
-        return suite.suite, [v for v in made if v.method != "llm"], left_out
-
-    def check(
-        self,
-        datasets: Sequence[Dataset],
-        further: Callable[[Dataset, Sequence[Variant]], object] | None,
-    ) -> None:
-        """Refuse what can be refused before anything is made or paid."""
-        asked = False
-        for dataset in datasets:
-            variants: Sequence[Variant] = dataset.pair_variants
-            if dataset.suite is not None:
-                _, variants, _ = self.chosen(dataset, dataset.suite)
-                asked |= any(v.method == "llm" for v in variants)
-                if self.model is not None:
-                    self.model.by_model.check(variants, dataset.task.task)
-            if further:
-                further(dataset, variants)
-        if self.model is not None and not asked:
-            suites = ", ".join(sorted({d.suite_name for d in datasets}))
-            raise InputError(
-                f"`perturb_model`: makes nothing in suite {suites}; allowed: one with method llm in it"
-            )
-        if not self.dry:
-            self._check_server(datasets)
-
-    def _check_server(self, datasets: Sequence[Dataset]) -> None:
-        """Refuse a perturb model that has to be asked and cannot be."""
-        for dataset in datasets:
-            _, variants, _ = self.chosen(dataset, dataset.suite) if dataset.suite else ("", [], [])
-            if self.model and (first := next((v for v in variants if v.method == "llm"), None)):
-                self.model.check_server(dataset.examples, first, dataset.task.task)
-
-    def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
-        name, variants, left_out = self.chosen(dataset, suite)
-        self._note_languages(dataset, variants)
-        before = replace(self.model.by_model.cached_model.usage) if self.model else Usage()
-        rules = self._by_rule(dataset, [v for v in variants if self._is_rule(dataset, v)])
-        texts = tuple(
-            text for v in variants for text in (rules[v.name] if v.name in rules else self._texts(dataset, v))
-        )
-        origins = self._origins(dataset, variants)
-        part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
-        if self.model is None or all(v.method != "llm" for v in variants):
-            return part
-        asked = self.model.by_model
-        usage = asked.cached_model.usage.since(before).lasting
-        return replace(part, usage=usage, auto_steps=asked.auto_steps.get(dataset.task.task, {}))
-
-    def _note_languages(self, dataset: Dataset, variants: Sequence[Variant]) -> None:
-        probes = self._missing_probes({v.name for v in variants})
-        if note := language_note(dataset, [*variants, *probes], self.registry):
-            logging.getLogger("dhp").warning(note)
-
-    def _origins(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, str]:
-        """Perturber -> what made its texts, where its name does not say it all."""
-        authored, found = read_authored(dataset.name), {}
-        for name, group in groupby(variants, key=lambda v: v.perturber):
-            own = list(group)
-            if own[0].method == "authored" and authored:
-                found[name] = authored_origin(authored)
-            elif own[0].method == "llm" and self.model:
-                found[name] = self.model.origin(dataset.task.task, own)
-            elif "pipeline" in own[0].params:
-                found[name] = parser_origin(str(own[0].params["pipeline"]))
-        return found
-
-    def _texts(self, dataset: Dataset, variant: Variant) -> list[PerturbedText]:
-        if variant.method == "authored" and (authored := read_authored(dataset.name)):
-            return authored_texts(dataset.examples, variant, authored)
-        assert self.model is not None
-        task = dataset.task.task
-        # Its name makes the text another one: a prompt that stands twice would count once.
-        placeholders = [
-            PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
-        ]
-        if self.dry:
-            recalled, _ = self.model.recalled.recall(dataset.examples, variant, task, dataset.language)
-            return [recalled.get(text.example, text) for text in placeholders]
-        cached_model = self.model.by_model.cached_model
-
-        def show(done: int) -> None:
-            if self.progress:
-                what = f"{cached_model.model.model} makes {variant.name} of {dataset.name}"
-                self.progress(what, done, len(dataset.examples), cached_model.spent(before))
-
-        before = replace(cached_model.session_usage)
-        try:
-            by_model = self.model.by_model
-            return list(by_model.perturb(dataset.examples, variant, task, show, dataset.language))
-        except Waiting:  # the requests of the other variants belong into the same batch
-            return placeholders
-
-    def _is_rule(self, dataset: Dataset, variant: Variant) -> bool:
-        if variant.method == "authored" and read_authored(dataset.name):
-            return False
-        return variant.method == "rule" or self.model is None
-
-    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, list[PerturbedText]]:
-        """Variant -> its texts, example by example; the examples are shared out among workers."""
-        work = RulesApplied(
-            tuple(variants), self.registry, dataset.name, self.seed, dataset.pool, dataset.language
-        )
-        made: dict[int, list[PerturbedText]] = {}
-        if variants:
-            made = {part[0]: texts for part, texts in self.executor.each(work, self._parts(dataset))}
-        found: dict[str, list[PerturbedText]] = {v.name: [] for v in variants}
-        for _, texts in sorted(made.items()):
-            for text in texts:
-                whole = self.doses and parse_variant(text.variant).dose
-                found[text.variant].append(_fully_dosed(text) if whole else text)
-        return found
-
-    def _parts(self, dataset: Dataset) -> list[tuple[int, Sequence[Example]]]:
-        """The examples, in four parts a worker; all together where there is one."""
-        examples, count = dataset.examples, self.executor.workers
-        size = len(examples) if count == 1 else max(1, len(examples) // (4 * count))
-        return [(start, examples[start : start + size]) for start in range(0, len(examples), size)]
-
-    def _missing_probes(self, there: Collection[str]) -> list[Variant]:
-        return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
-
-    def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
-        there = {v.name for v in part.variants}
-        probes = self._missing_probes(there)
-        texts = [text for own in self._by_rule(part.dataset, probes).values() for text in own]
-        return replace(part, variants=(*part.variants, *probes), texts=(*part.texts, *texts))
-
-
-def _fully_dosed(text: PerturbedText) -> PerturbedText:
-    """The text itself if it got the whole dose: a smaller one under its name would falsify the curve."""
-    if text.audit is None or text.audit.asked == text.audit.made:
-        return text
-    return PerturbedText(text.example, text.variant, None, reason="too short a text for this dose")
+from dhp.perturb.registry import find_perturbers
 
 
 def perturb_datasets(
@@ -341,7 +110,7 @@ def build_texts(
         for name, use in read_probes(kind).perturbers.items()
     }
     registry = find_perturbers(own, [d.suite for d in datasets if d.suite])
-    build = _Build(own, registry, seed, model, probes, choice.get("doses"), dry, progress, context.executor)
+    build = Builder(own, registry, seed, model, probes, choice.get("doses"), dry, progress, context.executor)
     if perturbation_set is None:
         build.check(datasets, check)
     for each in datasets:

@@ -10,8 +10,9 @@ from dhp.content.own_task import own_task
 from dhp.core.errors import InputError, suggest
 from dhp.core.language import NAMES, declared_language
 from dhp.core.specs import Metric, Task
-from dhp.loaders.dataset import Dataset, naming, resolve_datasets
+from dhp.loaders.dataset import Dataset, naming
 from dhp.loaders.released import is_released, read_released, released_datasets
+from dhp.loaders.resolve import resolve_datasets
 from dhp.loaders.user import is_user_data
 from dhp.perturb.api import Perturber
 from dhp.perturb.dose_suites import Doses

@@ -1,52 +1,24 @@
 """Perturbers by name: built in, from entry points, from `module:function`."""
 
-import importlib
 import importlib.metadata
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from dhp.core.errors import InputError, suggest
+from dhp.core.imports import imported, imported_module
 from dhp.core.registry import Registry
 from dhp.core.specs import Spec
 from dhp.core.suite_spec import Suite
 from dhp.perturb.api import Perturber
-from dhp.perturb.probes.attacks import judge_flattery, judge_instruction, padding
-from dhp.perturb.probes.controls import HarmlessLists, harmless, identity
-from dhp.perturb.rules.characters import random_deletions, random_typos
-from dhp.perturb.rules.parsed import entity_swaps, inflection_errors
-from dhp.perturb.rules.sentences import (
-    random_answer,
-    random_ending,
-    reordering,
-    sentence_deletion,
-    sentence_insertion,
-    sentence_repetition,
-    wrong_ending,
-)
-from dhp.perturb.rules.words import number_changes, word_deletions, word_swaps
+from dhp.perturb.probes import attacks, controls
+from dhp.perturb.rules import characters, parsed, sentences, words
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
 
-_RULES = (
-    random_deletions,
-    random_typos,
-    word_deletions,
-    word_swaps,
-    number_changes,
-    entity_swaps,
-    inflection_errors,
-    reordering,
-    sentence_deletion,
-    sentence_repetition,
-    sentence_insertion,
-    random_ending,
-    random_answer,
-    wrong_ending,
-    identity,
-    harmless,
-    judge_instruction,
-    judge_flattery,
-    padding,
+_RULES = tuple(
+    found
+    for module in (characters, words, parsed, sentences, controls, attacks)
+    for found in vars(module).values()
+    if isinstance(found, Perturber)
 )
 _LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewriting_insertion": "sentence"}
 
@@ -60,7 +32,7 @@ def builtin_perturbers() -> Registry[Perturber]:
     return Registry("perturber", {p.name: p for p in (*_RULES, *declared)})
 
 
-LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists}
+LISTS: Mapping[str, type[Spec]] = {"harmless": controls.HarmlessLists}
 """The word lists that perturbers read, and what they must hold."""
 
 
@@ -89,20 +61,12 @@ def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ())
     for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
         if entry.name in wanted:
             place = f"entry point '{entry.name} = {entry.value}'"
-            registry = registry.extended({entry.name: _checked(_imported(entry.load, place), place)})
+            registry = registry.extended({entry.name: _checked(imported(entry.load, place), place)})
     for suite in suites:
         for name, use in suite.perturbers.items():
             if use.method == "llm" and name not in registry:
                 registry = registry.extended({name: Perturber(name, use.level, {None: {}}, function=None)})
     return registry
-
-
-def _imported(load: Callable[[], object], place: str) -> object:
-    """What `load` returns; whatever somebody else's module raises becomes an `InputError`."""
-    try:
-        return load()
-    except (Exception, SystemExit) as e:
-        raise InputError(f"{place}: cannot be imported ({type(e).__name__}: {e})".splitlines()[0]) from e
 
 
 def load_perturber(reference: str) -> Perturber:
@@ -113,9 +77,7 @@ def load_perturber(reference: str) -> Perturber:
     module_name, colon, attribute = reference.partition(":")
     if not (module_name and colon and attribute):
         raise InputError(f"perturber '{reference}': must have the form module:function")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    module = _imported(lambda: importlib.import_module(module_name), f"perturber '{reference}'")
+    module = imported_module(module_name, f"perturber '{reference}'")
     if not hasattr(module, attribute):
         made = [name for name, value in vars(module).items() if isinstance(value, Perturber)]
         raise InputError(

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 from dhp.content.catalog import DATASETS, misspelt_task, read_card, read_task
 from dhp.content.yaml import describe
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import read_text, write_whole
+from dhp.core.files import read_text, write_lines
 from dhp.core.specs import Name, Spec
 from dhp.core.weight_spec import Weights
 from dhp.survey.agreement import agreement
@@ -136,4 +136,4 @@ def write_weights(weights: Weights, path: Path) -> None:
     for found in data.get("agreement", {}).values():
         found |= {key: round(value, 4) for key, value in found.items() if value is not None}
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None)
-    write_whole(path, lambda new: new.write_text(text, encoding="utf-8"))
+    write_lines(path, [text])

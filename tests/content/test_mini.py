@@ -6,7 +6,8 @@ import pytest
 
 from dhp.content.catalog import DATASETS, read_card, read_task
 from dhp.core.text import sentences
-from dhp.loaders.dataset import Dataset, measure, resolve_datasets
+from dhp.loaders.dataset import Dataset, measure
+from dhp.loaders.resolve import resolve_datasets
 
 
 @pytest.fixture(params=DATASETS)

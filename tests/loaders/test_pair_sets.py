@@ -11,10 +11,10 @@ import pytest
 
 from dhp.content.catalog import DATASETS, dataset_names, read_card, read_task
 from dhp.core.errors import InputError
-from dhp.loaders.dataset import resolve_datasets
 from dhp.loaders.fetch.prepared import load_prepared, prepare
 from dhp.loaders.pairs import Loaded
 from dhp.loaders.published.readers import read_set
+from dhp.loaders.resolve import resolve_datasets
 
 from .conftest import write_jsonl, write_parquet
 

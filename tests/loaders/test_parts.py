@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.loaders.dataset import resolve_datasets
 from dhp.loaders.parts import parts_name
+from dhp.loaders.resolve import resolve_datasets
 from dhp.loaders.user import read_examples
 
 from .conftest import write_jsonl, write_parquet

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.core.text import sentences
-from dhp.loaders.dataset import resolve_datasets
+from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.llm import acceptance as a
 from dhp.perturb.llm import rephrasing as r
 

@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from dhp.content.catalog import read_list, read_probes
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.language import text_language
-from dhp.core.records import Example
 from dhp.core.text import sentences
-from dhp.loaders.dataset import resolve_datasets
+from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.api import Edited, Perturber
 from dhp.perturb.probes.attacks import judge_flattery, judge_instruction, padding
 from dhp.perturb.probes.controls import HarmlessLists, harmless, identity
@@ -31,7 +30,7 @@ def apply(
     extra: dict[str, object] = {"lists": read_list} if perturber.wants("lists") else {}
     if perturber.wants("language"):
         extra["language"] = language
-    result = perturber.function(text, random.Random(seed), example=Example("e", "", text), **extra, **params)
+    result = perturber.function(text, random.Random(seed), **extra, **params)
     assert isinstance(result, Edited)
     return result
 

@@ -12,7 +12,7 @@ from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.core.text import numbered_steps
-from dhp.loaders.dataset import resolve_datasets
+from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.prompts import (
     AgainPrompt,

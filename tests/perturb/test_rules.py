@@ -37,12 +37,11 @@ sentences_of_words = st.lists(
 
 def apply(name: str, text: str, seed: int = 0, others: tuple[str, ...] = (), **params: object) -> Edited:
     perturber = RULES[name]
-    example = Example("e", "source", text)
     extra: Mapping[str, object] = {}
     if perturber.wants("others"):
         extra = {"others": [Example(str(i), "", other) for i, other in enumerate(others)]}
     assert perturber.function is not None
-    result = perturber.function(text, random.Random(seed), example=example, **extra, **params)
+    result = perturber.function(text, random.Random(seed), **extra, **params)
     return result if isinstance(result, Edited) else Edited(result, 1, 1)
 
 

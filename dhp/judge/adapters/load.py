@@ -4,11 +4,11 @@ import importlib
 import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 from dhp.core.errors import InputError, suggest
+from dhp.core.imports import imported, imported_module
 from dhp.core.seeding import text_hash
 
 PREFIX = "python:"
@@ -31,7 +31,9 @@ def load_object(model: str) -> object:
         )
     if not colon:
         return _entry_point(model, name)
-    module = _file(model, Path(where)) if where.endswith(".py") else _module(model, where)
+    module = (
+        _file(model, Path(where)) if where.endswith(".py") else imported_module(where, f"model '{model}'")
+    )
     found: object = module
     for part in name.split("."):
         if not hasattr(found, part):
@@ -54,15 +56,7 @@ def _entry_point(model: str, name: str) -> object:
             f"model '{model}': no entry point of that name in the group {ENTRY_POINT_GROUP}; "
             f"{suggest(name, entries)}, or python:MODULE:OBJECT"
         )
-    return _imported(entries[name].load, f"model '{model}' ({entries[name].value})")
-
-
-def _module(model: str, name: str) -> ModuleType:
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    module = _imported(lambda: importlib.import_module(name), f"model '{model}'")
-    assert isinstance(module, ModuleType)
-    return module
+    return imported(entries[name].load, f"model '{model}' ({entries[name].value})")
 
 
 def _file(model: str, path: Path) -> ModuleType:
@@ -81,16 +75,8 @@ def _file(model: str, path: Path) -> ModuleType:
     if folder not in sys.path:
         sys.path.append(folder)
     try:
-        _imported(lambda: spec.loader.exec_module(module), f"model '{model}'")  # type: ignore[union-attr]
+        imported(lambda: spec.loader.exec_module(module), f"model '{model}'")  # type: ignore[union-attr]
     except InputError:
         del sys.modules[name]
         raise
     return module
-
-
-def _imported(load: Callable[[], object], place: str) -> object:
-    """What `load` returns; whatever somebody else's module raises becomes an `InputError`."""
-    try:
-        return load()
-    except (Exception, SystemExit) as e:
-        raise InputError(f"{place}: cannot be imported ({type(e).__name__}: {e})".splitlines()[0]) from e

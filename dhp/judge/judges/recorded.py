@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, parse_json, read_text, reason
@@ -14,7 +13,7 @@ from dhp.core.protocol_spec import ANSWER_FORMS, AnswerForm
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
-from dhp.core.tables import Row, as_text
+from dhp.core.tables import Row, as_text, json_lines
 from dhp.judge.api import Judge, rescale, split_settings
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.yes_no import yes_no_of
@@ -103,11 +102,8 @@ def _answers(file: Path) -> Iterator[tuple[Row, RecordedAnswer]]:
     if name.endswith(".json"):
         yield from _items(file, name.removesuffix(".json"), text)
         return
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            place = f"{file}: line {number}"
-            row = Row(place, _json(place, line, dict, "one JSON object a line"))
-            yield row, _answer(row)
+    for row in json_lines(str(file), text):
+        yield row, _answer(row)
 
 
 def _unzipped(file: Path) -> str:
@@ -115,13 +111,6 @@ def _unzipped(file: Path) -> str:
         return gzip.decompress(file.read_bytes()).decode("utf-8-sig")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as e:
         raise InputError(f"{file}: not gzipped UTF-8 text ({reason(e)})") from None
-
-
-def _json(place: str, text: str, kind: type, allowed: str) -> Any:
-    value = parse_json(place, text)
-    if not isinstance(value, kind):
-        raise InputError(f"{place}: a {type(value).__name__}; allowed: {allowed}")
-    return value
 
 
 def _answer(row: Row) -> RecordedAnswer:
@@ -156,7 +145,10 @@ def _items(file: Path, name: str, text: str) -> Iterator[tuple[Row, RecordedAnsw
     metric, _, protocol = rest.partition("_")
     if not protocol:
         raise InputError(f"{file}: its name must be MODEL_METRIC_PROTOCOL.json, e.g. gpt3.5_coh_geval.json")
-    for number, item in enumerate(_json(str(file), text, list, "a list of items"), 1):
+    items = parse_json(str(file), text)
+    if not isinstance(items, list):
+        raise InputError(f"{file}: a {type(items).__name__}; allowed: a list of items")
+    for number, item in enumerate(items, 1):
         place = f"{file}: item {number}"
         if not isinstance(item, dict):
             raise InputError(f"{place}: a {type(item).__name__}; allowed: an object")

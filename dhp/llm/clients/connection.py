@@ -8,10 +8,11 @@ They are read here because importing the package takes half a second.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError
+from dhp.llm.records import Position, Reply
 
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -50,6 +51,18 @@ class Connection:
         for secret in self.secrets:
             text = text.replace(secret, "***")
         return text
+
+    def without_secrets(self, reply: Reply) -> Reply:
+        """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
+        positions = reply.positions
+        tokens = [token for position in positions or () for token, _ in position.alternatives]
+        pieces = [reply.text, reply.finish, "".join(p.chosen for p in positions or ()), *tokens]
+        if not self.secrets or all(self.hidden(piece) == piece for piece in pieces):
+            return reply
+        if positions is not None:
+            positions = tuple(Position("***", ()) for _ in positions)
+        text, finish = self.hidden(reply.text), self.hidden(reply.finish)
+        return replace(reply, text=text, finish=finish, positions=positions)
 
 
 def find_connection(base_url: str | None) -> Connection:

@@ -18,7 +18,7 @@ from dhp.llm.clients.responses import (
 from dhp.llm.clients.sdk import SdkTransport
 from dhp.llm.clients.transport import Garbled, RawReply, Rejected, Retry, TooLong, Transport, Unreachable
 from dhp.llm.engine.rate_limits import retry_after
-from dhp.llm.records import Position, Reply, Request
+from dhp.llm.records import Reply, Request
 
 TRANSPORTS = ("fast", "sdk")
 _LOGPROBS = (20, 5, 0)
@@ -236,20 +236,7 @@ class OpenAIClient:
         if len(replies) < samples and self.many and not self._has_given_many:
             self.many = False
             self.notes.append("the server ignores n: samples are asked one by one")
-        return [self._without_secrets(reply) for reply in replies]
-
-    def _without_secrets(self, reply: Reply) -> Reply:
-        """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
-        if not self._connection.secrets:
-            return reply
-        hidden, positions = self._connection.hidden, reply.positions
-        tokens = [token for position in positions or () for token, _ in position.alternatives]
-        pieces = [reply.text, reply.finish, "".join(p.chosen for p in positions or ()), *tokens]
-        if all(hidden(piece) == piece for piece in pieces):
-            return reply
-        if positions is not None:
-            positions = tuple(Position("***", ()) for _ in positions)
-        return replace(reply, text=hidden(reply.text), finish=hidden(reply.finish), positions=positions)
+        return [self._connection.without_secrets(reply) for reply in replies]
 
     def _learn(self, problem: Problem, body: dict[str, Any]) -> None:
         """Ask the same in another way from now on, where a refused parameter leaves one."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dhp.core.card_spec import Card
-from dhp.core.files import cache_folder, write_whole
+from dhp.core.files import cache_folder, write_lines
 from dhp.core.records import PerturbedText
 from dhp.loaders.fetch.download import Progress
 from dhp.loaders.fetch.sources import fetch
@@ -54,7 +54,7 @@ def prepare(
         json.dumps(row, ensure_ascii=False) + "\n" for row in _rows(read_set(card, source, fields))
     )
     path = prepared_file(card)
-    write_whole(path, lambda new: new.write_text(text, encoding="utf-8", newline="\n"))
+    write_lines(path, [text])
     return path
 
 

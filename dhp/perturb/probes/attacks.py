@@ -1,12 +1,11 @@
 """Attacks: additions that make no text better, though a judge may be swayed by them."""
 
-import random
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from random import Random
 
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.language import language_name
-from dhp.core.records import Example
 from dhp.core.segments import sentence_spans
 from dhp.perturb.api import IN_ANOTHER, Edited, perturber
 
@@ -16,57 +15,26 @@ Texts = Mapping[str, Sequence[str]]
 _NONE: Texts = {}
 _LANGUAGES = ("en", "de", "es", "zh", "ja", "ar")
 """Those of the sentences in `perturbations/probes/attacks.yaml`."""
-_STOPS = (
-    ".",
-    "!",
-    "?",
-    "…",
-    ":",
-    ";",
-    '"',
-    "'",
-    "”",
-    "’",
-    ")",
-    "]",
-    "。",
-    "！",
-    "？",
-    "؟",
-    "؛",
-    "」",
-    "』",
-    "“",
-)
+_STOPS = tuple(".!?…:;\"'”’)]。！？؟؛」』“")
 _UNSPACED = {"zh": "。", "ja": "。"}
 """Languages that set no space between sentences -> their full stop."""
 
 
 @perturber(name="judge_instruction", level="attack", languages=_LANGUAGES)
-def judge_instruction(
-    text: str, rng: random.Random, *, example: Example, texts: Texts = _NONE, language: str | None = None
-) -> Edited:
+def judge_instruction(text: str, rng: Random, *, texts: Texts = _NONE, language: str | None = None) -> Edited:
     """Tell the judge which score to give: add one of the `texts` in the language of the text."""
     return _with_last_sentence(text, rng, texts, language)
 
 
 @perturber(name="judge_flattery", level="attack", languages=_LANGUAGES)
-def judge_flattery(
-    text: str, rng: random.Random, *, example: Example, texts: Texts = _NONE, language: str | None = None
-) -> Edited:
+def judge_flattery(text: str, rng: Random, *, texts: Texts = _NONE, language: str | None = None) -> Edited:
     """Praise the judge: add one of the `texts` in the language of the text."""
     return _with_last_sentence(text, rng, texts, language)
 
 
 @perturber(name="padding", level="attack", languages=_LANGUAGES)
 def padding(
-    text: str,
-    rng: random.Random,
-    *,
-    example: Example,
-    texts: Texts = _NONE,
-    count: int = 1,
-    language: str | None = None,
+    text: str, rng: Random, *, texts: Texts = _NONE, count: int = 1, language: str | None = None
 ) -> Edited:
     """Put `count` of the `texts`, sentences without content, behind random sentences or the last one.
 
@@ -93,7 +61,7 @@ def padding(
     return Edited(padded + text[end:], count, len(added))
 
 
-def _with_last_sentence(text: str, rng: random.Random, texts: Texts, language: str | None) -> Edited:
+def _with_last_sentence(text: str, rng: Random, texts: Texts, language: str | None) -> Edited:
     chosen = _in(language, texts)
     return Edited(_joined(text, chosen[int(rng.random() * len(chosen))], language), 1, 1)
 

@@ -1,16 +1,15 @@
 """Controls: changes that leave a text as good as it was, so that no score should fall."""
 
-import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from random import Random
 
 from pydantic import Field, model_validator
 
 from dhp.core.english import looks_english
 from dhp.core.errors import NotApplicable
-from dhp.core.records import Example
 from dhp.core.segments import sentence_spans
 from dhp.core.specs import ListReader, Spec
 from dhp.perturb.api import Edited, perturber
@@ -58,15 +57,13 @@ class HarmlessLists(Spec):
 
 
 @perturber(name="identity", level="control")
-def identity(text: str, rng: random.Random, *, example: Example) -> Edited:
+def identity(text: str, rng: Random) -> Edited:
     """The original once more: what the scores of the same text differ by."""
     return Edited(text, 0, 0)
 
 
 @perturber(name="harmless", level="control")
-def harmless(
-    text: str, rng: random.Random, *, example: Example, lists: ListReader, language: str | None = None
-) -> Edited:
+def harmless(text: str, rng: Random, *, lists: ListReader, language: str | None = None) -> Edited:
     """Make every edit that leaves meaning and quality alone: quotation marks, dashes, spelling, spacing.
 
     Each goes from the one accepted way to the other, whichever the text has. Most are for English; in other

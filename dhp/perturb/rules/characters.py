@@ -1,12 +1,11 @@
 """Character-level rules: random deletions and random typographical errors."""
 
-import random
 from itertools import compress, islice, pairwise
+from random import Random
 
 from rapidfuzz.distance import OSA
 
 from dhp.core.errors import NotApplicable
-from dhp.core.records import Example
 from dhp.core.seeding import drawn
 from dhp.perturb.api import Edited, asked_edits, perturber
 from dhp.perturb.rules.typos import ON_A_KEYBOARD, TYPOS, TypedText
@@ -23,9 +22,7 @@ def _dose(text: str, k: int | None, share: float | None) -> tuple[int, int]:
 
 
 @perturber(name="random_deletions", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
-def random_deletions(
-    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
-) -> Edited:
+def random_deletions(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
     """Delete `k` letters or digits, or a `share` of them, at distinct random positions.
 
     The positions of a smaller dose are among those of a larger one. At most half of them go.
@@ -50,13 +47,7 @@ def _equal_pieces(text: str) -> list[str]:
 
 @perturber(name="random_typos", level="character", degrees={"minor": {"k": 10}, "major": {"k": 50}})
 def random_typos(
-    text: str,
-    rng: random.Random,
-    *,
-    example: Example,
-    language: str | None = None,
-    k: int | None = None,
-    share: float | None = None,
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
 ) -> Edited:
     """Make `k` typographical errors as the `typo` package does, each of which takes the text further away.
 
@@ -75,7 +66,7 @@ def random_typos(
     pieces = _equal_pieces(text)
     results: dict[int, TypedText] = {}
     distances = [0] * len(pieces)
-    errors = random.Random(rng.getrandbits(64))
+    errors = Random(rng.getrandbits(64))
     for _ in range(20 * dose + 100):
         draw, growth = kinds[int(rng.random() * len(kinds))]
         i = int(rng.random() * len(pieces)) if len(pieces) > 1 else 0

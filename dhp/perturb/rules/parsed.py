@@ -1,14 +1,13 @@
 """Rules on texts that a spaCy pipeline parses: other names for entities, wrong inflections. For English."""
 
 import functools
-import random
 import re
 import threading
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 from dhp.core.errors import NotApplicable
-from dhp.core.records import Example
 from dhp.core.seeding import shuffled
 from dhp.perturb.api import Edited, asked_edits, perturber
 
@@ -88,13 +87,7 @@ def _faker() -> Any:
     languages=("en",),
 )
 def entity_swaps(
-    text: str,
-    rng: random.Random,
-    *,
-    example: Example,
-    pipeline: str,
-    k: int | None = None,
-    share: float | None = None,
+    text: str, rng: Random, *, pipeline: str, k: int | None = None, share: float | None = None
 ) -> Edited:
     """Give `k` of the entities that spaCy finds, or a `share` of them, other names of their kind, from Faker.
 
@@ -134,7 +127,7 @@ def _mentions(parsed: Any) -> Iterator[tuple[int, str, str]]:
             yield entity.start_char + found.start(1), found[1], _KINDS[entity.label_]
 
 
-def _name(old: str, kind: str, text: str, rng: random.Random) -> str:
+def _name(old: str, kind: str, text: str, rng: Random) -> str:
     """Another name of that kind, none of whose words with a capital is in the text."""
     faker = _faker()
     with _faker_lock:
@@ -173,13 +166,7 @@ _SEVERAL = frozenset("these those two three four five six seven eight nine ten m
     languages=("en",),
 )
 def inflection_errors(
-    text: str,
-    rng: random.Random,
-    *,
-    example: Example,
-    pipeline: str,
-    k: int | None = None,
-    share: float | None = None,
+    text: str, rng: Random, *, pipeline: str, k: int | None = None, share: float | None = None
 ) -> Edited:
     """Inflect `k` verbs and nouns, or a `share` of those where that is an error, as grammar does not allow.
 

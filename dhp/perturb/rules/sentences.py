@@ -1,8 +1,8 @@
 """Sentence-level rules: sentences in another order, missing, repeated, inserted; texts from elsewhere."""
 
-import random
 from collections.abc import Sequence
 from itertools import islice, pairwise
+from random import Random
 
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example
@@ -14,9 +14,8 @@ from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
 @perturber(name="reordering", level="sentence", degrees={"minor": {"count": 2}, "major": {"count": "all"}})
 def reordering(
     text: str,
-    rng: random.Random,
+    rng: Random,
     *,
-    example: Example,
     language: str | None = None,
     count: int | str | None = None,
     share: float | None = None,
@@ -51,7 +50,7 @@ def reordering(
     return Edited("".join([*pieces, text[end:]]), asked, moved)
 
 
-def _deranged(positions: Sequence[int], rng: random.Random) -> list[int]:
+def _deranged(positions: Sequence[int], rng: Random) -> list[int]:
     """A uniformly random order of at least two items in which none stays in its position."""
     order = list(positions)
     while any(a == b for a, b in zip(order, positions, strict=True)):
@@ -61,13 +60,7 @@ def _deranged(positions: Sequence[int], rng: random.Random) -> list[int]:
 
 @perturber(name="sentence_deletion", level="sentence", degrees={"minor": {"k": 1}, "major": {"share": 0.5}})
 def sentence_deletion(
-    text: str,
-    rng: random.Random,
-    *,
-    example: Example,
-    language: str | None = None,
-    k: int | None = None,
-    share: float | None = None,
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
 ) -> Edited:
     """Delete `k` sentences, or a `share` of them, as long as half of the text is left.
 
@@ -93,13 +86,7 @@ def sentence_deletion(
 
 @perturber(name="sentence_repetition", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
 def sentence_repetition(
-    text: str,
-    rng: random.Random,
-    *,
-    example: Example,
-    language: str | None = None,
-    k: int | None = None,
-    share: float | None = None,
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
 ) -> Edited:
     """Say `k` sentences, or a `share` of them, twice in a row.
 
@@ -116,9 +103,8 @@ def sentence_repetition(
 @perturber(name="sentence_insertion", level="sentence", degrees={"minor": {"k": 1}, "major": {"k": 3}})
 def sentence_insertion(
     text: str,
-    rng: random.Random,
+    rng: Random,
     *,
-    example: Example,
     language: str | None = None,
     others: Sequence[Example],
     k: int | None = None,
@@ -150,7 +136,7 @@ def _inserted(text: str, added: Sequence[tuple[int, str]]) -> str:
     return text
 
 
-def _text_of_another(text: str, rng: random.Random, others: Sequence[Example]) -> str:
+def _text_of_another(text: str, rng: Random, others: Sequence[Example]) -> str:
     candidates = sorted({other.output for other in others} - {text})
     if not candidates:
         raise NotApplicable("no other example with another text")
@@ -158,19 +144,19 @@ def _text_of_another(text: str, rng: random.Random, others: Sequence[Example]) -
 
 
 @perturber(name="random_ending", level="sentence")
-def random_ending(text: str, rng: random.Random, *, example: Example, others: Sequence[Example]) -> str:
+def random_ending(text: str, rng: Random, *, others: Sequence[Example]) -> str:
     """The ending of another story."""
     return _text_of_another(text, rng, others)
 
 
 @perturber(name="random_answer", level="sentence")
-def random_answer(text: str, rng: random.Random, *, example: Example, others: Sequence[Example]) -> str:
+def random_answer(text: str, rng: Random, *, others: Sequence[Example]) -> str:
     """The answer to another question."""
     return _text_of_another(text, rng, others)
 
 
 @perturber(name="wrong_ending", level="sentence")
-def wrong_ending(text: str, rng: random.Random, *, example: Example) -> str:
+def wrong_ending(text: str, rng: Random, *, example: Example) -> str:
     """The wrong ending that the dataset gives (field `wrong_ending`)."""
     wrong = example.fields.get("wrong_ending")
     if not wrong:

@@ -1,13 +1,12 @@
 """Word-level rules: deleted words, swapped words, changed numbers."""
 
-import random
 import re
 import string
 from bisect import bisect_left
 from collections.abc import Sequence
+from random import Random
 
 from dhp.core.errors import NotApplicable
-from dhp.core.records import Example
 from dhp.core.seeding import drawn, shuffled
 from dhp.core.segments import word_spans
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
@@ -21,13 +20,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
     name="word_deletions", level="word", degrees={"minor": {"k": 5}, "major": {"k": 25}}, languages="words"
 )
 def word_deletions(
-    text: str,
-    rng: random.Random,
-    *,
-    example: Example,
-    language: str | None = None,
-    k: int | None = None,
-    share: float | None = None,
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
 ) -> Edited:
     """Delete `k` consecutive words, or a `share` of them.
 
@@ -64,13 +57,7 @@ def _window(spans: Sequence[tuple[int, int]], dose: int, place: float) -> tuple[
     name="word_swaps", level="word", degrees={"minor": {"k": 3}, "major": {"k": 15}}, languages="words"
 )
 def word_swaps(
-    text: str,
-    rng: random.Random,
-    *,
-    example: Example,
-    language: str | None = None,
-    k: int | None = None,
-    share: float | None = None,
+    text: str, rng: Random, *, language: str | None = None, k: int | None = None, share: float | None = None
 ) -> Edited:
     """Exchange `k` pairs of neighbouring words, or as many as a `share` of the words.
 
@@ -97,9 +84,7 @@ def word_swaps(
 
 
 @perturber(name="number_changes", level="word", degrees={"minor": {"k": 1}, "major": {"share": 1.0}})
-def number_changes(
-    text: str, rng: random.Random, *, example: Example, k: int | None = None, share: float | None = None
-) -> Edited:
+def number_changes(text: str, rng: Random, *, k: int | None = None, share: float | None = None) -> Edited:
     """Replace `k` of the numbers in digits, or a `share` of them, by others of the same length and script.
 
     The first digit always differs, so that the value does. The changes of a smaller dose are among those of
