@@ -217,12 +217,11 @@ def _data(tables: Sequence[Table]) -> dict[str, Any]:
 
     return {
         "judges": [printable(judge_name(judges[key], everyone)) for key in place],
-        "quantities": list(QUANTITIES.items()),
+        "quantities": QUANTITIES,
         "tables": [
             {
                 "dataset": printable(table.dataset),
                 "parts": [(name, printable(value)) for name, value in table.parts.items()],
-                "end": table.end,
                 "levels": [
                     (variant_name(v.variant), printable(v.level)) for v in table.entries[0].result.variants
                 ],
@@ -238,7 +237,9 @@ def _figures(entry: Entry) -> dict[str, Any]:
     r = entry.result
     return {
         "averages": {name: _with_ends(*score(r, name)) for name in QUANTITIES},
-        "variants": {variant_name(v.variant): _with_ends(v.d, None) for v in r.variants},
+        "variants": {
+            variant_name(v.variant): [*_with_ends(v.detection, v.detection_ci), v.d] for v in r.variants
+        },
     }
 
 

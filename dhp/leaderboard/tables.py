@@ -55,8 +55,6 @@ class Table:
     comparison: DatasetComparison | None
     """In the order of `compared`; None without a paired comparison."""
     compared: tuple[Entry, ...]
-    end: float
-    """Of the axis on which its D and their intervals are drawn; more than 1."""
 
     @property
     def priced(self) -> bool:
@@ -129,16 +127,9 @@ def _table(entries: Sequence[Entry], allow: Collection[str], progress: Progress 
             letters = group_letters(comparison.scores["detection"].groups, place)
         rows.append(Row(entry, rank, ranks.count(rank) > 1 if rank else False, letters))
     rows.sort(key=lambda row: (row.rank or len(rows) + 1, -(score(row.entry.result, "detection")[0] or 0.0)))
-    first, end = entries[0], _end(entries)
+    first = entries[0]
     shared = {part: value for part, value in first.shared.items() if part not in allow}
-    return Table(shared, first.task, rule, tuple(rows), comparison, tuple(there), end)
-
-
-def _end(entries: Sequence[Entry]) -> float:
-    ends = [1.2]
-    for r in (entry.result for entry in entries):
-        ends += [d for d in (r.d_avg, r.d_avg_ew, *(v.d for v in r.variants)) if d is not None]
-    return max(ends) * 1.02
+    return Table(shared, first.task, rule, tuple(rows), comparison, tuple(there))
 
 
 def _ranked(

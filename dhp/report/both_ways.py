@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from dhp.analysis.results import Result, Results
+from dhp.content.damage import variant_name
 from dhp.core.text import printable
-from dhp.report.labels import figure
+from dhp.report.labels import figure, percent, percents
 from dhp.report.tables import plain_table
 
 if TYPE_CHECKING:
@@ -39,26 +40,18 @@ def both_ways_table(pointwise: Result, pairwise: Result) -> "Table":
             cells = [
                 cell
                 for each in (row, other)
-                for cell in (_share(each.detection), _ends(each.detection_ci), figure(each.d))
+                for cell in (percent(each.detection), percents(each.detection_ci), figure(each.d))
             ]
-            table.add_row(*(Text(printable(cell)) for cell in (row.variant, *cells)))
+            table.add_row(*(Text(printable(cell)) for cell in (variant_name(row.variant), *cells)))
     cells = [
         cell
         for each in (pointwise, pairwise)
         for found in [each.detection]
         for cell in (
-            _share(found.avg if found else None),
-            _ends(found.ci.get("avg") if found else None),
+            percent(found.avg if found else None),
+            percents(found.ci.get("avg") if found else None),
             figure(each.d_avg),
         )
     ]
     table.add_row(*(Text(printable(cell)) for cell in ("all", *cells)), style="bold")
     return table
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
-
-
-def _ends(ends: tuple[float, float] | None) -> str:
-    return "–" if ends is None else f"{ends[0]:.0%}–{ends[1]:.0%}"

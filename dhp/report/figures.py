@@ -108,8 +108,18 @@ def scores_chart(result: Result) -> "Markup":
             axes.set_visible(place < len(styles))
             axes.set_yticks([])
             axes.spines["left"].set_visible(False)
-        every[0].text(0, 1, "originals", transform=every[0].transAxes, va="top", color=COLOURS["weak"])
-        every[0].text(0, 0, "degraded", transform=every[0].transAxes, color=COLOURS["weak"])
+        for first in every[: len(styles) : columns]:
+            for name, height in (("originals", 0.75), ("degraded", 0.25)):
+                first.text(
+                    -0.02,
+                    height,
+                    name,
+                    transform=first.transAxes,
+                    rotation=90,
+                    ha="right",
+                    va="center",
+                    color=COLOURS["weak"],
+                )
 
     said = "; ".join(
         f"{metric}: originals mean {s.originals.mean:.2f}, degraded {s.degraded.mean:.2f}"
@@ -167,7 +177,9 @@ def _scores(axes: "Axes", style: ResponseStyle, bars: ScoreBars) -> None:
         (style.originals.mean, bars.originals, 1, "d"),
         (style.degraded.mean, bars.degraded, -1, "ew"),
     ):
-        axes.bar(bars.places, [sign * share for share in shares], width=bars.width, color=COLOURS[colour])
+        heights = np.array(shares)
+        there = heights > 0
+        axes.bar(np.array(bars.places)[there], sign * heights[there], width=bars.width, color=COLOURS[colour])
         axes.plot(mean, 0, "^" if sign < 0 else "v", color=COLOURS["ink"], markersize=5, zorder=3)
     axes.axhline(0, color=COLOURS["weak"], linewidth=0.8)
     axes.set_xlim(*bars.ends)

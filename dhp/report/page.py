@@ -134,6 +134,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
         scripts=("tables.js", "explorer.js"),
         sections=sections,
         verdicts=verdict_sentences(rated) + dosed,
+        dosed=len(dosed),
         judges_chart=judges_chart(run.results),
         explorer=pairs,
         prompts=run.prompts,

@@ -6,7 +6,6 @@ from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
 from dhp.content.damage import kind_name, variant_name
 from dhp.report.labels import figure, noticed, percent, probe_verdict, state, t75, threshold
-from dhp.report.thresholds import threshold_sentence
 
 _NAMED = 4  # variants in one sentence
 _SAME = 0.05  # D and D_EW this close, in D or as a share of it, read the same
@@ -15,7 +14,7 @@ _SAME = 0.05  # D and D_EW this close, in D or as a share of it, read the same
 def sentences(result: Result) -> list[str]:
     """What the judge notices, where it is strongest and weakest, how large the drop is, what it confuses."""
     if result.curves:
-        return [_as_sentence(threshold_sentence(result)), *_about_doses(result), *_about_probes(result)]
+        return [*_about_doses(result), *_about_probes(result)]
     stopped = _about_stopping(result)
     return [
         *_about_damage(result),
@@ -168,7 +167,3 @@ def _listed(rows: Sequence[VariantResult]) -> str:
     named = [f"{variant_name(r.variant)} ({percent(r.detection)})" for r in rows[:_NAMED]]
     more = [f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
     return "; ".join([*named, *more])
-
-
-def _as_sentence(words: str) -> str:
-    return words[0].upper() + words[1:]

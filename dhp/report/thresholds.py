@@ -32,7 +32,7 @@ def _seen(curve: DoseResponse) -> str:
     assert curve.t75 is not None
     kind = kind_name(curve.perturber)
     if not curve.t75.value:
-        return f"less than {curve.doses[0]} {kind}"
+        return f"{kind} from {curve.doses[0]} on"
     low, high = curve.t75.low, curve.t75.high
     ends = (
         f"{math.ceil(low) if low else 0} to {f'over {curve.doses[-1]}' if high is None else math.ceil(high)}"

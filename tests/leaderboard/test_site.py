@@ -106,7 +106,8 @@ def test_printed_tables_hold_the_figures_to_two_decimals(runs: Path, site: Path)
         scores = [f"{r[q]:.2f}" for q in QUANTITIES]
         assert " | ".join([*(f"{d} \\[{low}–{high}\\]" for d, low, high in cells), *scores]) in markdown
         assert " & ".join([*(f"{d} [{low}--{high}]" for d, low, high in cells), *scores]) in latex
-        shown = [*(f"{d} {low}–{high}" for d, low, high in cells), *scores]
+        points = [(100 * value, *(100 * end for end in ends)) for value, ends in detections]
+        shown = [*(f"{d:.0f}% {low:.0f}–{high:.0f}" for d, low, high in points), *scores]
         assert any(row[1].replace(" ", "") == model and row[3 : 3 + len(shown)] == shown for row in page)
 
 
@@ -333,18 +334,23 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
         await choose("two", "mock/ideal")
         verdict = await page.run(f"{facts}.querySelector('.verdict').textContent")
         difference = noisy["detection"]["avg"] - ideal["detection"]["avg"]
-        assert f"Difference of detection: −{-difference:.2f}, 95 % interval −" in verdict
+        assert f"Difference of detection: −{-100 * difference:.0f} points, 95 % interval −" in verdict
         rows = await page.run(
             f"[...{facts}.querySelectorAll('tbody tr, tfoot tr')]"
             ".map((row) => [...row.cells].map((cell) => cell.textContent))"
         )
-        assert [row[0] for row in rows[:-6]] == [variant_name(v["variant"]) for v in noisy["variants"]]
+        assert [row[0] for row in rows[:-2]] == [variant_name(v["variant"]) for v in noisy["variants"]]
         for row, one, two in zip(rows, noisy["variants"], ideal["variants"], strict=False):
-            for cell, variant in ((row[3], one), (row[4], two)):
-                assert cell == f"{variant['d']:.2f}"
-            apart = round(one["d"] - two["d"], 2)
-            assert float(row[5].replace("−", "-")) == pytest.approx(apart, abs=0.011)
-        assert [rows[-6][0], rows[-4][0]] == ["detection", "D_avg"]
+            for cell, d, variant in ((row[3], row[6], one), (row[4], row[7], two)):
+                low, high = variant["detection_ci"]
+                assert re.fullmatch(r"(\d+)%(\d+)–(\d+)", cell)
+                shown = [float(x) for x in re.findall(r"\d+", cell.replace("%", " "))]
+                assert shown == pytest.approx([100 * x for x in (variant["detection"], low, high)], abs=0.51)
+                assert d == f"{variant['d']:.2f}"
+            apart = 100 * (one["detection"] - two["detection"])
+            assert float(row[5].replace("−", "-")) == pytest.approx(apart, abs=0.51)
+        assert [row[0] for row in rows[-2:]] == ["detection; D_avg", "lowest detection; D_min"]
+        assert rows[-2][6] == f"{noisy['d_avg']:.2f}"
         assert "one=mock%2Fnoisy" in await page.run("location.hash")
 
     in_browser(site / "compare.html", tmp_path / "browser", act)

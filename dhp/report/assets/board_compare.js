@@ -12,18 +12,20 @@ const made = (tag, text, attributes = {}) => {
   return element;
 };
 const figure = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
+const points = (value) => (100 * value).toFixed(0);
 const cell = ([value, low, high]) => {
-  const found = made("td", figure(value), { class: "number" });
-  if (low !== null && low !== undefined) found.append(made("small", `${figure(low)}–${figure(high)}`));
+  const found = made("td", share(value), { class: "number" });
+  if (low !== null && low !== undefined) found.append(made("small", `${points(low)}–${points(high)}`));
   return found;
 };
-const drawn = (both, end) => {
+const share = (value) => (value === null || value === undefined ? "–" : `${points(value)}%`);
+const drawn = (both) => {
   const found = made("td");
   both.forEach(([value, low, high], i) => {
     if (value === null || value === undefined) return;
     const span = made("span", undefined, { class: i ? "span ew" : "span", "aria-hidden": "true" });
     const known = low !== null && low !== undefined;
-    for (const [name, number] of Object.entries({ end, v: value, ...(known && { l: low, h: high }) }))
+    for (const [name, number] of Object.entries({ v: value, ...(known && { l: low, h: high }) }))
       span.style.setProperty(`--${name}`, number);
     if (known) span.append(made("i"));
     span.append(made("b"));
@@ -31,16 +33,17 @@ const drawn = (both, end) => {
   });
   return found;
 };
-const line = (name, level, both, end) => {
+const line = (name, level, both, discernment) => {
   const row = made("tr");
   const [first, second] = both.map(([value]) => value ?? null);
   const apart = first === null || second === null ? null : first - second;
   const heading = made("th", name, { scope: "row", class: "model" });
-  row.append(heading, made("td", level), drawn(both, end), ...both.map(cell));
+  row.append(heading, made("td", level), drawn(both), ...both.map(cell));
   row.append(made("td", signed(apart), { class: "number" }));
+  row.append(...discernment.map((d) => made("td", figure(d), { class: "number" })));
   return row;
 };
-const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${value.toFixed(2)}`.replace("-", "−"));
+const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${points(value)}`.replace("-", "−"));
 
 const verdict = (table, [first, second], [a, b]) => {
   const apart = a.averages.detection[0] === null || b.averages.detection[0] === null
@@ -49,12 +52,12 @@ const verdict = (table, [first, second], [a, b]) => {
   const said = made("p", undefined, { class: "verdict" });
   said.append("Difference of detection: ");
   if (!pair) {
-    said.append(made("strong", signed(apart)), ". The ratings for a paired interval are not at hand.");
+    said.append(made("strong", `${signed(apart)} points`), ". The ratings for a paired interval are not at hand.");
     return said;
   }
   const turn = pair[0] === first ? 1 : -1;
   const ends = [turn * pair[3], turn * pair[4]].sort((x, y) => x - y);
-  said.append(made("strong", signed(turn * pair[2])), `, 95 % interval ${signed(ends[0])} to ${signed(ends[1])}, `);
+  said.append(made("strong", `${signed(turn * pair[2])} points`), `, 95 % interval ${signed(ends[0])} to ${signed(ends[1])}, `);
   said.append(`p = ${pair[5].toPrecision(2)} (label swaps example by example, Holm over all pairs of the table).`);
   return said;
 };
@@ -70,16 +73,19 @@ const section = (table, chosen) => {
   }
   const grid = made("table", undefined, { class: "results" });
   const head = made("tr");
-  for (const text of ["damage", "level", "D, drawn", "first", "second", "difference"])
+  for (const text of ["damage", "level", "detection, drawn", "first", "second", "difference", "D, first", "D, second"])
     head.append(made("th", text, { scope: "col", ...(/first|second|diff/.test(text) && { class: "number" }) }));
   grid.append(made("thead"), made("tbody"), made("tfoot"));
   grid.tHead.append(head);
   for (const [variant, level] of table.levels) {
-    const both = found.map((result) => result.variants[variant] ?? [null, null, null]);
-    grid.tBodies[0].append(line(variant, level, both, table.end));
+    const both = found.map((result) => result.variants[variant] ?? [null, null, null, null]);
+    grid.tBodies[0].append(line(variant, level, both, both.map((row) => row[3])));
   }
-  for (const [name, label] of data.quantities)
-    grid.tFoot.append(line(label, "", found.map((result) => result.averages[name]), /detection/.test(name) ? 1 : table.end));
+  for (const [name, beside] of [["detection", "d_avg"], ["lowest_detection", "d_min"]]) {
+    const label = `${data.quantities[name]}; ${data.quantities[beside]}`;
+    const discernment = found.map((result) => result.averages[beside][0]);
+    grid.tFoot.append(line(label, "", found.map((result) => result.averages[name]), discernment));
+  }
   const wide = made("div", undefined, { class: "wide", tabindex: "0", role: "region", "aria-label": table.dataset });
   wide.append(grid);
   whole.append(made("h2", table.dataset), parts, verdict(table, chosen, found), wide);

@@ -6,7 +6,7 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
   const value = (row, column) => {
     const cell = row.cells[column];
     const text = (cell.dataset.value ?? cell.textContent).trim();
-    const number = Number(text.replace(/,/g, ""));
+    const number = Number(text.replace(/,|%$/g, ""));
     return text === "" || text === "–" ? null : Number.isNaN(number) ? text : number;
   };
   const compared = (a, b) =>
