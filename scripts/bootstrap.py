@@ -1,4 +1,6 @@
-"""Measure the bootstrap of discernment scores: time, memory, and agreement with the tests one by one.
+"""Measure the tests of resamples: time, memory, and agreement with the tests one by one.
+
+Such tests give the averages of D at a hundred examples and the intervals of the dose at which D passes 1.
 
 Run it from anywhere: python scripts/bootstrap.py
 """
@@ -10,13 +12,13 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-import scipy.special  # the bootstrap uses it: not part of what is timed
+import scipy.special  # the tests use it: not part of what is timed
 import scipy.stats
 
-from dhp.stats.bootstrap import bootstrap
+from dhp.stats.combine import Combination
 from dhp.stats.design import Design
 from dhp.stats.wilcoxon.resampled import Grid, draws
-from dhp.stats.wilcoxon.signed_rank import signed_rank
+from dhp.stats.wilcoxon.signed_rank import Method, signed_rank
 
 LEVELS = ["character", "word", "sentence"] * 4
 METRICS = 4
@@ -56,7 +58,14 @@ def paper_p_values(x: np.ndarray, resamples: int) -> list[np.ndarray]:
     """log p of all tests by scipy's rule."""
     parts = draws(len(x), len(x), resamples, np.random.default_rng(1))
     grids = [Grid.of(column) for column in x.reshape(len(x), -1).T]
-    return [np.array([grid.tests(times).outcomes("scipy")[0] for grid in grids]) for times in parts]
+    return [np.array([grid.tests(times).log_p("scipy") for grid in grids]) for times in parts]
+
+
+def resampled(x: np.ndarray, resamples: int, method: Method, combination: Combination) -> None:
+    """All scores of resamples."""
+    design = Design.of(x, LEVELS, method=method, combination=combination)
+    for times in draws(len(x), len(x), resamples, np.random.default_rng(1)):
+        design.sampled(times)
 
 
 def against_scipy(x: np.ndarray, resamples: int, fewer: int) -> None:
@@ -79,7 +88,7 @@ def against_scipy(x: np.ndarray, resamples: int, fewer: int) -> None:
         for chunk in np.split(index, 10):
             scipy.stats.wilcoxon(column[chunk], alternative="greater", axis=1)
     axis = time.process_time() - start
-    print(f"paper, p-values of {resamples:,} resamples of 48 tests, N = {n}: {ours:.2f} s CPU (bar: 0.3)")
+    print(f"paper, p-values of {resamples:,} resamples of 48 tests, N = {n}: {ours:.2f} s CPU (bar: 0.2)")
     print(f"  a loop over scipy.stats.wilcoxon: {loop:.0f} s, {loop / ours:.0f} times that (bar: 400)")
     print(f"  the same in chunks by axis=: {axis:.1f} s, {axis / ours:.0f} times that (bar: 12)")
     print(f"  largest difference of p from scipy's: {worst:.1e} (bar: 1e-12)")
@@ -93,7 +102,7 @@ def agreement(samples: int, n: int, resamples: int) -> None:
     times = next(draws(n, n, resamples, np.random.default_rng(2)))
     errors = []
     for column in columns.T:
-        found = Grid.of(column).tests(times).outcomes("exact")[0]
+        found = Grid.of(column).tests(times).log_p("exact")
         for log_p, one in zip(found, times.T, strict=True):
             exact = signed_rank(np.repeat(column, one)).log_p
             if exact > math.log(1e-12):
@@ -113,24 +122,21 @@ def main() -> None:
     before = megabytes()
     paper_p_values(x, 10_000)
     print(f"paper, p-values: {megabytes() - before:.0f} MB on top of {before:.0f} (bar: 150)")
-    for method, combination in (("scipy", "printed"), ("exact", "hmp-asymptotic")):
+    presets: tuple[tuple[Method, Combination], ...] = (("scipy", "printed"), ("exact", "hmp-asymptotic"))
+    for preset in presets:
         for samples in (1, 5):
             y = judged(100, samples, np.random.default_rng(0))
-            seconds = cpu(
-                lambda y=y, m=method, c=combination: bootstrap(
-                    Design.of(y, LEVELS, method=m, combination=c), np.random.default_rng(1), resamples=10_000
-                )
-            )
-            print(f"whole bootstrap, 10,000 resamples, {method}, {samples} samples: {seconds:.2f} s CPU")
+            seconds = cpu(lambda y=y, p=preset: resampled(y, 10_000, *p))
+            print(f"all scores, 10,000 resamples, {preset[0]}, {samples} samples: {seconds:.2f} s CPU")
     print(f"  peak memory of the process: {megabytes():.0f} MB")
     against_scipy(x, 10_000, 20)
-    for method in ("scipy", "exact"):
+    for preset in presets:
         for n, resamples in ((100, 2000), (1000, 2000), (10_000, 2000), (1000, 4000)):
             y = judged(n, 5, np.random.default_rng(0))
             start = time.process_time()
-            bootstrap(Design.of(y, LEVELS, method=method), np.random.default_rng(1), resamples=resamples)
+            resampled(y, resamples, *preset)
             seconds = time.process_time() - start
-            print(f"{method}, N = {n:,}, {resamples:,} resamples: {seconds:.2f} s CPU")
+            print(f"{preset[0]}, N = {n:,}, {resamples:,} resamples: {seconds:.2f} s CPU")
     print("error of p under default, of resamples with p >= 1e-12:")
     for samples in (0, 1, 5):
         for n in (20, 50, 100, 200):

@@ -2,7 +2,7 @@
 
 `level`: how often a judge that sees nothing passes D = 1, by the tests themselves. `pipeline`: the same by
 whole runs of a mock judge. `joint`: level and power of sign flips of all metrics together, beside the
-default. `intervals`: how often bootstrap intervals of D hold the true figure.
+default. `clusters`: level and power where examples depend on each other.
 
 Run it from anywhere: python scripts/calibration.py level
 """
@@ -17,11 +17,9 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 import dhp
-from dhp.stats.bootstrap import Bootstrap, bootstrap
 from dhp.stats.combine import COMBINATIONS, Combination, combined
 from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA
-from dhp.stats.intervals import KINDS, interval
 from dhp.stats.joint import joint_log_p
 from dhp.stats.wilcoxon.signed_rank import signed_rank
 
@@ -30,13 +28,9 @@ Bools = npt.NDArray[np.bool_]
 Test = Callable[[Floats], float]
 
 METRICS, VARIANTS = 4, 12
-LEVELS = ["character", "word", "sentence"] * 4
 SAMPLES = {"whole scores": 1, "means of five": 5, "continuous": 0}
 """Whole ratings that make a score; 0: a single rating that nothing rounds."""
 CORRELATIONS = (0.0, 0.5, 0.8)
-STRENGTHS = {"weak": 0.3, "middling": 0.8, "strong": 2.0}
-"""Drop under the variant hurt most, in points; that of the others goes down to 0 in even steps."""
-RESAMPLES = 500
 _TOGETHER = 20  # runs that share sign patterns
 DATASETS = ("mini/answer_equivalence", "mini/wmt22_deen", "mini/story_cloze", "mini/summeval")
 """With one, two, three and four metrics."""
@@ -47,8 +41,8 @@ def scores(samples: int, correlation: float, drops: Floats, n: int, rng: np.rand
 
     An example has a quality, N(3.5, 0.7), which a variant lowers by its drop. A rating is quality and noise,
     N(0, 0.8), correlated between the metrics of one text, rounded and cut to 1..5. All variants are compared
-    with the same rating of the original. Means of samples are left as sums. Drops are of shape (variants,) or
-    (variants, METRICS).
+    with the same rating of the original. Means of samples are left as sums. Drops are of shape (variants,),
+    (variants, METRICS) or (n, variants, METRICS).
     """
     quality = rng.normal(3.5, 0.7, (n, 1, 1))
 
@@ -58,7 +52,7 @@ def scores(samples: int, correlation: float, drops: Floats, n: int, rng: np.rand
         ratings = mean + math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own
         return np.asarray((np.clip(np.round(ratings), 1, 5) if samples else ratings).sum(axis=0))
 
-    return rated(quality) - rated(quality - drops.reshape(len(drops), -1))
+    return rated(quality) - rated(quality - (drops if drops.ndim == 3 else drops.reshape(len(drops), -1)))
 
 
 def exact(differences: Floats) -> float:
@@ -192,36 +186,29 @@ def joint(runs: int, n: int) -> None:
         print(f"{kind:14} correlation {correlation:<4} {', '.join(shares)}", flush=True)
 
 
-def judged(strength: str, n: int, rng: np.random.Generator) -> Floats:
-    """Differences of one run of a judge that sees: means of five, correlation 0.5."""
-    return scores(5, 0.5, np.linspace(0, STRENGTHS[strength], VARIANTS), n, rng)
+def clusters(runs: int, n: int) -> None:
+    """Print the share with D >= 1 where examples of a cluster share a shift of the scores of their copies.
+
+    Of the variance of a difference 31 % is the cluster's own (of whole scores: a little less).
+    """
+    spread = math.sqrt(0.31 / 0.69 * 2 * 0.8**2)
+    print(f"N = {n}, {runs} runs, {METRICS} metrics that correlate by 0.5: share with D >= 1, by drop on all")
+    for size, (kind, samples) in itertools.product((2, 4, 10), list(SAMPLES.items())[:2]):
+        index = np.arange(n) // size
+        wide = spread / math.sqrt(samples)
+        passed = np.zeros((2, 2))
+        for run, (at, drop) in itertools.product(range(runs), enumerate((0.0, 0.5))):
+            rng = np.random.default_rng([samples, size, n, run, at, 3])
+            shift = rng.normal(0, wide, index.max() + 1)[index]
+            x = scores(samples, 0.5, drop + np.broadcast_to(shift[:, None, None], (n, 1, METRICS)), n, rng)
+            designs = (Design.of(x, ["all"]), Design.of(x, ["all"], clusters=index))
+            passed[at] += [design.point.d[0, 0] >= 1 for design in designs]
+        names = ("clusters ignored", "respected")
+        said = (f"{name} {a / runs:.1%} / {b / runs:.1%}" for name, a, b in zip(names, *passed, strict=True))
+        print(f"{n // size:3} clusters of {size:2}, {kind:14} nothing / 0.5: {', '.join(said)}", flush=True)
 
 
-def resampled(strength: str, n: int, run: int) -> Bootstrap:
-    """The bootstrap of such a run."""
-    rng = np.random.default_rng([1, run])
-    return bootstrap(Design.of(judged(strength, n, rng), LEVELS), rng, resamples=RESAMPLES)
-
-
-def intervals(runs: int, n: int) -> None:
-    """Print how often intervals hold the mean over runs, each run on examples of its own."""
-    print(f"N = {n}, {runs} runs, {RESAMPLES} resamples: share of 95 % intervals that hold the true figure")
-    for strength in STRENGTHS:
-        found = [resampled(strength, n, run) for run in range(runs)]
-        for quantity, kind in itertools.product(("d", "d_avg", "d_min", "effect", "effect_avg"), KINDS):
-            points = np.array([getattr(one.point, quantity)[0] for one in found])
-            ends = [interval(one, quantity, kind=kind) for one in found]
-            low, high = (np.array([getattr(e, end) for e in ends]) for end in ("low", "high"))
-            high_by, low_by = (low > points.mean(axis=0)).mean(), (high < points.mean(axis=0)).mean()
-            print(
-                f"{strength:9} {quantity:10} {points.mean():5.2f} {kind:10} {1 - high_by - low_by:.1%}, "
-                f"too high {high_by:.1%}, too low {low_by:.1%}, "
-                f"width {((high - low).mean(axis=0) / points.std(axis=0)).mean():.1f} standard deviations",
-                flush=True,
-            )
-
-
-PARTS = {"level": level, "pipeline": pipeline, "joint": joint, "intervals": intervals}
+PARTS = {"level": level, "pipeline": pipeline, "joint": joint, "clusters": clusters}
 
 
 def main() -> None:

@@ -10,17 +10,17 @@ Run it from anywhere: python scripts/coverage.py intervals --runs 200
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.auroc import auroc_influences
-from dhp.stats.compare import QUANTITIES, JudgeScores, averaged, compare
+from dhp.stats.auroc import auroc_influences, standardised_drop_influences
+from dhp.stats.compare import QUANTITIES, JudgeScores, averaged
 from dhp.stats.detection import detection, detection_influences
 from dhp.stats.influences import Influences, difference, wilson_interval
 from dhp.stats.psychometric import psychometric
-from dhp.stats.swap import noninferiority
+from dhp.stats.swap import noninferiority, swap, swap_discernment
 from dhp.stats.verdict import FLOOR, verdict
 
 Floats = npt.NDArray[np.float64]
@@ -51,12 +51,12 @@ def qualities(n: int, rng: np.random.Generator) -> Floats:
     return rng.normal(3.5, 0.7, n)
 
 
-def cells() -> Iterator[tuple[str, int, str]]:
-    """Strength, number of examples, kind of scores."""
-    for strength in STRENGTHS:
+def cells(chosen: argparse.Namespace) -> Iterator[tuple[str, int, str, list[int]]]:
+    """Strength, number of examples, kind of scores, and what seeds a cell in which other seeds are chosen."""
+    for strength in chosen.strength or STRENGTHS:
         for kind in SAMPLES:
-            for n in SIZES:
-                yield strength, n, kind
+            for n in chosen.n or SIZES:
+                yield strength, n, kind, [chosen.seed] * (chosen.seed > 0)
 
 
 def overall(judge: JudgeScores) -> Influences:
@@ -92,14 +92,14 @@ def curve(strength: str, n: int, samples: int, rng: np.random.Generator, resampl
     return found.fitted.value, found.fitted.low, found.fitted.high
 
 
-def intervals(runs: int) -> None:
+def intervals(runs: int, chosen: argparse.Namespace) -> None:
     """Print the share of intervals that hold the true figure."""
     print(
         f"{runs} runs: share of 95 % intervals that hold the true figure, the lowest of the tests in brackets"
     )
-    for strength, n, kind in cells():
+    for strength, n, kind, seed in cells(chosen):
         drops, samples = np.linspace(*STRENGTHS[strength], len(LEVELS)), SAMPLES[kind]
-        rng = np.random.default_rng([n, samples, len(strength)])
+        rng = np.random.default_rng([n, samples, len(strength), *seed])
 
         def judges(size: int) -> tuple[JudgeScores, JudgeScores]:
             quality = qualities(size, rng)  # noqa: B023 - used at once
@@ -123,28 +123,44 @@ def intervals(runs: int) -> None:
         )
 
 
-def comparisons(runs: int) -> None:
+def swaps(both: Sequence[JudgeScores], rng: np.random.Generator) -> dict[str, float]:
+    """p of two judges by each figure: those of `dhp.stats.compare`, without figures and limits."""
+    of = {
+        "detection": [detection_influences(judge.differences) for judge in both],
+        "auroc": [auroc_influences(judge.original, judge.degraded) for judge in both],
+        "standardised_drop": [standardised_drop_influences(judge.original, judge.degraded) for judge in both],
+    }
+    found = {}
+    for name, tests in of.items():
+        one, other = (averaged(each, LEVELS, None) for each in tests)
+        found[name] = swap(one, other, rng, resamples=499).p
+    differences = [judge.differences for judge in both]
+    found["d_avg"] = swap_discernment(*differences, LEVELS, rng, resamples=499).p
+    return {name: float(p[0]) for name, p in found.items()}
+
+
+def comparisons(runs: int, chosen: argparse.Namespace) -> None:
     """Print how often two judges of the same examples are told apart at 0.05."""
-    for strength, n, kind in cells():
+    for strength, n, kind, seed in cells(chosen):
         if kind == "means of five":
             continue
         drops, told = np.linspace(*STRENGTHS[strength], len(LEVELS)), {1.0: Counter(), 0.85: Counter()}
-        rng = np.random.default_rng([n, len(strength), 7])
+        rng = np.random.default_rng([n, len(strength), 7, *seed])
         for factor, count in told.items():
             for _ in range(runs):
                 quality = qualities(n, rng)
                 both = [rated(quality, share * drops, 1, rng) for share in (1.0, factor)]
-                for name, found in compare(both, LEVELS, rng, resamples=499).items():
-                    count[name] += found.pairs[0].p <= 0.05
-        line = ", ".join(f"{q} {told[1.0][q] / runs:.1%} / {told[0.85][q] / runs:.1%}" for q in QUANTITIES)
+                count.update(name for name, p in swaps(both, rng).items() if p <= 0.05)
+        equal, weaker = told.values()
+        line = ", ".join(f"{q} {equal[q] / runs:.1%} / {weaker[q] / runs:.1%}" for q in QUANTITIES)
         print(f"{strength:9} N = {n:3}: equal / 15 % weaker: {line}", flush=True)
 
 
-def gates(runs: int) -> None:
+def gates(runs: int, chosen: argparse.Namespace) -> None:
     """Print how often a loss of five points is said to be proven, by the test over all variants."""
-    for strength, n, kind in cells():
+    for strength, n, kind, seed in cells(chosen):
         drops, outcomes = np.linspace(*STRENGTHS[strength], len(LEVELS)), {}
-        rng = np.random.default_rng([n, len(strength), 9])
+        rng = np.random.default_rng([n, len(strength), 9, *seed])
         for factor in (1.0, 0.85, 0.5):
             found: Counter[str] = Counter()
             for _ in range(runs):
@@ -156,7 +172,7 @@ def gates(runs: int) -> None:
         print(f"{strength:9} {kind:13} N = {n:3}: failed / undecided / passed: {said}", flush=True)
 
 
-def verdicts(runs: int) -> None:
+def verdicts(runs: int, chosen: argparse.Namespace) -> None:
     """Print how often a variant whose detection is at the floor is said to be missed."""
     rng = np.random.default_rng(3)
     for ties in (0.0, 0.3, 0.6):
@@ -176,8 +192,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--strength", nargs="*", choices=STRENGTHS, help="only these cells")
+    parser.add_argument("--n", nargs="*", type=int, choices=SIZES)
+    parser.add_argument("--seed", type=int, default=0, help="other runs of the same cells")
     args = parser.parse_args()
-    PARTS[args.part](args.runs)
+    PARTS[args.part](args.runs, args)
 
 
 if __name__ == "__main__":

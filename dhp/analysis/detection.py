@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dhp.analysis.interim import InterimAnalyses
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import Ends, RunDetection, VariantResult
 from dhp.core.records import PROBES
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.design import Design
 from dhp.stats.detection import Detection, Estimate, detection
-from dhp.stats.discernment import LOG_ALPHA, discernment
+from dhp.stats.discernment import discernment
 from dhp.stats.failures import worst_case_bounds
 from dhp.stats.influences import wilson_interval
-from dhp.stats.joint import joint_log_p
 from dhp.stats.layout import metric_weights
 from dhp.stats.verdict import FEWEST_PAIRS
 from dhp.stats.wilcoxon.signed_rank import Method, signed_rank
@@ -47,9 +45,6 @@ def with_detection(
     curve = Estimate(area.value, *wilson_interval(area, ratings.clusters, level))
     drops = standardised_drop_influences(original, degraded).value
     bounds = _bounds(ratings, names, differences, design)
-    by_cluster = None
-    if ratings.clusters is not None and design.alternative == "greater":
-        by_cluster = _by_cluster(ratings, design, names, interim)
     filled = [
         replace(
             row,
@@ -67,26 +62,12 @@ def with_detection(
             detection=defined(found.variants.value[v]),
             detection_ci=_ends(found.variants, (v,)),
             detection_bounds=bounds[v],
-            saturated=_saturated(row, design.method),
-            p_clusters=None if by_cluster is None else defined(by_cluster[v]),
+            saturated=_saturated(row, design, v),
             **_best(found, v, ratings.metrics),
         )
         for v, row in enumerate(rows)
     ]
     return filled, _of_run(found, names)
-
-
-def _by_cluster(
-    ratings: RatingsArray, design: Design, names: Sequence[str], interim: InterimAnalyses | None
-) -> Floats:
-    """p of each variant by swaps of whole clusters, adjusted for interim analyses.
-
-    The swaps are always the same, so that a variant which stopped keeps its p as others go on.
-    """
-    d = discernment(joint_log_p(design.differences, np.random.default_rng(0), ratings.clusters))
-    if interim is not None:
-        d = np.array([interim.adjusted(each, name) for each, name in zip(d, names, strict=True)])
-    return np.asarray(np.exp(d * LOG_ALPHA))
 
 
 def pairs(row: VariantResult) -> int:
@@ -149,8 +130,14 @@ def _bounds(ratings: RatingsArray, names: Sequence[str], differences: Floats, de
     return bounds
 
 
-def _saturated(row: VariantResult, method: Method) -> bool | None:
-    return None if row.d is None or not pairs(row) else row.d >= _ceiling(pairs(row), method) / 2
+def _saturated(row: VariantResult, design: Design, v: int) -> bool | None:
+    if row.d is None or not pairs(row):
+        return None
+    independent = pairs(row)
+    if design.clusters is not None and design.method != "scipy":
+        there = ~np.isnan(design.differences[:, v])
+        independent = max(np.unique(design.clusters[mine]).size for mine in there.T)
+    return row.d >= _ceiling(independent, design.method) / 2
 
 
 @cache

@@ -62,7 +62,10 @@ def _dose_response(
 ) -> DoseResponse:
     names = [f"{perturber}.k{k}" for k in doses]
     design = Design.of(
-        ratings.difference_table(names, ratings.metrics), names, combination=config.combination
+        ratings.difference_table(names, ratings.metrics),
+        names,
+        combination=config.combination,
+        clusters=ratings.clusters,
     )
     found = dose_tests(design)
     rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))

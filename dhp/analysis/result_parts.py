@@ -83,8 +83,6 @@ class VariantResult:
     p_by: float | None = None
     """p adjusted over the variants: bounds the expected share of false ones among them (Benjamini and
     Yekutieli 2001)."""
-    p_clusters: float | None = None
-    """p by swaps of whole clusters, on which `p_holm` and the verdict then rest; None without clusters."""
     misplaced: float | None = None
     """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
     weights or without a drop."""

@@ -224,8 +224,7 @@ class Results(Sequence[Result]):
                 raise InputError(
                     f"{place}: is no results file of this version; allowed: schema {EARLIER}, {SCHEMA}"
                 )
-            fields = {name: value for name, value in each.items() if name != "schema"}
-            fields = _without_intervals(fields)
+            fields = _without_withdrawn({name: value for name, value in each.items() if name != "schema"})
             try:
                 result = _adapter().validate_json(json.dumps(fields), strict=True)
                 Signature.parse(result.signature)
@@ -241,13 +240,15 @@ class Results(Sequence[Result]):
         return cls(results)
 
 
-def _without_intervals(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the intervals of D and of effects of earlier files: they held the true figure too rarely."""
+def _without_withdrawn(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what earlier files had: intervals of D, which held the true figure too rarely; `p_clusters`."""
     found = {name: value for name, value in result.items() if name != "ci"}
     for part in ("variants", "controls", "attacks"):
         if isinstance(found.get(part), list):
             found[part] = [
-                {name: value for name, value in row.items() if name != "ci"} if isinstance(row, dict) else row
+                {name: value for name, value in row.items() if name not in ("ci", "p_clusters")}
+                if isinstance(row, dict)
+                else row
                 for row in found[part]
             ]
     return found

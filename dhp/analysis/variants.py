@@ -100,9 +100,9 @@ def _variant_result(ratings: RatingsArray, variant: Variant, design: Design, v: 
     row = None if np.isnan(weights).any() else weights.tolist()
     tests = zip(ratings.metrics, design.tests[v], design.effects[v], strict=True)
     cells = {metric: _cell(test, size, ratings.missing(variant.name, metric)) for metric, test, size in tests}
-    d, d_ew, effect, effect_ew = (
-        _defined(values[0, v]) for values in (point.d, point.d_ew, point.effect, point.effect_ew)
-    )
+    d, d_ew = (_defined(values[0, v]) for values in (point.d, point.d_ew))
+    sizes = [math.nan if each is None else each.rank_biserial for each in design.effects[v]]
+    effect, effect_ew = (_defined(float(np.average(sizes, weights=w))) for w in (None, row))
     lost = math.nan
     if d is not None and d_ew is not None:
         logs = [test.log_p for test in design.tests[v] if test is not None]

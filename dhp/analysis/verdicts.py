@@ -29,20 +29,13 @@ def with_verdicts(
     floor, controls
         As for `dhp.stats.verdict.verdict`.
     """
-    logs = np.array([_log_p(row) for row in rows])
+    logs = np.array([math.nan if row.d is None else row.d * LOG_ALPHA for row in rows])
     by_holm, by = holm(logs), benjamini_yekutieli(logs)
     tests = int((~np.isnan(logs)).sum())
     return [
         _judged(row, float(logs[v]), float(by_holm[v]), float(by[v]), tests, n, floor, controls)
         for v, row in enumerate(rows)
     ]
-
-
-def _log_p(row: VariantResult) -> float:
-    """By clusters where there are some."""
-    if row.p_clusters is not None:
-        return math.log(max(row.p_clusters, 1e-300))
-    return math.nan if row.d is None else row.d * LOG_ALPHA
 
 
 def _judged(

@@ -79,6 +79,8 @@ def threshold(curve: DoseResponse, line: DoseResponseLine) -> str:
             return f"> {curve.doses[-1]}"
         return f"{'≤ ' if dose <= curve.doses[0] else ''}{dose:.3g}"
 
+    if line.low is None:  # examples in clusters
+        return shown(line.threshold)
     return f"{shown(line.threshold)} [{shown(line.low)}, {shown(line.high)}]"
 
 

@@ -1,7 +1,7 @@
 """What is tested and how: the differences of all variants and metrics, and the scores of samples of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
 
@@ -36,21 +36,6 @@ class Scores:
     d_min: Floats
     d_avg_ew: Floats
     d_min_ew: Floats
-    effects: Floats
-    """Rank-biserial correlations in [-1, 1], positive where scores fell; shape (t, V, M)."""
-    effect: Floats
-    """Of each variant, shape (t, V): the mean over metrics, each counting the same."""
-    effect_ew: Floats
-    """The mean with the weights of the metrics."""
-    effect_avg: Floats
-    """Mean over levels of the mean `effect` within each level, shape (t,)."""
-    effect_avg_ew: Floats
-
-    @classmethod
-    def joined(cls, parts: "Sequence[Scores]") -> "Scores":
-        """Scores of further and further samples as one."""
-        names = [field.name for field in fields(cls)]
-        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +84,8 @@ class Design:
             patterns that are always the same), where no pattern reaches them and under `two-sided` by
             `hmp-asymptotic`; samples are tested by `hmp-asymptotic`.
         clusters : shape (n,), optional
-            Integers; under `joint`, examples with the same one are flipped together.
+            Integers; the tests of the data are by sign flips in which examples with the same one keep
+            together, but under `scipy`. Samples are tested as if all examples were independent.
 
         Raises
         ------
@@ -127,72 +113,57 @@ class Design:
         """Examples."""
         return len(self.differences)
 
-    def part(self, examples: npt.NDArray[np.bool_], variant: int) -> "Design":
-        """Of one variant and the examples chosen, shape (n,)."""
-        weights = None if self.weights is None else self.weights[[variant]]
-        chosen = self.differences[examples][:, [variant]]
-        groups = None if self.clusters is None else self.clusters[examples]
-        levels = self.levels[variant : variant + 1]
-        return replace(self, differences=chosen, levels=levels, weights=weights, clusters=groups)
-
     @cached_property
     def tests(self) -> tuple[tuple[SignedRank | None, ...], ...]:
         """The test of each variant and metric; None without a pair."""
-        return tuple(
-            tuple(signed_rank(x, self.method, self.alternative) if x.size else None for x in row)
-            for row in self._pairs
-        )
+
+        def tested(x: Floats) -> SignedRank | None:
+            there = ~np.isnan(x)
+            groups = None if self.clusters is None else self.clusters[there]
+            return signed_rank(x[there], self.method, self.alternative, groups) if there.any() else None
+
+        return tuple(tuple(tested(x) for x in row) for row in np.moveaxis(self.differences, 0, -1))
 
     @cached_property
     def effects(self) -> tuple[tuple[Effect | None, ...], ...]:
         """The effect of each variant on each metric; None without a pair."""
-        return tuple(tuple(effect(x) if x.size else None for x in row) for row in self._pairs)
+        return tuple(
+            tuple(effect(x[~np.isnan(x)]) if not np.isnan(x).all() else None for x in row)
+            for row in np.moveaxis(self.differences, 0, -1)
+        )
 
     @cached_property
     def point(self) -> Scores:
         """The scores of the data, t = 1."""
-        log_p = [[np.nan if test is None else test.log_p for test in row] for row in self.tests]
-        sizes = [[np.nan if each is None else each.rank_biserial for each in row] for row in self.effects]
+        log_p = np.array([[np.nan if test is None else test.log_p for test in row] for row in self.tests])
         if self.combination != "joint" or self.alternative != "greater":
-            return self.scores(np.array([log_p]), np.array([sizes]))
-        d, d_ew = (self._joint(np.array(log_p), w) for w in (None, self.weights))
-        return self._with_d(d, d_ew, np.array([sizes]))
+            return self.scores(log_p[None])
+        return self._with_d(*(self._joint(log_p, w) for w in (None, self.weights)))
 
-    def sampled(self, times: Times) -> Scores:
-        """Of samples in which the examples are `times`, shape (n, t)."""
-        return self.scores(*self.outcomes(times))
-
-    def outcomes(self, times: Times) -> tuple[Floats, Floats]:
-        """Natural logs of p and rank-biserial correlations of samples, both of shape (t, V, M).
+    def sampled(self, times: Times) -> tuple[Floats, Scores]:
+        """Natural logs of p (t, V, M), and scores, of samples in which the examples are `times` (n, t).
 
         p is that of `log_tails` (or scipy's), close to that of `signed_rank`.
         """
-        found = [[grid.tests(times).outcomes(self.method) for grid in row] for row in self._grids]
-        return _stacked(found)
+        found = [[grid.tests(times).log_p(self.method) for grid in row] for row in self._grids]
+        log_p = np.moveaxis(np.array(found), -1, 0)
+        return log_p, self.scores(log_p)
 
-    def without_each(self) -> Scores:
-        """Of the examples without each in turn, t = n (the jackknife)."""
-        return self.scores(*_stacked([[grid.left_out(self.method) for grid in row] for row in self._grids]))
-
-    def scores(self, log_p: Floats, effects: Floats) -> Scores:
-        """Of log p and rank-biserial correlations, shape (t, V, M)."""
+    def scores(self, log_p: Floats) -> Scores:
+        """Of log p of the tests, shape (t, V, M)."""
         d, d_ew = (discernment(combined(log_p, w, self.combination)) for w in (None, self.weights))
-        return self._with_d(d, d_ew, effects)
+        return self._with_d(d, d_ew)
 
     def _joint(self, log_p: Floats, weights: Floats | None) -> Floats:
         """D of the data by sign flips of all metrics, and of all examples of a cluster, together."""
         tail = combined(log_p, weights, "hmp-asymptotic")
-        if log_p.shape[1] == 1 and self.clusters is None:
+        if log_p.shape[1] == 1:
             return discernment(tail)[None]  # the exact test of the one metric is of these sign flips
         rng = np.random.default_rng(0)
-        own = None if self.clusters is not None else tail
-        found = joint_log_p(self.differences, rng, self.clusters, weights, tail=own)
-        return discernment(found)[None]
+        return discernment(joint_log_p(self.differences, rng, self.clusters, weights, tail=tail))[None]
 
-    def _with_d(self, d: Floats, d_ew: Floats, effects: Floats) -> Scores:
-        """Of discernment by variant, shape (t, V), and effects (t, V, M)."""
-        rows = (metric_weights(w, *effects.shape[1:]) for w in (None, self.weights))
-        effect, effect_ew = ((effects * row).sum(axis=2) for row in rows)
+    def _with_d(self, d: Floats, d_ew: Floats) -> Scores:
+        """Of discernment by variant, shape (t, V)."""
         return Scores(
             d=d,
             d_ew=d_ew,
@@ -200,18 +171,7 @@ class Design:
             d_min=self._minimum(d),
             d_avg_ew=self._average(d_ew),
             d_min_ew=self._minimum(d_ew),
-            effects=effects,
-            effect=effect,
-            effect_ew=effect_ew,
-            effect_avg=self._average(effect),
-            effect_avg_ew=self._average(effect_ew),
         )
-
-    @cached_property
-    def _pairs(self) -> list[list[Floats]]:
-        """The differences that are there, of each variant and metric."""
-        table = np.moveaxis(self.differences, 0, -1)
-        return [[x[~np.isnan(x)] for x in row] for row in table]
 
     @cached_property
     def _grids(self) -> list[list[Grid]]:
@@ -220,7 +180,8 @@ class Design:
     @cached_property
     def _defined(self) -> list[int]:
         """Variants of which every metric has a pair."""
-        return [v for v, row in enumerate(self._pairs) if all(x.size for x in row)]
+        there = ~np.isnan(self.differences)
+        return [v for v in range(there.shape[1]) if there[:, v].any(axis=0).all()]
 
     def _average(self, values: Floats) -> Floats:
         if not self._defined:
@@ -229,9 +190,3 @@ class Design:
 
     def _minimum(self, values: Floats) -> Floats:
         return minimum(values[:, self._defined])[0] if self._defined else np.full(len(values), np.nan)
-
-
-def _stacked(found: Sequence[Sequence[tuple[Floats, Floats]]]) -> tuple[Floats, Floats]:
-    """Two results (t,) of each variant and metric, as two arrays (t, V, M)."""
-    first, second = (np.array([[pair[i] for pair in row] for row in found]) for i in (0, 1))
-    return np.moveaxis(first, -1, 0), np.moveaxis(second, -1, 0)

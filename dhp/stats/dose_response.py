@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from dhp.stats.design import Design
 from dhp.stats.discernment import discernment
+from dhp.stats.psychometric import checked_doses
 from dhp.stats.wilcoxon.resampled import draws
 
 Floats = npt.NDArray[np.float64]
@@ -34,7 +35,7 @@ class ThresholdIntervals:
     """Bootstrap intervals (low, high) of detection thresholds, in units of the dose.
 
     A low end at the first dose means "at most that dose", a high end of inf that no bound was found; NaN
-    where the threshold is undefined.
+    where the threshold is undefined, and where the design has clusters.
     """
 
     metrics: Floats
@@ -46,10 +47,13 @@ class ThresholdIntervals:
 def dose_tests(design: Design) -> DoseTests:
     """Test at each dose whether scores fell; the variants of the design are the doses."""
     tests = [[np.nan if test is None else test.log_p for test in row] for row in design.tests]
-    fell = [[np.nan if each is None else each.fell for each in row] for row in design.effects]
+    effects = [
+        [(np.nan, np.nan) if each is None else (each.rank_biserial, each.fell) for each in row]
+        for row in design.effects
+    ]
+    size, fell = np.moveaxis(np.array(effects), -1, 0)
     pairs = (~np.isnan(design.differences)).sum(axis=0)
-    point = design.point
-    return DoseTests(discernment(np.array(tests)), point.d[0], point.effects[0], np.array(fell), pairs)
+    return DoseTests(discernment(np.array(tests)), design.point.d[0], size, fell, pairs)
 
 
 def threshold(doses: npt.ArrayLike, d: npt.ArrayLike) -> float:
@@ -77,7 +81,7 @@ def threshold(doses: npt.ArrayLike, d: npt.ArrayLike) -> float:
     ValueError
         If shapes differ, or the doses are not positive and increasing.
     """
-    x, y = _checked_doses(doses), np.asarray(d, dtype=np.float64)
+    x, y = checked_doses(doses), np.asarray(d, dtype=np.float64)
     if y.shape != x.shape:
         raise ValueError(f"d must have shape {x.shape}, not {y.shape}")
     return _threshold(np.log(x), y)
@@ -118,26 +122,21 @@ def threshold_interval(
     ValueError
         As `threshold`; if there is not one dose a variant, or `resamples` or `level` is out of range.
     """
-    logs = np.log(_checked_doses(doses))
+    logs = np.log(checked_doses(doses))
     n, k, m = design.differences.shape
     if logs.size != k:
         raise ValueError(f"doses must have shape ({k},) for differences of shape {(n, k, m)}")
     if resamples < 1 or not 0 < level < 1:
         raise ValueError("resamples must be at least 1 and level between 0 and 1")
+    if design.clusters is not None:
+        return ThresholdIntervals(np.full((m, 2), np.nan), np.full(2, np.nan))
     parts = []
     for times in draws(n, n, resamples, rng):
-        log_p, effects = design.outcomes(times)
-        parts.append(np.dstack([discernment(log_p), design.scores(log_p, effects).d]))
+        log_p, scores = design.sampled(times)
+        parts.append(np.dstack([discernment(log_p), scores.d]))
     found = np.array([[_threshold(logs, column) for column in d.T] for d in np.concatenate(parts)])
     ends = [_percentiles(column[~np.isnan(column)], level) for column in found.T]
     return ThresholdIntervals(np.array(ends[:m]), np.array(ends[m]))
-
-
-def _checked_doses(doses: npt.ArrayLike) -> Floats:
-    x = np.asarray(doses, dtype=np.float64)
-    if x.ndim != 1 or x.size == 0 or not (np.isfinite(x).all() and x[0] > 0 and (np.diff(x) > 0).all()):
-        raise ValueError("doses must have shape (k,) with k >= 1, and be positive and increasing")
-    return x
 
 
 def _threshold(log_doses: Floats, d: Floats) -> float:

@@ -133,7 +133,7 @@ def simulated_power(
     most = max(1, _AT_ONCE // n)
     for start in range(0, runs, most):
         drawn = x[rng.integers(len(x), size=(min(most, runs - start), n))]
-        logs = [_tests(drawn[:, :, m]).outcomes(method)[0] for m in range(x.shape[1])]
+        logs = [_tests(drawn[:, :, m]).log_p(method) for m in range(x.shape[1])]
         log_p = combined(np.stack(logs, axis=-1)[:, None, :], None, combination)
         noticed += int((log_p <= LOG_ALPHA + _ROUNDING).sum())
     return noticed / runs

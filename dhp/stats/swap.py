@@ -172,7 +172,8 @@ def swap_discernment(
     signs, exact = sign_flips(int(index.max()) + 1, _checked_resamples(resamples), rng)
     if not exact:
         signs = np.vstack([np.ones((1, signs.shape[1]), dtype=np.int8), signs])
-    sums = [[_by_cluster(of, index) for of in (r, r**2)] for r in ranks]
+    by_cluster = [cluster_sums(r.reshape(len(r), -1), index) for r in ranks]
+    sums = [(r, r**2) for r in by_cluster]
     _, shares = level_shares(levels, np.all(np.any(~missing, axis=0), axis=1))
     d = []
     for mine, other in (sums, sums[::-1]):
@@ -194,10 +195,6 @@ def signed_ranks(differences: Floats) -> Floats:
         _, group, sizes = np.unique(np.abs(x[there, column]), return_inverse=True, return_counts=True)
         ranks[there, column] = np.sign(x[there, column]) * (sizes.cumsum() - (sizes - 1) / 2)[group]
     return ranks.reshape(differences.shape)
-
-
-def _by_cluster(values: Floats, index: npt.NDArray[np.int64]) -> Floats:
-    return cluster_sums(values.reshape(len(values), -1), index)
 
 
 def _d(total: Floats, squares: Floats, shape: tuple[int, ...], combination: Combination) -> Floats:

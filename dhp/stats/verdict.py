@@ -1,10 +1,9 @@
 """Whether a judge noticed a kind of damage, missed it, or cannot be said to have done either."""
 
 import math
-from typing import Literal, get_args
+from typing import Literal
 
 Verdict = Literal["noticed", "missed", "undecided"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 FLOOR = 0.6
 """Detection below which damage counts as missed, where nothing else is said."""
 FEWEST_PAIRS = 5

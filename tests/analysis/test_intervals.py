@@ -130,11 +130,16 @@ def test_few_examples_say_nothing_of_a_hundred() -> None:
     assert set(one.at_100.values()) == {None}
 
 
-def test_joint_sign_flips_make_d_hold_within_clusters() -> None:
-    config = dhp.AnalysisConfig(combination="joint")
+@pytest.mark.parametrize("combination", ["hmp-asymptotic", "joint"])
+def test_tests_take_whole_clusters(combination: str) -> None:
+    config = dhp.AnalysisConfig(combination=combination)
     table = table_of(60, 0.85, 4)
     alone = dhp.analyze(table, analysis=config)[0].variants[0]
-    assert alone.d == pytest.approx(dhp.analyze(table)[0].variants[0].d), "one metric: the exact test"
-    pairs = dhp.analyze(table.assign(cluster=table["example"] // 6), analysis=config)[0].variants[0]
-    assert pairs.d < alone.d
-    assert pairs.p == pytest.approx(pairs.p_clusters)
+    found = dhp.analyze(table.assign(cluster=table["example"] // 6), analysis=config)[0]
+    (together,) = found.variants
+    assert together.p == together.metrics["m"].p > alone.p == alone.metrics["m"].p
+    assert together.p >= 2**-10, "ten clusters have 1,024 sign patterns"
+    assert together.saturated, "near the ceiling of ten clusters, not of sixty pairs"
+    assert together.p_holm == pytest.approx(together.p)
+    large = table_of(200, 0.85, 4)
+    assert set(dhp.analyze(large.assign(cluster=large["example"] // 6))[0].at_100.values()) == {None}

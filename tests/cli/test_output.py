@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 import pytest
@@ -23,7 +24,7 @@ from dhp.report.labels import figure, most_hurt, percent, percents
 from dhp.report.notes import notes
 from dhp.report.terminal import print_results
 from dhp.runs.reader import read_run
-from dhp.stats.verdict import VERDICTS
+from dhp.stats.verdict import Verdict
 
 from .conftest import Outcome, Run
 
@@ -222,7 +223,7 @@ def test_the_worst_variant_is_bold_in_the_terminal(results: library.Results) -> 
     lines = [
         line
         for line in text.splitlines()
-        if re.search(r"\d%", line) and any(word in line for word in VERDICTS)
+        if re.search(r"\d%", line) and any(word in line for word in get_args(Verdict))
     ]
     bold = [line for line in lines if "\x1b[1m" in line]
     assert worst is not None

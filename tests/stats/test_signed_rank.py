@@ -217,3 +217,43 @@ def test_scale_and_order_do_not_matter(differences: list[int], factor: int) -> N
     assert signed_rank([d * factor for d in reversed(differences)]).log_p == pytest.approx(
         reference, rel=1e-12
     )
+
+
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+@pytest.mark.parametrize("method", ["exact", "sign-flip"])
+def test_clusters_flip_together_by_enumeration(method: str, alternative: str) -> None:
+    generator = np.random.default_rng(6)
+    for groups in (1, 2, 7, 12):
+        labels = generator.integers(0, groups, 24) * 5
+        d = np.round(generator.normal(0.6, 1.2, 24)) / 2
+        moved = d != 0
+        size = scipy_stats.rankdata(np.abs(d[moved])) if method == "exact" else np.abs(d[moved])
+        shares = [(np.sign(d[moved]) * size)[labels[moved] == one].sum() for one in np.unique(labels)]
+        flips = np.array(list(itertools.product((1, -1), repeat=len(shares)))) @ shares
+        seen = sum(shares)
+        more = flips >= seen - 1e-9 if alternative == "greater" else np.abs(flips) >= abs(seen) - 1e-9
+        found = signed_rank(d, method, alternative, labels)  # type: ignore[arg-type]
+        assert found.p == pytest.approx(more.mean(), rel=1e-12)
+
+
+def test_each_pair_a_cluster_is_the_plain_test() -> None:
+    d = np.round(np.random.default_rng(2).normal(0.4, 1, 60), 1)
+    assert signed_rank(d, clusters=np.arange(60)).log_p == pytest.approx(signed_rank(d).log_p, rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "groups"), [(5000, 20), (4000, 60), (3000, 300)])
+def test_many_pairs_in_clusters_agree_with_random_flips(n: int, groups: int) -> None:
+    generator = np.random.default_rng(n)
+    labels = np.arange(n) % groups
+    d = generator.normal(0.02, 1, n) + generator.normal(0, 0.2, groups)[labels]
+    shares = np.bincount(labels, np.sign(d) * scipy_stats.rankdata(np.abs(d)))
+    flips = generator.choice([-1.0, 1.0], (20_000, groups)) @ shares
+    expected = float((flips >= shares.sum()).mean())
+    assert 0.01 < expected < 0.99
+    assert signed_rank(d, clusters=labels).p == pytest.approx(expected, abs=0.015)
+
+
+def test_clusters_that_cancel_say_nothing() -> None:
+    assert signed_rank([1.0, -1.0, 2.0, -2.0], clusters=[0, 0, 1, 1]).p == 1
+    with pytest.raises(ValueError, match="clusters must be"):
+        signed_rank([1.0, 2.0], clusters=[0])

@@ -17,6 +17,8 @@ _NEGLIGIBLE = 37.0  # -log of a relative mass that no longer matters (8.5e-17)
 _LATTICE_SHARE = 0.05
 _NEAR_MAXIMUM = 20_000  # distance to the largest W, in units of the lattice
 _CHUNK = 1 << 17
+_FEW = 20  # values of which all sign patterns are listed
+_MOST_COUNTS = 20_000_000  # that `exact_log_tail` goes through in about 0.05 s
 
 
 def _reduced(ranks: Ints, w: int) -> tuple[Ints, int]:
@@ -49,6 +51,20 @@ def exact_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
         counts = grown / peak
         log_scale += math.log(largest) + math.log(peak)
     return log_scale + math.log(float(counts.sum()))
+
+
+def flip_log_tail(values: Ints, sizes: Ints, w: int) -> float:
+    """log P(W >= w) where the values are any whole numbers above 0, as signed ranks summed by cluster are.
+
+    Exact, but where both the values and their number are large; then as `tilted_log_tail`.
+    """
+    if sizes.sum() <= _FEW:
+        sums = np.zeros(1, dtype=np.int64)
+        for value in np.repeat(values, sizes).tolist():
+            sums = np.concatenate([sums, sums + value])
+        return math.log(float((sums >= w).mean()))
+    small = int(values @ sizes) * int(sizes.sum()) <= _MOST_COUNTS
+    return (exact_log_tail if small else tilted_log_tail)(values, sizes, w)
 
 
 def tilted_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.effects import rank_biserial
 from dhp.stats.wilcoxon.signed_rank import Method
 from dhp.stats.wilcoxon.tails import doubled_ranks, exact_log_tails, tails
 
@@ -14,7 +13,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Times = npt.NDArray[np.int32]
 _AT_ONCE = 1 << 20  # draws
-_KEPT = 64  # distinct differences of either sign that are left out one by one
 
 
 def draws(n: int, size: int, resamples: int, rng: np.random.Generator) -> Iterator[Times]:
@@ -53,8 +51,8 @@ class Tests:
     magnitudes: Floats
     """Of the groups, increasing; shape (groups,) or that of `sizes`."""
 
-    def outcomes(self, method: Method) -> tuple[Floats, Floats]:
-        """Natural logs of p and rank-biserial correlations, both of shape (tests,); NaN where no pair is.
+    def log_p(self, method: Method) -> Floats:
+        """Natural logs of p, shape (tests,); NaN where no pair is.
 
         p is that of `signed_rank`, one-sided: under `scipy` to rounding, under `exact` its tail or one close
         to it, see `log_tails`.
@@ -66,8 +64,7 @@ class Tests:
             logs = tails(values, self.sizes, (values * self.positive).sum(axis=1))
         else:
             logs = tails(ranks, self.sizes, w) if method == "exact" else self._scipy(ranks, m, w)
-        fell = self.positive.sum(axis=1)
-        return np.where(self.pairs > 0, logs, np.nan), rank_biserial(w, m, fell, self.pairs)
+        return np.where(self.pairs > 0, logs, np.nan)
 
     def _scipy(self, ranks: Ints, m: Ints, w: Ints) -> Floats:
         from scipy.special import log_ndtr
@@ -114,12 +111,9 @@ class Grid:
     def tests(self, times: Times) -> Tests:
         """The tests of the resamples in which the examples are `times`, shape (n, tests)."""
         pairs = times.sum(axis=0) if self.there.all() else times[self.there].sum(axis=0)
-        if not self.order.size:
-            return self._grouped(np.empty((0, times.shape[1]), dtype=np.int64), pairs)
-        return self._grouped(np.add.reduceat(times[self.order], self.starts, axis=0), pairs)
-
-    def _grouped(self, counts: Ints, pairs: Ints) -> Tests:
-        """Tests from counts of the distinct values, shape (values, tests); at least one group."""
+        counts = np.empty((0, times.shape[1]), dtype=np.int64)
+        if self.order.size:
+            counts = np.add.reduceat(times[self.order], self.starts, axis=0)
         # The tests lie along memory, which makes sums over groups fast.
         positive = np.zeros((int(self.group.max(initial=0)) + 1, counts.shape[1]), dtype=np.int64)
         sizes = positive.copy()
@@ -129,38 +123,3 @@ class Grid:
         # Without a difference there is one group, which is empty.
         magnitudes = self.magnitudes if self.magnitudes.size else np.zeros(1)
         return Tests(sizes.T, positive.T, pairs, magnitudes)
-
-    def left_out(self, method: Method) -> tuple[Floats, Floats]:
-        """log p and rank-biserial correlation without each example in turn, both of shape (n,).
-
-        Equal differences give equal results. Of more than 64 distinct values of either sign 64 are left out,
-        the smallest, the largest and others evenly between, and the rest follows by interpolation.
-        """
-        n_pairs = int(self.there.sum())
-        base = np.diff(np.append(self.starts, self.order.size))
-        kept = [self._spread(np.flatnonzero(self.rises == sign)) for sign in (False, True)]
-        values = np.concatenate(kept)
-        # First everything, then a zero left out, then each kept value.
-        counts = np.repeat(base[:, None], 2 + values.size, axis=1)
-        counts[values, 2 + np.arange(values.size)] -= 1
-        pairs = np.full(2 + values.size, n_pairs - 1)
-        pairs[0] = n_pairs
-        log_p, biserial = self._grouped(counts, pairs).outcomes(method)
-        return self._each(log_p, values), self._each(biserial, values)
-
-    @staticmethod
-    def _spread(values: Ints) -> Ints:
-        at = np.linspace(0, values.size - 1, min(values.size, _KEPT))
-        return values[np.round(at).astype(np.int64)]
-
-    def _each(self, found: Floats, values: Ints) -> Floats:
-        """What was found for everything, a zero and the kept `values`, given to the examples."""
-        each: Floats = np.where(self.there, found[1], found[0])
-        by_value = np.empty(self.starts.size)
-        for sign in (False, True):
-            mine, here = np.flatnonzero(self.rises == sign), self.rises[values] == sign
-            if mine.size:
-                by_value[mine] = np.interp(mine, values[here], found[2:][here])
-        sizes = np.diff(np.append(self.starts, self.order.size))
-        each[self.order] = np.repeat(by_value, sizes)
-        return each

@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.wilcoxon.null import exact_log_tail, tilted_log_tail
+from dhp.stats.clusters import cluster_index, cluster_sums
+from dhp.stats.wilcoxon.null import exact_log_tail, flip_log_tail, tilted_log_tail
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -27,7 +28,8 @@ class SignedRank:
     """Pairs, zeros included."""
     n_nonzero: int
     statistic: float
-    """W+, the sum of the ranks (under `sign-flip` of the values) of the positive differences."""
+    """W+, the sum of the ranks (under `sign-flip` of the values) of the positive differences; with clusters
+    the sum of the positive sums of signed ranks."""
 
     @property
     def p(self) -> float:
@@ -46,7 +48,10 @@ def checked_differences(differences: npt.ArrayLike) -> Floats:
 
 
 def signed_rank(
-    differences: npt.ArrayLike, method: Method = "exact", alternative: Alternative = "greater"
+    differences: npt.ArrayLike,
+    method: Method = "exact",
+    alternative: Alternative = "greater",
+    clusters: npt.ArrayLike | None = None,
 ) -> SignedRank:
     """Test whether paired differences tend to be positive, or to be anything but zero (Wilcoxon 1945).
 
@@ -65,6 +70,10 @@ def signed_rank(
     alternative
         `greater`: a small p says that the differences are positive. `two-sided`: that they are positive or
         negative; p is twice the smaller tail, at most 1.
+    clusters : shape (n,), optional
+        Integers; examples with the same one change their sign together, so that nothing is assumed of how
+        they depend (signed ranks summed by cluster: Rosner, Glynn and Lee 2006). Not under `scipy`, which
+        takes all pairs for independent.
 
     Returns
     -------
@@ -74,26 +83,40 @@ def signed_rank(
     Raises
     ------
     ValueError
-        If the array is empty, not one-dimensional or not finite; under `sign-flip` for other values.
+        If the array is empty, not one-dimensional or not finite; under `sign-flip` for other values; if
+        `clusters` do not fit.
     """
     d = checked_differences(differences)
     nonzero = d[d != 0]
     n, m = d.size, nonzero.size
     if m == 0:
         return SignedRank(0.0, n, 0, 0.0)
+    signed = _signed_ranks(nonzero, method)
+    clustered = clusters is not None and method != "scipy"
+    if clustered:
+        index = cluster_index(cluster_index(clusters, n)[d != 0], m)
+        signed = cluster_sums(signed.astype(np.float64), index).astype(np.int64)
+    doubled, sizes = np.unique(np.abs(signed[signed != 0]), return_counts=True)
+    statistic = reached = int(signed[signed > 0].sum())
+    if alternative == "two-sided":  # the null distribution is symmetric
+        reached = max(statistic, int(doubled @ sizes) - statistic)
+    if clustered:
+        log_p = flip_log_tail(doubled, sizes, reached)
+    else:
+        log_p = _log_tail(doubled, sizes, reached, n, method)
+    log_p += math.log(2) * (alternative == "two-sided")
+    return SignedRank(min(log_p, 0.0), n, m, statistic / 2)
+
+
+def _signed_ranks(nonzero: Floats, method: Method) -> Ints:
+    """Twice the average ranks, or under `sign-flip` the values, with the signs of the differences."""
     values, group, sizes = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
-    doubled = 2 * np.cumsum(sizes) - sizes + 1  # twice the average rank of each tie group, an integer
+    doubled = 2 * np.cumsum(sizes) - sizes + 1  # integers
     if method == "sign-flip":
         doubled = np.rint(2 * values).astype(np.int64)
         if not np.array_equal(doubled, 2 * values):
             raise ValueError("differences must be multiples of 1/2")
-    statistic = int(doubled[group][nonzero > 0].sum())
-    if alternative == "greater":
-        log_p = _log_tail(doubled, sizes, statistic, n, method)
-    else:  # the null distribution is symmetric
-        largest = int(doubled @ sizes)
-        log_p = math.log(2) + _log_tail(doubled, sizes, max(statistic, largest - statistic), n, method)
-    return SignedRank(min(log_p, 0.0), n, m, statistic / 2)
+    return np.asarray(np.where(nonzero > 0, 1, -1) * doubled[group])
 
 
 def _log_tail(doubled: Ints, sizes: Ints, statistic: int, n: int, method: Method) -> float:

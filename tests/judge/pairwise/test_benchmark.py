@@ -35,7 +35,7 @@ def test_the_sign_flip_method_is_the_exact_test_on_two_order_scores(scores: list
 def test_resampled_sign_flip_tests_are_those_of_the_resample(scores: list[float], seed: int) -> None:
     x = np.array(scores)
     times = np.random.default_rng(seed).multinomial(len(x), [1 / len(x)] * len(x), size=3).T.astype(np.int32)
-    logs, _ = Grid.of(x).tests(times).outcomes("sign-flip")
+    logs = Grid.of(x).tests(times).log_p("sign-flip")
     for found, counts in zip(logs, times.T, strict=True):
         assert found == pytest.approx(sign_flip_log_p(np.repeat(x, counts)), abs=1e-6)
 
