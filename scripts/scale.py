@@ -1,17 +1,20 @@
 """Measure the whole chain by the number of ratings: time, peak memory, bytes on disk, a kill in the middle.
 
-    python scripts/scale.py [--ratings 100000 --ratings 1000000]
-    python scripts/scale.py --executor [--calls 20000] [--texts 100000]
+    python scripts/scale.py [--calls 20000] [--texts 100000]
+    python scripts/scale.py --ratings 800000 --samples 1
 
 Each size is a run of its own, `dhp benchmark` with a mock judge on made-up texts: perturbations, ratings,
 tables, results and report. The first size is run again, killed halfway and started once more.
 
-With `--executor` a Ray cluster of two nodes of one CPU on this machine is held against this process: calls to
-a server that takes 20 ms, and perturbations by rule. Both are warmed up before the clock.
+Then, where no `--ratings` are given, a Ray cluster of two nodes of one CPU on this machine is held against
+this process: calls to a server that takes 20 ms, and perturbations by rule. Both are warmed up before the
+clock. What two cores of the machine can bring at most is measured, too: two processes that each do all of the
+work at the same time, against one.
 """
 
 import argparse
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -104,12 +107,30 @@ def asked(url: str, folder: Path, name: str, calls: int) -> float:
     return time.perf_counter() - begun
 
 
+def alone(texts: int) -> float:
+    """Seconds to perturb so many texts in this process."""
+    with tempfile.TemporaryDirectory() as name:
+        return made(Path(name), "local", texts)[0]
+
+
+def speed_up_of_two(texts: int) -> float:
+    """Of two processes that share nothing: the work of both over the time of one."""
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        pool.map(alone, [180] * 4, chunksize=1)
+        one = pool.apply(alone, (texts,))
+        begun = time.perf_counter()
+        pool.map(alone, [texts] * 2, chunksize=1)
+        return 2 * one / (time.perf_counter() - begun)
+
+
 def compare_executors(calls: int, texts: int) -> None:
     """Print time, overhead a rating and speed-up of two nodes against this process."""
     os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  else other programs go before the workers
     import ray
     from ray.cluster_utils import Cluster
 
+    bound = speed_up_of_two(texts // 5)
+    print(f"two processes that share nothing, {texts // 5:,} texts each: speed-up {bound:.2f}", flush=True)
     server = [
         sys.executable,
         str(Path(__file__).parent / "stub_server.py"),
@@ -153,43 +174,46 @@ def compare_executors(calls: int, texts: int) -> None:
     nodes.shutdown()
 
 
+def measure_chain(ratings: int, samples: int, resume: bool) -> None:
+    """Print time, memory and bytes of a run, and whether it can be killed and resumed."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, examples = Path(name), max(5, round(ratings / PER_SAMPLE / samples))
+        write_texts(folder / "texts.jsonl", examples)
+        seconds, peak = measured(command(folder, "out", samples))
+        count = examples * PER_SAMPLE * samples
+        size = sum(path.stat().st_size for path in (folder / "out").rglob("*"))
+        print(
+            f"{count:,} ratings of {19 * examples:,} texts: {seconds:.0f} s "
+            f"({1e6 * seconds / count:.0f} microseconds a rating), peak {peak:,.0f} MB (bar: 1,500), "
+            f"{size / 1e6:.1f} MB on disk ({size / count:.0f} bytes a rating)",
+            flush=True,
+        )
+        if resume:
+            silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            killed = subprocess.Popen(command(folder, "again", samples), **silent)
+            time.sleep(seconds / 2)
+            killed.kill()
+            killed.wait()
+            measured(command(folder, "again", samples))
+            same = "the same" if figures(folder / "out") == figures(folder / "again") else "OTHER"
+            print(f"killed after {seconds / 2:.0f} s and started again: {same} figures", flush=True)
+
+
 def main() -> None:
-    """Print one line a size."""
+    """Print one line a size, then one for each kind of work that a cluster takes over."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ratings", type=int, action="append", help="default: 100,000 and 1,000,000")
     parser.add_argument("--samples", type=int, default=5, help="ratings of a text on a metric; default: 5")
-    parser.add_argument("--executor", action="store_true", help="a Ray cluster against this process")
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--texts", type=int, default=100_000)
-    samples = parser.parse_args().samples
-    if parser.parse_args().executor:
-        compare_executors(parser.parse_args().calls, parser.parse_args().texts)
-        return
-    sizes = parser.parse_args().ratings or [100_000, 1_000_000]
-    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}", flush=True)
-    for ratings in sizes:
-        with tempfile.TemporaryDirectory() as name:
-            folder, examples = Path(name), max(5, round(ratings / PER_SAMPLE / samples))
-            write_texts(folder / "texts.jsonl", examples)
-            seconds, peak = measured(command(folder, "out", samples))
-            count = examples * PER_SAMPLE * samples
-            size = sum(path.stat().st_size for path in (folder / "out").iterdir())
-            print(
-                f"{count:,} ratings of {19 * examples:,} texts: {seconds:.0f} s "
-                f"({1e6 * seconds / count:.0f} microseconds a rating), peak {peak:.0f} MB (bar: 1,500), "
-                f"{size / 1e6:.1f} MB on disk ({size / count:.0f} bytes a rating)",
-                flush=True,
-            )
-            if ratings == sizes[0]:
-                killed = subprocess.Popen(
-                    command(folder, "again", samples), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-                )
-                time.sleep(seconds / 2)
-                killed.kill()
-                killed.wait()
-                measured(command(folder, "again", samples))
-                same = "the same" if figures(folder / "out") == figures(folder / "again") else "OTHER"
-                print(f"killed after {seconds / 2:.0f} s and started again: {same} figures", flush=True)
+    given = parser.parse_args()
+    print(
+        f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f}", flush=True
+    )
+    for place, ratings in enumerate(given.ratings or (100_000, 1_000_000)):
+        measure_chain(ratings, given.samples, resume=place == 0 and not given.ratings)
+    if not given.ratings:
+        compare_executors(given.calls, given.texts)
 
 
 if __name__ == "__main__":

@@ -166,6 +166,9 @@ def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = No
     if not present:
         yield _array(table, {}, place)
         return
+    if len(firsts := table[present].drop_duplicates()) == 1:  # no copy of what may be millions of rows
+        yield _array(table, dict(zip(present, map(str, firsts.iloc[0]), strict=True)), place)
+        return
     for key, part in table.groupby(present, sort=False):
         names = key if isinstance(key, tuple) else (key,)
         yield _array(part, dict(zip(present, map(str, names), strict=True)), place)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 ORIGINAL = "original"
 
@@ -24,10 +24,16 @@ STOPPED: Stopped = "stopped"
 """In the place of a status, for what was not asked, as its variant was resolved before."""
 
 
+def as_call(record: Any) -> tuple[type, tuple[object, ...]]:
+    """How a record is pickled: as a call of its class, in half the time that frozen dataclasses take."""
+    return type(record), tuple([getattr(record, name) for name in record.__slots__])
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """One item of a dataset."""
 
+    __reduce__ = as_call
     id: str
     """Unique within the dataset."""
     source: str
@@ -104,6 +110,7 @@ def parse_variant(name: str) -> VariantName:
 class Audit:
     """What was really done to a text."""
 
+    __reduce__ = as_call
     asked: int | None
     """Edits asked for, where the perturber counts them."""
     made: int | None
@@ -118,6 +125,7 @@ class Audit:
 class PerturbedText:
     """One example under one variant: the degraded text, or the reason why there is none."""
 
+    __reduce__ = as_call
     example: str
     variant: str
     text: str | None
@@ -134,6 +142,7 @@ class PerturbedText:
 class Candidate:
     """A text under judgement, with what a judge may see beside it: never the original or another copy."""
 
+    __reduce__ = as_call
     example: str
     """Id of the example; for the rating, not for the judge."""
     variant: str
@@ -159,6 +168,7 @@ class Candidate:
 class Rating:
     """One answer of a judge for one (example, variant, metric, sample)."""
 
+    __reduce__ = as_call
     example: str
     variant: str
     metric: str

@@ -59,53 +59,13 @@ def perturb(
         If a perturber is unknown, needs a language model, raises, or returns anything but a changed,
         non-empty text; names the perturber and the example.
     """
-    others = _Others(pool or examples, language)
-    languages = {e.id: example_language(e, language) for e in examples}
-    for variant in variants:
-        perturber = perturbers[variant.perturber]
-        wanted = [name for name in ("example", "lists", "language", "others") if perturber.wants(name)]
-        for example in examples:
-            spoken = languages[example.id]
-            if (fault := perturber.language_fault(spoken)) is not None:
-                yield PerturbedText(example.id, variant.name, None, reason=fault)
-                continue
-            given: dict[str, object] = {"example": example, "lists": lists, "language": spoken}
-            if "others" in wanted:
-                given["others"] = others.of(example.id, spoken)
-            extra = {name: given[name] for name in wanted}
-            yield _perturbed(example, variant, perturber, extra, (seed, dataset))
+    rules = RulesApplied(
+        tuple(variants), perturbers, dataset, seed, Others(pool or examples, language), language, lists
+    )
+    yield from rules.texts(examples)
 
 
-@dataclass(frozen=True, slots=True)
-class RulesApplied:
-    """`perturb` as work on parts of a dataset; the fields are its parameters."""
-
-    variants: tuple[Variant, ...]
-    perturbers: Registry[Perturber]
-    dataset: str
-    seed: int
-    pool: Sequence[Example]
-    language: str | None
-
-    def __call__(
-        self, parts: Iterable[tuple[int, Sequence[Example]]]
-    ) -> Iterator[tuple[tuple[int, Sequence[Example]], list[PerturbedText]]]:
-        """The texts of each part, variant by variant."""
-        for part in parts:
-            texts = perturb(
-                part[1],
-                self.variants,
-                self.perturbers,
-                dataset=self.dataset,
-                seed=self.seed,
-                pool=self.pool,
-                lists=read_list,
-                language=self.language,
-            )
-            yield part, list(texts)
-
-
-class _Others:
+class Others:
     """For each text the others in its language, in the order of their ids: copied, never looked through."""
 
     def __init__(self, pool: Sequence[Example], language: str | None) -> None:
@@ -122,6 +82,43 @@ class _Others:
         known = self._known.get(spoken, [])
         place = self._places.get((example, spoken))
         return known if place is None else known[:place] + known[place + 1 :]
+
+
+@dataclass(frozen=True, slots=True)
+class RulesApplied:
+    """`perturb` as work on parts of a dataset; the fields are its parameters."""
+
+    variants: tuple[Variant, ...]
+    perturbers: Registry[Perturber]
+    dataset: str
+    seed: int
+    others: Others
+    language: str | None
+    lists: ListReader | None = read_list
+
+    def __call__(
+        self, parts: Iterable[tuple[int, Sequence[Example]]]
+    ) -> Iterator[tuple[tuple[int, Sequence[Example]], list[PerturbedText]]]:
+        """The texts of each part, variant by variant."""
+        for part in parts:
+            yield part, list(self.texts(part[1]))
+
+    def texts(self, examples: Sequence[Example]) -> Iterator[PerturbedText]:
+        """See `perturb`."""
+        languages = {e.id: example_language(e, self.language) for e in examples}
+        for variant in self.variants:
+            perturber = self.perturbers[variant.perturber]
+            wanted = [name for name in ("example", "lists", "language", "others") if perturber.wants(name)]
+            for example in examples:
+                spoken = languages[example.id]
+                if (fault := perturber.language_fault(spoken)) is not None:
+                    yield PerturbedText(example.id, variant.name, None, reason=fault)
+                    continue
+                given: dict[str, object] = {"example": example, "lists": self.lists, "language": spoken}
+                if "others" in wanted:
+                    given["others"] = self.others.of(example.id, spoken)
+                extra = {name: given[name] for name in wanted}
+                yield _perturbed(example, variant, perturber, extra, (self.seed, self.dataset))
 
 
 def example_language(example: Example, otherwise: str | None = None) -> str | None:

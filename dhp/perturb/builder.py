@@ -16,7 +16,7 @@ from dhp.llm.executor.api import Executor
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Perturber
-from dhp.perturb.apply import RulesApplied
+from dhp.perturb.apply import Others, RulesApplied
 from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
 from dhp.perturb.choice import part_of
 from dhp.perturb.dose_suites import Doses, dosed
@@ -26,6 +26,9 @@ from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import check_suite
 from dhp.perturb.rules.parsed import parser_origin
 from dhp.perturb.sets.part import SetPart, matched
+
+_PART = 64
+"""The most examples that a worker degrades at a time: so all of them end at about the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +207,8 @@ class Builder:
 
     def _by_rule(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, list[PerturbedText]]:
         """Variant -> its texts, example by example; the examples are shared out among workers."""
-        work = RulesApplied(
-            tuple(variants), self.registry, dataset.name, self.seed, dataset.pool, dataset.language
-        )
+        others = Others(dataset.pool, dataset.language)
+        work = RulesApplied(tuple(variants), self.registry, dataset.name, self.seed, others, dataset.language)
         made: dict[int, list[PerturbedText]] = {}
         if variants:
             made = {part[0]: texts for part, texts in self.executor.each(work, self._parts(dataset))}
@@ -218,9 +220,9 @@ class Builder:
         return found
 
     def _parts(self, dataset: Dataset) -> list[tuple[int, Sequence[Example]]]:
-        """The examples, in four parts a worker; all together where there is one."""
+        """The examples, in at least four parts a worker; all together where there is one."""
         examples, count = dataset.examples, self.executor.workers
-        size = len(examples) if count == 1 else max(1, len(examples) // (4 * count))
+        size = len(examples) if count == 1 else max(1, min(_PART, len(examples) // (4 * count)))
         return [(start, examples[start : start + size]) for start in range(0, len(examples), size)]
 
     def _missing_probes(self, there: Collection[str]) -> list[Variant]:

@@ -6,7 +6,7 @@ import json
 import math
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dhp.content.damage import variant_name
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 BUDGET = 2_000_000
 """The most characters that the data of the explorer may take of a page."""
+
+MOST_EXAMPLES = 1000
+"""Examples of a dataset, the first ones, that a page shows at most."""
 
 _Cells = dict[tuple[str, str], dict[str, list[Any]]]  # (example, variant) -> metric -> one for each sample
 
@@ -44,7 +47,7 @@ CUTS = (
     *(Cut(2000, answer) for answer in (1000, 700, 500, 400, 300)),
     *(Cut(1000, answer) for answer in (300, 240, 200, 160, 120)),
     *(Cut(500, answer) for answer in (120, 80, 40, 0)),
-    *(Cut(200, 0, examples) for examples in (None, 1000, 500, 200, 100, 50, 20)),
+    *(Cut(200, 0, examples) for examples in (None, 500, 200, 100, 50, 20)),
 )
 """From the mildest to the last resort; each leaves no more than the one before."""
 _SAMPLED = 5  # one example in so many tells how much a cut leaves
@@ -58,12 +61,13 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
     """
     datasets = {name: _Dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
     frame = run.ratings[run.ratings["status"] != STOPPED]
+    most = MOST_EXAMPLES if any(each.larger for each in datasets.values()) else None
     judges = [_judge(rated, frame, datasets[rated.ratings.dataset]) for rated in run.rated]
 
     def packed(cut: Cut, step: int = 1) -> str:
         kept = slice(None, cut.examples, step)
         data = {
-            "cut": asdict(cut),
+            "cut": asdict(replace(cut, examples=cut.examples or most)),
             "excerpt": EXCERPT,
             "datasets": {
                 name: {"variants": each.variants, "examples": each.examples(kept, cut.source)}
@@ -96,9 +100,11 @@ class _Dataset:
             {"name": variant, "words": variant_name(variant), "level": level}
             for variant, level in levels.items()
         ]
-        self._examples = [e for e in run.examples if e["dataset"] == name]
+        examples = [e for e in run.examples if e["dataset"] == name]
+        self._examples, self.larger = examples[:MOST_EXAMPLES], len(examples) > MOST_EXAMPLES
         self.ids = [e["id"] for e in self._examples]
-        self._texts = {(row["example"], row["variant"]): row["text"] for row in rows}
+        shown = set(self.ids)
+        self._texts = {(r["example"], r["variant"]): r["text"] for r in rows if r["example"] in shown}
         self._changes: dict[str, list[Pieces | None]] = {}
 
     def examples(self, kept: slice, length: int | None) -> list[dict[str, Any]]:
@@ -142,6 +148,7 @@ def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: "_Dataset") -> di
         (frame["model"] == ratings.model)
         & (frame["protocol"] == ratings.protocol)
         & (frame["dataset"] == ratings.dataset)
+        & frame["example"].isin(dataset.ids)
     ]
     scores: _Cells = {}
     answers: _Cells = {}

@@ -150,11 +150,12 @@ def _table(
         ]
     texts = {(c.example, c.variant): place for place, c in enumerate(candidates)}
     rows.sort(key=lambda r: (texts[r.example, r.variant], metrics.index(r.metric), r.sample))
-    columns = {f.name: [getattr(r, f.name) for r in rows] for f in fields(Rating)}
     levels = {c.variant: c.level for c in candidates}
-    columns["level"] = [levels[variant] for variant in columns["variant"]]
+    # One column after the other: lists of a million texts are larger than the table made of them.
+    columns = {f.name: pd.Series([getattr(r, f.name) for r in rows]) for f in fields(Rating)}
+    columns["level"] = pd.Series([levels[r.variant] for r in rows])
     if interim:
-        columns["look"] = [interim[example] for example in columns["example"]]
+        columns["look"] = pd.Series([interim[r.example] for r in rows])
     if clusters:
-        columns["cluster"] = [clusters[example] for example in columns["example"]]
+        columns["cluster"] = pd.Series([clusters[r.example] for r in rows])
     return pd.DataFrame(columns)

@@ -179,6 +179,17 @@ def test_what_does_not_fit_is_cut_from_its_middle(run: Run) -> None:
     assert {row[:6] for row in rebuilt(least)} < scores
 
 
+def test_of_a_large_run_the_first_examples_are_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = unpacked(explorer_data(run))
+    monkeypatch.setattr("dhp.report.explorer.MOST_EXAMPLES", 3)
+    few = unpacked(explorer_data(run))
+    assert few["cut"]["examples"] == 3
+    for name, dataset in few["datasets"].items():
+        assert dataset["examples"] == whole["datasets"][name]["examples"][:3]
+    for less, more in zip(few["judges"], whole["judges"], strict=True):
+        assert less["examples"] == more["examples"][:3]
+
+
 def test_each_cut_leaves_no_more_than_the_one_before() -> None:
     def limit(value: int | None) -> float:
         return float("inf") if value is None else value
