@@ -17,27 +17,26 @@ from dhp.core.errors import InputError
 from dhp.core.pair_spec import Protocols
 from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import PROBES, Variant
-from dhp.core.signature import Signature
 from dhp.core.specs import Metric, Task
 from dhp.core.terminal_progress import progress_of
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.factory import all_computed, find_judges
-from dhp.judge.rate_texts import rate_texts
-from dhp.llm.batch.batch import Batch, Waiting
-from dhp.llm.estimate import Estimate, estimate_requests
+from dhp.judge.rate_texts import judge_estimates
+from dhp.llm.batch.batch import Waiting
+from dhp.llm.cached_model import RequestContext
+from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
-from dhp.loaders.rated import RatedText, given_texts, rated_task
 from dhp.perturb.build import build_texts
 from dhp.perturb.choice import Choice, with_own_task
 from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.report.page import html_report
-from dhp.runs.comparisons import of_comparisons, pointwise_only
+from dhp.runs.comparisons import of_comparisons
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
 from dhp.runs.writer import RunFolder, run_name
@@ -113,17 +112,12 @@ def run(
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, by_metric=bool(metrics))
     judges = find(model, protocol, settings, context, judge_settings=judge_settings)
     check = partial(_check_asked, judges, metrics, resolve := partial(_resolved, analysis))
-    _check_folder(folder, judges, seed)
+    if folder:
+        folder.check({"seed": seed, "models": [judge.identity for judge in judges]})
     choice = with_own_task(dataset, _with_controls(_with_doses(choice, analysis), model), metrics)
     with progress_of(progress) as show:
         made = build_texts(dataset, choice, seed, settings, context, progress=show, check=check)
-        parts = [p.judged_by(metrics) for p in made]
-        return _carry_out(judges, parts, resolve, seed, folder, show, context.batch)
-
-
-def _check_folder(folder: RunFolder | None, judges: Sequence[Judge], seed: int) -> None:
-    if folder:
-        folder.check({"seed": seed, "models": [judge.identity for judge in judges]})
+        return _carry_out(judges, [p.judged_by(metrics) for p in made], resolve, seed, folder, show, context)
 
 
 def _check_asked(
@@ -149,7 +143,7 @@ def _carry_out(
     seed: int,
     folder: RunFolder | None,
     progress: Progress | None,
-    batch: Batch | None,
+    context: RequestContext,
 ) -> Results:
     configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
     name = run_name(_identity(judges, perturbed, configs, seed))
@@ -174,8 +168,8 @@ def _carry_out(
             found.append(result)
             if folder:
                 folder.ratings.add(frame)
-    if batch:
-        batch.finish()
+    if context.batch:
+        context.batch.finish()
     results = Results(found)
     if folder:
         folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
@@ -212,86 +206,9 @@ def estimate(
     made = build_texts(dataset, choice, seed, settings, context, dry=True)
     parts = [p.judged_by(metrics) for p in made]
     texts = perturbing_estimates(parts, choice.get("perturb_model"), settings, context)
-    return texts + [
-        estimate_requests(
-            judge.cached_model,
-            judge.protocol,
-            part.dataset.name,
-            judge.requests(part.candidates(), part.dataset.task),
-        )
-        for part in parts
-        for judge in judges
-        if judge.cached_model
-    ]
-
-
-def judge_texts(
-    model: object,
-    data: str | Sequence[RatedText],
-    *,
-    task: str | None = None,
-    protocol: Protocols = "dhp",
-    prompt_files: Sequence[str] = (),
-    metrics: Sequence[str | Metric] = (),
-    settings: ModelSettings = ModelSettings(),
-    judge_settings: JudgeSettings = JudgeSettings(),
-    seed: int = 0,
-    progress: Progress | bool | None = True,
-) -> "pd.DataFrame":
-    """Rate given texts without degrading them.
-
-    Parameters
-    ----------
-    model, protocol, prompt_files, metrics, settings, judge_settings, seed, progress
-        As for `run`.
-    data
-        A table of texts, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or texts.
-    task
-        What the systems had to do: a name or a YAML file. Default: the published set's, else
-        `summarization`.
-
-    Returns
-    -------
-    DataFrame
-        Columns `source, system, metric, sample, score, status, raw, model, protocol`, as
-        `dhp.human.agreement.correlate` takes them.
-
-    Raises
-    ------
-    InputError, StoppedEarly
-        As `run`.
-    """
-    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
-    context = settings.context()
-    judges = pointwise_only(find(model, protocol, settings, context))
-    with progress_of(progress) as show:
-        frame = rate_texts(judges, given_texts(data), with_metrics(rated_task(data, task), metrics), show)
-    if context.batch:
-        context.batch.finish()
-    return frame
-
-
-def estimate_texts(
-    model: object,
-    data: str | Sequence[RatedText],
-    *,
-    task: str | None = None,
-    protocol: Protocols = "dhp",
-    prompt_files: Sequence[str] = (),
-    metrics: Sequence[str | Metric] = (),
-    settings: ModelSettings = ModelSettings(),
-    judge_settings: JudgeSettings = JudgeSettings(),
-    seed: int = 0,
-) -> list[Estimate]:
-    """What `judge_texts` would take of language models, at most, asking nothing; parameters as there."""
-    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
-    judges = pointwise_only(find(model, protocol, settings, settings.context()))
-    texts, chosen = given_texts(data), with_metrics(rated_task(data, task), metrics)
-    return [
-        estimate_requests(j.cached_model, j.protocol, str(data), j.requests(texts, j.own_task(chosen)))
-        for j in judges
-        if j.cached_model
-    ]
+    for part in parts:
+        texts += judge_estimates(judges, part.dataset.name, part.candidates(), part.dataset.task)
+    return texts
 
 
 def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) -> None:
@@ -341,34 +258,30 @@ def _judged(
     before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
+    data, texts = part.dataset, part.candidates()
     frame = rate_dataset(
-        judge,
-        part.candidates(),
-        part.dataset.task,
-        part.dataset.name,
-        config,
-        seed=seed,
-        progress=progress,
-        clusters=part.dataset.clusters,
+        judge, texts, data.task, data.name, config, seed=seed, progress=progress, clusters=data.clusters
     )
     if config.find_threshold:
         asked = set(frame["variant"])
         part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in asked))
     (ratings,) = split_ratings(frame)
-    with stage(progress, f"analysing {judge.model} on {part.dataset.name}"):
+    with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(
             ratings,
             config,
             part.variants,
             left_out=part.left_out,
-            levels="suite" if part.dataset.suite else "column",
-            signature=_signature(part, ratings.size, config, judge),
-            scales={m.name: m.scale for m in part.dataset.task.metrics},
+            levels="suite" if data.suite else "column",
+            signature=part.signature(
+                ratings.size, config.signed_weights, config.signed_statistics, judge.protocol
+            ),
+            scales={m.name: m.scale for m in data.task.metrics},
         )
     made = without_absent(result, {text.variant for text in part.texts if text.text is None})
-    result = replace(made, warnings=(*part.dataset.notes, *result.warnings))
+    result = replace(made, warnings=(*data.notes, *result.warnings))
     if result.curves:
-        result = replace(result, curves=with_length(result.curves, part.dataset.examples))
+        result = replace(result, curves=with_length(result.curves, data.examples))
     if judge.pairwise:
         result = of_comparisons(result)
     if judge.cached_model:
@@ -383,18 +296,3 @@ def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:
     first = part.candidates()[0]
     about = {"model": judge.model, "protocol": judge.protocol, "dataset": part.dataset.name}
     return [{**about, "example": first.example, **each} for each in judge.prompts(first, part.dataset.task)]
-
-
-def _signature(part: PerturbedDataset, size: str, config: ResolvedConfig, judge: Judge) -> Signature:
-    identity = part.identity
-    return Signature(
-        dataset=f"{part.dataset.name}@{identity['data']}",
-        n=size,
-        suite=f"{part.suite}@{identity['perturbed']}",
-        method=part.methods,
-        metrics=f"{len(part.dataset.task.metrics)}@{identity['metrics']}",
-        weights=config.signed_weights,
-        statistics=config.signed_statistics,
-        protocol=judge.protocol,
-        seed=str(part.seed),
-    )

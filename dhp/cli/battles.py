@@ -121,8 +121,7 @@ def _battle_prompt(contest: ContestOptions, protocol: PairwiseProtocol) -> Battl
         raise InputError(
             "--battle-prompts: asks for two scores as a whole; allowed: --protocol battle without --metric"
         )
-    file = read_battle_prompt(Path(contest.battle_prompts))
-    return BattlePrompt(file.system, file.template, file.request)
+    return BattlePrompt(*read_battle_prompt(Path(contest.battle_prompts)))
 
 
 def _print_estimate(judge: PairwiseJudge, pairs: Sequence[Pair], task: Task, by: Sequence[str]) -> None:

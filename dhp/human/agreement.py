@@ -20,7 +20,7 @@ from dhp.human.comparison import (
 )
 from dhp.human.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level, correlations
 from dhp.human.raters import RaterAgreement, by_samples, rater_agreement
-from dhp.human.scores import Scores, judges, mean_over, read_scores, scores_by_metric
+from dhp.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,8 +116,7 @@ def correlate(
         raise InputError(f"unknown level '{unknown[0]}'; {suggest(unknown[0], LEVELS)}")
     if wrong := [name for name in coefficients if name not in COEFFICIENTS]:
         raise InputError(f"unknown coefficient '{wrong[0]}'; {suggest(wrong[0], COEFFICIENTS)}")
-    people = scores_by_metric(read_scores(human, "human"))
-    rated = {name: scores_by_metric(part) for name, part in judges(read_scores(ratings)).items()}
+    people, rated = human_scores(human), scores_by_judge(ratings)
     found, aligned = [], {}
     for name, metrics in rated.items():
         shared = {m: metrics[m] for m in people if m in metrics}
@@ -145,9 +144,7 @@ def correlate(
 
 def _aligned(people: Scores, judge: Scores, name: str, metric: str) -> tuple[Floats, Floats]:
     """Human means, shape (sources, systems), and the judge's samples of the sources and systems of both."""
-    of_judge = set(judge.sources), set(judge.systems)
-    sources = [s for s in people.sources if s in of_judge[0]]
-    systems = [s for s in people.systems if s in of_judge[1]]
+    sources, systems = in_all(people, judge)
     if not sources or not systems:
         what, rated, known = "source", judge.sources[0], people.sources[0]
         if sources:
@@ -211,9 +208,7 @@ def _pair(
 ) -> JudgePair:
     people, a = aligned[first, metric]
     b = aligned[second, metric][1]
-    in_both = set(a.sources) & set(b.sources), set(a.systems) & set(b.systems)
-    sources = [s for s in people.sources if s in in_both[0]]
-    systems = [s for s in people.systems if s in in_both[1]]
+    sources, systems = in_all(people, a, b)
     if not sources or not systems:
         return JudgePair(first, second, metric, 0, None, None)
     truth, one, other = (mean_over(s.at(sources, systems)) for s in (people, a, b))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
 from dhp.human.correlation import FEWEST
-from dhp.human.scores import Scores, judges, mean_over, read_scores, scores_by_metric
+from dhp.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ def partial_correlations(
     InputError
         For a broken table, or a judge that is not there.
     """
-    people, rated = _read(ratings, human)
+    people, rated = human_scores(human), scores_by_judge(ratings)
     if control not in rated:
         raise InputError(f"ratings: no judge '{control}'; {suggest(control, rated)}")
     found = []
@@ -148,7 +148,7 @@ def self_preference(
     InputError
         For a broken table, a family without a judge or without a system, or with all systems.
     """
-    people, rated = _read(ratings, human)
+    people, rated = human_scores(human), scores_by_judge(ratings)
     own = {name: metrics for name, metrics in rated.items() if family.lower() in name.lower()}
     if not own:
         raise InputError(
@@ -198,14 +198,6 @@ def _difference(
     return value, (float(low), float(high))
 
 
-def _read(
-    ratings: "str | Path | pd.DataFrame", human: "str | Path | pd.DataFrame"
-) -> tuple[dict[str, Scores], dict[str, dict[str, Scores]]]:
-    people = scores_by_metric(read_scores(human, "human"))
-    rated = {name: scores_by_metric(part) for name, part in judges(read_scores(ratings)).items()}
-    return people, rated
-
-
 def _of(metrics: dict[str, Scores], metric: str) -> Scores | None:
     """The scores by a metric; those of a judge with an only metric go with any."""
     return metrics.get(metric) or (next(iter(metrics.values())) if len(metrics) == 1 else None)
@@ -215,8 +207,7 @@ def _shared(
     human: Scores, first: Scores, second: Scores
 ) -> tuple[Floats, Floats, Floats, npt.NDArray[np.intp], Sequence[str]]:
     """Mean scores of the items that all three have, the number of each item's source, and its system."""
-    sources = [s for s in human.sources if s in set(first.sources) & set(second.sources)]
-    systems = [s for s in human.systems if s in set(first.systems) & set(second.systems)]
+    sources, systems = in_all(human, first, second)
     h, a, b = (mean_over(s.at(sources, systems)) for s in (human, first, second))
     there = ~(np.isnan(h) | np.isnan(a) | np.isnan(b))
     row, column = np.nonzero(there)

@@ -1,7 +1,7 @@
 """Corrected means and shares of systems, from tables of a judge's scores and of a few human ones."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dhp.core.errors import InputError
 from dhp.human.corrected import CorrectedMean, misclassification_corrected_share, prediction_powered_mean
-from dhp.human.scores import Scores, judges, mean_over, read_scores, scores_by_metric
+from dhp.human.scores import Scores, human_scores, mean_over, scores_by_judge
 from dhp.stats.error_rates import ErrorRates
 
 if TYPE_CHECKING:
@@ -79,9 +79,9 @@ def corrected_means(
     InputError
         For a broken table, metrics that the two do not share, and where no text has both scores.
     """
-    people = scores_by_metric(read_scores(human, "human"))
+    people = human_scores(human)
     found = []
-    for name, metrics in _rated(ratings):
+    for name, metrics in scores_by_judge(ratings).items():
         shared = [m for m in metrics if m in people]
         if not shared:
             raise InputError(
@@ -123,7 +123,7 @@ def corrected_shares(
         For a broken table, and where a judge has no known errors by any of its metrics.
     """
     found = []
-    for name, metrics in _rated(ratings):
+    for name, metrics in scores_by_judge(ratings).items():
         known = errors.get(name, {})
         if not (shared := [m for m in metrics if m in known]):
             said = "; ".join(f"{judge}: {', '.join(each)}" for judge, each in errors.items())
@@ -138,11 +138,6 @@ def corrected_shares(
                 if len(scored):
                     found.append(_system_share((name, metric, system), scored >= passes, rates, confidence))
     return found
-
-
-def _rated(ratings: "str | Path | pd.DataFrame") -> Iterator[tuple[str, dict[str, Scores]]]:
-    for name, part in judges(read_scores(ratings)).items():
-        yield name, scores_by_metric(part)
 
 
 def _labels(people: Scores, judge: Scores) -> Floats:

@@ -124,3 +124,20 @@ def judges(frame: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
     if len(keys) > 1 and frame["protocol"].nunique() == 1:
         named = frame["model"]
     return {str(name): part for name, part in frame.groupby(named, sort=False)}
+
+
+def scores_by_judge(given: "str | Path | pd.DataFrame") -> dict[str, dict[str, Scores]]:
+    """Judge -> metric -> scores, of a file or table of ratings; raises `InputError` for a broken one."""
+    return {name: scores_by_metric(part) for name, part in judges(read_scores(given)).items()}
+
+
+def human_scores(given: "str | Path | pd.DataFrame") -> dict[str, Scores]:
+    """Metric -> scores of the human raters, of a file or table; raises `InputError` for a broken one."""
+    return scores_by_metric(read_scores(given, "human"))
+
+
+def in_all(first: Scores, *others: Scores) -> tuple[list[str], list[str]]:
+    """The sources and the systems that all have, in the order of the first."""
+    sources = set(first.sources).intersection(*(other.sources for other in others))
+    systems = set(first.systems).intersection(*(other.systems for other in others))
+    return [s for s in first.sources if s in sources], [s for s in first.systems if s in systems]

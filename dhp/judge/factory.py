@@ -31,8 +31,8 @@ from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
 from dhp.judge.prompt_files import read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.judge.surface.judge import SurfaceJudge
+from dhp.llm.api import PROVIDERS
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.load import PROVIDERS
 from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
 

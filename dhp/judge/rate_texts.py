@@ -1,4 +1,4 @@
-"""Ratings of given texts, without degrading them: a table for agreement with human scores."""
+"""Ratings of texts as a table for agreement with human scores, and what asking for them would take."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -11,6 +11,7 @@ from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.unreadable import readable
 from dhp.llm.batch.batch import Waiting
+from dhp.llm.estimate import Estimate, estimate_requests
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,3 +58,14 @@ def rate_texts(
                     progress(judge.model, done, total, "")
     columns = ["source", "system", "metric", "sample", "score", "status", "raw", "model", "protocol"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def judge_estimates(
+    judges: Sequence[Judge], name: str, texts: Sequence[Candidate], task: Task
+) -> list[Estimate]:
+    """What ratings of the texts of the dataset `name` would take of each judge that asks a language model."""
+    return [
+        estimate_requests(j.cached_model, j.protocol, name, j.requests(texts, j.own_task(task)))
+        for j in judges
+        if j.cached_model
+    ]

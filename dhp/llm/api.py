@@ -5,6 +5,8 @@ from typing import Protocol, runtime_checkable
 
 from dhp.llm.records import Failure, Reply, Request
 
+PROVIDERS = ("openai", "litellm", "hf")
+
 
 @runtime_checkable
 class Client(Protocol):

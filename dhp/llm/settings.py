@@ -4,14 +4,13 @@ import warnings
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, suggest
 from dhp.core.files import cache_folder
-from dhp.llm.api import Client, LocalModel
+from dhp.llm.api import PROVIDERS, Client, LocalModel
 from dhp.llm.batch.settings import BatchSettings
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.executor.load import open_executor
-from dhp.llm.load import open_model
 from dhp.llm.store import FILE, Store
 from dhp.llm.usage import Budget, Limits, Prices
 
@@ -80,17 +79,49 @@ class ModelSettings:
         )
 
     def open(self, model: str, context: RequestContext) -> Client | LocalModel:
-        """The model called `provider/name`, opened once in a context."""
+        """The model called `openai/NAME`, `litellm/NAME` or `hf/NAME_OR_PATH`, opened once in a context.
+
+        Raises
+        ------
+        InputError
+            For an unknown provider, an empty name, or what the model itself cannot do with these settings.
+        """
         if model not in context.opened:
             context.opened[model] = self._open(model)
         return context.opened[model]
 
     def _open(self, model: str) -> Client | LocalModel:
-        return open_model(
-            model,
-            base_url=self.base_url,
-            timeout=self.timeout,
-            transport=self.transport,
+        provider, _, name = model.partition("/")
+        if provider not in PROVIDERS:
+            raise InputError(
+                f"model '{model}': unknown provider '{provider}'; {suggest(provider, PROVIDERS)}"
+            )
+        if not name.strip("/"):
+            raise InputError(f"model '{model}': its name is missing; must have the form {provider}/NAME")
+        if provider == "litellm":
+            from dhp.llm.clients.litellm import litellm_client
+
+            if self.transport is not None:
+                raise InputError(
+                    f"`transport` {self.transport}: is for openai/NAME; {model} is reached by litellm"
+                )
+            return litellm_client(name, self.base_url, timeout=self.timeout)
+        if provider == "openai":
+            from dhp.llm.clients.openai_client import OpenAIClient
+
+            if self.base_url is not None and not self.base_url.strip():
+                raise InputError("`base_url`: is empty; allowed: the address of a server, up to /v1")
+            if self.chat_template is not None:
+                raise InputError(
+                    f"`chat_template` {self.chat_template}: is for hf/NAME; a server has its own"
+                )
+            return OpenAIClient(name, self.base_url, timeout=self.timeout, transport=self.transport)
+        if self.base_url is not None:
+            raise InputError(f"`base_url` {self.base_url}: is for openai/NAME; {model} runs in this process")
+        from dhp.llm.hf.model import HfModel
+
+        return HfModel(
+            name,
             device=self.device,
             dtype=self.dtype,
             batch_size=self.batch_size,

@@ -1,7 +1,6 @@
 """ColossalEval's battle prompt file: a system message, a template for two answers, and a request."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from dhp.core.errors import InputError, suggest
@@ -10,18 +9,8 @@ from dhp.core.files import read_json
 _SLOTS = ("question", "answer_1", "answer_2", "prompt")
 
 
-@dataclass(frozen=True, slots=True)
-class BattlePromptFile:
-    """What a battle prompt file says."""
-
-    system: str
-    template: str
-    """With the slots `{question}`, `{answer_1}`, `{answer_2}` and `{prompt}`."""
-    request: str
-
-
-def read_battle_prompt(path: Path) -> BattlePromptFile:
-    """A JSON object of `system_prompt`, `prompt_template` and `prompt`.
+def read_battle_prompt(path: Path) -> tuple[str, str, str]:
+    """The `system_prompt`, `prompt_template` and `prompt` of a JSON object.
 
     Raises `InputError` for a file of another form, and for a template with an unknown or missing slot.
     """
@@ -35,7 +24,7 @@ def read_battle_prompt(path: Path) -> BattlePromptFile:
             raise InputError(f"{path}: {key}: missing or no text; allowed: a text")
         texts[key] = value
     check_slots(f"{path}: prompt_template", texts["prompt_template"], _SLOTS)
-    return BattlePromptFile(texts["system_prompt"], texts["prompt_template"], texts["prompt"])
+    return texts["system_prompt"], texts["prompt_template"], texts["prompt"]
 
 
 def check_slots(place: str, template: str, slots: tuple[str, ...]) -> None:

@@ -12,9 +12,9 @@ from dhp.core.records import Example, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import S
 from dhp.core.suite_spec import Suite
+from dhp.llm.api import PROVIDERS
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.estimate import Estimate, estimate_requests
-from dhp.llm.load import PROVIDERS
 from dhp.llm.replay import OnlyStored
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.llm.model import ByModel

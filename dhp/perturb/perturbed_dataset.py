@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from dhp.content.own_task import with_metrics
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Variant, methods
 from dhp.core.seeding import text_hash
+from dhp.core.signature import Signature
 from dhp.core.specs import Metric, Task
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.sets.part import SetPart
@@ -63,6 +64,21 @@ class PerturbedDataset:
     def methods(self) -> str:
         """What made the texts, for signatures."""
         return methods(self.variants, {p: origin.partition(",")[0] for p, origin in self.origins.items()})
+
+    def signature(self, n: str, weights: str, statistics: str, protocol: str) -> Signature:
+        """What was judged, with what is said of the ratings and their analysis."""
+        identity = self.identity
+        return Signature(
+            dataset=f"{self.dataset.name}@{identity['data']}",
+            n=n,
+            suite=f"{self.suite}@{identity['perturbed']}",
+            method=self.methods,
+            metrics=f"{len(self.dataset.task.metrics)}@{identity['metrics']}",
+            weights=weights,
+            statistics=statistics,
+            protocol=protocol,
+            seed=str(self.seed),
+        )
 
     def candidates(self) -> list[Candidate]:
         """Originals and degraded texts, example by example, each with no more than a judge may see."""

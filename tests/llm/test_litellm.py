@@ -5,8 +5,8 @@ import pytest
 from dhp.core.errors import InputError
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.engine.rate_limits import RateLimits
-from dhp.llm.load import open_model
 from dhp.llm.records import Params
+from dhp.llm.settings import ModelSettings
 from tests.llm.helpers import answered, requests
 from tests.llm.stub import stats, stub_server
 
@@ -22,7 +22,7 @@ def litellm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def model(name: str, url: str | None, retries: int = 2) -> CachedModel:
     context = RequestContext(rate_limits=RateLimits(4, retries=retries))
-    return CachedModel(open_model(name, base_url=url, timeout=20.0), context)
+    return CachedModel(ModelSettings(base_url=url, timeout=20.0).open(name, context), context)
 
 
 def test_answers_are_those_of_the_server(litellm: None) -> None:
@@ -54,7 +54,7 @@ def test_what_cannot_work_is_said_in_one_line(litellm: None) -> None:
     with pytest.raises(InputError, match=r"litellm does not know its provider .*litellm/PROVIDER/NAME"):
         answered(model("litellm/nothing-of-that-name", None), list(requests(1)))
     with pytest.raises(InputError, match="`transport` fast: is for openai/NAME"):
-        open_model("litellm/openai/stub", transport="fast")
+        ModelSettings(transport="fast").open("litellm/openai/stub", RequestContext())
 
 
 def test_without_the_package_the_extra_is_named() -> None:
@@ -64,4 +64,4 @@ def test_without_the_package_the_extra_is_named() -> None:
         with pytest.raises(
             InputError, match=r"litellm/x/y.* needs the package 'litellm'.*pip install litellm"
         ):
-            open_model("litellm/x/y")
+            ModelSettings().open("litellm/x/y", RequestContext())

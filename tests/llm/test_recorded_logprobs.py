@@ -18,8 +18,8 @@ from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.hf.compute import Generated
 from dhp.llm.hf.model import HfModel
-from dhp.llm.load import open_model
 from dhp.llm.records import Reply, Request
+from dhp.llm.settings import ModelSettings
 from tests.llm.scripted import scripted_server
 
 TASK = read_task("summarization")
@@ -101,7 +101,9 @@ def test_one_figure_from_a_recorded_server_and_in_process(case: str) -> None:
     body, answer = RECORDED[case]["body"], RECORDED[case]["answer"]
     here = ratings(_InProcess(body["choices"][0]), answer)
     with scripted_server(lambda call: (200, {}, body)) as server:
-        there = ratings(open_model("openai/served", base_url=f"{server.url}/v1"), answer)
+        there = ratings(
+            ModelSettings(base_url=f"{server.url}/v1").open("openai/served", RequestContext()), answer
+        )
     assert [r.status for r in here] == [r.status for r in there]
     expected = WORKED[case]
     for one, other in zip(here, there, strict=True):

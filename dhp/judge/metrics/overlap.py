@@ -4,7 +4,7 @@ The figures are those of the packages rouge-score, sacrebleu and nltk, in [0, 1]
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from dhp.core.errors import InputError
@@ -13,7 +13,7 @@ Score = Callable[[str, str], float]
 """(text, reference) -> figure."""
 PARTS = {"f": "fmeasure", "recall": "recall", "precision": "precision"}
 """What of ROUGE is reported."""
-ROUGE = {"rouge1": "rouge1", "rouge2": "rouge2", "rougeL": "rougeL", "rougeLsum": "rougeLsum"}
+ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 
 def overlap(name: str, part: str = "f") -> Score:
@@ -37,8 +37,8 @@ def overlap(name: str, part: str = "f") -> Score:
         Where the package that computes it is not installed.
     """
     if name in ROUGE:
-        return _rouge(ROUGE[name], PARTS[part])
-    return {"bleu": _bleu, "chrf": _chrf, "ter": _ter, "meteor-exact": _meteor_exact}[name]
+        return _rouge(name, PARTS[part])
+    return _meteor_exact if name == "meteor-exact" else partial(_by_sacrebleu, name.upper())
 
 
 def need(package: str, metric: str) -> Any:
@@ -93,18 +93,9 @@ def _sacrebleu(name: str) -> Any:
     return getattr(metrics, name)(**({"effective_order": True} if name == "BLEU" else {}))
 
 
-def _bleu(text: str, reference: str) -> float:
-    return min(
-        1.0, float(_sacrebleu("BLEU").sentence_score(text, [reference]).score) / 100
-    )  # 100.00000000000004
-
-
-def _chrf(text: str, reference: str) -> float:
-    return float(_sacrebleu("CHRF").sentence_score(text, [reference]).score) / 100
-
-
-def _ter(text: str, reference: str) -> float:
-    return float(_sacrebleu("TER").sentence_score(text, [reference]).score) / 100
+def _by_sacrebleu(name: str, text: str, reference: str) -> float:
+    score = float(_sacrebleu(name).sentence_score(text, [reference]).score) / 100
+    return min(1.0, score) if name == "BLEU" else score  # BLEU may be 100.00000000000004
 
 
 class _NoSynonyms:

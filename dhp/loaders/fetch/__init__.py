@@ -1,1 +1,1 @@
-"""fetch."""
+"""Fetching of datasets: downloaded, checked, unpacked, and kept as a prepared copy."""
