@@ -29,8 +29,7 @@ def check() -> Iterator[str]:
         yield f"dataset {dataset}: task {card.task}, {f'N = {card.n}' if card.n else 'all pairs'}"
     for name in suite_names():
         suite = read_suite(name)
-        if suite.suite != name:
-            raise InputError(f"perturbations/{name}.yaml: suite: must be '{name}', not '{suite.suite}'")
+        _check_name(f"perturbations/{name}.yaml", "suite", name, suite.suite)
         yield f"suite {name}: {len(suite.variants)} variants"
         if unknown := sorted(set(suite.perturbers) - set(descriptions())):
             raise InputError(f"perturbations/lists/descriptions.yaml: no sentence on '{unknown[0]}'")
@@ -40,17 +39,20 @@ def check() -> Iterator[str]:
     yield from check_protocols()
 
 
+def _check_name(file: str, key: str, wanted: str, found: str) -> None:
+    if found != wanted:
+        raise InputError(f"{file}: {key}: must be '{wanted}', not '{found}'")
+
+
 def check_protocols() -> Iterator[str]:
     """Read all wording and protocols strictly; yields one line a file, `InputError` at the first fault."""
     for language in LANGUAGES:
         wording = read_wording(language)
-        if wording.language != language:
-            raise InputError(f"{wording.origin}: language: must be '{language}', not '{wording.language}'")
+        _check_name(wording.origin, "language", language, wording.language)
         yield f"wording {language}: {len(wording.personas)} personas"
     for name in protocol_names():
         protocol = read_protocol(name)
-        if protocol.protocol != name:
-            raise InputError(f"{protocol.origin}: protocol: must be '{name}', not '{protocol.protocol}'")
+        _check_name(protocol.origin, "protocol", name, protocol.protocol)
         yield f"protocol {name}: {protocol.answer}, {protocol.samples} samples"
     yield from _pairwise()
     yield from _evaluations()
@@ -59,13 +61,11 @@ def check_protocols() -> Iterator[str]:
 def _pairwise() -> Iterator[str]:
     for language in pair_languages():
         wording = read_pair_wording(language)
-        if wording.language != language:
-            raise InputError(f"{wording.origin}: language: must be '{language}', not '{wording.language}'")
+        _check_name(wording.origin, "language", language, wording.language)
         yield f"wording of pairwise prompts {language}"
     for name in pairwise_names():
         protocol = read_pairwise(name)
-        if protocol.protocol != name:
-            raise InputError(f"{protocol.origin}: protocol: must be '{name}', not '{protocol.protocol}'")
+        _check_name(protocol.origin, "protocol", name, protocol.protocol)
         yield f"pairwise protocol {name}: {protocol.answer}, both orders"
 
 

@@ -1,11 +1,11 @@
 """What a judge is: something that rates texts independently of one another. And what judges share."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
 from urllib.parse import parse_qsl
 
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, suggest
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
 
@@ -132,13 +132,15 @@ def is_plain(given: object) -> TypeGuard[PlainJudge]:
     return named and callable(getattr(given, "rate", None))
 
 
-def split_settings(model: str) -> tuple[str, dict[str, str]]:
+def split_settings(model: str, known: Collection[str] | None = None) -> tuple[str, dict[str, str]]:
     """A name with settings, `mock/blind?noise=1`: the name before the `?` and the settings after it.
+
+    `known` are the settings that there are; None takes any.
 
     Raises
     ------
     InputError
-        If the settings are malformed, or one is given twice.
+        If the settings are malformed or unknown, or one is given twice.
     """
     name, _, query = model.partition("?")
     try:
@@ -150,6 +152,8 @@ def split_settings(model: str) -> tuple[str, dict[str, str]]:
     settings = dict(pairs)
     if len(settings) < len(pairs):
         raise InputError(f"model '{model}': a setting is given twice; allowed: once")
+    if known is not None and (unknown := [key for key in settings if key not in known]):
+        raise InputError(f"model '{model}': unknown setting '{unknown[0]}'; {suggest(unknown[0], known)}")
     return name, settings
 
 

@@ -1,7 +1,8 @@
-"""Plain functions, and any object that is called like one."""
+"""Plain functions, any object that is called like one, and the functions of langfuse and openevals."""
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,12 +10,21 @@ from dhp.core.errors import InputError
 from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, USUAL, Adapter
 
 _KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_OF_LANGFUSE = {"input", "output", "expected_output"}
+"""Parameters of an evaluator of langfuse."""
 
 
 def adapt(given: object) -> Adapter | None:
     """An adapter for a callable; None for what is none."""
     if not callable(given) or isinstance(given, type):
         return None
+    adapter = _function(given)
+    if str(getattr(given, "__module__", "")).startswith("openevals."):  # as `create_llm_as_judge(...)` makes
+        return replace(adapter, shape="openevals evaluator", name="score", scale=(0.0, 1.0))
+    return replace(adapter, shape="langfuse evaluator") if set(adapter.fields) >= _OF_LANGFUSE else adapter
+
+
+def _function(given: Callable[..., Any]) -> Adapter:
     name = getattr(given, "__name__", None) or type(given).__name__
     if isinstance(given, partial):
         name = getattr(given.func, "__name__", name)

@@ -5,17 +5,7 @@ from functools import cache, partial
 from typing import Any
 
 from dhp.core.errors import InputError
-from dhp.judge.adapters import (
-    autoevals,
-    deepeval,
-    inspect_ai,
-    langfuse,
-    mlflow,
-    openevals,
-    phoenix,
-    plain,
-    ragas,
-)
+from dhp.judge.adapters import autoevals, deepeval, inspect_ai, mlflow, phoenix, plain, ragas
 from dhp.judge.adapters.adapter import Adapter
 from dhp.judge.adapters.calls import Caller, Job
 from dhp.judge.adapters.judge import ObjectJudge, Scorer, at_once
@@ -31,8 +21,6 @@ _ADAPTERS: tuple[Callable[[Any], Adapter | None], ...] = (
     mlflow.adapt,
     phoenix.adapt,
     ragas.adapt,
-    openevals.adapt,
-    langfuse.adapt,
     plain.adapt,
 )
 """In order: whatever can be called is a function, unless it is something else."""

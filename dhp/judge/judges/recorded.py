@@ -93,6 +93,7 @@ def dialogue_id(source: str, context: str) -> str:
 
 
 _UNNUMBERED = -1
+_SETTINGS = ("form", "model", "original", "protocol")
 
 
 def _answers(file: Path) -> Iterator[tuple[Row, RecordedAnswer]]:
@@ -173,10 +174,7 @@ class RecordedJudge(Judge):
 
     def __init__(self, model: str) -> None:
         self.model = model
-        name, settings = split_settings(model)
-        for key in settings:
-            if key not in _SETTINGS:
-                raise InputError(f"model '{model}': unknown setting '{key}'; {suggest(key, _SETTINGS)}")
+        name, settings = split_settings(model, _SETTINGS)
         file = name.removeprefix("replay/")
         if not file:
             raise InputError(f"model '{model}': its file is missing; must have the form replay/FILE")
@@ -259,6 +257,3 @@ class RecordedJudge(Judge):
                 f"{suggest(name, ANSWER_FORMS)}"
             )
         return _FORMS[plain]
-
-
-_SETTINGS = ("form", "model", "original", "protocol")

@@ -123,11 +123,10 @@ def column_judge(model: str, seed: int = 0) -> ColumnJudge:
     InputError
         For no name, an unknown setting, and a file that lacks a column or has a text twice.
     """
-    column, settings = split_settings(model.removeprefix("column/"))
+    name, settings = split_settings(model, _SETTINGS)
+    column = name.removeprefix("column/")
     if not column:
         raise InputError(f"model '{model}': its column is missing; must have the form column/NAME")
-    if unknown := [key for key in settings if key not in _SETTINGS]:
-        raise InputError(f"model '{model}': unknown setting '{unknown[0]}'; {suggest(unknown[0], _SETTINGS)}")
     better = settings.get("better", "higher")
     if better not in ("higher", "lower"):
         raise InputError(f"model '{model}': better '{better}'; allowed: higher, lower")

@@ -95,15 +95,14 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
     InputError
         For an unknown name or setting, or a package that is not installed.
     """
-    name, settings = split_settings(model.removeprefix("metric/"))
+    name = model.removeprefix("metric/").partition("?")[0]
     if name not in NAMES:
         raise InputError(f"model '{model}': unknown metric '{name}'; {suggest(name, NAMES)}")
     known = {"references", "against"}
     known |= {"part"} if name in overlap.ROUGE else set()
     known |= {"path", "layers"} if name == "bertscore" else set()
     known |= {"path"} if name in LIKELIHOODS else set()
-    if unknown := [key for key in settings if key not in known]:
-        raise InputError(f"model '{model}': unknown setting '{unknown[0]}'; {suggest(unknown[0], known)}")
+    _, settings = split_settings(model, known)
     part = _one_of(model, settings, "part", overlap.PARTS)
     over = _one_of(model, settings, "references", OVER_REFERENCES)
     against = _one_of(model, settings, "against", AGAINST)

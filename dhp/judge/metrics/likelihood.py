@@ -82,23 +82,21 @@ def _model(folder: str, kind: str) -> tuple[Any, Any]:
 
 
 def _given_source(folder: str, text: str, source: str) -> float:
-    import torch
-
     tokenizer, model = _model(folder, "AutoModelForSeq2SeqLM")
     inputs = tokenizer(source, return_tensors="pt", truncation=True)
     labels = tokenizer(text_target=text, return_tensors="pt", truncation=True).input_ids
-    with torch.no_grad():
-        loss = model(input_ids=inputs.input_ids, attention_mask=inputs.attention_mask, labels=labels).loss
-    return -float(loss)
+    return _mean(model, labels, input_ids=inputs.input_ids, attention_mask=inputs.attention_mask)
 
 
 def _alone(folder: str, text: str, _: str) -> float:
-    import torch
-
     tokenizer, model = _model(folder, "AutoModelForCausalLM")
     ids = tokenizer(text, return_tensors="pt", truncation=True).input_ids
-    if ids.shape[1] < 2:
-        return math.nan
+    return math.nan if ids.shape[1] < 2 else _mean(model, ids, input_ids=ids)
+
+
+def _mean(model: Any, labels: Any, **inputs: Any) -> float:
+    """The mean log-probability of the labels."""
+    import torch
+
     with torch.no_grad():
-        loss = model(input_ids=ids, labels=ids).loss
-    return -float(loss)
+        return -float(model(labels=labels, **inputs).loss)

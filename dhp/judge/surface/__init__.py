@@ -1,1 +1,1 @@
-"""A judge that computes: features of the surface of a text, its language and its agreement with the source."""
+"""A judge that computes: features of a text's language and of its agreement with the source."""
