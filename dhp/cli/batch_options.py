@@ -29,19 +29,13 @@ class BatchOptions:
         "--batch", metavar="PROVIDER", help="Send, await and fetch batches: openai, anthropic or gemini."
     )
 
-    @property
-    def one_by_one(self) -> bool:
-        """Whether each sample is a request of its own."""
-        return self.batch == "anthropic"
-
     def settings(self, *, dry_run: bool = False) -> "BatchSettings":
         """For `dhp.run`."""
         from dhp.llm.batch.settings import BatchSettings
 
-        settings = BatchSettings(self.batch_write, self.batch_read, self.batch)
         if dry_run and (self.batch_write is not None or self.batch_read):
             raise InputError("--dry-run: counts what is not stored; leave out --batch-write and --batch-read")
-        return BatchSettings() if dry_run else settings
+        return BatchSettings(self.batch_write, self.batch_read, self.batch, dry_run)
 
 
 def through_batches(work: Callable[[], T]) -> T:

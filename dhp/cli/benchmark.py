@@ -80,7 +80,7 @@ def benchmark(
     }
     if dry_run:
         estimates = estimate(model, texts.dataset, **way, **texts.choice())
-        print_estimates(estimates, output_console(), one_by_one=batches.one_by_one)
+        print_estimates(estimates, output_console())
         if stop_when_resolved:
             print("at most: variants that are resolved early take less")
         if find_threshold:

@@ -17,8 +17,8 @@ _WAYS = (
 )
 
 
-def print_estimates(estimates: Sequence["Estimate"], console: "Console", *, one_by_one: bool = False) -> None:
-    """One block a judge, over all its datasets; `one_by_one` where each sample is a call of its own."""
+def print_estimates(estimates: Sequence["Estimate"], console: "Console") -> None:
+    """One block a judge, over all its datasets."""
     if not estimates:
         console.print("no language model is asked: 0 calls")
         return
@@ -26,7 +26,7 @@ def print_estimates(estimates: Sequence["Estimate"], console: "Console", *, one_
         parts = [e for e in estimates if (e.model, e.protocol) == judge]
         several = sum(e.samples for e in parts) > sum(e.prompts for e in parts)
         ways = [way for way in _WAYS if several or way[1] != "single"]
-        _print_judge(judge, parts, console, ways[1:] if one_by_one and several else ways)
+        _print_judge(judge, parts, console, ways[1:2] if several and parts[0].one_by_one else ways)
 
 
 def _print_judge(

@@ -68,7 +68,7 @@ def judge(
     }
     if dry_run:
         estimates = estimate_texts(model, data, **chosen)  # type: ignore[arg-type]
-        print_estimates(estimates, output_console(), one_by_one=batches.one_by_one)
+        print_estimates(estimates, output_console())
         return
     with progress_shown("ratings") as show:
         frame = through_batches(lambda: judge_texts(model, data, progress=show, **chosen))  # type: ignore[arg-type]

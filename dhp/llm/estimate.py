@@ -58,6 +58,8 @@ class Estimate:
     """One call a prompt, for the probabilities of its first answer token."""
     priced: str = ""
     """Where prices come from that the user did not give; empty where there are none."""
+    one_by_one: bool = False
+    """Whether each sample must be a call of its own."""
 
 
 def estimate_requests(
@@ -77,7 +79,7 @@ def estimate_requests(
         What answers become: `ratings` or `texts`.
     """
     count, exact = _counter(cached_model)
-    wanted = samples = stored = prompts = missing = 0
+    wanted = samples = prompts = missing = 0
     tokens = tokens_single = most = 0.0
     seen: set[bytes] = set()  # the same prompt is sent once
     first: list[Request] = []
@@ -86,7 +88,6 @@ def estimate_requests(
         seen |= missing_keys
         left = len(missing_keys)
         wanted, samples = wanted + 1, samples + len(request.samples)
-        stored += len(request.samples) - left
         if not left:
             continue
         if len(first) < _MEASURED:
@@ -112,14 +113,21 @@ def estimate_requests(
         what,
         samples,
         wanted,
-        stored,
+        samples - missing,
         speed.assumed,
         exact,
         cost(prompts, tokens, most),
         cost(missing, tokens_single, most),
         cost(prompts, tokens, prompts),
         priced,
+        _one_by_one(cached_model),
     )
+
+
+def _one_by_one(cached_model: CachedModel) -> bool:
+    batch = cached_model.context.batch
+    model = cached_model.model
+    return (isinstance(model, Client) and not model.many) or (batch is not None and not batch.many)
 
 
 def _prices(cached_model: CachedModel) -> tuple[Prices, str]:

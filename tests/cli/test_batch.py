@@ -1,6 +1,7 @@
 """Batch files from the command line: texts of a perturb model, their ratings, and wrong input."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,24 @@ def test_the_dry_run_counts_a_request_a_sample_where_there_is_no_n(
     shown = dhp(*way, "--batch", "anthropic").out
     assert "together" not in shown
     assert "one by one" in shown
+
+
+def test_at_anthropic_each_sample_is_counted_as_a_call(dhp: Run, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        rows = [{"id": str(i), "question": f"Why {i}?", "output": f"{name} says {i}."} for i in range(3)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    row = {"category": "chat", "instruction": "Why?", "input": "", "output": "Because.", "target": ""}
+    (tmp_path / "answers.json").write_text(json.dumps([{**row, "id": i, "output": str(i)} for i in range(3)]))
+    sampled = ("--samples", "5", "--temperature", "1", "--dry-run")
+    claude = ("--base-url", "https://api.anthropic.com/v1", "--model", "openai/claude-haiku-4-5")
+    for way, calls in (
+        (("battle", "old.jsonl", "new.jsonl"), 3 * 2),
+        (("evaluate", "--answers", "m=answers.json"), 3 * 4),
+    ):
+        there = dhp(*way, *sampled, *claude).out
+        assert re.search(rf"^one by one +{5 * calls} ", there, re.M)
+        assert "together" not in there
+        assert re.search(rf"^together +{calls} ", dhp(*way, *sampled, "--model", "openai/m").out, re.M)
 
 
 def test_batches_are_listed_and_an_unknown_one_is_named(dhp: Run) -> None:

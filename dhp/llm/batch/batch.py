@@ -58,7 +58,7 @@ class Batch:
         send: Callable[[Sequence[Part]], object] | None = None,
         wait: Callable[[], object] | None = None,
     ) -> None:
-        self._many = many
+        self.many = many
         self._send = send
         self._wait = wait
         self._results = results
@@ -157,7 +157,7 @@ class Batch:
     def _together(self, model: Client, request: Request, missing: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Samples that follow one another in the request, as many as one call may ask for."""
         places = [place for place, sample in enumerate(request.samples) if sample in missing]
-        one_by_one = not (model.many and self._many)
+        one_by_one = not (model.many and self.many)
         starts = [i for i, (a, b) in enumerate(pairwise([-2, *places])) if b > a + 1 or one_by_one]
         for start, end in pairwise([*starts, len(places)]):
             yield tuple(request.samples[place] for place in places[start:end])

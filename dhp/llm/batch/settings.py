@@ -22,6 +22,8 @@ class BatchSettings:
     """Files of results, in any order; error files too."""
     batch: str | None = None
     """Provider that is sent the requests that the store lacks: `openai`, `anthropic` or `gemini`."""
+    dry: bool = False
+    """Whether requests are only counted, as `batch` would send them."""
 
     def __post_init__(self) -> None:
         if self.batch is None:
@@ -32,8 +34,9 @@ class BatchSettings:
 
     @property
     def given(self) -> bool:
-        """Whether anything is."""
-        return self.batch_write is not None or bool(self.batch_read) or self.batch is not None
+        """Whether anything is to be written, read or sent."""
+        named = self.batch_write is not None or bool(self.batch_read) or self.batch is not None
+        return named and not self.dry
 
     def open(self, cache: Path) -> Batch | None:
         """The batch of a run; None where none is wanted and none is in work.
@@ -41,6 +44,8 @@ class BatchSettings:
         `cache` is the folder of the store; what was sent to a provider is kept there. Batches that have
         ended are fetched first.
         """
+        if self.dry:
+            return Batch(BatchResults([]), None, {}, many=self._many)
         remote = RemoteBatches(cache)
         if self.batch is not None:
             provider = self.batch
@@ -49,7 +54,7 @@ class BatchSettings:
                 BatchResults(remote.results(), own=False),
                 BatchWriter(remote.new_file()),
                 remote.in_flight(),
-                many=provider != "anthropic",
+                many=self._many,
                 send=lambda parts: remote.send(provider, parts),
                 wait=lambda: remote.wait(provider),
             )
@@ -59,3 +64,8 @@ class BatchSettings:
         results = BatchResults([Path(path) for path in self.batch_read])
         writer = BatchWriter(Path(self.batch_write)) if self.batch_write is not None else None
         return Batch(results, writer, in_flight)
+
+    @property
+    def _many(self) -> bool:
+        """Whether a request may ask for several samples."""
+        return self.batch != "anthropic"
