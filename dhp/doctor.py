@@ -1,5 +1,6 @@
 """What an installation can do and what it lacks; asks nothing of any server but the one that is named."""
 
+import importlib
 import importlib.metadata
 import os
 import platform
@@ -31,6 +32,8 @@ _EXTRAS = {
 _REQUIREMENT = re.compile(
     r"([\w.-]+)(?:\[[^]]*\])?\s*(?:>=\s*([\w.]+))?[^;]*(?:;.*extra\s*==\s*['\"]([\w-]+)['\"])?"
 )
+_LOADED = ("numpy", "pydantic", "rapidfuzz", "rich", "sqlite3", "ssl", "yaml")
+"""What every run loads: what is broken among them shows in their import."""
 _SHOWN_MODELS = 5
 
 
@@ -175,7 +178,8 @@ def _core(packages: dict[str, list[_Package]]) -> Check:
     if problems := [p.problem for p in core if p.problem]:
         return Check("core", "failed", f"missing: {', '.join(problems)}; install dhp again", found)
     try:
-        from dhp import run  # noqa: F401  all stages with the libraries that they compute with
+        for name in _LOADED:
+            importlib.import_module(name)
     except (ImportError, OSError) as e:
         return Check("core", "failed", f"cannot be imported ({reason(e)}); install dhp again", found)
     return Check("core", "ok", ", ".join(f"{name} {version}" for name, version in found.items()), found)

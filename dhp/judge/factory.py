@@ -30,7 +30,6 @@ from dhp.judge.pairwise.llm import LlmPairwiseJudge
 from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
 from dhp.judge.prompt_files import read_files
 from dhp.judge.requests import RequestBuilder
-from dhp.judge.surface.judge import SurfaceJudge
 from dhp.llm.api import PROVIDERS
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.replay import StoredModel, open_store
@@ -44,10 +43,17 @@ _FILE_FORMS = ("score-only", "free-text", "rate-explain", "analyze-rate", "json"
 _FILE_TOKENS = 512
 """Most tokens of an answer to a prompt file, which may ask for reasons, unless another number is given."""
 
+
+def _surface_judge(seed: int) -> PlainJudge:
+    from dhp.judge.surface.judge import SurfaceJudge  # with numpy, which other judges do without
+
+    return SurfaceJudge()
+
+
 _BASELINES: dict[str, Callable[[int], PlainJudge]] = {
     "baseline/constant": lambda seed: ConstantJudge(),
     "baseline/random": RandomJudge,
-    "baseline/surface": lambda seed: SurfaceJudge(),
+    "baseline/surface": _surface_judge,
 }
 
 _FINDERS: dict[str, Callable[[str, int], PlainJudge]] = {

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from rich.table import Table
 from rich.text import Text
+from tabulate import tabulate
 
 from dhp.analysis.results import Result, Results
 from dhp.core.text import printable, spreadsheet_safe
@@ -60,11 +61,9 @@ def _table(table: Table) -> str:
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:
     """A table of cells that are Markdown already; the columns at the places `right` are aligned right."""
-    import pandas as pd
-
     aligned = ["right" if place in right else "left" for place in range(len(headings))]
-    frame = pd.DataFrame(rows, columns=[markdown_cell(heading) for heading in headings])
-    return frame.to_markdown(index=False, disable_numparse=True, colalign=aligned)
+    shown = [markdown_cell(heading) for heading in headings]
+    return str(tabulate(rows, shown, tablefmt="pipe", disable_numparse=True, colalign=aligned))
 
 
 def _cell(cell: object, row_style: str) -> str:

@@ -6,7 +6,6 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 Floats = npt.NDArray[np.float64]
 _DIGITS = 12
@@ -53,7 +52,8 @@ def text_ranks(scores: npt.ArrayLike) -> Floats:
     ranked = np.full_like(x, np.nan)
     for m in range(x.shape[1]):
         there = ~np.isnan(x[:, m])
-        ranks = rankdata(x[:, m][there])
+        _, group, sizes = np.unique(x[:, m][there], return_inverse=True, return_counts=True)
+        ranks = (sizes.cumsum() - (sizes - 1) / 2)[group]  # ties share their mean rank
         ranked[:, m][there] = (ranks - 1) / max(1, ranks.size - 1)
     return np.asarray(ranked.mean(axis=1), dtype=np.float64)
 

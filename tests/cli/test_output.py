@@ -204,7 +204,8 @@ def test_analyze_in_every_form(dhp: Run, tmp_path: Path) -> None:
     (run,) = read_run(tmp_path / "r").results
     assert json.loads(dhp(*command, "--json").out)["d_avg"] == run.d_avg
     frame = pd.read_csv(io.StringIO(dhp(*command, "--csv").out))
-    assert set(frame["d"]) == {v.d for v in run.variants}
+    rows = (*run.variants, *run.controls)
+    assert set(frame["d"].dropna()) == {v.d for v in rows if v.d is not None}
     marked = dhp(*command, "--markdown")
     assert rows_of(marked.out)[9][5] == f"**{figure(run.d_avg)}**"
     assert marked.err == ""
