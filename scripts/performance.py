@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 
 import dhp
-from dhp.content.catalog import read_card, read_list, read_suite
+from dhp.content.catalog import read_card, read_suite
 from dhp.core.registry import Registry
 from dhp.loaders.published.readers import read_published
-from dhp.perturb.apply import perturb
+from dhp.perturb.apply import Others, RulesApplied
 from dhp.perturb.registry import find_perturbers
 
 
@@ -77,7 +77,8 @@ def degraded(
     examples: list[dhp.Example], variant: dhp.Variant, perturbers: Registry[dhp.Perturber]
 ) -> object:
     """All texts of a variant."""
-    return list(perturb(examples, [variant], perturbers, dataset="x", lists=read_list))
+    rules = RulesApplied((variant,), perturbers, "x", 0, Others(examples, None), None)
+    return list(rules.texts(examples))
 
 
 def main() -> None:

@@ -6,6 +6,9 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+Z = NormalDist().inv_cdf(0.975)
+"""Half of a 95 % interval in standard errors."""
+
 
 @dataclass(frozen=True, slots=True)
 class CorrectedMean:
@@ -13,11 +16,12 @@ class CorrectedMean:
 
     value: float
     ci: tuple[float, float]
+    """95 %."""
     assumes: str
 
 
 def prediction_powered_mean(
-    human: npt.ArrayLike, judged: npt.ArrayLike, judged_only: npt.ArrayLike, *, confidence: float = 0.95
+    human: npt.ArrayLike, judged: npt.ArrayLike, judged_only: npt.ArrayLike
 ) -> CorrectedMean:
     """The mean human score of all texts by prediction-powered inference, PPI++ (Angelopoulos et al. 2023).
 
@@ -27,8 +31,6 @@ def prediction_powered_mean(
         Human scores and the judge's of the texts that humans scored.
     judged_only : shape (N,)
         The judge's scores of the other texts.
-    confidence
-        In (0, 1).
 
     Raises
     ------
@@ -45,8 +47,7 @@ def prediction_powered_mean(
     weight = float(np.clip(covariance / ((1 + n / more) * variance), 0, 1)) if variance > 0 else 0.0
     value = float(weight * rest.mean() + (y - weight * f).mean())
     error = np.sqrt(weight**2 * rest.var(ddof=1) / more + (y - weight * f).var(ddof=1) / n)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    low, high = value - z * float(error), value + z * float(error)
+    low, high = value - Z * float(error), value + Z * float(error)
     return CorrectedMean(value, (low, high), "the texts that humans scored are a random sample of all texts")
 
 
@@ -56,7 +57,6 @@ def misclassification_corrected_share(
     *,
     sensitivity: tuple[float, float],
     specificity: tuple[float, float],
-    confidence: float = 0.95,
 ) -> CorrectedMean | None:
     """The true share of good texts among those that a judge saw (Rogan and Gladen 1978).
 
@@ -68,8 +68,6 @@ def misclassification_corrected_share(
         Good texts that the judge took for good, of how many (originals or harmless edits of an audit).
     specificity
         Bad texts that it took for bad, of how many (degraded texts that it noticed).
-    confidence
-        In (0, 1).
 
     Returns
     -------
@@ -92,7 +90,6 @@ def misclassification_corrected_share(
     # Agresti and Coull's shrinkage keeps variances of shares of 0 and 1 away from 0.
     spread = [((k + 2) / (n + 4)) * (1 - (k + 2) / (n + 4)) / (n + 4) for k, n in pairs]
     variance = (spread[0] + value**2 * spread[1] + (1 - value) ** 2 * spread[2]) / youden**2
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    ends = (value - z * variance**0.5, value + z * variance**0.5)
+    ends = (value - Z * variance**0.5, value + Z * variance**0.5)
     low, high, kept = (min(1.0, max(0.0, v)) for v in (*ends, value))
     return CorrectedMean(kept, (low, high), "the judge errs on these texts as often as on those of the audit")

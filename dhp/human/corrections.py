@@ -3,14 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from dhp.core.errors import InputError
-from dhp.human.corrected import CorrectedMean, misclassification_corrected_share, prediction_powered_mean
+from dhp.human.corrected import CorrectedMean, Z, misclassification_corrected_share, prediction_powered_mean
 from dhp.human.scores import Scores, human_scores, mean_over, scores_by_judge
 from dhp.stats.error_rates import ErrorRates
 
@@ -58,7 +57,7 @@ class SystemShare:
 
 
 def corrected_means(
-    ratings: "str | Path | pd.DataFrame", human: "str | Path | pd.DataFrame", *, confidence: float = 0.95
+    ratings: "str | Path | pd.DataFrame", human: "str | Path | pd.DataFrame"
 ) -> list[SystemMean]:
     """The mean human score of each system, from a judge's scores of all its texts and human ones of a few.
 
@@ -71,8 +70,6 @@ def corrected_means(
         Scores of a judge, a file or table as for `dhp.correlate`.
     human
         Human scores of some of these texts, in the same form; several raters are averaged.
-    confidence
-        Of the intervals, in (0, 1).
 
     Raises
     ------
@@ -93,7 +90,7 @@ def corrected_means(
             if np.isnan(labels).all():
                 raise InputError(f"human: no text of judge '{name}' has a human score of '{metric}'")
             for system, f, y in zip(scores.systems, mean_over(scores.samples).T, labels.T, strict=True):
-                found.append(_system_mean((name, metric, system), f, y, confidence))
+                found.append(_system_mean((name, metric, system), f, y))
     return found
 
 
@@ -101,8 +98,6 @@ def corrected_shares(
     ratings: "str | Path | pd.DataFrame",
     passes: float,
     errors: Mapping[str, Mapping[str, ErrorRates]],
-    *,
-    confidence: float = 0.95,
 ) -> list[SystemShare]:
     """The share of good texts of each system, corrected for a judge's known errors (Rogan and Gladen 1978).
 
@@ -114,8 +109,6 @@ def corrected_shares(
         The lowest score with which a text counts as good.
     errors
         Judge -> metric -> its error rates at that score (`dhp.runs.errors.judge_errors`).
-    confidence
-        Of the intervals, in (0, 1).
 
     Raises
     ------
@@ -136,7 +129,7 @@ def corrected_shares(
             for system, column in zip(metrics[metric].systems, means.T, strict=True):
                 scored = column[~np.isnan(column)]
                 if len(scored):
-                    found.append(_system_share((name, metric, system), scored >= passes, rates, confidence))
+                    found.append(_system_share((name, metric, system), scored >= passes, rates))
     return found
 
 
@@ -152,24 +145,23 @@ def _labels(people: Scores, judge: Scores) -> Floats:
     return found
 
 
-def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats, confidence: float) -> SystemMean:
+def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats) -> SystemMean:
     f, y = f[~np.isnan(f)], y[~np.isnan(f)]
     both = ~np.isnan(y)
     labelled, texts = int(both.sum()), len(f)
     human = corrected = None
     if labelled > 1:
         mean, error = float(y[both].mean()), float(y[both].std(ddof=1)) / math.sqrt(labelled)
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
         assumes = "the texts that people scored are a random sample of all texts"
-        human = CorrectedMean(mean, (mean - z * error, mean + z * error), assumes)
+        human = CorrectedMean(mean, (mean - Z * error, mean + Z * error), assumes)
         if texts - labelled > 1:
-            corrected = prediction_powered_mean(y[both], f[both], f[~both], confidence=confidence)
+            corrected = prediction_powered_mean(y[both], f[both], f[~both])
     judged = float(f.mean()) if texts else math.nan
     return SystemMean(*names, texts, labelled, judged, human, corrected)
 
 
 def _system_share(
-    names: tuple[str, str, str], passed: npt.NDArray[np.bool_], rates: ErrorRates, confidence: float
+    names: tuple[str, str, str], passed: npt.NDArray[np.bool_], rates: ErrorRates
 ) -> SystemShare:
     (right, good), (noticed, bad) = rates.sensitivity, rates.specificity
     corrected = misclassification_corrected_share(
@@ -177,6 +169,5 @@ def _system_share(
         len(passed),
         sensitivity=rates.sensitivity,
         specificity=rates.specificity,
-        confidence=confidence,
     )
     return SystemShare(*names, len(passed), float(passed.mean()), right / good, noticed / bad, corrected)

@@ -23,6 +23,37 @@ def answer_scale(form: AnswerForm, scale: Scale) -> Scale:
     return _SCALES.get(form, scale)
 
 
+class ShownTexts:
+    """How prompts show the texts of a task, and what they say of it; `task` is in the prompt's language.
+
+    Tags are English in all languages.
+    """
+
+    def __init__(self, task: Task) -> None:
+        english = task.in_language("en") if "en" in task.translations else task
+        self.source_tag = _tag(english.source_label or "", "source")
+        self.output_tag = _tag(english.output_label, "output")
+        self._field_tags = {name: _tag(label, name) for name, label in english.shown_fields.items()}
+        self._task = task
+
+    def fields(self, candidate: Candidate) -> str:
+        """The further fields that the candidate has, each under its label."""
+        labels, given = self._task.shown_fields.items(), candidate.fields
+        return _parts(
+            [f"{label}\n{fenced(given[n], self._field_tags[n])}" for n, label in labels if n in given]
+        )
+
+    def slots(self, metric: Metric | None) -> dict[str, str]:
+        """The slots that say what the task is, and the metric where there is one."""
+        return {
+            "instruction": self._task.instruction,
+            "source_label": self._task.source_label or "",
+            "output_label": self._task.output_label,
+            "metric": metric.label if metric else "",
+            "definition": metric.definition if metric else "",
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class _Template:
     """A prompt with everything filled in that is the same for all texts under one metric and form."""
@@ -66,10 +97,7 @@ class Prompts:
         self._persona = persona
         self._metrics = {metric.name: metric for metric in task.metrics}
         self._templates: dict[tuple[str, AnswerForm], _Template] = {}
-        english = task.in_language("en") if "en" in task.translations else task
-        self._source_tag = _tag(english.source_label or "", "source")
-        self._output_tag = _tag(english.output_label, "output")
-        self._field_tags = {name: _tag(label, name) for name, label in english.shown_fields.items()}
+        self._shown = ShownTexts(task)
         self._reference = split_slots(wording.reference, self._known(task.metrics[0], "score-only"))
 
     def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
@@ -81,10 +109,10 @@ class Prompts:
         if template is None:
             template = self._templates[metric, form] = self._template(self._metrics[metric], form)
         texts = {
-            "source": fenced(candidate.source, self._source_tag),
-            "fields": self._fields(candidate),
+            "source": fenced(candidate.source, self._shown.source_tag),
+            "fields": self._shown.fields(candidate),
             "reference": self._shown_reference(candidate),
-            "output": fenced(candidate.text, self._output_tag),
+            "output": fenced(candidate.text, self._shown.output_tag),
         }
         shown = (p for p in template.sample if self._task.source_label or "source" not in p[1::2])
         sample = [join_slots(pieces, texts) for pieces in shown]
@@ -120,23 +148,13 @@ class Prompts:
         low, high = ("A", "E") if form == "letters" else (f"{scale.min:g}", f"{scale.max:g}")
         steps = enumerate(self._steps[metric.name], start=1)
         return {
-            "instruction": self._task.instruction,
-            "source_label": self._task.source_label or "",
-            "output_label": self._task.output_label,
-            "metric": metric.label,
-            "definition": metric.definition,
+            **self._shown.slots(metric),
             "question": metric.question,
             "antonym": metric.antonym,
             "low": low,
             "high": high,
             "steps": "\n".join(f"{number}. {step}" for number, step in steps),
         }
-
-    def _fields(self, candidate: Candidate) -> str:
-        """The further fields that the candidate has, each under its label."""
-        labels = self._task.shown_fields.items()
-        given = [(label, name) for name, label in labels if name in candidate.fields]
-        return _parts([f"{label}\n{fenced(candidate.fields[n], self._field_tags[n])}" for label, n in given])
 
     def _shown_reference(self, candidate: Candidate) -> str:
         if not self._protocol.reference:

@@ -10,59 +10,7 @@ from dhp.core.language import text_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.registry import Registry
 from dhp.core.seeding import stream
-from dhp.core.specs import ListReader
 from dhp.perturb.api import Edited, Perturber
-
-
-def perturb(
-    examples: Sequence[Example],
-    variants: Iterable[Variant],
-    perturbers: Registry[Perturber],
-    *,
-    dataset: str,
-    seed: int = 0,
-    pool: Sequence[Example] | None = None,
-    lists: ListReader | None = None,
-    language: str | None = None,
-) -> Iterator[PerturbedText]:
-    """Degrade every example in every variant, variant by variant in the order given.
-
-    The text for one (example, variant) depends on seed, dataset name, example and parameters alone, for
-    perturbers that draw from other examples also on the `pool`, never on order or on the other variants.
-
-    Parameters
-    ----------
-    examples
-        The examples to degrade.
-    variants
-        All of method `rule`.
-    perturbers
-        The perturbers by name.
-    dataset, seed
-        Keys of the random streams, beside the example and the perturber.
-    pool
-        The examples whose texts perturbers get, in the language of the text, by id; default: `examples`.
-    lists
-        Reads the word lists of perturbers that need some.
-    language
-        Of the texts, where the field `language` of an example does not say it; None takes what the script
-        tells.
-
-    Yields
-    ------
-    PerturbedText
-        With the reason in the place of a text where the perturber is not applicable.
-
-    Raises
-    ------
-    InputError
-        If a perturber is unknown, needs a language model, raises, or returns anything but a changed,
-        non-empty text; names the perturber and the example.
-    """
-    rules = RulesApplied(
-        tuple(variants), perturbers, dataset, seed, Others(pool or examples, language), language, lists
-    )
-    yield from rules.texts(examples)
 
 
 class Others:
@@ -86,25 +34,40 @@ class Others:
 
 @dataclass(frozen=True, slots=True)
 class RulesApplied:
-    """`perturb` as work on parts of a dataset; the fields are its parameters."""
+    """Variants by rule, to be applied to examples, or as work on parts of a dataset.
+
+    The text for one (example, variant) depends on seed, dataset name, example and parameters alone, for
+    perturbers that draw from other examples also on these, never on order or on the other variants.
+    """
 
     variants: tuple[Variant, ...]
+    """All of method `rule`."""
     perturbers: Registry[Perturber]
     dataset: str
+    """With the seed, key of the random streams beside the example and the perturber."""
     seed: int
     others: Others
+    """The examples whose texts perturbers get."""
     language: str | None
-    lists: ListReader | None = read_list
+    """Of the texts, where the field `language` of an example does not say it; None takes what the script
+    tells."""
 
     def __call__(
         self, parts: Iterable[tuple[int, Sequence[Example]]]
     ) -> Iterator[tuple[tuple[int, Sequence[Example]], list[PerturbedText]]]:
-        """The texts of each part, variant by variant."""
+        """The texts of each part."""
         for part in parts:
             yield part, list(self.texts(part[1]))
 
     def texts(self, examples: Sequence[Example]) -> Iterator[PerturbedText]:
-        """See `perturb`."""
+        """Every example in every variant, variant by variant; with the reason where there is no text.
+
+        Raises
+        ------
+        InputError
+            If a perturber is unknown, needs a language model, raises, or returns anything but a changed,
+            non-empty text; names the perturber and the example.
+        """
         languages = {e.id: example_language(e, self.language) for e in examples}
         for variant in self.variants:
             perturber = self.perturbers[variant.perturber]
@@ -114,7 +77,7 @@ class RulesApplied:
                 if (fault := perturber.language_fault(spoken)) is not None:
                     yield PerturbedText(example.id, variant.name, None, reason=fault)
                     continue
-                given: dict[str, object] = {"example": example, "lists": self.lists, "language": spoken}
+                given: dict[str, object] = {"example": example, "lists": read_list, "language": spoken}
                 if "others" in wanted:
                     given["others"] = self.others.of(example.id, spoken)
                 extra = {name: given[name] for name in wanted}

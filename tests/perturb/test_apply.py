@@ -2,6 +2,7 @@
 
 import random
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from rapidfuzz.distance import OSA
 import dhp
 from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
-from dhp.core.records import Variant
+from dhp.core.records import PerturbedText, Variant
+from dhp.core.registry import Registry
 from dhp.core.suite_spec import Suite
-from dhp.perturb.apply import perturb
+from dhp.perturb.apply import Others, RulesApplied
 from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
 
 EXAMPLES = [
@@ -22,10 +24,20 @@ EXAMPLES = [
 VARIANTS = [v for v in read_suite("summeval").variants if v.method == "rule"]
 
 
+def perturb(
+    examples: Sequence[dhp.Example],
+    variants: Sequence[Variant],
+    perturbers: Registry[dhp.Perturber],
+    seed: int = 0,
+) -> Iterator[PerturbedText]:
+    rules = RulesApplied(tuple(variants), perturbers, "d", seed, Others(examples, None), None)
+    return rules.texts(examples)
+
+
 def texts(
     examples: list[dhp.Example], variants: list[Variant], seed: int = 0
 ) -> dict[tuple[str, str], str | None]:
-    made = perturb(examples, variants, find_perturbers(), dataset="d", seed=seed)
+    made = perturb(examples, variants, find_perturbers(), seed=seed)
     return {(p.example, p.variant): p.text for p in made}
 
 
@@ -57,7 +69,7 @@ def test_edits_of_minor_are_the_first_edits_of_major() -> None:
 
 
 def test_audit_counts_what_was_done() -> None:
-    (minor,) = perturb(EXAMPLES[:1], VARIANTS[:1], find_perturbers(), dataset="d")
+    (minor,) = perturb(EXAMPLES[:1], VARIANTS[:1], find_perturbers())
     assert minor.text is not None
     assert minor.audit is not None
     assert (minor.audit.asked, minor.audit.made, minor.audit.edit_distance) == (10, 10, 10)
@@ -66,16 +78,14 @@ def test_audit_counts_what_was_done() -> None:
 
 def test_not_applicable_carries_its_reason() -> None:
     one_sentence = [dhp.Example("short", "source", "Only one sentence.")]
-    (made,) = perturb(
-        one_sentence, [v for v in VARIANTS if v.name == "reordering.major"], find_perturbers(), dataset="d"
-    )
+    (made,) = perturb(one_sentence, [v for v in VARIANTS if v.name == "reordering.major"], find_perturbers())
     assert (made.text, made.audit) == (None, None)
     assert made.reason == "fewer than two different sentences"
 
 
 def with_function(function: object) -> list[object]:
     own = dhp.perturber(name="own", level="word")(function)  # type: ignore[arg-type]
-    return list(perturb(EXAMPLES, own.variants, find_perturbers([own]), dataset="d"))
+    return list(perturb(EXAMPLES, own.variants, find_perturbers([own])))
 
 
 def raises(text: str, rng: random.Random, *, example: dhp.Example) -> str:
@@ -107,7 +117,7 @@ def test_own_perturber_in_ten_lines() -> None:
     def drop_articles(text: str, rng: random.Random, *, example: dhp.Example, share: float) -> str:
         return " ".join(w for w in text.split() if w.lower() != "the" or rng.random() > share)
 
-    made = list(perturb(EXAMPLES, drop_articles.variants[1:], find_perturbers([drop_articles]), dataset="d"))
+    made = list(perturb(EXAMPLES, drop_articles.variants[1:], find_perturbers([drop_articles])))
     assert [p.variant for p in made] == ["drop_articles.major"] * 6
     assert all(p.text and not p.text.startswith("The") for p in made)
 

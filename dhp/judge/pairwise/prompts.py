@@ -10,6 +10,7 @@ from dhp.core.slots import fill, join_slots, paragraphs, split_slots
 from dhp.core.specs import Task
 from dhp.core.text import fenced
 from dhp.judge.pairwise.records import OVERALL, Pair
+from dhp.judge.prompts import ShownTexts
 
 
 class PairWriter(Interface):
@@ -33,12 +34,7 @@ class PairPrompts:
         self._wording = wording
         self._task = task.in_language(protocol.language)
         self._metrics = {metric.name: metric for metric in self._task.metrics}
-        english = task.in_language("en") if "en" in task.translations else task
-        self._tags = {
-            "source": _tag(english.source_label or "", "source"),
-            "output": _tag(english.output_label, "output"),
-            **{name: _tag(label, name) for name, label in english.shown_fields.items()},
-        }
+        self._shown = ShownTexts(self._task)
         self.system = fill(wording.system, self._known(OVERALL)) if protocol.system else ""
 
     def prompt(self, pair: Pair, metric: str, verdicts: Sequence[str] = ()) -> str:
@@ -47,10 +43,10 @@ class PairPrompts:
         with_source = bool(self._task.source_label)
         task = wording.task if with_source else wording.task_without_source
         texts = {
-            "source": fenced(pair.first.source, self._tags["source"]),
-            "fields": self._fields(pair.first.fields),
-            "first": fenced(pair.first.text, f"{self._tags['output']}-a"),
-            "second": fenced(pair.second.text, f"{self._tags['output']}-b"),
+            "source": fenced(pair.first.source, self._shown.source_tag),
+            "fields": self._shown.fields(pair.first),
+            "first": fenced(pair.first.text, f"{self._shown.output_tag}-a"),
+            "second": fenced(pair.second.text, f"{self._shown.output_tag}-b"),
         }
         pieces = [split_slots(text, known) for text in paragraphs(wording.sample)]
         shown = [join_slots(p, texts) for p in pieces if with_source or "source" not in p[1::2]]
@@ -73,22 +69,9 @@ class PairPrompts:
 
     def _known(self, metric: str) -> dict[str, str]:
         """The slots that are the same for all texts."""
-        by = self._metrics.get(metric)
         scale = self._protocol.scale
-        return {
-            "instruction": self._task.instruction,
-            "source_label": self._task.source_label or "",
-            "output_label": self._task.output_label,
-            "metric": by.label if by else "",
-            "definition": by.definition if by else "",
-            "low": f"{scale.min:g}",
-            "high": f"{scale.max:g}",
-        }
-
-    def _fields(self, fields: Mapping[str, str]) -> str:
-        labels = self._task.shown_fields.items()
-        given = [(label, name) for name, label in labels if name in fields]
-        return "\n\n".join(f"{label}\n{fenced(fields[name], self._tags[name])}" for label, name in given)
+        known = self._shown.slots(self._metrics.get(metric))
+        return {**known, "low": f"{scale.min:g}", "high": f"{scale.max:g}"}
 
 
 class BattlePrompt:
@@ -126,7 +109,3 @@ class BattlePrompt:
             "prompt": self._request,
         }
         return self._SLOT.sub(lambda slot: texts[slot[1]], self._template)
-
-
-def _tag(label: str, otherwise: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or otherwise
