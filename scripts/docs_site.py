@@ -15,8 +15,7 @@ from mkdocs.structure.files import File, Files
 import dhp
 from dhp.cli.main import app
 from dhp.content.catalog import read_suite
-from dhp.content.pairwise import pairwise_names, read_pairwise
-from dhp.content.protocols import protocol_names, read_protocol
+from dhp.content.protocols import pairwise_names, protocol_names, read_pairwise, read_protocol
 from dhp.perturb.registry import find_perturbers
 
 SUITES = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen", "general")

@@ -48,7 +48,7 @@ def evaluate(
     if files.language not in ("en", "zh"):
         raise InputError(f"--language '{files.language}': allowed: en, zh")
     if save_questions:
-        from dhp.content.evaluation import questions_file
+        from dhp.content.protocols import questions_file
         from dhp.core.files import read_text, write_lines
 
         text = read_text(questions_file(files.language))  # type: ignore[arg-type]

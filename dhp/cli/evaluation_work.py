@@ -9,9 +9,7 @@ from dhp.cli.estimates import print_estimates
 from dhp.cli.evaluation_options import EvaluationFiles, EvaluationOptions
 from dhp.cli.output import output_console
 from dhp.cli.pair_options import ContestOptions
-from dhp.content.evaluation import evaluation_protocol
-from dhp.content.pairwise import read_pairwise
-from dhp.content.protocols import override, read_wording
+from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate
 from dhp.core.specs import Task

@@ -95,7 +95,7 @@ class ProtocolOptions(AnswerOptions):
 
     def changed(self, name: str) -> "AnyProtocol":
         """The protocol of that name with the changes that the options make."""
-        from dhp.content.pairwise import is_pairwise, read_pairwise
+        from dhp.content.protocols import is_pairwise, read_pairwise
         from dhp.judge.factory import protocol
 
         changes = {
@@ -242,7 +242,7 @@ def refuse_unused(
     """
     if not models or not all(model.startswith(_ASK_NO_MODEL) for model in models):
         return
-    from dhp.content.pairwise import is_pairwise
+    from dhp.content.protocols import is_pairwise
 
     usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(map(is_pairwise, protocols))
     given = [] if usual else ["--protocol"]  # any judge can compare

@@ -30,7 +30,7 @@ class PairwiseOptions(AnswerOptions):
 
     def chosen(self) -> "PairwiseProtocol":
         """The protocol with the changes that the options make."""
-        from dhp.content.pairwise import read_pairwise
+        from dhp.content.protocols import read_pairwise
 
         changes = {
             "answer": self.answer,

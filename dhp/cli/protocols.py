@@ -27,8 +27,7 @@ def list_() -> None:
 
     Example: dhp protocols list
     """
-    from dhp.content.pairwise import pairwise_names, read_pairwise
-    from dhp.content.protocols import protocol_names, read_protocol
+    from dhp.content.protocols import pairwise_names, protocol_names, read_pairwise, read_protocol
 
     for name in protocol_names():
         print(f"{name:15} {' '.join(read_protocol(name).description.split())}")
@@ -131,7 +130,7 @@ def _show_pairwise(
     metrics: tuple[str, ...],
 ) -> None:
     """The prompts that show a text behind its original; they are sent in the other order, too."""
-    from dhp.content.pairwise import read_pair_wording
+    from dhp.content.protocols import read_pair_wording
     from dhp.core.text import printable
     from dhp.judge.pairwise.prompts import PairPrompts
     from dhp.judge.pairwise.records import OVERALL, Pair

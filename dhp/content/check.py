@@ -13,9 +13,18 @@ from dhp.content.catalog import (
     task_names,
     weights_names,
 )
-from dhp.content.evaluation import evaluation_languages, evaluation_protocol, read_evaluation
-from dhp.content.pairwise import pair_languages, pairwise_names, read_pair_wording, read_pairwise
-from dhp.content.protocols import protocol_names, read_protocol, read_wording
+from dhp.content.protocols import (
+    evaluation_languages,
+    evaluation_protocol,
+    pair_languages,
+    pairwise_names,
+    protocol_names,
+    read_evaluation,
+    read_pair_wording,
+    read_pairwise,
+    read_protocol,
+    read_wording,
+)
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import LANGUAGES
 

@@ -1,16 +1,22 @@
-"""How judges are asked: protocols, their wording, and the texts of the user's own that they may name."""
+"""How judges are asked, about one text, two texts or answers by category: protocols and their wording."""
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from dhp.content.catalog import name_or_file, named_file, names_in, read_task, task_names
 from dhp.content.yaml import content_folder, describe, load_spec, load_yaml
 from dhp.core.errors import InputError, suggest
+from dhp.core.eval_spec import EvaluationContent
 from dhp.core.files import read_text
-from dhp.core.protocol_spec import Language, Protocol, Wording, slot_fault
+from dhp.core.pair_spec import PAIR_ANSWERS, PairwiseProtocol, PairWording
+from dhp.core.protocol_spec import Protocol, Wording, slot_fault
+from dhp.core.specs import LANGUAGES, Language
 from dhp.core.text import printable
+
+P = TypeVar("P", Protocol, PairwiseProtocol)
 
 
 def protocol_names() -> list[str]:
@@ -28,7 +34,7 @@ def read_wording(language: Language) -> Wording:
     return load_spec(named_file("language", content_folder("protocols") / "wording", language), Wording)
 
 
-def override(protocol: Protocol, /, **changes: object) -> Protocol:
+def override(protocol: P, /, **changes: object) -> P:
     """The protocol with other settings, checked as a whole.
 
     None leaves `temperature` and `top_p` to the model, and any other setting as it is. Raises `InputError`
@@ -36,12 +42,12 @@ def override(protocol: Protocol, /, **changes: object) -> Protocol:
     """
     given = {k: v for k, v in changes.items() if v is not None or k in ("temperature", "top_p")}
     try:
-        changed = Protocol.model_validate({**protocol.model_dump(), **given})
+        changed = type(protocol).model_validate({**(kept := protocol.model_dump()), **given})
     except ValidationError as e:
-        raise InputError(f"protocol '{protocol.protocol}': {describe(e, Protocol)}") from None
+        raise InputError(f"protocol '{protocol.protocol}': {describe(e, type(protocol))}") from None
     changed._origin = protocol.origin
-    kept = protocol.model_dump()
-    changed._changed = protocol.changed | {k for k, v in given.items() if v != kept.get(k)}
+    if isinstance(changed, Protocol) and isinstance(protocol, Protocol):
+        changed._changed = protocol.changed | {k for k, v in given.items() if v != kept.get(k)}
     return changed
 
 
@@ -95,3 +101,63 @@ def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> 
             raise InputError(f"{place}: {name}: must be a list of steps, each a text")
         steps[str(name)] = listed
     return steps
+
+
+# Pairwise
+
+
+def pairwise_names() -> list[str]:
+    """The pairwise protocols that ship with the package."""
+    return names_in(content_folder("protocols") / "pairwise")
+
+
+def read_pairwise(given: str, **changes: object) -> PairwiseProtocol:
+    """A pairwise protocol by name or by file (`.yaml`), with changes to its settings as by `override`."""
+    folder = content_folder("protocols") / "pairwise"
+    return override(load_spec(name_or_file("pairwise protocol", folder, given), PairwiseProtocol), **changes)
+
+
+def is_pairwise(given: str) -> bool:
+    """Whether a protocol's name, or the file that is given, is that of a pairwise one."""
+    path = Path(given)
+    if path.suffix not in (".yaml", ".yml") or not path.is_file():
+        return given in pairwise_names()
+    data = load_yaml(path)
+    return isinstance(data, dict) and data.get("answer") in PAIR_ANSWERS
+
+
+def pair_languages() -> list[Language]:
+    """The languages of pairwise prompts."""
+    there = names_in(content_folder("protocols") / "pairwise" / "wording")
+    return [language for language in LANGUAGES if language in there]
+
+
+def read_pair_wording(language: Language) -> PairWording:
+    """What pairwise prompts in this language are made of."""
+    folder = content_folder("protocols") / "pairwise" / "wording"
+    return load_spec(named_file("language of pairwise prompts", folder, language), PairWording)
+
+
+# Answers by category
+
+
+def evaluation_languages() -> list[Language]:
+    """The languages that the content is in."""
+    there = names_in(content_folder("protocols") / "evaluation")
+    return [language for language in LANGUAGES if language in there]
+
+
+def read_evaluation(language: Language) -> EvaluationContent:
+    """Categories and metrics in a language."""
+    folder = content_folder("protocols") / "evaluation"
+    return load_spec(named_file("language of evaluations", folder, language), EvaluationContent)
+
+
+def evaluation_protocol() -> Protocol:
+    """How the judge is asked for a score."""
+    return load_spec(content_folder("protocols") / "evaluation" / "evaluate.yaml", Protocol)
+
+
+def questions_file(language: Language) -> Path:
+    """Example questions, five a category, in the form of ColossalEval's target files."""
+    return content_folder("datasets") / "questions" / f"{language}.json"

@@ -6,8 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from dhp.content.catalog import read_task, task_names
-from dhp.content.pairwise import is_pairwise, read_pair_wording, read_pairwise
-from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
+from dhp.content.protocols import (
+    is_pairwise,
+    override,
+    read_pair_wording,
+    read_pairwise,
+    read_persona,
+    read_protocol,
+    read_steps,
+    read_wording,
+)
 from dhp.content.yaml import content_folder
 from dhp.core.errors import InputError, suggest
 from dhp.core.pair_spec import AnyProtocol, PairwiseProtocol, Protocols

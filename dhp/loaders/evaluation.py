@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dhp.content.evaluation import read_evaluation
+from dhp.content.protocols import read_evaluation
 from dhp.core.errors import InputError, suggest
 from dhp.core.eval_spec import EvaluationContent
 from dhp.core.files import read_json

@@ -5,7 +5,7 @@ from functools import cache, partial
 from typing import Any
 
 from dhp.core.errors import InputError
-from dhp.judge.adapters import autoevals, deepeval, inspect_ai, mlflow, phoenix, plain, ragas
+from dhp.judge.adapters import deepeval, inspect_ai, plain, ragas, scorers
 from dhp.judge.adapters.adapter import Adapter
 from dhp.judge.adapters.calls import Caller, Job
 from dhp.judge.adapters.judge import ObjectJudge, Scorer, at_once
@@ -15,11 +15,11 @@ from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor.api import LOCAL
 
 _ADAPTERS: tuple[Callable[[Any], Adapter | None], ...] = (
-    autoevals.adapt,
+    scorers.adapt_autoevals,
     deepeval.adapt,
     inspect_ai.adapt,
-    mlflow.adapt,
-    phoenix.adapt,
+    scorers.adapt_mlflow,
+    scorers.adapt_phoenix,
     ragas.adapt,
     plain.adapt,
 )

@@ -1,6 +1,6 @@
 """From the name of a model to a pairwise judge."""
 
-from dhp.content.pairwise import read_pair_wording
+from dhp.content.protocols import read_pair_wording
 from dhp.core.pair_spec import PairwiseProtocol
 from dhp.judge.factory import find_judges
 from dhp.judge.pairwise.llm import LlmPairwiseJudge

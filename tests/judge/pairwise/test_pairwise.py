@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dhp.content.catalog import read_task
-from dhp.content.pairwise import pairwise_names, read_pair_wording, read_pairwise
+from dhp.content.protocols import pairwise_names, read_pair_wording, read_pairwise
 from dhp.core.errors import InputError
 from dhp.core.pair_spec import PAIR_ANSWERS
 from dhp.judge.extraction.prob import letter_masses
