@@ -371,7 +371,8 @@ metrics:
 def test_metrics_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "task.yaml").write_text(OWN_TASK)
     rows = (
-        {"id": str(i), "source": "A town.", "output": f"The town has {i} mills. It is old."} for i in range(8)
+        {"id": str(i), "source": f"Town {i}.", "output": f"The town has {i} mills. It is old."}
+        for i in range(8)
     )
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (result,) = dhp.run("mock/ideal", str(tmp_path / "own.jsonl"), task=str(tmp_path / "task.yaml"))
