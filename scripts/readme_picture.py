@@ -14,7 +14,7 @@ PICTURE = Path(__file__).resolve().parent.parent / "docs" / "report.png"
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --hide-scrollbars --virtual-time-budget=5000 "
-    "--window-size=1120,1480"
+    "--window-size=1120,955"
 ).split()
 
 
