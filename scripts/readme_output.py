@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 import dhp
-from dhp.report.terminal import print_results
+from dhp.report.overview import print_overview
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 MARKED = re.compile(
@@ -21,9 +21,9 @@ MARKED = re.compile(
 
 
 def example_output() -> str:
-    """The table of one of the bundled datasets, as a terminal of 140 columns shows it."""
-    console = Console(file=io.StringIO(), width=140)
-    print_results(dhp.run("baseline/surface", "mini/summeval"), console)
+    """The last thing that the first command says, as a terminal of 124 columns shows it."""
+    console = Console(file=io.StringIO(), width=124)
+    print_overview(dhp.run("baseline/surface", "mini"), console)
     stream = console.file
     assert isinstance(stream, io.StringIO)
     return "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines()) + "\n"
