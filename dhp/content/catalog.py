@@ -108,16 +108,16 @@ def read_suite(given: str) -> Suite:
     return suite
 
 
-def own_suite(task: Task, by_model: bool) -> Suite:
-    """The suite for a user's own data of a task; `by_model` says whether there is a perturb model."""
+def own_suite(task: Task, with_llm: bool) -> Suite:
+    """The suite for a user's own data of a task; `with_llm` says whether there is a perturb model."""
     given = task.default_suite
     if Path(given).suffix in (".yaml", ".yml"):
         given = str(Path(task.origin).parent / given)
     suite = read_suite(given)
     asks = any(use.method == "llm" for use in suite.perturbers.values())
-    if given == GENERAL_SUITE and by_model:
+    if given == GENERAL_SUITE and with_llm:
         return read_suite(GENERAL_LLM_SUITE)
-    return read_suite(GENERAL_SUITE) if asks and not by_model else suite
+    return read_suite(GENERAL_SUITE) if asks and not with_llm else suite
 
 
 def misspelt_task(task: str) -> bool:

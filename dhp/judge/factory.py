@@ -246,7 +246,7 @@ def request_builder(
             f"prompt files say themselves how to answer and by which steps; with them allowed: `answer` "
             f"{', '.join(_FILE_FORMS)}, and `steps` written or none"
         )
-    steps = None
+    tasks, steps = [read_task(name) for name in task_names()] if prompt_files else [], None
     if protocol.steps not in ("none", "written", "auto"):
         steps = read_steps(Path(protocol.steps))
     return RequestBuilder(
@@ -257,12 +257,8 @@ def request_builder(
         prompt_files=read_files(prompt_files),
         seed=seed,
         room_given=room_given,
-        known_metrics=_known_metrics() if prompt_files else (),
+        known_metrics=sorted({m for t in tasks for m in t.metric_names}),
     )
-
-
-def _known_metrics() -> list[str]:
-    return sorted({m for name in task_names() for m in read_task(name).metric_names})
 
 
 def all_computed(model: object) -> bool:

@@ -37,13 +37,13 @@ def resolve_datasets(
     n: int | None = None,
     seed: int = 0,
     suite: Suite | None = None,
-    by_model: bool = False,
+    with_llm: bool = False,
     only: Mapping[str, Collection[str]] = {},
     text_language: str | None = None,
 ) -> list[Dataset]:
     """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`.
 
-    `by_model` says whether there is a perturb model: a user's own data then get the suite of their task,
+    `with_llm` says whether there is a perturb model: a user's own data then get the suite of their task,
     else the general one. `only` maps datasets to the ids of the examples to choose from.
     """
     if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
@@ -65,7 +65,7 @@ def resolve_datasets(
             continue
         for name in _expanded(entry):
             whole = (
-                _user_data(name, fields or {}, where or {}, task, suite, by_model, text_language)
+                _user_data(name, fields or {}, where or {}, task, suite, with_llm, text_language)
                 if is_user_data(name)
                 else published(name, data)
             )
@@ -129,7 +129,7 @@ def _user_data(
     where: Mapping[str, Sequence[str]],
     task: str | Task | None,
     suite: Suite | None,
-    by_model: bool,
+    with_llm: bool,
     text_language: str | None,
 ) -> Dataset:
     if task is None and (suite is None or suite.task == ANY_TASK):
@@ -140,7 +140,7 @@ def _user_data(
     known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
     found = read_examples(name, fields, where, known)
     known = known.with_columns(found.columns)
-    own = None if found.variants else suite or own_suite(known, by_model)
+    own = None if found.variants else suite or own_suite(known, with_llm)
     short = name if name.startswith("hf:") else parts_name(name)
     return _dataset(short, found, known, own, None, text_language or known.output_language)
 

@@ -126,7 +126,7 @@ class Builder:
             if dataset.suite is not None:
                 _, variants, _ = self.chosen(dataset, dataset.suite)
                 if self.model is not None:
-                    self.model.by_model.check(variants, dataset.task.task)
+                    self.model.llm.check(variants, dataset.task.task)
             firsts += [(dataset, v) for v in variants if v.method == "llm"][:1]
             if further:
                 further(dataset, variants)
@@ -143,7 +143,7 @@ class Builder:
     def _by_suite(self, dataset: Dataset, suite: Suite) -> PerturbedDataset:
         name, variants, left_out = self.chosen(dataset, suite)
         self._note_languages(dataset, variants)
-        before = replace(self.model.by_model.cached_model.usage) if self.model else Usage()
+        before = replace(self.model.llm.cached_model.usage) if self.model else Usage()
         rules = self._by_rule(dataset, [v for v in variants if self._is_rule(dataset, v)])
         texts = tuple(
             text for v in variants for text in (rules[v.name] if v.name in rules else self._texts(dataset, v))
@@ -152,7 +152,7 @@ class Builder:
         part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
         if self.model is None or all(v.method != "llm" for v in variants):
             return part
-        asked = self.model.by_model
+        asked = self.model.llm
         usage = asked.cached_model.usage.since(before).lasting
         return replace(part, usage=usage, auto_steps=asked.auto_steps.get(dataset.task.task, {}))
 
@@ -186,7 +186,7 @@ class Builder:
         if self.dry:
             recalled, _ = self.model.recalled.recall(dataset.examples, variant, task, dataset.language)
             return [recalled.get(text.example, text) for text in placeholders]
-        cached_model = self.model.by_model.cached_model
+        cached_model = self.model.llm.cached_model
 
         def show(done: int) -> None:
             if self.progress:
@@ -195,8 +195,7 @@ class Builder:
 
         before = replace(cached_model.session_usage)
         try:
-            by_model = self.model.by_model
-            return list(by_model.perturb(dataset.examples, variant, task, show, dataset.language))
+            return list(self.model.llm.perturb(dataset.examples, variant, task, show, dataset.language))
         except Waiting:  # the requests of the other variants belong into the same batch
             return placeholders
 

@@ -81,7 +81,7 @@ def found_datasets(
         n=n,
         seed=seed,
         suite=read_suite(suite) if suite is not None else None,
-        by_model=choice.get("perturb_model") is not None,
+        with_llm=choice.get("perturb_model") is not None,
         only={name: [e.id for e in part.examples] for name, part in (given or {}).items()},
         text_language=_known_language(choice.get("text_language")),
     )

@@ -17,7 +17,7 @@ from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.replay import OnlyStored
 from dhp.llm.settings import ModelSettings
-from dhp.perturb.llm.model import ByModel
+from dhp.perturb.llm.model import LlmPerturber
 from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, prompt_name
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 
@@ -108,9 +108,9 @@ def _names(folder: Path) -> list[str]:
 class OpenedModel:
     """A language model ready to degrade texts."""
 
-    by_model: ByModel
+    llm: LlmPerturber
     """Asks what is not stored."""
-    recalled: ByModel
+    recalled: LlmPerturber
     """Knows what is stored and asks nothing."""
     steps: str
     prompts: _PromptFiles
@@ -119,7 +119,7 @@ class OpenedModel:
         """Raise `InputError` where the server has to be asked for texts of a variant and cannot be."""
         stored, missing = self.recalled.recall(examples[:LOOKED_AT], variant, task)
         if missing and not stored:
-            self.by_model.cached_model.check_server(missing)
+            self.llm.cached_model.check_server(missing)
 
     def origin(self, task: str, variants: Iterable[Variant]) -> str:
         """What made the texts of a perturber: model, steps, a hash of its prompts and of steps of the model.
@@ -129,10 +129,10 @@ class OpenedModel:
         names = [prompt_name(v.perturber, v.degree) for v in variants]
         files = [self.prompts.file(task, name) for name in names]
         read = {name: self.prompts.read_so_far[name] for name in ("again", *files)}
-        own = self.by_model.auto_steps.get(task, {})
+        own = self.llm.auto_steps.get(task, {})
         steps = {v: own[v] for v in names if v in own}
         digest = text_hash(json.dumps([read, steps], sort_keys=True))
-        return f"{self.by_model.cached_model.model.model}, steps {self.steps}, prompts@{digest}"
+        return f"{self.llm.cached_model.model.model}, steps {self.steps}, prompts@{digest}"
 
 
 def check_prompts(suite: Suite) -> int:
@@ -156,10 +156,10 @@ def open_perturb_model(
     steps = prompts.read("steps", StepsPrompt) if given.steps == "auto" else None
     model = settings.open(given.model, context)
     most = given.max_tokens
-    by_model = ByModel(CachedModel(model, context), prompts, again, steps=steps, max_tokens=most)
+    llm = LlmPerturber(CachedModel(model, context), prompts, again, steps=steps, max_tokens=most)
     nothing_asked = CachedModel(OnlyStored(model), RequestContext(context.store))
-    recalled = ByModel(nothing_asked, prompts, again, steps=steps, max_tokens=most)
-    return OpenedModel(by_model, recalled, given.steps, prompts)
+    recalled = LlmPerturber(nothing_asked, prompts, again, steps=steps, max_tokens=most)
+    return OpenedModel(llm, recalled, given.steps, prompts)
 
 
 def perturbing_estimates(
@@ -189,7 +189,7 @@ def perturbing_estimates(
     opened = open_perturb_model(given, settings, context)
     found = []
     for part in parts:
-        task, cached_model = part.dataset.task.task, opened.by_model.cached_model
+        task, cached_model = part.dataset.task.task, opened.llm.cached_model
         requests = [
             request
             for variant in part.variants

@@ -26,7 +26,7 @@ class PerturbedDataset:
     suite: str
     """Its name, for tables and signatures."""
     seed: int
-    """Of the making, which for a perturbation set is not that of the run."""
+    """Of the build, which for a perturbation set is not that of the run."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """Perturber -> what made its texts, where the perturber's name does not say it all."""
     usage: Mapping[str, int] = field(default_factory=dict)

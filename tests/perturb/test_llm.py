@@ -14,7 +14,7 @@ from dhp.llm.records import Failure
 from dhp.llm.replay import OnlyStored
 from dhp.llm.store import Store
 from dhp.llm.usage import Budget, Limits
-from dhp.perturb.llm.model import TRIES, ByModel
+from dhp.perturb.llm.model import TRIES, LlmPerturber
 from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt
 
 from .follows import tagged, text_of
@@ -37,9 +37,9 @@ def prompts(task: str, name: str) -> PerturbPrompt:
     return load_spec(PROMPTS / task / f"{name}.yaml", PerturbPrompt)
 
 
-def by_model(model: Says, context: RequestContext = RequestContext(), **more: object) -> ByModel:  # noqa: B008  frozen
+def by_model(model: Says, context: RequestContext = RequestContext(), **more: object) -> LlmPerturber:  # noqa: B008  frozen
     again = load_spec(PROMPTS / "again.yaml", AgainPrompt)
-    return ByModel(CachedModel(model, context), prompts, again, **more)  # type: ignore[arg-type]
+    return LlmPerturber(CachedModel(model, context), prompts, again, **more)  # type: ignore[arg-type]
 
 
 def moved(prompt: str) -> str:
@@ -230,7 +230,7 @@ def test_what_is_stored_is_recalled_and_what_is_not_is_counted(tmp_path: Path) -
         by_model(
             Says(only_after(1, moved)), RequestContext(context.store, budget=Budget(Limits(calls=7)))
         ).perturb(EXAMPLES, MINOR, "summarization")
-    silent = ByModel(
+    silent = LlmPerturber(
         CachedModel(OnlyStored(Says(moved)), RequestContext(context.store)),
         prompts,
         load_spec(PROMPTS / "again.yaml", AgainPrompt),

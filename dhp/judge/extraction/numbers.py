@@ -27,11 +27,6 @@ _MARKUP = (
 )
 
 
-def _squeezed(text: str) -> str:
-    """With single spaces, and none around line ends."""
-    return re.sub(r" ?\n ?", "\n", re.sub(r"[^\S\n]+", " ", text))
-
-
 def shortened(text: str) -> str:
     """A text of at most `_LONGEST` characters: beginning and end of a longer one, cut at spaces."""
     if len(text) <= _LONGEST:
@@ -45,7 +40,7 @@ def clean(text: str) -> str:
     text = unicodedata.normalize("NFKC", text.translate(_HALVES)).translate(_CHARACTERS)
     for pattern, plain in _MARKUP:
         text = pattern.sub(plain, text)
-    return _squeezed(text)
+    return re.sub(r" ?\n ?", "\n", re.sub(r"[^\S\n]+", " ", text))
 
 
 WORDS = {w: i for i, w in enumerate("zero one two three four five six seven eight nine ten".split())}

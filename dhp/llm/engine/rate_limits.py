@@ -68,17 +68,14 @@ class AdaptiveConcurrency:
         """Give the place back and learn from how it went."""
         self._in_flight -= 1
         if overload:
-            self._shrink(started)
+            if started == self._round:
+                self._round += 1
+                self._troubled = True
+                self._limit = max(1.0, self._limit / 2)
         elif good:
             step = 1 / self._limit if self._troubled else 1.0
             self._limit = min(self._limit + step, self._most)
         self._wake()
-
-    def _shrink(self, started: int) -> None:
-        if started == self._round:
-            self._round += 1
-            self._troubled = True
-            self._limit = max(1.0, self._limit / 2)
 
     def _wake(self) -> None:
         free = int(self._limit) - self._in_flight

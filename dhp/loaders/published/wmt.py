@@ -41,7 +41,7 @@ def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
         raise InputError(f"{path}: does not exist; {expected}")
     if path.is_file() and path.suffix.lower() != ".xml":
         raise InputError(f"{path}: wrong kind of file; {expected}")
-    xml = path if path.is_file() else _xml_below(path, pair)
+    xml = path if path.is_file() else _only(_below(path, f"*{pair}.all.xml", f"*{pair}*.xml"), path)
     segments = (
         _xml_segments(xml, card.source_language or "en") if xml else _text_segments(path, pair, expected)
     )
@@ -73,10 +73,6 @@ def _only(files: list[Path], folder: Path) -> Path | None:
         names = ", ".join(str(p.relative_to(folder)) for p in files[:3])
         raise InputError(f"{folder}: {len(files)} files could be meant ({names}); leave one of them")
     return files[0] if files else None
-
-
-def _xml_below(folder: Path, pair: str) -> Path | None:
-    return _only(_below(folder, f"*{pair}.all.xml", f"*{pair}*.xml"), folder)
 
 
 class _NoDoctype(ET.TreeBuilder):

@@ -45,7 +45,7 @@ class PromptReader(Protocol):
         ...
 
 
-class ByModel:
+class LlmPerturber:
     """A language model that degrades texts.
 
     Parameters

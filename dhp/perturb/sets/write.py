@@ -35,7 +35,7 @@ def write_set(folder: Path, parts: Sequence[SetPart]) -> None:
     """
     check_free(folder)
     if not parts:
-        raise InputError(f"{folder}: nothing to freeze; allowed: at least one dataset")
+        raise InputError(f"{folder}: nothing to write; allowed: at least one dataset")
     check_once(str(folder), "dataset", (p.dataset for p in parts))
     contents: dict[str, bytes] = {}
     datasets = [
