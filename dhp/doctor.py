@@ -285,16 +285,12 @@ def _server(base_url: str, timeout: float) -> Check:
 def _fault(error: Exception, caller: str, timeout: float) -> str:
     """What went wrong with a server; nothing that it said, which could repeat the key."""
     if isinstance(error, HTTPError):
-        match error.code:
-            case 401 | 403:
-                said = f"refuses {caller}"
-            case 404:
-                said = "knows no /models; the address goes up to and including /v1"
-            case 301 | 302 | 303 | 307 | 308:
-                said = "leads to another address; name that one"
-            case _:
-                said = "does not name its models"
-        return f"{said} (HTTP {error.code})"
+        said = {
+            **dict.fromkeys((401, 403), f"refuses {caller}"),
+            404: "knows no /models; the address goes up to and including /v1",
+            **dict.fromkeys((301, 302, 303, 307, 308), "leads to another address; name that one"),
+        }
+        return f"{said.get(error.code, 'does not name its models')} (HTTP {error.code})"
     why = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
     if isinstance(why, TimeoutError):
         return f"no answer within {timeout:g} seconds"

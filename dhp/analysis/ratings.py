@@ -178,14 +178,13 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     import pandas as pd
 
     place = f"{file}: model '{names['model']}'" if "model" in names else file
-    if "sample" in table:
-        repeated = table.duplicated(["example", "variant", "metric", "sample"])
-        if repeated.any():
-            row = table[repeated].iloc[0]
-            raise InputError(
-                f"{place}: sample {row['sample']} of example '{row['example']}', variant '{row['variant']}', "
-                f"metric '{row['metric']}' stands twice"
-            )
+    keys = ["example", "variant", "metric", "sample"]
+    if "sample" in table and (repeated := table.duplicated(keys)).any():
+        row = table[repeated].iloc[0]
+        raise InputError(
+            f"{place}: sample {row['sample']} of example '{row['example']}', variant '{row['variant']}', "
+            f"metric '{row['metric']}' stands twice"
+        )
     example, examples = pd.factorize(table["example"])
     metric, metrics = pd.factorize(table["metric"])
     variants = [v for v in table["variant"].unique() if v != ORIGINAL]
@@ -196,8 +195,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     cell = np.ravel_multi_index((variant, metric, example), shape)
     size = int(np.prod(shape))
     scored = (table["status"] == "scored").to_numpy()
-    stopped = (table["status"] == STOPPED).to_numpy()
-    rows = np.bincount(cell[~stopped], minlength=size).reshape(shape)
+    rows = np.bincount(cell[(table["status"] != STOPPED).to_numpy()], minlength=size).reshape(shape)
     samples = np.bincount(cell[scored], minlength=size).reshape(shape)
     sums = np.bincount(cell[scored], weights=table["score"].to_numpy()[scored], minlength=size).reshape(shape)
     _check_originals(rows, list(metrics), list(examples), place)
@@ -240,10 +238,9 @@ def _clusters(table: "pd.DataFrame", place: str) -> npt.NDArray[np.int64] | None
         raise InputError(
             f"{place}: example '{own['example'][twice].iloc[0]}' is in two clusters; allowed: one"
         )
-    own = own.sort_values("example")
     if own["cluster"].nunique() == len(own):
         return None
-    return np.unique(own["cluster"], return_inverse=True)[1].astype(np.int64)
+    return np.unique(own.sort_values("example")["cluster"], return_inverse=True)[1].astype(np.int64)
 
 
 def _by_text(texts: npt.NDArray[np.int64], scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -285,8 +282,7 @@ def _missing_mass(table: "pd.DataFrame", place: str) -> float | None:
 def _check_originals(
     rows: npt.NDArray[np.int64], metrics: Sequence[str], examples: Sequence[str], place: str
 ) -> None:
-    orphan = (rows[1:].sum(axis=0) > 0) & (rows[0] == 0)
-    if orphan.any():
+    if (orphan := (rows[1:].sum(axis=0) > 0) & (rows[0] == 0)).any():
         m, e = np.argwhere(orphan)[0]
         raise InputError(
             f"{place}: example '{examples[e]}' has no rating of its original for metric '{metrics[m]}'"
@@ -294,8 +290,7 @@ def _check_originals(
 
 
 def _levels(table: "pd.DataFrame", place: str) -> dict[str, str]:
-    degraded = table[table["variant"] != ORIGINAL]
-    pairs = degraded[["variant", "level"]].drop_duplicates()
+    pairs = table.loc[table["variant"] != ORIGINAL, ["variant", "level"]].drop_duplicates()
     levels: dict[str, str] = {}
     for variant, level in pairs.itertuples(index=False):
         if levels.setdefault(variant, level) != level:

@@ -52,6 +52,12 @@ class Connection:
             text = text.replace(secret, "***")
         return text
 
+    def gives_one(self, model: str) -> bool:
+        """Whether the model is of Anthropic, the one provider that gives one sample a call."""
+        name = model.removeprefix("litellm/")
+        of_litellm = name != model and name.startswith(("anthropic/", "claude"))
+        return of_litellm or urlsplit(self.endpoint).hostname == "api.anthropic.com"
+
     def without_secrets(self, reply: Reply) -> Reply:
         """A reply in which no secret is repeated, neither in its text nor piece by piece in its tokens."""
         positions = reply.positions

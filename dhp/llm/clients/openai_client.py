@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly, suggest
 from dhp.llm.clients.connection import KEY_VARIABLE, OPENAI_URL, Connection, find_connection
@@ -72,7 +71,7 @@ class OpenAIClient:
         self.endpoint = self._connection.endpoint
         self._url, *self._other_urls = self._connection.urls
         self._transport = connected or self._chosen(transport)
-        self.many = not _is_anthropic(self.model, self.endpoint)
+        self.many = not self._connection.gives_one(self.model)
         """Whether the server gives several samples in one call."""
         self._has_given_many = False
         self._tokens = "max_tokens"
@@ -298,11 +297,3 @@ class OpenAIClient:
         variable = self._connection.key_variable
         key = f"the key in {variable}" if sent else f"calls without a key; set {variable}"
         return InputError(f"{self.model}: {self._url} refuses {key} (HTTP {status})")
-
-
-def _is_anthropic(model: str, endpoint: str) -> bool:
-    """Whether a model is of the one provider that gives one sample a call."""
-    name = model.removeprefix("litellm/")
-    return urlsplit(endpoint).hostname == "api.anthropic.com" or (
-        name != model and name.startswith(("anthropic/", "claude"))
-    )
