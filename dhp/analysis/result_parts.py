@@ -23,18 +23,23 @@ class Cell:
     p: float | None
     """One-sided p-value, for attacks two-sided; None without a pair, or below 1e-300 (see `log10_p`)."""
     log10_p: float | None
+    """log10 of the p-value, which never underflows."""
     n: int
     """Pairs with a score on both sides."""
     missing: int
     """Pairs left out because a side has no score."""
     n_nonzero: int
+    """Pairs whose scores differ."""
     effect: float | None
     """Matched-pairs rank-biserial correlation, in [-1, 1]; positive where scores fell."""
     mean_drop: float | None
     """Original minus degraded, in points of the scale."""
     fell: float | None
+    """Share of the pairs in which the score fell, in [0, 1]."""
     tied: float | None
+    """Share in which it stayed."""
     rose: float | None
+    """Share in which it rose."""
     weight: float | None = None
     """How much of the drop experts expect here, in [0, 1]; None without expert weights."""
     share: float | None = None
@@ -48,6 +53,7 @@ class Cell:
     auroc: float | None = None
     """Area under the ROC curve of originals against degraded texts, unpaired, in [0, 1]."""
     auroc_ci: Ends = None
+    """Its 95 % confidence limits."""
     standardised_drop: float | None = None
     """The mean drop in standard deviations of the scores; None where no score varies."""
 
@@ -59,15 +65,23 @@ class VariantResult:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     variant: str
+    """Its name, `<perturber>.<degree>`."""
     level: str
+    """Where the text was changed: `character`, `word`, `sentence`, or one of the data's own."""
     method: str | None
+    """What made the texts: `rule`, `authored`, `llm` or `given`; None where unknown."""
     degree: str | None
+    """`minor`, `major` or another; None where there is one only."""
     metrics: dict[str, Cell]
+    """Metric -> what its scores did."""
     p: float | None
+    """Combined over the metrics, which weigh the same; None where undefined."""
     p_ew: float | None
+    """The same with the expert weights."""
     d: float | None
     """None where a metric has no pair at all: undefined."""
     d_ew: float | None
+    """D with the expert weights."""
     effect: float | None
     """Mean effect over the metrics; None where a metric has no pair."""
     effect_ew: float | None
@@ -97,6 +111,7 @@ class VariantResult:
     best_metric: str | None = None
     """The metric with the highest detection."""
     best_detection: float | None = None
+    """Its detection, in [0, 1]."""
     best_detection_ci: Ends = None
     """95 % confidence limits of the highest detection, the choice of the metric accounted for."""
     verdict: Verdict | None = None
@@ -108,6 +123,11 @@ class VariantResult:
     saturated: bool | None = None
     """Whether D is at half its ceiling or more: it then says how many examples there are, hardly how good the
     judge is. None where D is undefined."""
+
+    def __repr__(self) -> str:
+        found = "–" if self.detection is None else f"{self.detection:.0%}"
+        d = "–" if self.d is None else f"{self.d:.2f}"
+        return f"VariantResult({self.variant}: {self.verdict}, detection {found}, D {d})"
 
     @property
     def risen(self) -> str | None:
@@ -137,11 +157,13 @@ class RunDetection:
     min: float | None
     """The lowest of a variant with five pairs or more."""
     min_variant: str | None
+    """The variant that has it."""
     ci: dict[str, Ends]
     """Of `avg`, and of `min` with the choice of the variant accounted for."""
     levels: dict[str, float | None]
     """Level -> mean over its variants."""
     levels_ci: dict[str, Ends]
+    """Level -> the limits of its mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +173,9 @@ class ResponseStyle:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     originals: Spread
+    """Scores of the undamaged texts."""
     degraded: Spread
+    """Scores of the degraded texts."""
     words: tuple[str, ...] | None
     """`lenient`, `harsh`, `compressed`; None where the scale is unknown. See `dhp.stats.response_style`."""
 
@@ -171,6 +195,7 @@ class DoseResponseLine:
     threshold: float | None
     """The dose at which D passes 1; None where it never does or is undefined."""
     low: float | None
+    """Lower end of the 95 % bootstrap interval of the threshold; None beyond the largest dose."""
     high: float | None
     """Ends of the 95 % bootstrap interval of the threshold; None for an end beyond the largest dose."""
 
@@ -185,8 +210,11 @@ class DoseThreshold:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     value: float | None
+    """The dose."""
     low: float | None
+    """Lower confidence limit."""
     high: float | None
+    """Upper confidence limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +224,9 @@ class DoseResponse:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     perturber: str
+    """Its name."""
     doses: tuple[int, ...]
+    """In rising order."""
     lines: dict[str, DoseResponseLine]
     """Metric, or `combined`, -> its line."""
     detection: tuple[float | None, ...] = ()

@@ -30,31 +30,45 @@ class Result:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     signature: str
+    """On what the figures depend, in one line; see `dhp.core.signature`."""
     created: str
     """When it was computed, UTC."""
     model: str
+    """Name of the judge, `provider/name`."""
     protocol: str
+    """How it was asked, `name@hash`; `none` where no model was, `unknown` where only ratings are known."""
     dataset: str
+    """Name of the data."""
     n: int
     """Examples."""
     statistics: str
+    """Preset of the tests: `default` or `paper`."""
     combination: Combination
+    """How p-values of the metrics are combined."""
     weights: str
+    """Name of the expert weights."""
     levels: str
     """Where the levels come from: `suite`, `column` or `none` (all variants are one level)."""
     d_avg: float | None
+    """Mean of D over levels; None where no variant is defined."""
     d_min: float | None
+    """The lowest D of a variant with five pairs or more."""
     d_avg_ew: float | None
+    """`d_avg` with the expert weights."""
     d_min_ew: float | None
+    """`d_min` with the expert weights."""
     d_min_variant: str | None
+    """The variant of `d_min`."""
     d_min_variant_ew: str | None
+    """The variant of `d_min_ew`."""
     effect_avg: float | None
     """Mean over levels of the mean effect within each level: unlike D it does not grow with N."""
     effect_avg_ew: float | None
+    """The same with the expert weights."""
     at_100: dict[str, float | None]
-    """The four averages as they would be on 100 examples: the mean over subsets; None where there are
-    fewer."""
+    """The four averages as they would be on 100 examples, the mean over subsets; None with fewer."""
     variants: tuple[VariantResult, ...]
+    """The degraded texts, variant by variant."""
     controls: tuple[VariantResult, ...]
     """Changes that must not lower a score: a D of 1 or more is a false alarm."""
     attacks: tuple[VariantResult, ...]
@@ -64,6 +78,7 @@ class Result:
     left_out: tuple[str, ...]
     """Variants of the suite that were not rated."""
     ratings: dict[str, int]
+    """How many were `asked` for, and how many of them have which status."""
     repeats: dict[str, dict[str, float | None]]
     """Metric -> variance within and between texts, consistency and spread of its single scores; see
     `dhp.stats.sample_consistency`. A metric without a score is not there."""
@@ -80,8 +95,7 @@ class Result:
     missing_mass: float | None
     """Mean probability that fell on no score, where scores are weighed by probability."""
     usage: dict[str, int]
-    """Calls and tokens of this run, and those that another run had paid for (`cached_...`); empty where no
-    language model was asked."""
+    """Calls and tokens of this run, and those that another had paid for (`cached_...`); empty without any."""
     cost: float | None
     """What all these tokens cost at the prices given, whoever paid for them; None without prices."""
     warnings: tuple[str, ...]

@@ -25,7 +25,9 @@ class PairwiseProtocol(Spec):
     """How a judge is asked about two texts, and how its answer is read. Both orders are always asked."""
 
     protocol: ProtocolName
+    """Its name."""
     description: str
+    """One sentence for readers."""
     answer: PairAnswer = "bare"
     """`two-scores` for both texts in the first line, then the reason; or the better text: `bare`,
     `reason-first` (the verdict last) or `reason-last`."""
@@ -43,12 +45,14 @@ class PairwiseProtocol(Spec):
     temperature: float | None = Field(default=0.0, ge=0, allow_inf_nan=False)
     """None (`null`) leaves it to the model."""
     top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
+    """None leaves it to the model."""
     max_tokens: int = Field(default=16, ge=1)
     """Most tokens of one answer."""
     extraction: Extraction = "parse"
     """`parse` reads the answer's text, `prob` compares the probabilities of the letters, `prob-or-parse`
     falls back to the text where the model gives no probabilities."""
     language: Language = "en"
+    """Of the prompts."""
 
     @model_validator(mode="after")
     def _extraction_fits(self) -> "PairwiseProtocol":

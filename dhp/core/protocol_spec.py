@@ -46,7 +46,9 @@ class Protocol(Spec):
     """How a judge is asked and read."""
 
     protocol: ProtocolName
+    """Its name."""
     description: str
+    """One sentence for readers."""
     published: str | None = None
     """What of it stands in a paper, and in which; for readers."""
     ours: str | None = None
@@ -63,15 +65,18 @@ class Protocol(Spec):
     persona: str = "none"
     """`none`, one of the wording's personas, or a text file."""
     samples: int = Field(default=5, ge=1)
+    """Answers for each text and metric."""
     temperature: float | None = Field(default=0.0, ge=0, allow_inf_nan=False)
     """None (`null`) leaves it to the model; without effect on `prob`."""
     top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
+    """None (`null`) leaves it to the model."""
     max_tokens: int = Field(default=16, ge=1)
     """Most tokens of one answer."""
     extraction: Extraction = "parse"
     """`parse` reads the answer's text, `prob` weighs the scores by their token probabilities, `prob-or-parse`
     falls back to the text where the model gives no probabilities."""
     language: Language = "en"
+    """Of the prompts."""
     parts: dict[Part, str] = Field(default_factory=dict)
     """Parts of the prompt that replace those of the wording."""
 

@@ -51,13 +51,16 @@ class Variant:
     name: str
     """`<perturber>.<degree>`, or `<perturber>` where there is one degree."""
     perturber: str
+    """Its name."""
     level: str
     """One of `LEVELS`, or of `PROBES`; ready-made pairs may bring others."""
     method: str
     """`rule`, `llm`, `authored` (edits that people wrote for the bundled data) or `given` (a text that came
     with the data)."""
     degree: str | None
+    """`minor`, `major`, `k<dose>` or another; None where there is one only."""
     params: Mapping[str, object] = field(default_factory=dict)
+    """What the perturber is given."""
 
     @classmethod
     def of(
@@ -127,11 +130,15 @@ class PerturbedText:
 
     __reduce__ = as_call
     example: str
+    """Its id."""
     variant: str
+    """Its name."""
     text: str | None
+    """None where the perturber could not be applied."""
     reason: str | None = None
     """Why the variant is not applicable to this example; None where there is a text."""
     audit: Audit | None = None
+    """What was changed and how much; None where it is not counted."""
     rejected: tuple[str, ...] = ()
     """Why earlier answers of the language model that made it did not count, in the order of settings."""
     columns: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -148,7 +155,9 @@ class Candidate:
     variant: str
     """For the rating, not for the judge."""
     text: str
+    """The text to be judged."""
     source: str
+    """What the writer was given."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """The further fields that the task shows, such as `question`."""
     references: tuple[str, ...] = ()
@@ -170,12 +179,17 @@ class Rating:
 
     __reduce__ = as_call
     example: str
+    """Its id."""
     variant: str
+    """Of the text that was rated."""
     metric: str
+    """Its name."""
     sample: int
+    """Number of the answer, from 0."""
     score: float | None
     """On the metric's scale; None unless `status` is `scored`."""
     status: RatingStatus | Stopped = "scored"
+    """`scored`, or why there is no score."""
     raw: str | None = None
     """The judge's own words, where it has any."""
     rule: str | None = None

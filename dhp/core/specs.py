@@ -30,7 +30,9 @@ class Scale(Spec):
     """The closed interval of a metric's scores."""
 
     min: Number
+    """The lowest score."""
     max: Number
+    """The highest score."""
 
     @model_validator(mode="after")
     def _ordered(self) -> "Scale":
@@ -43,9 +45,11 @@ class Metric(Spec):
     """A quality criterion."""
 
     name: Name
+    """In tables, files and options."""
     label: str = Field(default_factory=lambda known: str(known.get("name", "")).replace("_", " "))
     """What it is called when shown to a judge; default: the name with spaces."""
     scale: Scale
+    """Of its scores."""
     definition: str
     """What the criterion means, for a judge and for a reader."""
     steps: list[str] = Field(min_length=1)
@@ -98,6 +102,7 @@ class Task(Spec):
     """What the writer of the texts had to do, and by which metrics the result is judged."""
 
     task: Name
+    """Its name."""
     language: Language = "en"
     """Of the texts that stand here."""
     source_language: str | None = Field(default=None, exclude_if=is_absent)
@@ -119,6 +124,7 @@ class Task(Spec):
     required_fields: list[Name] = Field(default_factory=list)
     """Fields without which an example of this task cannot be judged."""
     metrics: list[Metric] = Field(min_length=1)
+    """By which the texts are judged."""
     translations: dict[Language, TaskTexts] = Field(default_factory=dict)
     """The same texts in other languages."""
     _columns: dict[str, str] = PrivateAttr(default_factory=dict)

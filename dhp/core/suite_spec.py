@@ -13,9 +13,13 @@ class PerturberUse(Spec):
     """One perturber of a suite with its parameters: either `degrees`, or `params` of its only degree."""
 
     level: Literal[Level, Probe]
+    """Where it changes texts; for probes `control` or `attack`."""
     method: Literal["rule", "llm"]
+    """What makes the texts."""
     degrees: dict[Name, dict[str, Any]] | None = Field(default=None, min_length=1)
+    """Degree -> parameters."""
     params: dict[str, Any] | None = None
+    """Parameters of the only degree."""
     own_choice: list[Name] = Field(default_factory=list)
     """Degrees whose number is not said in the source of the suite: chosen for this project."""
 
@@ -44,11 +48,13 @@ class Suite(Spec):
     """The perturbers of one dataset with their parameters."""
 
     suite: Name
+    """Its name."""
     task: Name = ANY_TASK
     """The task of the texts it is for."""
     source: str
     """Where the parameters come from."""
     perturbers: dict[Name, PerturberUse] = Field(min_length=1)
+    """Perturber -> its parameters."""
 
     @model_validator(mode="after")
     def _no_original(self) -> "Suite":

@@ -30,17 +30,23 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 SCHEMA = "dhp.agreement/1"
 
+_SHOWN = 10  # judges in a `repr`
+
 
 @dataclass(frozen=True, slots=True)
 class MetricAgreement:
     """How a judge agrees with humans on one metric."""
 
     metric: str
+    """Its name."""
     items: int
     """Scored by both."""
     correlations: tuple[Correlation, ...]
+    """At each level by each coefficient."""
     pair_accuracy: PairAccuracy | None
+    """None where there are no pairs."""
     soft_pair_accuracy: float | None
+    """Of systems, by the p-values of humans and judge; None where undefined."""
     by_samples: tuple[float | None, ...]
     """Pooled Pearson correlation of the mean of the first 1, 2, ... samples."""
 
@@ -50,7 +56,9 @@ class JudgeAgreement:
     """How a judge agrees with humans."""
 
     judge: str
+    """Its name."""
     metrics: tuple[MetricAgreement, ...]
+    """One by one."""
     mean: Mapping[str, float | None]
     """`LEVEL.COEFFICIENT` -> mean over the metrics; None where one is undefined."""
 
@@ -60,9 +68,13 @@ class JudgePair:
     """Two judges on the items that both scored."""
 
     first: str
+    """Name of the first judge."""
     second: str
+    """Name of the second judge."""
     metric: str
+    """Its name."""
     items: int
+    """Scored by both and by humans."""
     williams: Williams | None
     """Of the pooled Pearson correlations; its items are taken for independent."""
     swap: Swap | None
@@ -74,9 +86,16 @@ class Agreement:
     """The result of `correlate`."""
 
     judges: tuple[JudgeAgreement, ...]
+    """One by one."""
     pairs: tuple[JudgePair, ...]
+    """Every two judges on every metric."""
     raters: Mapping[str, RaterAgreement | None]
     """Metric -> agreement of the human raters; None for a single one."""
+
+    def __repr__(self) -> str:
+        judges = [f"{each.judge} on {len(each.metrics)} metrics" for each in self.judges[:_SHOWN]]
+        more = [f"and {len(self.judges) - _SHOWN} more"] if len(self.judges) > _SHOWN else []
+        return f"Agreement({', '.join([*judges, *more])}; {len(self.pairs)} pairs of judges)"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON takes it."""

@@ -21,7 +21,9 @@ class Williams:
     p_greater: float
     """One-sided, against the first judge being no better."""
     p_two_sided: float
+    """Against either being better."""
     n: int
+    """Items."""
 
 
 def williams(r_first: float, r_second: float, r_between: float, n: int) -> Williams | None:
@@ -63,7 +65,9 @@ class Swap:
     p_greater: float
     """One-sided (c + 1) / (R + 1)."""
     p_two_sided: float
+    """Against either being better."""
     n: int
+    """Items."""
 
 
 def swap_test(
@@ -155,6 +159,7 @@ class PairAccuracy:
     epsilon: float
     """Differences of the judge up to this count as ties; chosen to maximise the accuracy on the same data."""
     pairs: int
+    """Number of pairs."""
 
 
 def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:

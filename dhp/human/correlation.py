@@ -24,7 +24,9 @@ class Correlation:
     """One coefficient at one level."""
 
     level: Level
+    """Over what it is taken."""
     coefficient: Coefficient
+    """Which one."""
     value: float | None
     """In [-1, 1]; None where it is undefined: fewer than three points, or constant scores."""
     ci: tuple[float, float] | None

@@ -20,6 +20,7 @@ class RaterAgreement:
     """Agreement of the raters of one metric."""
 
     raters: int
+    """Number of raters."""
     alpha: float | None
     """Krippendorff's alpha, interval level; None where all ratings are equal."""
     ceiling: float | None

@@ -21,7 +21,9 @@ class CostEstimate:
     """What the requests take if they are sent in one way."""
 
     calls: int
+    """Requests sent."""
     prompt_tokens: float
+    """Tokens of the prompts."""
     completion_tokens: float
     """At most."""
     cost: float | None
@@ -35,9 +37,11 @@ class Estimate:
     """What one judge, or one perturb model, would take on one dataset."""
 
     model: str
+    """Its name."""
     protocol: str
     """The judge's; `perturbations` where texts are made."""
     dataset: str
+    """Name of the data."""
     what: str
     """What answers become: `ratings` or `texts`."""
     samples: int

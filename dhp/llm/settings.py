@@ -28,8 +28,11 @@ class ModelSettings:
     send_seed: bool = True
     """Whether sampled answers are asked for with the seed of the run; some servers fail of one."""
     rate_limits: RateLimits = field(default_factory=RateLimits)
+    """How hard a server may be worked."""
     prices: Prices = field(default_factory=Prices)
+    """Of tokens, for estimates and costs."""
     limits: Limits = field(default_factory=Limits)
+    """What the run may use before it stops."""
     cache: str | Path | None = None
     """Folder of the stored replies; default: the user's cache folder."""
     store: bool = True

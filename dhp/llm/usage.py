@@ -15,7 +15,9 @@ class Prices:
     """Money per million tokens, in any currency; None where they are not given."""
 
     prompt: float | None = None
+    """Of tokens that are sent."""
     completion: float | None = None
+    """Of tokens that are answered."""
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float | None:
         """Money for so many tokens; None without prices."""
@@ -73,9 +75,11 @@ class Limits:
     """What a run may use; None for no limit."""
 
     calls: int | None = None
+    """Requests sent."""
     tokens: int | None = None
     """Of prompts and completions together."""
     cost: float | None = None
+    """In the currency of the prices."""
 
     def __post_init__(self) -> None:
         if any(limit is not None and limit < 0 for limit in (self.calls, self.tokens, self.cost)):

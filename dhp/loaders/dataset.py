@@ -27,13 +27,17 @@ class Dataset:
     name: str
     """Goes into results, and into the key of every random stream."""
     examples: tuple[Example, ...]
+    """Those chosen."""
     task: Task
+    """What the writers had to do, and the metrics."""
     suite: Suite | None
     """None where degraded texts came ready-made."""
     pool: tuple[Example, ...]
     """All eligible examples, chosen or not; `random_ending` and `random_answer` draw from them."""
     pair_variants: tuple[Variant, ...] = ()
+    """Of the degraded texts that came with the data."""
     pairs: tuple[PerturbedText, ...] = ()
+    """These texts."""
     language: str | None = None
     """Code of the language of the outputs, where no field `language` of an example says otherwise; None: not
     known."""
@@ -61,6 +65,9 @@ class Dataset:
                         f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{field}', "
                         f"the column or --field {field}=COLUMN"
                     )
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name}, {len(self.examples)} examples, task {self.task.task})"
 
     @property
     def suite_name(self) -> str:

@@ -23,13 +23,17 @@ class RatedText:
     """What one system wrote for one source."""
 
     source_id: str
+    """The same for all texts of one source."""
     system: str
+    """Name of the writer."""
     source: str
     """What the systems were given."""
     output: str
+    """What this one wrote."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Further texts of the source, such as `fact`."""
     references: tuple[str, ...] = ()
+    """Texts that others wrote for this source."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """Metric -> human score, the mean over raters."""
 

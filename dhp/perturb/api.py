@@ -18,8 +18,11 @@ class Edited:
     """A degraded text with the number of edits, for a perturber that counts them."""
 
     text: str
+    """The degraded text."""
     asked: int
+    """Edits that were to be made."""
     made: int
+    """Edits that were made."""
 
 
 PerturberFunction = Callable[..., str | Edited]
@@ -85,6 +88,7 @@ class Perturber:
     """A named way of making a text worse; one that a language model carries out has a parameter `count`."""
 
     name: str
+    """In suites and results."""
     level: str
     """`character`, `word` or `sentence`; for a probe `control` or `attack`."""
     degrees: Mapping[str | None, Mapping[str, object]]
@@ -92,6 +96,7 @@ class Perturber:
     function: PerturberFunction | None
     """None for a perturber that a language model carries out."""
     languages: Languages = "any"
+    """That it can do."""
 
     def __reduce__(self) -> Any:
         """Sent to another process by its name, where it has one: its function is hidden behind it."""

@@ -18,7 +18,9 @@ class PerturbedDataset:
     """A dataset with its variants and their texts."""
 
     dataset: Dataset
+    """The originals with their task."""
     variants: tuple[Variant, ...]
+    """In the order of the suite, probes last."""
     left_out: tuple[str, ...]
     """Names of the suite's variants that this run does not make."""
     texts: tuple[PerturbedText, ...]
@@ -33,6 +35,9 @@ class PerturbedDataset:
     """Calls and tokens that the texts took of a language model."""
     auto_steps: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Variant -> adjustment steps that the language model wrote."""
+
+    def __repr__(self) -> str:
+        return f"PerturbedDataset({self.dataset!r}, suite {self.suite}, {len(self.variants)} variants)"
 
     @property
     def identity(self) -> dict[str, object]:

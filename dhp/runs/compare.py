@@ -22,13 +22,17 @@ from dhp.runs.sizes import differ_in_size_alone
 from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, compare
 from dhp.stats.swap import RESAMPLES
 
+_SHOWN = 10  # judges in a `repr`
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetComparison:
     """The judges of one dataset."""
 
     dataset: str
+    """Name of the data."""
     n: int
+    """Examples that all judges rated."""
     judges: tuple[str, ...]
     """Model, with the protocol where it was allowed to differ."""
     damage: tuple[tuple[VariantResult, ...], ...]
@@ -38,6 +42,15 @@ class DatasetComparison:
     shared_styles: dict[str, npt.NDArray[np.float64]]
     """`originals`, `degraded` -> Spearman's correlation of the judges' scores over texts, shape (K, K), the
     mean over metrics; NaN where undefined."""
+
+    def __repr__(self) -> str:
+        by = next(iter(self.scores), "")
+        points = self.scores[by].point.tolist() if self.scores else []
+        judges = [f"{name} {point:.2f}" for name, point in zip(self.judges, points, strict=False)]
+        more = [f"and {len(judges) - _SHOWN} more"] if len(judges) > _SHOWN else []
+        return (
+            f"DatasetComparison({self.dataset}, n = {self.n}, {by}: {', '.join([*judges[:_SHOWN], *more])})"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As plain values; what is undefined is None."""

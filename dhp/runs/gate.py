@@ -76,6 +76,7 @@ class Verdict:
     """Whether a run passed."""
 
     met: bool
+    """Whether every condition held."""
     line: str
     """What held, or all that did not: dataset, model, figure."""
     doubts: tuple[str, ...]

@@ -31,6 +31,7 @@ _MOCK = "mock/"
 _MOCK_EXAMPLES = 10_000
 _FIRST_RUNS = 100  # simulated at the limit, to see whether smaller numbers are worth a look
 _DEGREES = ("minor", "major")
+_SHOWN = 12  # variants in a `repr`
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class VariantPower:
     """One variant; without figures where a metric has no pair at all. Intervals: 95 %, of the simulation."""
 
     variant: str
+    """Its name."""
     d: float | None
     """D in the pilot; None where it is undefined or there is no pilot."""
     effect: float | None
@@ -46,9 +48,11 @@ class VariantPower:
     miss: float | None = None
     """The chance that D stays below 1 with the n examples asked about."""
     miss_ci: tuple[float, float] | None = None
+    """Limits of `miss`."""
     n_80: Needed | None = None
     """Examples for D >= 1 with a probability of 80 %."""
     n_90: Needed | None = None
+    """The same with a probability of 90 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,14 @@ class PowerAnalysis:
     runs: int
     """Simulated at each number of examples."""
     combination: str
+    """Of the metrics' p-values."""
     variants: tuple[VariantPower, ...]
+    """One by one."""
+
+    def __repr__(self) -> str:
+        shown = [f"{row.variant} {row.n_80.n if row.n_80 else None}" for row in self.variants[:_SHOWN]]
+        more = [f"and {len(self.variants) - _SHOWN} more"] if len(self.variants) > _SHOWN else []
+        return f"PowerAnalysis({self.source}; examples for 80 %: {', '.join([*shown, *more])})"
 
     def to_json(self) -> dict[str, Any]:
         """As plain values; what is undefined, or beyond the limit, is None."""

@@ -35,11 +35,13 @@ class Pair:
     first: int
     """Index of the judge."""
     second: int
+    """Index of the other."""
     difference: float
     """The figure of the first less that of the second."""
     low: float
     """95 % confidence limits; NaN for D_avg, which has none."""
     high: float
+    """The upper limit."""
     p: float
     """Two-sided, by label swaps; at least 1 / (resamples + 1)."""
     p_holm: float
@@ -55,6 +57,7 @@ class Comparison:
     low: Floats
     """Confidence limits; NaN for D_avg."""
     high: Floats
+    """Upper confidence limits."""
     rank: Floats
     """1 is the highest figure; equal ones share the mean rank. Shape (K,)."""
     rank_low: Floats

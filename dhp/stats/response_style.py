@@ -17,6 +17,7 @@ class Spread:
     """How scores are distributed."""
 
     mean: float
+    """Of the scores."""
     sd: float | None
     """Standard deviation; None for a single score."""
     low: float

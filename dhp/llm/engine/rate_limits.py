@@ -21,7 +21,9 @@ class RateLimits:
     concurrency: int = 64
     """Most calls in flight."""
     calls_per_minute: float | None = None
+    """Most calls begun in a minute; None for no limit."""
     tokens_per_minute: float | None = None
+    """Most tokens in a minute; None for no limit."""
     retries: int = 8
     """Tries after the first, for errors that may pass."""
     longest_wait: float = 600.0
