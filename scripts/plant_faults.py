@@ -19,14 +19,13 @@ import os
 import queue
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
-from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -45,8 +44,11 @@ TESTS = {
 }
 PYTEST = ["-x", "-q", "-o", "addopts=", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist"]
 PYTEST += ["--hypothesis-profile=ci"]
-CPU_SECONDS = 25.0  # as recorded, of the tests of one fault: the quickest run, those beyond are left out
+CPU_SECONDS = 40.0  # as recorded, of the tests of one fault: the quickest run, those beyond are left out
 SECONDS = 300.0  # after which a fault hangs
+CONTEXT = get_context("forkserver")
+CONTEXT.set_forkserver_preload(["__main__", "hypothesis.strategies", "pandas", "scipy.stats"])
+"""A process for each fault, forked from one that has imported what is slow to import and bears no fault."""
 ARITHMETIC = "Add_Sub Sub_Add Mul_Div Div_Mul FloorDiv_Mul Mod_Mul Pow_Mul BitAnd_BitOr BitOr_BitAnd"
 COMPARISONS = "Eq_NotEq NotEq_Eq Lt_LtE LtE_Lt Gt_GtE GtE_Gt Lt_GtE Gt_LtE LtE_Gt GtE_Lt Is_IsNot IsNot_Is"
 OTHERS = "AddNot ReplaceTrueWithFalse ReplaceFalseWithTrue ReplaceAndWithOr ReplaceOrWithAnd NumberReplacer"
@@ -119,10 +121,11 @@ def drawn(count: int, seed: int) -> list[Fault]:
 
 @dataclass(eq=False)  # plugins must have a hash
 class Recorder:
-    """A plugin of pytest: the CPU seconds of each test, and by file and line the tests that execute it."""
+    """A plugin of pytest that switches contexts and takes the CPU seconds of tests and their fixtures."""
 
     coverage: Coverage
     seconds: dict[str, float] = field(default_factory=dict)
+    fixtures: dict[str, float] = field(default_factory=dict)
     start: float = 0.0
 
     @pytest.hookimpl(tryfirst=True)
@@ -139,6 +142,9 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
         """From here on the lines are those of the test."""
+        file, now = item.nodeid.split("::")[0], time.process_time()
+        self.fixtures[file] = max(self.fixtures.get(file, 0.0), now - self.start)
+        self.start = now
         self.coverage.switch_context(item.nodeid)
 
     @pytest.hookimpl(tryfirst=True)
@@ -150,16 +156,25 @@ class Recorder:
 
 @dataclass(frozen=True)
 class Record:
-    """The tests with their CPU seconds; by file and line the tests (or files of tests) that execute it."""
+    """What is known of the tests."""
 
     seconds: dict[str, float]
+    """CPU time of each test."""
+    fixtures: dict[str, float]
+    """By file of tests: of the dearest fixtures, which tests of the file may share."""
     lines: dict[str, dict[int, list[str]]]
+    """By file and line the tests, or files of tests, that execute it."""
+
+    def cost(self, test: str) -> float:
+        """Of a test that runs alone."""
+        return self.seconds[test] + self.fixtures.get(test.split("::")[0], 0.0)
 
 
 def recorded(copy: Path) -> Record:
     """Run all tests of TESTS in this process, in the copy, and record what executes what."""
     os.chdir(copy)
     sys.path.insert(0, str(copy))
+    sys.dont_write_bytecode = False
     coverage = Coverage(data_file=None, include=[str(copy / "dhp" / "*")], config_file=False)
     coverage.set_option("run:core", "ctrace")  # other cores know no contexts
     recorder = Recorder(coverage)
@@ -167,10 +182,11 @@ def recorded(copy: Path) -> Record:
     code = pytest.main([*PYTEST, *sorted({test for tests in TESTS.values() for test in tests})], [recorder])
     coverage.stop()
     if code:
-        raise SystemExit("a test fails without a fault")
+        raise RuntimeError("a test fails without a fault")
     data = coverage.get_data()
     files = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
-    return Record(recorder.seconds, {str(Path(file).relative_to(copy)): by for file, by in files.items()})
+    by_line = {str(Path(file).relative_to(copy)): lines for file, lines in files.items()}
+    return Record(recorder.seconds, recorder.fixtures, by_line)
 
 
 def statement(source: str, line: int) -> tuple[set[int], bool]:
@@ -193,7 +209,7 @@ def tests_for(fault: Fault, source: str, record: Record) -> list[str]:
     def are_at(test: str, names: set[str]) -> bool:
         return test in names or test.split("::")[0] in names
 
-    quickest = sorted(record.seconds, key=record.seconds.__getitem__)
+    quickest = sorted(record.seconds, key=record.cost)
     here = {name for line in lines for name in by_line.get(line, []) if name}
     if inside and here:
         return [test for test in quickest if are_at(test, here)]
@@ -205,21 +221,45 @@ def tests_for(fault: Fault, source: str, record: Record) -> list[str]:
     )
 
 
+def within(tests: Sequence[str], record: Record) -> list[str]:
+    """The first tests, which together take at most CPU_SECONDS; fixtures count once for each file."""
+    files, total, chosen = set[str](), 0.0, []
+    for test in tests:
+        total += record.cost(test) if (file := test.split("::")[0]) not in files else record.seconds[test]
+        if total > CPU_SECONDS:
+            break
+        files.add(file)
+        chosen.append(test)
+    return chosen
+
+
+def run_tests(copy: Path, tests: Sequence[str]) -> None:
+    """Run tests in this process, in the copy, and end with the exit code of pytest."""
+    os.chdir(copy)
+    sys.path.insert(0, str(copy))
+    os.environ["PYTHONPATH"] = str(copy)
+    listed = copy / "tests.txt"
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        listed.write_text("\n".join(tests), encoding="utf-8")
+        code = pytest.main([*PYTEST, f"@{listed}"])
+    os._exit(code)
+
+
 def noticed(copy: Path, tests: Sequence[str]) -> bool:
     """Whether a test fails, or does not end in time."""
-    listed = copy / "tests.txt"
-    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    code = 0
     files = list(dict.fromkeys(test.split("::")[0] for test in tests))
     for names in (tests, files):
-        listed.write_text("\n".join(names), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", *PYTEST, f"@{listed}"]
-        try:
-            done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
+        process = CONTEXT.Process(target=run_tests, args=(copy, names))
+        process.start()
+        process.join(SECONDS)
+        if process.is_alive():
+            process.kill()
             return True
-        if done.returncode != pytest.ExitCode.USAGE_ERROR:  # a fault may change the names of cases
+        code = process.exitcode or 0
+        if code != pytest.ExitCode.USAGE_ERROR:  # a fault may change the names of cases
             break
-    return done.returncode != 0
+    return code != 0
 
 
 def tried(fault: Fault, copies: "queue.Queue[Path]", record: Record) -> tuple[bool, str]:
@@ -229,8 +269,7 @@ def tried(fault: Fault, copies: "queue.Queue[Path]", record: Record) -> tuple[bo
     source, as_before = file.read_text(encoding="utf-8"), file.stat()
     changed = fault.planted(source)
     every = tests_for(fault, source, record)
-    until = accumulate(record.seconds[test] for test in every)
-    tests = [test for test, sum_ in zip(every, until, strict=True) if sum_ <= CPU_SECONDS]
+    tests = within(every, record)
     file.write_text(changed, encoding="utf-8")
     found = noticed(copy, tests)
     file.write_text(source, encoding="utf-8")
@@ -260,7 +299,7 @@ def main() -> None:
         first = Path(folder) / "0"
         left = shutil.ignore_patterns(".git", ".venv", ".mypy_cache", ".hypothesis", "__pycache__")
         shutil.copytree(ROOT, first, ignore=left)
-        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        with ProcessPoolExecutor(1, CONTEXT) as process:
             record = process.submit(recorded, first).result()
         copies.put(first)
         for number in range(1, options.processes):  # with the bytecode of the tests and the package

@@ -312,11 +312,15 @@ def test_bad_settings_are_refused_in_one_line(options: dict[str, Any], message: 
 
 
 def test_old_keywords_still_work_with_a_warning() -> None:
-    with pytest.warns(DeprecationWarning, match=r"write analysis=dhp.AnalysisConfig\(combination='hmp'\)"):
+    with pytest.warns(
+        DeprecationWarning, match=r"write analysis=dhp.AnalysisConfig\(combination='hmp'\)"
+    ) as told:
         old = dhp.analyze(BASE, combination="hmp")  # type: ignore[arg-type]
+    assert told[0].filename == __file__, "it names the caller's line"
     assert old[0].variants == dhp.analyze(BASE, analysis=dhp.AnalysisConfig(combination="hmp"))[0].variants
-    with pytest.warns(DeprecationWarning, match="resamples: has no effect"):
+    with pytest.warns(DeprecationWarning, match="resamples: has no effect") as told:
         dhp.run("mock/noisy", "mini/wmt22_deen", n=3, resamples=None)  # type: ignore[arg-type]
+    assert told[0].filename == __file__
     with pytest.raises(TypeError, match="stop_when_resolved"):
         dhp.analyze(BASE, stop_when_resolved=True)  # type: ignore[arg-type]
 

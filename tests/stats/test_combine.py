@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import landau
 
 from dhp.stats.combine import COMBINATIONS, combine
 from dhp.stats.discernment import discernment, level_average, minimum
@@ -44,6 +45,19 @@ def test_weights_of_experts(p: list[float], data: st.DataObject) -> None:
 def test_asymptotic_meets_wilsons_thresholds(tests: int, alpha: float, threshold: float) -> None:
     combined = combine(np.full(tests, math.log(threshold)), None, "hmp-asymptotic")
     assert math.exp(combined) == pytest.approx(alpha, rel=0.02)
+
+
+# Wilson (2019), eq. 4: a Landau distribution with location log L + 0.874 and scale pi / 2.
+@pytest.mark.parametrize("weights", [[0.5, 0.5], [0.5, 0.5, 0.0], [1 / 3] * 3])
+@pytest.mark.parametrize("p", [0.05, 0.001])
+def test_asymptotic_is_wilsons_landau_distribution_of_the_metrics_with_weight(
+    weights: list[float], p: float
+) -> None:
+    tests = np.count_nonzero(weights)
+    truth = landau.sf(1 / p, math.log(tests) + 0.874, math.pi / 2)
+    found = combine(np.full(len(weights), math.log(p)), weights, "hmp-asymptotic")
+    assert math.exp(found) == pytest.approx(truth, rel=1e-3)
+    assert truth > 1.005 * p, "the harmonic mean itself is another"
 
 
 @pytest.mark.slow

@@ -64,6 +64,21 @@ def test_paper_p_values_equal_scipy(n: int) -> None:
             assert p == pytest.approx(scipy_stats.wilcoxon(drawn, alternative="greater").pvalue, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.arange(-9.0, 21),  # a zero among 30: by scipy's normal approximation
+        np.append(np.arange(2.0, 31), -1),  # none, and all differ: exact
+        np.repeat([1.0, -2, 3], 10),  # all tied: approximated
+        np.array([0.0, 1, -1, 2, 2, 3]),  # so few that all signs are tried
+    ],
+)
+def test_paper_p_values_equal_scipy_with_and_without_ties(x: np.ndarray) -> None:
+    once = Grid.of(x).tests(np.ones((x.size, 1), dtype=np.int32))
+    truth = scipy_stats.wilcoxon(x, alternative="greater").pvalue
+    assert np.exp(once.log_p("scipy")) == pytest.approx(truth, rel=1e-12)
+
+
 def test_the_point_is_that_of_the_plain_functions() -> None:
     x = scores(25, missing=0.1)
     found = Design.of(x, LEVELS).point

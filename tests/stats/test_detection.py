@@ -152,6 +152,8 @@ def test_a_clear_minimum_costs_nearly_nothing() -> None:
 
 def test_one_figure_needs_no_correction() -> None:
     values = np.array([[0.7], [0.2]])
+    lowest = smallest(values, normal_limits(values, 0.1))
+    assert lowest.high == pytest.approx(values[:, 0] + 0.196, abs=1e-4)
     found = largest(values, normal_limits(values, 0.1))
     assert found.low == pytest.approx(values[:, 0] - 0.196, abs=1e-4)
     assert found.high == pytest.approx(values[:, 0] + 0.196, abs=1e-4)

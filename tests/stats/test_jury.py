@@ -58,6 +58,22 @@ def test_the_judge_that_lifts_the_lowest_detection_comes_first() -> None:
     assert order_of_gain(ranks, [1, 2])[0] == 1
 
 
+def test_a_judge_that_prefers_the_damage_detects_none_of_it() -> None:
+    scores = np.array([[[4.0, 4, 4]], [[5.0, 5, 5]]])
+    assert jury_figures(text_ranks(scores)[None], [0], [1], []).detection.tolist() == [0.0]
+
+
+def test_held_out_examples_do_not_choose() -> None:
+    rng = np.random.default_rng(3)
+    ranks = np.stack([text_ranks(rng.normal([[[0.0]], [[-0.5]]], 1.0, (2, 1, 12))) for _ in "abcd"])
+    gains = held_out_gains(ranks, [1], np.random.default_rng(1), splits=20)
+    drawn = np.random.default_rng(1)
+    for found in gains:
+        mixed = drawn.permutation(12)
+        first = order_of_gain(ranks, [1], mixed[:6])[0]
+        assert found[0] == jury_figures(ranks, [first], [1], [], mixed[6:]).lowest
+
+
 def test_gains_add_up_to_what_all_judges_see_on_the_held_out_half() -> None:
     rng = np.random.default_rng(7)
     ranks = np.stack([text_ranks(rng.normal([[[0.0]], [[-0.5]], [[-1.0]]], 1.0, (3, 1, 40))) for _ in "abc"])

@@ -127,6 +127,11 @@ def test_the_model_has_the_effect_asked_for() -> None:
     assert (shifted(1.0) > 0).all()
 
 
+def test_by_default_500_runs_are_simulated() -> None:
+    population = rng(0).normal(0.5, 1, (50, 1))
+    assert simulated_power(population, 10, rng(1)) == simulated_power(population, 10, rng(1), runs=500)
+
+
 def test_runs_without_a_pair_notice_nothing() -> None:
     assert simulated_power(np.full((5, 2), np.nan), 30, rng(0), runs=10) == 0
 
@@ -161,6 +166,10 @@ def test_a_power_that_jumps_is_found_within_a_step(first: int, limit: int) -> No
     assert (needed.n is None) == (first > limit)
     if needed.n is not None:
         assert needed.n == pytest.approx(first, rel=1 / 3)
+
+
+def test_a_size_whose_power_is_too_low_is_never_enough() -> None:
+    assert PowerCurve((10, 13), (0.8 - 1e-12, 0.95), 1000).needed(0.8).n == 11
 
 
 def test_values_out_of_range() -> None:

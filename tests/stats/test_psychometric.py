@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from dhp.stats.psychometric import crossing, curve, fit, monotone, psychometric
+from dhp.stats.clusters import cluster_draws
+from dhp.stats.psychometric import crossing, curve, fit, monotone, psychometric, threshold_grid
 
 DOSES = np.array([1.0, 2, 4, 8, 16, 32])
 Floats = npt.NDArray[np.float64]
@@ -103,6 +104,23 @@ def test_thresholds_outside_the_doses_are_not_guessed() -> None:
     assert sharp.fitted.value == sharp.isotonic.value == sharp.fitted.low == 0
     dull = psychometric(DOSES, judged(200, 300.0), rng(), resamples=50)
     assert dull.fitted.value == dull.isotonic.value == dull.fitted.high == math.inf
+
+
+def test_limits_are_percentiles_expanded_for_few_examples() -> None:
+    """Hesterberg (2015): the normal tail beyond t * sqrt(n / (n - 1))."""
+    x = judged(25, 6.0)
+    found = psychometric(DOSES, x, rng(3), resamples=400, level=0.8).fitted
+    times, fell = cluster_draws(np.arange(25), 400, rng(3)).T.astype(float), (x[:, :, 0] > 0).astype(float)
+    by_resample = fit(DOSES, times @ fell, times @ np.ones(fell.shape), 0.5)[0]
+    tail = stats.norm.sf(stats.t.ppf(0.9, 24) * math.sqrt(25 / 24))
+    ends = np.quantile(by_resample, [tail, 1 - tail], method="inverted_cdf")
+    assert (found.low, found.high) == pytest.approx(tuple(ends))
+    assert DOSES[0] < found.low < found.value < found.high < DOSES[-1]
+
+
+def test_a_fit_stays_on_the_grid_where_every_score_falls_at_every_dose() -> None:
+    pairs = np.full((1, DOSES.size), 50.0)
+    assert fit(DOSES, pairs, pairs, 0.5)[0] == pytest.approx(threshold_grid(DOSES)[0])
 
 
 def test_where_nothing_moves_it_is_undefined() -> None:

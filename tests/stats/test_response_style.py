@@ -63,6 +63,11 @@ def test_names_by_their_figures(originals: list[int], degraded: list[int], words
     assert style_names(*grown, 0, 100) == words
 
 
+def test_the_bounds_of_the_names_belong_to_them() -> None:
+    assert style_names(spread([4] * 4), spread([3] * 4), 1, 4) == ("lenient", "compressed")
+    assert style_names(spread([3] * 4), spread([1, 2, 2, 2]), 1, 5) == ("harsh", "compressed")
+
+
 def test_correlations_are_spearmans_over_shared_rows() -> None:
     rng = np.random.default_rng(4)
     x = rng.integers(1, 6, (60, 3)).astype(float)

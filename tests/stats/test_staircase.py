@@ -1,6 +1,7 @@
 """Staircases: the posterior by brute force, sensible doses, and convergence with few answers."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,15 @@ def asked(t75: float, answers: int, seed: int = 1, batch: int = 1) -> Staircase:
             fell = rng.random() < curve(dose, t75, 1.0, 0.02, 0.5)
             state = state.updated(dose, float(fell))
     return state
+
+
+def test_before_the_first_answer_lapses_are_rare_and_powers_near_one() -> None:
+    state = staircase(DOSES)
+    prior = np.exp(state.log_posterior[0] - state.log_posterior.max()).reshape(5, 4)
+    lapses, powers = np.array([0, 0.05, 0.1, 0.2]), np.exp(np.linspace(math.log(0.5), math.log(3), 5))
+    assert prior[2] / prior[2, 0] == pytest.approx((1 - lapses) ** 9)
+    of_power = stats.norm.pdf(np.log(powers), 0, 0.5)
+    assert prior[:, 0] / prior[2, 0] == pytest.approx(of_power / of_power[2])
 
 
 def test_the_posterior_is_prior_times_likelihood() -> None:
@@ -87,6 +97,14 @@ def test_beyond_the_doses_it_says_so() -> None:
     for i in range(60):
         state = state.updated(32.0, float(i % 2))
     assert state.t75().value == state.t75().high == math.inf
+
+
+def test_a_threshold_at_the_smallest_dose_is_that_dose() -> None:
+    state = staircase(DOSES)
+    near = np.isclose(state.thresholds, 1.0)
+    certain = state.log_posterior + np.where(near, 0.0, -1e9)[:, None]
+    told = replace(state, thresholds=np.where(near, 1.0, state.thresholds), log_posterior=certain, moved=True)
+    assert told.t75().value == 1.0
 
 
 def test_undefined_until_something_moves() -> None:

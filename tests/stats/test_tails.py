@@ -33,6 +33,21 @@ def test_exact_where_differences_are_few(d: list[int]) -> None:
     assert relative_error(np.array(d, dtype=np.float64)) == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "positive"),
+    [
+        ([7, 7, 1, 27, 9, 2, 5, 1], [7, 4, 1, 26, 9, 2, 5, 0]),
+        ([19, 12, 29, 13, 17], [19, 12, 27, 10, 14]),
+        ([5, 39, 8, 4, 1, 23], [5, 39, 5, 4, 0, 21]),
+    ],
+)
+def test_exact_near_the_largest_value_where_it_moves_in_leaps(sizes: list[int], positive: list[int]) -> None:
+    """A smooth tail is 3 to 7 % off there."""
+    falls = np.repeat(np.arange(1.0, len(sizes) + 1), positive)
+    rises = np.repeat(np.arange(1.0, len(sizes) + 1), np.subtract(sizes, positive))
+    assert relative_error(np.concatenate([falls, -rises])) == pytest.approx(0, abs=1e-9)
+
+
 @given(st.lists(st.integers(-6, 9).filter(bool), min_size=1, max_size=40))
 @settings(max_examples=150, deadline=None)
 def test_exact_tails_are_exact(d: list[int]) -> None:

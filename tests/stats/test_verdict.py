@@ -20,6 +20,7 @@ SURE, UNSURE = math.log(0.01), math.log(0.2)
         (UNSURE, 0.5, 0.59, 50, {}, "missed"),
         (UNSURE, 0.5, 0.59, 50, {"floor": 0.55}, "undecided"),
         (SURE, 0.8, 0.9, 4, {}, "undecided"),
+        (SURE, 0.8, 0.9, 5, {}, "noticed"),
         (UNSURE, 0.2, 0.4, 4, {}, "undecided"),
         (SURE, 0.8, 0.9, 50, {"controls": 0.8}, "undecided"),
         (SURE, 0.8, 0.9, 50, {"controls": 0.7}, "noticed"),

@@ -79,7 +79,7 @@ def exact_log_tails(ranks: Ints, sizes: Ints, w: Ints) -> Floats:
     logs[~few] = _convolved(ranks[~few], sizes[~few], missing[~few])
     below = 2 * w <= (ranks * sizes).sum(axis=1)
     with np.errstate(divide="ignore"):
-        logs[below] = np.log1p(-np.exp(np.minimum(logs[below], -_LOG_2 / 2)))
+        logs[below] = np.log1p(-np.exp(logs[below]))
     return np.minimum(np.where(w == 0, 0.0, logs), 0.0)
 
 

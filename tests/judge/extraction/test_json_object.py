@@ -19,6 +19,8 @@ METRICS = {"tone": "tone", "answer_quality": "answer quality"}
         ('So: {"tone": {"reason": "a", "score": 3}} done', {"tone": "3"}),
         ('{"scores": {"tone": 1}}', {"tone": "1"}),
         ('{"tone": 1} no: {"tone": 2}', {"tone": "2"}),
+        ('{as asked} {"tone": 2}', {"tone": "2"}),
+        ('{{"tone": 2}}', {"tone": "2"}),
         ('{"tone": true}', {"tone": "yes"}),
         ('{"tone": null, "answer-quality": 5}', {"answer_quality": "5"}),
         ("tone: 4", None),

@@ -1,0 +1,36 @@
+"""Results are records: what is read from them cannot be changed, and they hold nothing but their fields."""
+
+import importlib
+import inspect
+import pkgutil
+from dataclasses import is_dataclass
+from functools import cached_property
+
+import dhp.analysis
+import dhp.stats
+
+
+def records() -> list[type]:
+    """The dataclasses that `dhp.stats` and `dhp.analysis` define."""
+    names = [
+        found.name
+        for package in (dhp.stats, dhp.analysis)
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
+    return [
+        each
+        for name in names
+        for _, each in inspect.getmembers(importlib.import_module(name), inspect.isclass)
+        if is_dataclass(each) and each.__module__ == name
+    ]
+
+
+def test_records_are_frozen() -> None:
+    assert len(records()) > 20
+    assert [each for each in records() if not each.__dataclass_params__.frozen] == []  # type: ignore[attr-defined]
+
+
+def test_records_have_slots_unless_they_keep_what_they_computed() -> None:
+    open_ = [each for each in records() if hasattr(object.__new__(each), "__dict__")]
+    keeping = [any(isinstance(value, cached_property) for value in vars(each).values()) for each in open_]
+    assert all(keeping), open_
