@@ -13,10 +13,7 @@ PairAnswer = Literal["two-scores", "bare", "reason-first", "reason-last"]
 PAIR_ANSWERS: tuple[PairAnswer, ...] = get_args(PairAnswer)
 
 _SLOTS = "instruction source_label output_label metric definition low high".split()
-_OWN_SLOTS = {
-    "sample": ["first", "second", "source", "fields"],
-    "final": ["verdict_1", "verdict_2"],
-}
+_OWN_SLOTS = {"sample": ["first", "second", "source", "fields"], "final": ["verdict_1", "verdict_2"]}
 """Slots that a text has beside `_SLOTS`."""
 _NEEDED = {"sample": ["first", "second"], "final": ["verdict_1", "verdict_2"]}
 

@@ -71,12 +71,7 @@ class Swap:
 
 
 def swap_test(
-    human: Floats,
-    first: Floats,
-    second: Floats,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
+    human: Floats, first: Floats, second: Floats, *, resamples: int = 1000, seed: int = 0
 ) -> Swap | None:
     """PERM-BOTH (Deutsch, Dror and Roth 2021): standardised scores swapped by fair coins, correlated again.
 

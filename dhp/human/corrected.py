@@ -52,11 +52,7 @@ def prediction_powered_mean(
 
 
 def misclassification_corrected_share(
-    passed: int,
-    total: int,
-    *,
-    sensitivity: tuple[float, float],
-    specificity: tuple[float, float],
+    passed: int, total: int, *, sensitivity: tuple[float, float], specificity: tuple[float, float]
 ) -> CorrectedMean | None:
     """The true share of good texts among those that a judge saw (Rogan and Gladen 1978).
 

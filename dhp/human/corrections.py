@@ -95,9 +95,7 @@ def corrected_means(
 
 
 def corrected_shares(
-    ratings: "str | Path | pd.DataFrame",
-    passes: float,
-    errors: Mapping[str, Mapping[str, ErrorRates]],
+    ratings: "str | Path | pd.DataFrame", passes: float, errors: Mapping[str, Mapping[str, ErrorRates]]
 ) -> list[SystemShare]:
     """The share of good texts of each system, corrected for a judge's known errors (Rogan and Gladen 1978).
 
@@ -165,9 +163,6 @@ def _system_share(
 ) -> SystemShare:
     (right, good), (noticed, bad) = rates.sensitivity, rates.specificity
     corrected = misclassification_corrected_share(
-        int(passed.sum()),
-        len(passed),
-        sensitivity=rates.sensitivity,
-        specificity=rates.specificity,
+        int(passed.sum()), len(passed), sensitivity=rates.sensitivity, specificity=rates.specificity
     )
     return SystemShare(*names, len(passed), float(passed.mean()), right / good, noticed / bad, corrected)

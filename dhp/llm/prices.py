@@ -11,11 +11,7 @@ from dhp.llm.usage import Prices
 
 _TABLE = "litellm/model_prices_and_context_window_backup.json"
 _PER = 1_000_000
-_PREFIXES = {
-    "api.openai.com": "",
-    "api.anthropic.com": "",
-    "generativelanguage.googleapis.com": "gemini/",
-}
+_PREFIXES = {"api.openai.com": "", "api.anthropic.com": "", "generativelanguage.googleapis.com": "gemini/"}
 """Host of a provider -> what stands before the names of its models in the table."""
 
 

@@ -5,11 +5,7 @@ from dataclasses import dataclass, replace
 from heapq import nsmallest
 from statistics import fmean
 
-from dhp.content.catalog import (
-    GENERAL_SUITE,
-    read_suite,
-    read_task,
-)
+from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.card_spec import Figures
 from dhp.core.errors import InputError
 from dhp.core.language import declared_language

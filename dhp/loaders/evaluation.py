@@ -130,13 +130,8 @@ def _bundled(config: _Config, name: str, content: EvaluationContent, *, all_metr
         texts = content.metrics[label].model_dump()
         texts["label"] = texts["label"] or label
         metrics.append(Metric(name=metric_key(label), scale=Scale(min=1.0, max=5.0), **texts))
-    task = _task(name, category.instruction, metrics, content) if metrics else None
-    return CategoryPlan(
-        name,
-        task or _task(name, category.instruction, [_NOTHING], content),
-        None,
-        config.classical.get(name, ()),
-    )
+    task = _task(name, category.instruction, metrics or [_NOTHING], content)
+    return CategoryPlan(name, task, None, config.classical.get(name, ()))
 
 
 def _from_file(

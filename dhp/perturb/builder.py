@@ -115,9 +115,7 @@ class Builder:
         return suite.suite, [v for v in made if v.method != "llm"], left_out
 
     def check(
-        self,
-        datasets: Sequence[Dataset],
-        further: Callable[[Dataset, Sequence[Variant]], object] | None,
+        self, datasets: Sequence[Dataset], further: Callable[[Dataset, Sequence[Variant]], object] | None
     ) -> None:
         """Refuse what can be refused before anything is made or paid; `further` may refuse more."""
         firsts: list[tuple[Dataset, Variant]] = []

@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 import numpy.typing as npt
 
-from dhp.judge.pairwise.records import ORDERS, PairVerdict, majority
+from dhp.judge.pairwise.records import PairVerdict, majorities
 from dhp.stats.detection import detection
 from dhp.stats.discernment import discernment
 from dhp.stats.pairwise import PositionBias, position_bias, sign_flip_log_p
@@ -89,10 +89,10 @@ def pair_outcomes(verdicts: Iterable[PairVerdict]) -> list[PairOutcome]:
 
 def _outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
     pair = verdicts[0].pair
-    given, swapped = _both(verdicts, final=False)
+    given, swapped = majorities(verdicts)
     score = None if given is None or swapped is None else (given + swapped) / 2
     if given is not None and swapped is not None and given * swapped < 0:
-        last = _both(verdicts, final=True)
+        last = majorities(verdicts, final=True)
         score = 0.0 if None in last else (last[0] + last[1]) / 2  # type: ignore[operator]
     scores = [v.scores for v in verdicts if v.scores is not None]
     reasons = dict.fromkeys(v.status for v in verdicts if v.choice is None and not v.final)
@@ -105,13 +105,6 @@ def _outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
         ", ".join(reasons) if score is None else None,
         (fmean(s[0] for s in scores), fmean(s[1] for s in scores)) if scores else None,
     )
-
-
-def _both(verdicts: Sequence[PairVerdict], *, final: bool) -> tuple[int | None, int | None]:
-    given, swapped = (
-        majority(v.choice for v in verdicts if v.order == order and v.final == final) for order in ORDERS
-    )
-    return given, swapped
 
 
 def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:

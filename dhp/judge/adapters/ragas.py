@@ -10,12 +10,7 @@ from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, SOURCE, USUAL, 
 
 _FIELDS = {**USUAL, "user_input": INPUT, "retrieved_contexts": SOURCE, "reference_contexts": SOURCE}
 _LISTS = ("retrieved_contexts", "reference_contexts")
-_SINGLE_TURN = {
-    "user_input": INPUT,
-    "response": OUTPUT,
-    "reference": REFERENCE,
-    "retrieved_contexts": SOURCE,
-}
+_SINGLE_TURN = {"user_input": INPUT, "response": OUTPUT, "reference": REFERENCE, "retrieved_contexts": SOURCE}
 
 
 def adapt(given: Any) -> Adapter | None:
@@ -82,10 +77,5 @@ def _single_turn(given: Any) -> Adapter:
         return await given.single_turn_ascore(sample)
 
     return Adapter(
-        shape="ragas metric",
-        name=given.name,
-        fields=_SINGLE_TURN,
-        call=call,
-        is_async=True,
-        scale=(0.0, 1.0),
+        shape="ragas metric", name=given.name, fields=_SINGLE_TURN, call=call, is_async=True, scale=(0.0, 1.0)
     )

@@ -7,7 +7,7 @@ from itertools import groupby
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.specs import Metric, MetricTexts, Scale, Task
 from dhp.judge.api import Judge
-from dhp.judge.pairwise.records import ORDERS, OVERALL, Pair, PairVerdict, PairwiseJudge, majority
+from dhp.judge.pairwise.records import OVERALL, Pair, PairVerdict, PairwiseJudge, majorities
 from dhp.llm.records import Request
 
 SCALE = Scale(min=-1.0, max=1.0)
@@ -97,7 +97,7 @@ class PairwiseRatings(Judge):
         ]
 
     def _may_go_on(self, verdicts: Sequence[PairVerdict]) -> bool:
-        given, swapped = _both(verdicts, final=False)
+        given, swapped = majorities(verdicts)
         return given is not None and swapped is not None and given * swapped < 0
 
     @staticmethod
@@ -110,22 +110,15 @@ class PairwiseRatings(Judge):
         return pairs
 
 
-def _both(verdicts: Sequence[PairVerdict], *, final: bool) -> tuple[int | None, int | None]:
-    given, swapped = (
-        majority(v.choice for v in verdicts if v.order == order and v.final == final) for order in ORDERS
-    )
-    return given, swapped
-
-
 def _rating(key: tuple[str, str, str], verdicts: Sequence[PairVerdict]) -> Rating:
-    given, swapped = _both(verdicts, final=False)
+    given, swapped = majorities(verdicts)
     raw = "\n\n".join(f"({'final, ' if v.final else ''}{v.order}) {v.raw}" for v in verdicts if v.raw) or None
     if given is None or swapped is None:
         return Rating(*key, 0, None, _status(verdicts), raw)
     rule = "agree" if given == swapped else "one tie"
     if given * swapped < 0:
         rule = FLIP
-        last = _both(verdicts, final=True)
+        last = majorities(verdicts, final=True)
         given, swapped = (0, 0) if last[0] is None or last[1] is None else (last[0], last[1])
     return Rating(*key, 0, 0.0 - (given + swapped) / 2, "scored", raw, rule)
 

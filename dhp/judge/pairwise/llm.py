@@ -20,7 +20,7 @@ from dhp.judge.pairwise.records import (
     PairVerdict,
     PairwiseJudge,
     VerdictStatus,
-    majority,
+    majorities,
 )
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Params, Reply, Request
@@ -115,17 +115,14 @@ class LlmPairwiseJudge(PairwiseJudge):
         """In both orders, on the pairs whose verdicts over the two orders contradict each other."""
         writer = self._writer(task)
         for verdicts in found:
-            by_order = {order: [v for v in verdicts if v.order == order] for order in ORDERS}
-            given, swapped = (majority(v.choice for v in by_order[order]) for order in ORDERS)
+            given, swapped = majorities(verdicts)
             if given is None or swapped is None or given * swapped >= 0:
                 continue
-            points = dict(zip(ORDERS, (given, swapped), strict=True))
-            said = {o: next(v.raw or "" for v in by_order[o] if v.choice == points[o]) for o in ORDERS}
-            first, second = ORDERS
-            pair, metric = verdicts[0].pair, verdicts[0].metric
-            shown = (said[first], said[second])
-            yield self._request(writer, _Target(pair, metric, first, final=True), shown)
-            yield self._request(writer, _Target(pair, metric, second, final=True), shown[::-1])
+            points = list(zip(ORDERS, (given, swapped), strict=True))
+            said = [next(v.raw or "" for v in verdicts if (v.order, v.choice) == each) for each in points]
+            for order, shown in zip(ORDERS, (said, said[::-1]), strict=True):
+                target = _Target(verdicts[0].pair, verdicts[0].metric, order, final=True)
+                yield self._request(writer, target, shown)
 
     def _writer(self, task: Task) -> PairWriter:
         return self._battle_prompt or PairPrompts(self._protocol, self._wording, task)

@@ -90,8 +90,16 @@ class PairwiseJudge(Protocol):
         return ()
 
 
+def majorities(verdicts: Sequence[PairVerdict], *, final: bool = False) -> tuple[int | None, int | None]:
+    """What the answers in each order, given and swapped, say together; final words only if `final`."""
+    given, swapped = (
+        majority(v.choice for v in verdicts if v.order == order and v.final == final) for order in ORDERS
+    )
+    return given, swapped
+
+
 def majority(choices: Iterable[int | None]) -> int | None:
-    """What several answers in one order say together: the sign of their sum; None where none can be read."""
+    """The sign of the sum of several answers; None where none can be read."""
     read = [choice for choice in choices if choice is not None]
     total = sum(read)
     return None if not read else (total > 0) - (total < 0)

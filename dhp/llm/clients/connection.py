@@ -112,10 +112,7 @@ def _azure(address: str) -> Connection:
 def _headers(key: str) -> dict[str, str]:
     """Authorization, organization and project, and the user's own, which replace these."""
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    for name, variable in (
-        ("openai-organization", "OPENAI_ORG_ID"),
-        ("openai-project", "OPENAI_PROJECT_ID"),
-    ):
+    for name, variable in (("openai-organization", "OPENAI_ORG_ID"), ("openai-project", "OPENAI_PROJECT_ID")):
         if value := os.environ.get(variable):
             headers[name] = value
     for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n"):

@@ -20,10 +20,7 @@ def prepared_file(card: Card) -> Path:
 
 
 def prepare(
-    card: Card,
-    source: Path | None,
-    progress: Progress | None = None,
-    fields: Mapping[str, str] | None = None,
+    card: Card, source: Path | None, progress: Progress | None = None, fields: Mapping[str, str] | None = None
 ) -> Path:
     """Write all eligible examples of a dataset, or its pairs, as JSONL.
 

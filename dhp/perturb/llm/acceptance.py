@@ -7,16 +7,7 @@ from dhp.core.english import SHORT, looks_english
 from dhp.core.refusals import is_refusal
 from dhp.perturb.llm.prompts import REFUSED
 from dhp.perturb.llm.rephrasing import insertion_fault
-from dhp.perturb.llm.word_diff import (
-    Change,
-    Word,
-    bare,
-    carries_meaning,
-    changes,
-    is_form,
-    is_spelt,
-    words,
-)
+from dhp.perturb.llm.word_diff import Change, Word, bare, carries_meaning, changes, is_form, is_spelt, words
 
 EMPTY = "there is no text"
 UNCHANGED = "the text is unchanged"

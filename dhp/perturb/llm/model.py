@@ -205,11 +205,7 @@ class LlmPerturber:
         return known[variant.name]
 
     def _tried(
-        self,
-        requests: Sequence[Request],
-        variant: Variant,
-        show: Callable[[int], None],
-        language: str | None,
+        self, requests: Sequence[Request], variant: Variant, show: Callable[[int], None], language: str | None
     ) -> tuple[dict[str, PerturbedText], dict[str, tuple[Request, str]]]:
         """Example -> its text, or why there is none after all tries; and what was not answered, with why."""
         made: dict[str, PerturbedText] = {}

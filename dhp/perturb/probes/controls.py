@@ -121,10 +121,7 @@ _ENGLISH = _rules(
     (r"(?<![\d.,])(2(?=,[2-9])|[3-9]),(\d{3})(?![\d,]|\.\d)", r"\1\2"),  # smaller ones would look like years
     (r"\be\.g\.,?(?= \w)", "for example,"),
     (r"\bi\.e\.,?(?= \w)", "that is,"),
-    (
-        r"\b(could|did|do|does|had|has|have|is|are|was|were|should|would|need)n['’]t\b" + _STATED,
-        r"\1 not",
-    ),
+    (r"\b(could|did|do|does|had|has|have|is|are|was|were|should|would|need)n['’]t\b" + _STATED, r"\1 not"),
     (r"\bcan['’]t\b" + _STATED, "cannot"),
     (r"\bwon['’]t\b" + _STATED, "will not"),
 )

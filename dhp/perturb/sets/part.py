@@ -78,10 +78,7 @@ def check_once(place: str, kind: str, names: Iterable[str]) -> None:
 
 
 def in_order(
-    place: str,
-    variant: Variant,
-    outputs: Mapping[str, str],
-    texts: Iterable[tuple[str, PerturbedText]],
+    place: str, variant: Variant, outputs: Mapping[str, str], texts: Iterable[tuple[str, PerturbedText]]
 ) -> tuple[PerturbedText, ...]:
     """The texts of a variant in the order of the originals, `outputs`; `texts` come with their places.
 
