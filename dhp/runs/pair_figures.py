@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 import numpy.typing as npt
 
-from dhp.judge.pairwise.records import PairVerdict, majorities
+from dhp.judge.pairwise.records import PairVerdict, majorities, two_order_score
 from dhp.stats.detection import detection
 from dhp.stats.discernment import discernment
 from dhp.stats.pairwise import PositionBias, position_bias, sign_flip_log_p
@@ -90,10 +90,7 @@ def pair_outcomes(verdicts: Iterable[PairVerdict]) -> list[PairOutcome]:
 def _outcome(verdicts: Sequence[PairVerdict]) -> PairOutcome:
     pair = verdicts[0].pair
     given, swapped = majorities(verdicts)
-    score = None if given is None or swapped is None else (given + swapped) / 2
-    if given is not None and swapped is not None and given * swapped < 0:
-        last = majorities(verdicts, final=True)
-        score = 0.0 if None in last else (last[0] + last[1]) / 2  # type: ignore[operator]
+    score = two_order_score(verdicts)
     scores = [v.scores for v in verdicts if v.scores is not None]
     reasons = dict.fromkeys(v.status for v in verdicts if v.choice is None and not v.final)
     return PairOutcome(

@@ -7,7 +7,7 @@ from itertools import groupby
 from dhp.core.records import ORIGINAL, RATING_STATUSES, Candidate, Rating, RatingStatus
 from dhp.core.specs import Metric, MetricTexts, Scale, Task
 from dhp.judge.api import Judge
-from dhp.judge.pairwise.records import OVERALL, Pair, PairVerdict, PairwiseJudge, majorities
+from dhp.judge.pairwise.records import OVERALL, Pair, PairVerdict, PairwiseJudge, majorities, two_order_score
 from dhp.llm.records import Request
 
 SCALE = Scale(min=-1.0, max=1.0)
@@ -113,14 +113,10 @@ class PairwiseRatings(Judge):
 def _rating(key: tuple[str, str, str], verdicts: Sequence[PairVerdict]) -> Rating:
     given, swapped = majorities(verdicts)
     raw = "\n\n".join(f"({'final, ' if v.final else ''}{v.order}) {v.raw}" for v in verdicts if v.raw) or None
-    if given is None or swapped is None:
+    if (score := two_order_score(verdicts)) is None:
         return Rating(*key, 0, None, _status(verdicts), raw)
-    rule = "agree" if given == swapped else "one tie"
-    if given * swapped < 0:
-        rule = FLIP
-        last = majorities(verdicts, final=True)
-        given, swapped = (0, 0) if last[0] is None or last[1] is None else (last[0], last[1])
-    return Rating(*key, 0, 0.0 - (given + swapped) / 2, "scored", raw, rule)
+    rule = "agree" if given == swapped else "one tie" if 0 in (given, swapped) else FLIP
+    return Rating(*key, 0, 0.0 - score, "scored", raw, rule)
 
 
 def _status(verdicts: Sequence[PairVerdict]) -> RatingStatus:

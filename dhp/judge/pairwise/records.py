@@ -98,6 +98,19 @@ def majorities(verdicts: Sequence[PairVerdict], *, final: bool = False) -> tuple
     return given, swapped
 
 
+def two_order_score(verdicts: Sequence[PairVerdict]) -> float | None:
+    """1 where both orders prefer the first text, 0.5 where one does and the other ties, down to -1.
+
+    Where the orders contradict each other that of the final words, 0 without; None without a verdict.
+    """
+    given, swapped = majorities(verdicts)
+    if given is None or swapped is None:
+        return None
+    if given * swapped < 0:
+        given, swapped = majorities(verdicts, final=True)
+    return 0.0 if given is None or swapped is None else (given + swapped) / 2
+
+
 def majority(choices: Iterable[int | None]) -> int | None:
     """The sign of the sum of several answers; None where none can be read."""
     read = [choice for choice in choices if choice is not None]
