@@ -1,7 +1,7 @@
 """What to do next: blind spots with their clearest examples, and the likely remedies."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,12 @@ def _remedies(result: Result, missed: Sequence[VariantResult]) -> list[str]:
             "scores by probability show small drops (`dhp protocols list`)"
         )
     return found
+
+
+def shared_remedies(blind: Sequence[BlindSpot]) -> tuple[list[BlindSpot], list[str]]:
+    """The blind spots without the remedies that all of two or more have in common, and these."""
+    common = [r for r in blind[0].remedies if all(r in spot.remedies for spot in blind)] if blind[1:] else []
+    return [replace(spot, remedies=[r for r in spot.remedies if r not in common]) for spot in blind], common
 
 
 def next_steps(result: Result) -> list[str]:

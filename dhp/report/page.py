@@ -18,7 +18,7 @@ from dhp.report.explorer import explorer_data
 from dhp.report.figures import discernment_chart, scores_chart
 from dhp.report.labels import state
 from dhp.report.names import judge_name
-from dhp.report.next_steps import BlindSpot, blind_spot_pages, next_steps
+from dhp.report.next_steps import BlindSpot, blind_spot_pages, next_steps, shared_remedies
 from dhp.report.notes import notes
 from dhp.report.overview import blind_spots, controls, noticed_count, verdict_sentences
 from dhp.report.summary import sentences
@@ -44,6 +44,8 @@ class _Section:
     averages: Sequence[Mapping[str, Any]]
     charts: Mapping[str, "Markup | None"]
     blind: Sequence[BlindSpot]
+    common: Sequence[str]
+    """Remedies for all blind spots alike."""
     steps: Sequence[str]
     """What to do next, besides remedies for the blind spots."""
     damage: Mapping[str, str | None]
@@ -177,6 +179,8 @@ def _section(
     perturbers = dict.fromkeys(parse_variant(row.variant).perturber for row in rows)
     known = descriptions()
     columns = dict.fromkeys(name for figures in result.repeats.values() for name in figures)
+    spots = [] if result.curves else blind_spot_pages(result, rated.ratings, texts.get(result.dataset, {}))
+    blind, common = shared_remedies(spots)
     return _Section(
         place=place,
         result=result,
@@ -190,7 +194,8 @@ def _section(
             "detection": detection_chart(result.curves) if any(c.detection for c in result.curves) else None,
             "curves": discernment_curves(result.curves) if result.curves else None,
         },
-        blind=[] if result.curves else blind_spot_pages(result, rated.ratings, texts.get(result.dataset, {})),
+        blind=blind,
+        common=common,
         steps=[] if result.curves else next_steps(result),
         damage={name: known.get(name) for name in perturbers},
         repeats=[n for n in columns if any(f.get(n) is not None for f in result.repeats.values())],

@@ -12,6 +12,7 @@ EXCERPT = 10_000
 
 _AROUND = 40  # characters kept of a piece that did not change
 _CHANGED = 80  # of one that was deleted or inserted
+_WORD = 20  # of a word that is left out rather than cut
 _WHOLE = 200  # of all pieces, from which no further one is begun
 
 
@@ -57,9 +58,15 @@ def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, st
         room = _AROUND if operation == "=" else _CHANGED
         cut = len(text) > room
         if place < first:
-            found.append((operation, f"… {text[-room:].lstrip()}" if cut else text))
+            found.append((operation, f"… {_whole_words(text[-room:])}" if cut else text))
             continue
-        found.append((operation, f"{text[:room].rstrip()} …" if cut else text))
+        found.append((operation, f"{_whole_words(text[:room][::-1])[::-1]} …" if cut else text))
         if (cut and operation == "=") or sum(len(shown) for _, shown in found) >= _WHOLE:
             break
     return found
+
+
+def _whole_words(text: str) -> str:
+    """The text without the piece of a word that it begins with; all of it where words are not set apart."""
+    rest = text[:_WORD].partition(" ")[2] + text[_WORD:]
+    return (rest if " " in text[:_WORD] else text).lstrip()

@@ -7,7 +7,7 @@ import pytest
 
 import dhp
 from dhp.analysis.results import Result
-from dhp.report.next_steps import BlindSpot, blind_spot_pages, next_steps
+from dhp.report.next_steps import BlindSpot, blind_spot_pages, next_steps, shared_remedies
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 
@@ -87,3 +87,14 @@ def test_undecided_variants_name_the_examples_that_would_decide(run: Run) -> Non
     rows = (replace(first, verdict="undecided", n_to_decide=321), *others)
     said = " ".join(next_steps(replace(run.results[0], variants=rows)))
     assert "rate about 321 examples to decide on missing letters" in said
+
+
+def test_what_helps_against_all_blind_spots_is_said_once() -> None:
+    spots = [BlindSpot(kind, kind, 0.5, [], [f"name {kind}", "more samples"]) for kind in ("typos", "names")]
+    single, common = shared_remedies(spots)
+    assert ([spot.remedies for spot in single], common) == (
+        [["name typos"], ["name names"]],
+        ["more samples"],
+    )
+    assert shared_remedies(spots[:1]) == (spots[:1], [])
+    assert shared_remedies([]) == ([], [])

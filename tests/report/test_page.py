@@ -84,7 +84,7 @@ def run_of(folder: Path, *args: object, **options: object) -> Run:
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Two judges; neither probes nor doses."""
     judges = ["mock/noisy?samples=3", "baseline/surface"]
-    return run_of(tmp_path_factory.mktemp("plain"), judges, "mini/summeval", n=12)
+    return run_of(tmp_path_factory.mktemp("plain"), judges, "mini/summeval", n=12, controls=False)
 
 
 @pytest.fixture(scope="module")

@@ -62,3 +62,13 @@ def test_texts_that_are_not_long_are_shown_whole() -> None:
 def test_of_a_long_text_that_did_not_change_the_start_is_shown() -> None:
     text = long_sentences(1000)
     assert excerpt(text, text, "control") == [("=", text[:EXCERPT]), ("=", " […]")]
+
+
+def test_no_word_is_cut() -> None:
+    around = "Incomprehensible weather prevailed. " * 9
+    before = f"{around}Anna met Paul. {around}"
+    found = snippet(diff(before, before.replace("Paul", "Peter"), "word"))
+    words = {word for _, text in found for word in text.replace("…", "").split()}
+    assert words <= {"Incomprehensible", "weather", "prevailed.", "Anna", "met", "Paul", "Peter", "."}
+    unspaced = snippet([("=", "天" * 90), ("-", "地" * 90), ("+", "人")])
+    assert [len(text) for _, text in unspaced] == [42, 82, 1]
