@@ -13,8 +13,7 @@ from dhp.core.text import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dhp.human.corrected import CorrectedMean
-    from dhp.human.corrections import SystemMean, SystemShare
+    from dhp.human.corrected import CorrectedMean, SystemMean, SystemShare
 
 SCHEMA = "dhp.corrected/1"
 
@@ -45,7 +44,7 @@ def correct(
 
     Example: dhp correct ratings.csv --human few.csv
     """
-    from dhp.human.corrections import corrected_means, corrected_shares
+    from dhp.human.corrected import corrected_means, corrected_shares
     from dhp.runs.errors import judge_errors
     from dhp.runs.reader import read_run
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from dhp.cli.output import output_console
 from dhp.core.errors import InputError, suggest
 from dhp.core.text import printable
-from dhp.loaders.llmbar import read_llmbar_answers, read_llmbar_pairs
+from dhp.loaders.recorded_scores import read_llmbar_answers, read_llmbar_pairs
 from dhp.report.labels import between, figure
 from dhp.report.tables import plain_table
 from dhp.runs.pair_figures import d_interval

@@ -1,12 +1,25 @@
-"""A mean over many texts, from a judge's scores of all and human scores of a few."""
+"""Means and shares of systems by a judge's scores, corrected by human scores of a few texts or an audit."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-Z = NormalDist().inv_cdf(0.975)
+from dhp.core.errors import InputError
+from dhp.human.scores import Scores, human_scores, mean_over, scores_by_judge
+from dhp.stats.error_rates import ErrorRates
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+_Z = NormalDist().inv_cdf(0.975)
 """Half of a 95 % interval in standard errors."""
 
 
@@ -47,7 +60,7 @@ def prediction_powered_mean(
     weight = float(np.clip(covariance / ((1 + n / more) * variance), 0, 1)) if variance > 0 else 0.0
     value = float(weight * rest.mean() + (y - weight * f).mean())
     error = np.sqrt(weight**2 * rest.var(ddof=1) / more + (y - weight * f).var(ddof=1) / n)
-    low, high = value - Z * float(error), value + Z * float(error)
+    low, high = value - _Z * float(error), value + _Z * float(error)
     return CorrectedMean(value, (low, high), "the texts that humans scored are a random sample of all texts")
 
 
@@ -86,6 +99,153 @@ def misclassification_corrected_share(
     # Agresti and Coull's shrinkage keeps variances of shares of 0 and 1 away from 0.
     spread = [((k + 2) / (n + 4)) * (1 - (k + 2) / (n + 4)) / (n + 4) for k, n in pairs]
     variance = (spread[0] + value**2 * spread[1] + (1 - value) ** 2 * spread[2]) / youden**2
-    ends = (value - Z * variance**0.5, value + Z * variance**0.5)
+    ends = (value - _Z * variance**0.5, value + _Z * variance**0.5)
     low, high, kept = (min(1.0, max(0.0, v)) for v in (*ends, value))
     return CorrectedMean(kept, (low, high), "the judge errs on these texts as often as on those of the audit")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMean:
+    """The mean human score of all texts of a system, estimated in three ways."""
+
+    judge: str
+    metric: str
+    system: str
+    texts: int
+    """That the judge scored."""
+    labelled: int
+    """Of these, scored by people too."""
+    judged: float
+    """Mean of the judge's scores."""
+    human: CorrectedMean | None
+    """Mean of the human scores alone; None for fewer than two."""
+    corrected: CorrectedMean | None
+    """Of both; None for fewer than two texts with human scores, or fewer than two without."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemShare:
+    """The share of good texts of a system, as the judge sees it and corrected for its errors."""
+
+    judge: str
+    metric: str
+    system: str
+    texts: int
+    judged: float
+    """Share of the texts that pass."""
+    sensitivity: float
+    specificity: float
+    corrected: CorrectedMean | None
+    """None for a judge no better than chance."""
+
+
+def corrected_means(
+    ratings: "str | Path | pd.DataFrame", human: "str | Path | pd.DataFrame"
+) -> list[SystemMean]:
+    """The mean human score of each system, from a judge's scores of all its texts and human ones of a few.
+
+    Prediction-powered inference (`dhp.human.corrected.prediction_powered_mean`), for each judge, metric and
+    system by itself, so that no two texts of a row are of one source.
+
+    Parameters
+    ----------
+    ratings
+        Scores of a judge, a file or table as for `dhp.correlate`.
+    human
+        Human scores of some of these texts, in the same form; several raters are averaged.
+
+    Raises
+    ------
+    InputError
+        For a broken table, metrics that the two do not share, and where no text has both scores.
+    """
+    people = human_scores(human)
+    found = []
+    for name, metrics in scores_by_judge(ratings).items():
+        shared = [m for m in metrics if m in people]
+        if not shared:
+            raise InputError(
+                f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(people)}"
+            )
+        for metric in shared:
+            scores = metrics[metric]
+            labels = _labels(people[metric], scores)
+            if np.isnan(labels).all():
+                raise InputError(f"human: no text of judge '{name}' has a human score of '{metric}'")
+            for system, f, y in zip(scores.systems, mean_over(scores.samples).T, labels.T, strict=True):
+                found.append(_system_mean((name, metric, system), f, y))
+    return found
+
+
+def corrected_shares(
+    ratings: "str | Path | pd.DataFrame", passes: float, errors: Mapping[str, Mapping[str, ErrorRates]]
+) -> list[SystemShare]:
+    """The share of good texts of each system, corrected for a judge's known errors (Rogan and Gladen 1978).
+
+    Parameters
+    ----------
+    ratings
+        Scores of a judge, a file or table as for `dhp.correlate`.
+    passes
+        The lowest score with which a text counts as good.
+    errors
+        Judge -> metric -> its error rates at that score (`dhp.runs.errors.judge_errors`).
+
+    Raises
+    ------
+    InputError
+        For a broken table, and where a judge has no known errors by any of its metrics.
+    """
+    found = []
+    for name, metrics in scores_by_judge(ratings).items():
+        known = errors.get(name, {})
+        if not (shared := [m for m in metrics if m in known]):
+            said = "; ".join(f"{judge}: {', '.join(each)}" for judge, each in errors.items())
+            raise InputError(
+                f"audit: no error rates of judge '{name}' by {', '.join(metrics)}; the run has {said}"
+            )
+        for metric in shared:
+            rates = known[metric]
+            means = mean_over(metrics[metric].samples)
+            for system, column in zip(metrics[metric].systems, means.T, strict=True):
+                scored = column[~np.isnan(column)]
+                if len(scored):
+                    found.append(_system_share((name, metric, system), scored >= passes, rates))
+    return found
+
+
+def _labels(people: Scores, judge: Scores) -> Floats:
+    """Human means in the places of the judge's scores, shape (sources, systems); NaN where there is none."""
+    rows = {source: i for i, source in enumerate(people.sources)}
+    columns = {system: j for j, system in enumerate(people.systems)}
+    means, found = people.mean, np.full(judge.samples.shape[1:], np.nan)
+    for i, source in enumerate(judge.sources):
+        for j, system in enumerate(judge.systems):
+            if source in rows and system in columns:
+                found[i, j] = means[rows[source], columns[system]]
+    return found
+
+
+def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats) -> SystemMean:
+    f, y = f[~np.isnan(f)], y[~np.isnan(f)]
+    both = ~np.isnan(y)
+    labelled, texts = int(both.sum()), len(f)
+    human = corrected = None
+    if labelled > 1:
+        mean, error = float(y[both].mean()), float(y[both].std(ddof=1)) / math.sqrt(labelled)
+        assumes = "the texts that people scored are a random sample of all texts"
+        human = CorrectedMean(mean, (mean - _Z * error, mean + _Z * error), assumes)
+        if texts - labelled > 1:
+            corrected = prediction_powered_mean(y[both], f[both], f[~both])
+    judged = float(f.mean()) if texts else math.nan
+    return SystemMean(*names, texts, labelled, judged, human, corrected)
+
+
+def _system_share(
+    names: tuple[str, str, str], passed: npt.NDArray[np.bool_], rates: ErrorRates
+) -> SystemShare:
+    (right, good), (noticed, bad) = rates.sensitivity, rates.specificity
+    corrected = misclassification_corrected_share(
+        int(passed.sum()), len(passed), sensitivity=rates.sensitivity, specificity=rates.specificity
+    )
+    return SystemShare(*names, len(passed), float(passed.mean()), right / good, noticed / bad, corrected)

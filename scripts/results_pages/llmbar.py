@@ -9,8 +9,7 @@ from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of
 import dhp
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
-from dhp.loaders.llmbar import read_llmbar_answers, read_llmbar_pairs
-from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.loaders.recorded_scores import read_llmbar_answers, read_llmbar_pairs, read_recorded_scores
 from dhp.report.labels import percent, percents
 from dhp.runs.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.human.corrected import prediction_powered_mean
-from dhp.human.corrections import corrected_means, corrected_shares
+from dhp.human.corrected import corrected_means, corrected_shares, prediction_powered_mean
 from dhp.stats.error_rates import ErrorRates
 
 RNG = np.random.default_rng(5)

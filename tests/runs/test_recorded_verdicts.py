@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.loaders.llmbar import read_llmbar_answers, read_llmbar_pairs
+from dhp.loaders.recorded_scores import read_llmbar_answers, read_llmbar_pairs
 from dhp.runs.recorded_verdicts import compared_ways, recorded_cells
 
 PUBLISHED = {

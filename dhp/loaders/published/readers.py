@@ -10,8 +10,12 @@ from dhp.core.records import Example
 from dhp.core.registry import Registry
 from dhp.core.tables import read_tables
 from dhp.loaders.pairs import Loaded, read_pairs
-from dhp.loaders.published.rows import read_answer_equivalence, read_story_cloze, read_summeval
-from dhp.loaders.published.sumpubmed import read_sumpubmed
+from dhp.loaders.published.whole_texts import (
+    read_answer_equivalence,
+    read_story_cloze,
+    read_summeval,
+    read_sumpubmed,
+)
 from dhp.loaders.published.wmt import read_wmt
 
 Reader = Callable[[Card, Path], Iterator[tuple[str, Example]]]
