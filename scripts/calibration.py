@@ -36,13 +36,20 @@ DATASETS = ("mini/answer_equivalence", "mini/wmt22_deen", "mini/story_cloze", "m
 """With one, two, three and four metrics."""
 
 
-def scores(samples: int, correlation: float, drops: Floats, n: int, rng: np.random.Generator) -> Floats:
+def scores(
+    samples: int,
+    correlation: float,
+    drops: Floats,
+    n: int,
+    rng: np.random.Generator,
+    shift: Floats | float = 0.0,
+) -> Floats:
     """Differences of one run, original less degraded, shape (n, variants, METRICS), on their exact grid.
 
     An example has a quality, N(3.5, 0.7), which a variant lowers by its drop. A rating is quality and noise,
     N(0, 0.8), correlated between the metrics of one text, rounded and cut to 1..5. All variants are compared
-    with the same rating of the original. Means of samples are left as sums. Drops are of shape (variants,),
-    (variants, METRICS) or (n, variants, METRICS).
+    with the same rating of the original. Means of samples are left as sums. Drops are of shape (variants,) or
+    (variants, METRICS). Half of a shift, shape (n, 1, 1), raises originals, the other half lowers copies.
     """
     quality = rng.normal(3.5, 0.7, (n, 1, 1))
 
@@ -52,7 +59,7 @@ def scores(samples: int, correlation: float, drops: Floats, n: int, rng: np.rand
         ratings = mean + math.sqrt(correlation) * shared + math.sqrt(1 - correlation) * own
         return np.asarray((np.clip(np.round(ratings), 1, 5) if samples else ratings).sum(axis=0))
 
-    return rated(quality) - rated(quality - (drops if drops.ndim == 3 else drops.reshape(len(drops), -1)))
+    return rated(quality + shift / 2) - rated(quality - shift / 2 - drops.reshape(len(drops), -1))
 
 
 def exact(differences: Floats) -> float:
@@ -187,7 +194,7 @@ def joint(runs: int, n: int) -> None:
 
 
 def clusters(runs: int, n: int) -> None:
-    """Print the share with D >= 1 where examples of a cluster share a shift of the scores of their copies.
+    """Print the share with D >= 1 where the differences of a cluster share a shift.
 
     Of the variance of a difference 31 % is the cluster's own (of whole scores: a little less).
     """
@@ -199,8 +206,8 @@ def clusters(runs: int, n: int) -> None:
         passed = np.zeros((2, 2))
         for run, (at, drop) in itertools.product(range(runs), enumerate((0.0, 0.5))):
             rng = np.random.default_rng([samples, size, n, run, at, 3])
-            shift = rng.normal(0, wide, index.max() + 1)[index]
-            x = scores(samples, 0.5, drop + np.broadcast_to(shift[:, None, None], (n, 1, METRICS)), n, rng)
+            shift = rng.normal(0, wide, index.max() + 1)[index, None, None]
+            x = scores(samples, 0.5, np.array([drop]), n, rng, shift)
             designs = (Design.of(x, ["all"]), Design.of(x, ["all"], clusters=index))
             passed[at] += [design.point.d[0, 0] >= 1 for design in designs]
         names = ("clusters ignored", "respected")

@@ -1,9 +1,10 @@
 """Measure whether the figures hold: coverage of intervals, level and power of comparisons, gates, verdicts.
 
 Judges whose sight is known rate examples of their own in every run; the true figures are those of 60,000
-examples. `intervals`: share of 95 % intervals that hold the true figure. `compare`: how often two judges that
-see equally well, or one 15 % worse, are told apart. `gate`: how often an unchanged judge and one that is
-worse by 15 % fail a loss of 5 points. `verdicts`: how often a judge at the floor is said to have missed.
+examples. `intervals`, `t75`: share of 95 % intervals that hold the true figure. `compare`: how often two
+judges that see equally well, or one 15 % worse, are told apart. `gate`: how often an unchanged judge and one
+that is worse by 15 % fail a loss of 5 points. `verdicts`: how often a judge at the floor is said to have
+missed.
 
 Run it from anywhere: python scripts/coverage.py intervals --runs 200
 """
@@ -107,20 +108,24 @@ def intervals(runs: int, chosen: argparse.Namespace) -> None:
 
         truth = {name: value for name, (value, *_) in estimates(judges(_TRUE)).items()}
         held: dict[str, list[Floats]] = {name: [] for name in truth}
-        t75_true, t75 = curve(strength, _TRUE // 10, samples, rng, 1)[0], []
         for _ in range(runs):
             for name, (_, low, high) in estimates(judges(n)).items():
                 held[name].append((low <= truth[name]) & (truth[name] <= high))
-            _, low, high = curve(strength, n, samples, rng, 300)
-            t75.append(low <= t75_true <= high)
         said = []
         for name, each in held.items():
             shares = np.mean(each, axis=0)
             said.append(f"{name} {shares.mean():.1%}" + (f" ({shares.min():.1%})" if shares.size > 1 else ""))
-        print(
-            f"{strength:9} {kind:13} N = {n:3}: {', '.join(said)}, T75 {np.mean(t75):.1%} of {t75_true:.3g}",
-            flush=True,
-        )
+        print(f"{strength:9} {kind:13} N = {n:3}: {', '.join(said)}", flush=True)
+
+
+def thresholds(runs: int, chosen: argparse.Namespace) -> None:
+    """Print the share of intervals that hold the true T75."""
+    for strength, n, kind, seed in cells(chosen):
+        samples, rng = SAMPLES[kind], np.random.default_rng([n, SAMPLES[kind], len(strength), 5, *seed])
+        truth = curve(strength, _TRUE, samples, rng, 1)[0]
+        ends = np.array([curve(strength, n, samples, rng, 300)[1:] for _ in range(runs)])
+        held = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
+        print(f"{strength:9} {kind:13} N = {n:3}: T75 {held.mean():.1%} of {truth:.3g}", flush=True)
 
 
 def swaps(both: Sequence[JudgeScores], rng: np.random.Generator) -> dict[str, float]:
@@ -184,7 +189,13 @@ def verdicts(runs: int, chosen: argparse.Namespace) -> None:
             print(f"{ties:.0%} ties, N = {n:3}: missed {missed:.1%}", flush=True)
 
 
-PARTS = {"intervals": intervals, "compare": comparisons, "gate": gates, "verdicts": verdicts}
+PARTS = {
+    "intervals": intervals,
+    "t75": thresholds,
+    "compare": comparisons,
+    "gate": gates,
+    "verdicts": verdicts,
+}
 
 
 def main() -> None:

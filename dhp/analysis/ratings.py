@@ -17,6 +17,9 @@ from dhp.core.specs import Scale
 if TYPE_CHECKING:
     import pandas as pd
 
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 _UNKNOWN = "unknown"
 _REASONS_KEPT = 5
 _LARGEST = 1e306  # beyond it differences overflow
@@ -35,11 +38,11 @@ class RatingsArray:
     variants: tuple[str, ...]
     """Without the original, in order of appearance."""
     metrics: tuple[str, ...]
-    means: npt.NDArray[np.float64]
+    means: Floats
     """Mean score, shape (1 + variants, metrics, examples), the original first; NaN where there is none."""
-    samples: dict[str, npt.NDArray[np.float64]]
+    samples: dict[str, Floats]
     """Metric -> single scores, shape (texts with a score, samples), NaN where one is missing."""
-    asked: npt.NDArray[np.bool_]
+    asked: Bools
     """Whether there is any row, scored or failed; same shape."""
     interim: InterimAnalyses | None
     """In a run that asked no more about variants once they were resolved; else None."""
@@ -53,7 +56,7 @@ class RatingsArray:
     """Scored rows by the rule that read the score, where the table says it."""
     missing_mass: float | None
     """Mean of that column, where there is one."""
-    clusters: npt.NDArray[np.int64] | None = None
+    clusters: Ints | None = None
     """Which examples belong together, for the examples sorted by name, shape (examples,); None where each
     stands alone."""
 
@@ -77,7 +80,7 @@ class RatingsArray:
         if variant not in self.variants:
             return len(self.examples)
         reached = len(self.examples) if self.interim is None else self.interim.reached(variant)
-        return reached - int(self.asked[1 + self.variants.index(variant)].any(axis=0).sum())
+        return reached - int(self.asked_about(variant).sum())
 
     def missing(self, variant: str, metric: str) -> int:
         """Number of pairs that lack a score, of those about which the variant was asked at all."""
@@ -86,15 +89,14 @@ class RatingsArray:
         wanted = self.asked[1 + self.variants.index(variant), self.metrics.index(metric)]
         return int((wanted & np.isnan(self.differences(variant, metric))).sum())
 
-    def asked_about(self, variant: str) -> npt.NDArray[np.bool_]:
+    def asked_about(self, variant: str) -> Bools:
         """Whether anything was asked about a variant, shape (examples,), sorted by name."""
         if variant not in self.variants:
             return np.zeros(len(self.examples), dtype=np.bool_)
-        order = np.argsort(self.examples)
-        found: npt.NDArray[np.bool_] = self.asked[1 + self.variants.index(variant)].any(axis=0)[order]
-        return found
+        asked = self.asked[1 + self.variants.index(variant)].any(axis=0)
+        return np.asarray(asked[np.argsort(self.examples)])
 
-    def failed(self, variant: str) -> npt.NDArray[np.bool_] | None:
+    def failed(self, variant: str) -> Bools | None:
         """Whether a metric lacks a score, of the original and the variant, shape (2, examples asked about).
 
         None for a variant that was not rated.
@@ -103,12 +105,9 @@ class RatingsArray:
             return None
         places = [0, 1 + self.variants.index(variant)]
         lacking = np.any(self.asked[places] & np.isnan(self.means[places]), axis=1)
-        failed: npt.NDArray[np.bool_] = lacking[:, np.any(self.asked[places[1]], axis=0)]
-        return failed
+        return np.asarray(lacking[:, np.any(self.asked[places[1]], axis=0)])
 
-    def score_tables(
-        self, variants: Sequence[str]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def score_tables(self, variants: Sequence[str]) -> tuple[Floats, Floats]:
         """Scores of originals (examples, metrics) and of variants (examples, variants, metrics), by name.
 
         NaN all over for a variant that was not rated.
@@ -122,7 +121,7 @@ class RatingsArray:
 
     def difference_table(
         self, variants: Sequence[str], metrics: Sequence[str], rounded: bool = True
-    ) -> npt.NDArray[np.float64]:
+    ) -> Floats:
         """`differences`, shape (examples, variants, metrics), for resampling: examples sorted by name.
 
         NaN all over for a variant that was not rated.
@@ -135,7 +134,7 @@ class RatingsArray:
                     table[:, v, m] = self.differences(name, metric, rounded)[order]
         return table
 
-    def differences(self, variant: str, metric: str, rounded: bool = True) -> npt.NDArray[np.float64]:
+    def differences(self, variant: str, metric: str, rounded: bool = True) -> Floats:
         """Original minus a rated variant, shape (examples,); NaN where a score is missing.
 
         Rounded to twelve significant digits of the typical score: means of samples lie on a grid of
@@ -144,15 +143,14 @@ class RatingsArray:
         """
         m = self.metrics.index(metric)
         original, degraded = self.means[0, m], self.means[1 + self.variants.index(variant), m]
-        difference: npt.NDArray[np.float64] = original - degraded
+        difference = original - degraded
         if not rounded:
-            return difference
+            return np.asarray(difference)
         paired = ~np.isnan(difference)
         size = (np.abs(original[paired]) + np.abs(degraded[paired])) / 2
         typical = float(np.median(size[size > 0])) if size.any() else 1.0
         unit = 10.0 ** np.floor(np.log10(typical))
-        on_grid: npt.NDArray[np.float64] = np.round(difference / unit, 11) * unit + 0.0
-        return on_grid
+        return np.asarray(np.round(difference / unit, 11) * unit + 0.0)
 
 
 def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> Iterator[RatingsArray]:
@@ -231,7 +229,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     )
 
 
-def _clusters(table: "pd.DataFrame", place: str) -> npt.NDArray[np.int64] | None:
+def _clusters(table: "pd.DataFrame", place: str) -> Ints | None:
     """The number of each example's cluster, sorted by name; None where every example is one of its own."""
     own = table[["example", "cluster"]].drop_duplicates()
     if (twice := own["example"].duplicated()).any():
@@ -243,7 +241,7 @@ def _clusters(table: "pd.DataFrame", place: str) -> npt.NDArray[np.int64] | None
     return np.unique(own.sort_values("example")["cluster"], return_inverse=True)[1].astype(np.int64)
 
 
-def _by_text(texts: npt.NDArray[np.int64], scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _by_text(texts: Ints, scores: Floats) -> Floats:
     """The scores of each text as a row, in the order in which they come."""
     order = np.argsort(texts, kind="stable")
     _, row, counts = np.unique(texts[order], return_inverse=True, return_counts=True)
@@ -279,9 +277,7 @@ def _missing_mass(table: "pd.DataFrame", place: str) -> float | None:
     return float(mass.mean())
 
 
-def _check_originals(
-    rows: npt.NDArray[np.int64], metrics: Sequence[str], examples: Sequence[str], place: str
-) -> None:
+def _check_originals(rows: Ints, metrics: Sequence[str], examples: Sequence[str], place: str) -> None:
     if (orphan := (rows[1:].sum(axis=0) > 0) & (rows[0] == 0)).any():
         m, e = np.argwhere(orphan)[0]
         raise InputError(

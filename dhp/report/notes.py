@@ -106,6 +106,11 @@ def _about_pairs(result: Result) -> list[str]:
     kept = [max((cell.n for cell in row.metrics.values()), default=0) for row in result.variants]
     if kept and max(kept) < _FEWEST and result.combination != "printed":
         found.append(f"fewer than {_FEWEST} pairs can never reach D = 1, whatever the judge does")
+    if result.clusters is not None and result.statistics == "paper":
+        found.append(f"p and D take the examples of {result.clusters} clusters for independent, as published")
+    elif result.clusters is not None:
+        few = f"; fewer than {_FEWEST} can never reach D = 1" if result.clusters < _FEWEST else ""
+        found.append(f"tests take clusters of examples as a whole: {result.clusters} of them{few}")
     found += [
         f"no D is defined at level '{level}': D_avg leaves the whole level out"
         for level in dict.fromkeys(row.level for row in result.variants)

@@ -243,13 +243,13 @@ def _resampled(
 
 
 def _threshold(found: Floats, doses: Floats, clusters: int, level: float) -> T75:
-    """The first of the thresholds found, and percentiles of the others."""
+    """The first of the thresholds found; percentiles of the others, by rank (Davison and Hinkley 1997)."""
     within = np.where(found < doses[0], 0.0, np.where(found > doses[-1], np.inf, found))
     if clusters < 2:
         return T75(float(within[0]), math.nan, math.nan)
     from scipy.special import ndtr, stdtrit
 
     deviate = stdtrit(clusters - 1, (1 + level) / 2) * math.sqrt(clusters / (clusters - 1))
-    tail = float(ndtr(-deviate))
-    low, high = np.quantile(within[1:], [tail, 1 - tail], method="inverted_cdf")
-    return T75(float(within[0]), float(low), float(high))
+    drawn = np.sort(within[1:])
+    rank = max(1, math.floor(float(ndtr(-deviate)) * (drawn.size + 1)))
+    return T75(float(within[0]), float(drawn[rank - 1]), float(drawn[-rank]))

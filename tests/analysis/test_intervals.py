@@ -9,6 +9,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
+from dhp.report.notes import notes
 
 JUDGE = "mock/noisy?sensitivity=0.5"
 
@@ -141,5 +142,6 @@ def test_tests_take_whole_clusters(combination: str) -> None:
     assert together.p >= 2**-10, "ten clusters have 1,024 sign patterns"
     assert together.saturated, "near the ceiling of ten clusters, not of sixty pairs"
     assert together.p_holm == pytest.approx(together.p)
+    assert any("clusters of examples as a whole: 10 of them" in note for note in notes(found))
     large = table_of(200, 0.85, 4)
     assert set(dhp.analyze(large.assign(cluster=large["example"] // 6))[0].at_100.values()) == {None}
