@@ -3,18 +3,14 @@
 from pydantic import Field, model_validator
 
 from dhp.core.slots import slots_fault
-from dhp.core.specs import Language, Spec
+from dhp.core.specs import Language, MetricTexts, Spec
 
 
-class CategoryMetric(Spec):
-    """A metric of answers; fields as in `Metric`, on a scale from 1 to 5."""
+class CategoryMetric(MetricTexts):
+    """A metric of answers, on a scale from 1 to 5."""
 
     label: str = ""
     """What it is called when shown to a judge; default: its name."""
-    definition: str
-    steps: list[str] = Field(min_length=1)
-    question: str
-    antonym: str
 
 
 class QuestionCategory(Spec):

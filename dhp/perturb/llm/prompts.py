@@ -4,7 +4,7 @@ Texts are fenced, never altered, never expanded.
 """
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -15,8 +15,6 @@ from dhp.core.slots import SLOT, fill, paragraphs, slots_fault
 from dhp.core.specs import Spec
 from dhp.core.text import between_tags, fenced, free_tag, without_reasoning
 
-_NEEDED = ("text", "steps", "tag")
-_ALLOWED = (*_NEEDED, "source", "question", "count")
 _UNFILLED = {"text": "...", "source": "...", "question": "...", "count": "N"}
 """What stands for the slots of a prompt that is shown without an example."""
 _TAG = "revised"
@@ -28,52 +26,51 @@ CUT_OFF = "the closing tag is missing"
 Step = Annotated[str, StringConstraints(min_length=1)]
 
 
-class PerturbPrompt(Spec):
-    """How a language model is asked for one kind of damage to the texts of one task."""
+class _Request(Spec):
+    """What a language model is asked, with slots."""
 
+    slots: ClassVar[tuple[str, ...]]
+    """All needed."""
+    further: ClassVar[tuple[str, ...]] = ()
+    """Allowed too."""
     prompt: str
-    """With the slots `{{text}}`, `{{steps}}` and `{{tag}}`, the name of the tags round the revised text;
-    `{{source}}`, `{{question}}` and `{{count}}` are allowed."""
+
+    @model_validator(mode="after")
+    def _slots_fit(self) -> Self:
+        if fault := slots_fault(self.prompt, [*self.slots, *self.further], self.slots):
+            raise ValueError(f"prompt: {fault}")
+        return self
+
+
+class PerturbPrompt(_Request):
+    """How a language model is asked for one kind of damage to the texts of one task.
+
+    The slot `{{tag}}` is the name of the tags round the revised text.
+    """
+
+    slots = ("text", "steps", "tag")
+    further = ("source", "question", "count")
     steps: list[Step] = Field(min_length=1)
     """The written adjustment steps, without numbers and without slots."""
 
     @model_validator(mode="after")
-    def _slots_fit(self) -> "PerturbPrompt":
-        _check(self.prompt, _ALLOWED, _NEEDED)
+    def _steps_fit(self) -> Self:
         for number, step in enumerate(self.steps, start=1):
             if SLOT.search(step):
                 raise ValueError(f"step {number} holds a slot; allowed: a text without any")
         return self
 
 
-class AgainPrompt(Spec):
+class AgainPrompt(_Request):
     """How a language model is asked again where its answer did not count."""
 
-    prompt: str
-    """Slots, all needed: `{{request}}`, `{{answer}}`, `{{reason}}`."""
-
-    @model_validator(mode="after")
-    def _slots_fit(self) -> "AgainPrompt":
-        slots = ("request", "answer", "reason")
-        _check(self.prompt, slots, slots)
-        return self
+    slots = ("request", "answer", "reason")
 
 
-class StepsPrompt(Spec):
+class StepsPrompt(_Request):
     """How a language model is asked to write adjustment steps of its own."""
 
-    prompt: str
-    """Its slot, which is needed, is `{{task}}`."""
-
-    @model_validator(mode="after")
-    def _slots_fit(self) -> "StepsPrompt":
-        _check(self.prompt, ("task",), ("task",))
-        return self
-
-
-def _check(prompt: str, allowed: Sequence[str], needed: Sequence[str]) -> None:
-    if fault := slots_fault(prompt, allowed, needed):
-        raise ValueError(f"prompt: {fault}")
+    slots = ("task",)
 
 
 def prompt_name(perturber: str, degree: str | None) -> str:
