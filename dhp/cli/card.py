@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.output import print_line
 from dhp.core.text import printable
 
 
@@ -30,7 +31,7 @@ def card(run: str, out: str | None) -> None:
     for name, text in texts.items():
         write_whole(folder / name, partial(_write, text))
     for each in cards:
-        print(printable(f"{each.judge}: {each.summary}"))
+        print_line(printable(f"{each.judge}: {each.summary}"))
     print(f"written to {printable(str(folder))}: {', '.join(texts)}")
 
 

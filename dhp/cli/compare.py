@@ -57,17 +57,38 @@ def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: 
 
 
 def _print(found: "DatasetComparison", console: "Console") -> None:
+    from dhp.report.tables import print_table
+
     names = _short_names(found.judges)
     console.print()
     _print_damage(found, names, console)
     for quantity, comparison in found.scores.items():
         console.print()
-        console.print(_ranks(found, names, comparison, _SHOWN[quantity]))
+        print_table(_ranks(found, names, comparison, _SHOWN[quantity]), console)
         console.print()
-        console.print(_differences(names, comparison, _SHOWN[quantity]))
+        print_table(_differences(names, comparison, _SHOWN[quantity]), console)
     console.print("judges that share a group letter cannot be told apart at 0.05", highlight=False)
     console.print()
-    console.print(_shared_styles(found, names))
+    print_table(_shared_styles(found, names), console)
+    console.print()
+    console.print(printable(_sentence(found)), highlight=False, markup=False)
+
+
+def _sentence(found: "DatasetComparison") -> str:
+    """Which judge detects most, and which of the others are beyond doubt behind it."""
+    from dhp.report.labels import percent
+
+    by = found.scores["detection"]
+    if not by.groups:
+        return f"{found.dataset}: detection is undefined"
+    best = by.groups[0][0]
+    said = f"{found.dataset}: {found.judges[best]} detects most, {percent(by.point[best])}"
+    near = [k for k in range(len(found.judges)) if k != best and any({k, best} <= {*g} for g in by.groups)]
+    behind = [k for k in range(len(found.judges)) if k not in (best, *near) and not math.isnan(by.point[k])]
+    for judges, words in ((near, "not told apart from it"), (behind, "detects less beyond doubt")):
+        if judges:
+            said += f"; {words}: {', '.join(found.judges[k] for k in judges)}"
+    return said
 
 
 def _short_names(judges: Sequence[str]) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 import click
 
+from dhp.cli.output import print_line
 from dhp.core.text import printable
 
 
@@ -31,6 +32,6 @@ def doctor(base_url: str | None, judge: str | None, pairs: tuple[str, ...], json
     else:
         width = max(len(check.name) for check in checks)
         for check in checks:
-            print(printable(f"{check.state:8} {check.name:{width}}  {check.says}"))
+            print_line(printable(f"{check.state:8} {check.name:{width}}  {check.says}"), 11 + width)
     if any(check.state == "failed" for check in checks):
         raise click.exceptions.Exit(1)

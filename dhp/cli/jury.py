@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dhp.cli.output import print_line
 from dhp.content.damage import variant_name
 from dhp.core.text import printable
 
@@ -41,7 +42,8 @@ def jury(runs: Sequence[str], floor: float, false_alarms: float, as_json: bool) 
         print(json.dumps([each.to_json() for each in found], ensure_ascii=False, indent=1))
         return
     for each in found:
-        print("\n".join(map(_shown, _lines(each))))
+        for line in _lines(each):
+            print_line(_shown(line), 6)
 
 
 def _shown(line: str) -> str:

@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from dhp.cli.option_groups import option
@@ -30,6 +32,19 @@ def output_console() -> "Console":
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
     return Console(width=_WIDE)
+
+
+def print_line(line: str, indent: int = 4) -> None:
+    """Print a line for people: on a terminal wrapped between words, in files and pipes whole."""
+    if sys.stdout.isatty():
+        line = fill(
+            line,
+            get_terminal_size().columns,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    print(line)
 
 
 @dataclass(frozen=True)
@@ -100,4 +115,8 @@ class OutputOptions:
         """Print a line for people, beside what is for a program."""
         if not self.quiet:
             for_program = self.json or self.csv or self.markdown
-            print(line if for_program else f"\n{line}", file=sys.stderr if for_program else sys.stdout)
+            if for_program:
+                print(line, file=sys.stderr)
+            else:
+                print()
+                print_line(line)

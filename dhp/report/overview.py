@@ -12,7 +12,7 @@ from dhp.content.damage import kind_name
 from dhp.core.text import printable
 from dhp.report.labels import figure, percent, percents, state
 from dhp.report.names import judge_name
-from dhp.report.tables import fits, plain_table
+from dhp.report.tables import fits, joined, plain_table
 from dhp.report.thresholds import threshold_sentence
 
 _BLIND = 3  # kinds of damage in one cell
@@ -73,19 +73,8 @@ def _print_table(results: Sequence[Result], console: Console) -> None:
         if "95 %" in cells:
             figures[1:3] = [f"{figures[1]} ({cells['95 %']})"]
         colour = "red" if result.controls_passed is False else ""
-        for line in _lines(figures, console.width - 4):
+        for line in joined(figures, console.width - 4):
             console.print(f"    {line}", style=colour, **_PLAIN)
-
-
-def _lines(parts: Sequence[str], width: int) -> list[str]:
-    """The parts in as few lines as hold them, none broken while it fits in a line of its own."""
-    lines: list[str] = []
-    for part in parts:
-        if lines and len(joined := f"{lines[-1]}  ·  {part}") <= width:
-            lines[-1] = joined
-        else:
-            lines.append(part)
-    return lines
 
 
 def _columns(results: Sequence[Result]) -> list[tuple[str, Callable[[Result], str]]]:

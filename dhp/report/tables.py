@@ -1,5 +1,7 @@
 """The kind of table that is printed, and those for controls, attacks and dose-response curves."""
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
@@ -23,6 +25,25 @@ def plain_table(title: str) -> Table:
     )
 
 
+def print_table(table: Table, console: Console) -> None:
+    """A table below its title, which may be wider than it is."""
+    if table.title:
+        console.print(table.title)
+        table.title = None
+    console.print(table)
+
+
+def joined(parts: Sequence[str], width: int) -> list[str]:
+    """The parts in as few lines as hold them, none broken while it fits in a line of its own."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(line := f"{lines[-1]}  ·  {part}") <= width:
+            lines[-1] = line
+        else:
+            lines.append(part)
+    return lines
+
+
 def fits(table: Table, console: Console, spare: int = 0) -> bool:
     """Whether every line of a table fits, with so many columns to spare."""
     wanted = Measurement.get(console, console.options.update(width=10_000), table)
@@ -36,9 +57,7 @@ def probes_table(result: Result) -> Table:
     table = plain_table(", ".join(said).capitalize())
     for heading in ("probe", "D", "verdict", "most changed", "effect", "pairs"):
         right = heading in ("D", "effect", "pairs")
-        table.add_column(
-            heading, justify="right" if right else "left", no_wrap=heading in ("probe", "verdict")
-        )
+        table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "probe")
     for row in (*result.controls, *result.attacks):
         verdict = probe_verdict(row)
         metric, effect = most_changed(row)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rich.console import Console
-from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -18,7 +18,7 @@ from dhp.report.labels import STATE_COLOURS, figure, most_hurt, pairs, percent, 
 from dhp.report.names import judge_name
 from dhp.report.notes import notes
 from dhp.report.overview import print_overview
-from dhp.report.tables import curve_table, fits, plain_table, probes_table
+from dhp.report.tables import curve_table, fits, joined, plain_table, print_table, probes_table
 
 _KEPT = 0.6  # share of the shorter text that is kept, below which marks would only confuse
 _BAR_CELLS = 16
@@ -40,6 +40,10 @@ def _bar(row: VariantResult) -> str:
     return "│" + "█" * round(max(share, 0.0) * _BAR_CELLS)
 
 
+def _d(row: VariantResult) -> str:
+    return figure(row.d) + ("*" if row.saturated else "")
+
+
 _COLUMNS = (
     _Column("level", lambda row: row.level),
     _Column("variant", lambda row: variant_name(row.variant)),
@@ -47,7 +51,7 @@ _COLUMNS = (
     _Column("detection", lambda row: percent(row.detection), "right", coloured=True),
     _Column("95 %", lambda row: percents(row.detection_ci), "right"),
     _Column("verdict", state, coloured=True),
-    _Column("D", lambda row: figure(row.d) + ("*" if row.saturated else ""), "right"),
+    _Column("D", _d, "right"),
     _Column("D_EW", lambda row: figure(row.d_ew), "right"),
     _Column("effect", lambda row: figure(row.effect), "right"),
     _Column("most hurt", most_hurt),
@@ -75,7 +79,7 @@ def print_results(results: Results, console: Console, *, details: bool = False) 
         _print_result(result, console)
     for result in () if details else results:
         for table in map(curve_table, result.curves):
-            console.print(table)
+            print_table(table, console)
     _print_notes(results, console)
     print_overview(results, console)
 
@@ -87,10 +91,27 @@ def _print_result(result: Result, console: Console) -> None:
         console.print(fitting)
     else:
         _print_in_two_lines(result, console)
-    probes = [probes_table(result)] if result.controls or result.attacks else []
-    for table in (*probes, *map(curve_table, result.curves)):
+    if result.controls or result.attacks:
         console.print()
-        console.print(table)
+        _print_probes(result, console)
+    for table in map(curve_table, result.curves):
+        console.print()
+        print_table(table, console)
+
+
+def _print_probes(result: Result, console: Console) -> None:
+    """A row a control or attack, or two lines."""
+    table = probes_table(result)
+    if fits(table, console):
+        print_table(table, console)
+        return
+    console.print(table.title)
+    headings = [str(column.header) for column in table.columns]
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        row = {heading: str(cell) for heading, cell in zip(headings, cells, strict=True)}
+        console.print(Text(f"{row.pop('probe'):<{_NAME_CELLS}}  {row.pop('verdict')}", style="bold"))
+        for part in joined([f"{heading} {cell}" for heading, cell in row.items()], console.width - 4):
+            console.print(Text(f"    {part}", style="dim"))
 
 
 def _print_in_two_lines(result: Result, console: Console) -> None:
@@ -102,9 +123,11 @@ def _print_in_two_lines(result: Result, console: Console) -> None:
         line = Text(f"{variant_name(row.variant):<{_NAME_CELLS}}  ", style="bold")
         line.append(f"{percent(row.detection):>5}  {state(row):<10}", style=f"not bold {style}")
         console.print(line.append(f" {_bar(row)}" if barred else "", style=f"not bold {style}"))
-        figures = [f"95 % {percents(row.detection_ci)}", f"D {figure(row.d)}", f"effect {figure(row.effect)}"]
+        figures = [f"95 % {percents(row.detection_ci)}", f"D {_d(row)}", f"D_EW {figure(row.d_ew)}"]
+        figures += [f"effect {figure(row.effect)}", f"{pairs(row)} pairs"]
         figures += [f"most hurt {hurt}"] if (hurt := most_hurt(row)) else []
-        console.print(f"    {'  ·  '.join([*figures, f'{pairs(row)} pairs'])}", style="dim", highlight=False)
+        for part in joined(figures, console.width - 4):
+            console.print(f"    {part}", style="dim", highlight=False)
 
 
 def _print_notes(results: Results, console: Console) -> None:
@@ -118,12 +141,17 @@ def _print_notes(results: Results, console: Console) -> None:
     for (line, warned), about in said.items():
         where = f" [{_about(about, results)}]" if len(results) > 1 else ""
         kind, style = ("warning", "bold red") if warned else ("note", "")
-        console.print(
-            f"  {kind}: {escape(printable(line + where))}", style=style, soft_wrap=True, highlight=False
-        )
+        _print_line(f"{kind}: {line}{where}", style, console)
     for result in results:
-        signature = escape(printable(result.signature))
-        console.print(f"  {signature}", style="dim", soft_wrap=True, highlight=False)
+        console.print(Text(f"  {printable(result.signature)}", style="dim"), soft_wrap=True)
+
+
+def _print_line(line: str, style: str, console: Console) -> None:
+    """On a terminal wrapped between words, elsewhere whole."""
+    if console.is_terminal:
+        console.print(Padding(Text(printable(line), style=style), (0, 0, 0, 2)))
+    else:
+        console.print(Text(f"  {printable(line)}", style=style), soft_wrap=True)
 
 
 def _about(some: Sequence[Result], results: Results) -> str:
