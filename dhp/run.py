@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
@@ -40,9 +40,6 @@ from dhp.runs.comparisons import of_comparisons
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
 from dhp.runs.writer import RunFolder, run_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Way(TypedDict, total=False):
@@ -164,10 +161,7 @@ def _carry_out(
     for place, (judge, part) in enumerate(own, 1):
         with suppress(Waiting):  # the requests of the other judges belong into the same batch
             config = resolve(part.dataset.task, part.variants)
-            frame, result = _judged(judge, part, config, seed, numbered(progress, place, len(own)))
-            found.append(result)
-            if folder:
-                folder.ratings.add(frame)
+            found.append(_judged(judge, part, config, seed, numbered(progress, place, len(own)), folder))
     if context.batch:
         context.batch.finish()
     results = Results(found)
@@ -252,9 +246,14 @@ def _identity(
 
 
 def _judged(
-    judge: Judge, part: PerturbedDataset, config: ResolvedConfig, seed: int, progress: Progress | None
-) -> tuple["pd.DataFrame", Result]:
-    """The ratings of one judge on one dataset, and what follows from them."""
+    judge: Judge,
+    part: PerturbedDataset,
+    config: ResolvedConfig,
+    seed: int,
+    progress: Progress | None,
+    folder: RunFolder | None,
+) -> Result:
+    """What follows from the ratings of one judge on one dataset, which go to the folder."""
     before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
@@ -288,7 +287,9 @@ def _judged(
         usage = judge.cached_model.usage.since(before)
         cost = usage.cost(judge.cached_model.context.budget.prices)
         result = replace(result, usage=usage.lasting, cost=cost)
-    return frame, result
+    if folder:
+        folder.ratings.add(frame)
+    return result
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:

@@ -46,6 +46,7 @@ class RatingsFile:
         with self._writing(), replacing(self._path) as new:
             if not self._parts:
                 self._all_held().to_parquet(new, index=False)
+                self._held.clear()
                 return
             if self._held:
                 self._write_parts()
@@ -72,7 +73,7 @@ class RatingsFile:
     def _all_held(self) -> "pd.DataFrame":
         import pandas as pd
 
-        return pd.concat(self._held)
+        return pd.concat(self._held) if len(self._held) > 1 else self._held[0]
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -98,7 +98,9 @@ def test_a_mock_judge_and_all_rules_give_the_same(tmp_path: Path) -> None:
     assert written(model, tmp_path, "ray", **more) == written(model, tmp_path, "local", **more)
 
 
-def test_a_server_is_asked_the_same_though_a_worker_is_killed(tmp_path: Path) -> None:
+def test_a_server_is_asked_the_same_though_a_worker_is_killed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     kill = KillOnce()
     with stub_server("--latency", "0.05", "--faults", "429=0.05,500=0.05") as url:
         more = {"n": 12, "settings": {"base_url": url, "rate_limits": dhp.RateLimits(concurrency=8)}}
@@ -107,6 +109,7 @@ def test_a_server_is_asked_the_same_though_a_worker_is_killed(tmp_path: Path) ->
         there = written("openai/stub", tmp_path, "ray", progress=kill, **more)
         again = stats(url)["statuses"]["200"] - calls
         assert stats(url)["max_in_flight"] <= 8 + 4, "calls of the killed worker may not have ended there"
+    assert capfd.readouterr().out == "", "what the cluster says would spoil --json"
     assert kill.killed
     assert kill.killed not in worker_pids()
     assert there == here
