@@ -26,7 +26,7 @@ from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.answers import Answer, check_match, read_answers
-from dhp.loaders.battle_prompt import read_battle_prompt
+from dhp.loaders.evaluation import read_battle_prompt
 from dhp.report.labels import between, figure
 from dhp.report.tables import plain_table
 from dhp.runs.battle import Battle, make_pairs, run_battle

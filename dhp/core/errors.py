@@ -1,6 +1,9 @@
 """What can go wrong, with the exit code of each kind."""
 
-from collections.abc import Iterable
+import importlib
+import sys
+from collections.abc import Callable, Iterable
+from types import ModuleType
 
 
 class DhpError(Exception):
@@ -49,3 +52,20 @@ def require(*distributions: str, purpose: str) -> None:
                 f"{purpose} needs the package '{distribution}', which is not installed; "
                 f"pip install {' '.join(distributions)}"
             ) from None
+
+
+def imported(load: Callable[[], object], place: str) -> object:
+    """What `load` returns; whatever somebody else's module raises becomes an `InputError` at `place`."""
+    try:
+        return load()
+    except (Exception, SystemExit) as e:
+        raise InputError(f"{place}: cannot be imported ({type(e).__name__}: {e})".splitlines()[0]) from e
+
+
+def imported_module(name: str, place: str) -> ModuleType:
+    """A module by its name, of the working directory too; raises `InputError` where it cannot be imported."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    module = imported(lambda: importlib.import_module(name), place)
+    assert isinstance(module, ModuleType)
+    return module

@@ -1,4 +1,4 @@
-"""ColossalEval's configuration and evaluation prompts, and the bundled content in their place."""
+"""ColossalEval's configuration, evaluation and battle prompts, and the bundled content in their place."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ from dhp.core.eval_spec import EvaluationContent
 from dhp.core.files import read_json
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Language, Metric, Scale, Task
-from dhp.loaders.battle_prompt import check_slots
 
 _LANGUAGES: Mapping[str, Language] = {"en": "en", "cn": "zh", "zh": "zh"}
 _OTHER = "Other"
 _SLOTS = ("question", "answer", "metric", "steps")
+_BATTLE_SLOTS = ("question", "answer_1", "answer_2", "prompt")
 _RANGE = re.compile(r"[(（]\s*(\d+)\s*[-–~]\s*(\d+)(?:分)?\s*[)）]")
 AUTO = "auto"
 
@@ -154,7 +154,7 @@ def _from_file(
     template = entry.get("prompt")
     if not isinstance(template, str):
         raise InputError(f"{place}.prompt: missing or no text; allowed: a text with {', '.join(_SLOTS)}")
-    check_slots(f"{place}.prompt", template, _SLOTS)
+    _check_slots(f"{place}.prompt", template, _SLOTS)
     metrics, templates, lacking = [], {}, []
     for label in dict.fromkeys([*config.metrics[name], *(defined if all_metrics else ())]):
         if label not in defined:
@@ -235,3 +235,31 @@ def _texts(data: object, place: str) -> Mapping[str, str]:
         if not isinstance(text, str):
             raise InputError(f"{place}.{key}: must be a text")
     return found
+
+
+def read_battle_prompt(path: Path) -> tuple[str, str, str]:
+    """The `system_prompt`, `prompt_template` and `prompt` of a JSON object.
+
+    Raises `InputError` for a file of another form, and for a template with an unknown or missing slot.
+    """
+    data = read_json(path)
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: must be an object with system_prompt, prompt_template and prompt")
+    texts = {}
+    for key in ("system_prompt", "prompt_template", "prompt"):
+        value = data.get(key, "" if key == "system_prompt" else None)
+        if not isinstance(value, str):
+            raise InputError(f"{path}: {key}: missing or no text; allowed: a text")
+        texts[key] = value
+    _check_slots(f"{path}: prompt_template", texts["prompt_template"], _BATTLE_SLOTS)
+    return texts["system_prompt"], texts["prompt_template"], texts["prompt"]
+
+
+def _check_slots(place: str, template: str, slots: tuple[str, ...]) -> None:
+    """Raise `InputError` unless a template has all of these slots, `{name}`, and no other."""
+    for name in re.findall(r"\{(\w+)\}", template):
+        if name not in slots:
+            raise InputError(f"{place}: unknown slot '{{{name}}}'; {suggest(name, slots)}")
+    for name in slots:
+        if f"{{{name}}}" not in template:
+            raise InputError(f"{place}: lacks the slot '{{{name}}}'; allowed: a text that has it")

@@ -3,8 +3,7 @@
 import importlib.metadata
 from collections.abc import Iterable, Mapping
 
-from dhp.core.errors import InputError, suggest
-from dhp.core.imports import imported, imported_module
+from dhp.core.errors import InputError, imported, imported_module, suggest
 from dhp.core.registry import Registry
 from dhp.core.specs import Spec
 from dhp.core.suite_spec import Suite

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from dhp.core.errors import InputError, suggest
-from dhp.core.imports import imported, imported_module
+from dhp.core.errors import InputError, imported, imported_module, suggest
 from dhp.core.seeding import text_hash
 
 PREFIX = "python:"
