@@ -40,7 +40,7 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
     detection = results[1].detection
     assert detection is not None
     assert last.startswith(f"mini/story_cloze: mock/ideal detects most, {percent(detection.avg)}; ")
-    assert last.endswith("detects less beyond doubt: baseline/random")
+    assert last.endswith("detects less beyond doubt: baseline/random, mock/noisy")
     found = json.loads(dhp("compare", *folders, "--json").out)
     assert found[0]["scores"]["detection"]["rank"] == [3, 1, 2]
     alone = dhp("compare", folders[0])
