@@ -44,8 +44,8 @@ TESTS = {
 }
 PYTEST = ["-x", "-q", "-o", "addopts=", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist"]
 PYTEST += ["--hypothesis-profile=ci"]
-CPU_SECONDS = 40.0  # as recorded, of the tests of one fault: the quickest run, those beyond are left out
-SECONDS = 300.0  # after which a fault hangs
+CPU_SECONDS = 30.0  # as recorded, of the tests of one fault: the quickest run, those beyond are left out
+SECONDS = 200.0  # after which a fault hangs
 CONTEXT = get_context("forkserver")
 CONTEXT.set_forkserver_preload(["__main__", "hypothesis.strategies", "pandas", "scipy.stats"])
 """A process for each fault, forked from one that has imported what is slow to import and bears no fault."""

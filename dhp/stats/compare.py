@@ -283,7 +283,7 @@ def _ranks(scores: Floats) -> Floats:
 
 
 def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Insert and absorb: split every set at each pair told apart, and drop sets within others."""
+    """Insert and absorb: split every set at each pair told apart, and drop splits within others."""
     order = [int(i) for i in np.argsort(-point, kind="stable") if not np.isnan(point[i])]
     sets = [frozenset(order)] if order else []
     for pair in told_apart:
@@ -291,7 +291,7 @@ def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple
         sets = [s for s in sets if not s.issuperset(pair)]
         for new in split:
             if not any(new <= s for s in sets):
-                sets = [*(s for s in sets if not s < new), new]
+                sets.append(new)
     place = {model: i for i, model in enumerate(order)}
     return tuple(
         sorted((tuple(sorted(s, key=place.__getitem__)) for s in sets), key=lambda s: [place[i] for i in s])

@@ -353,3 +353,15 @@ def test_weights_without_a_row_or_with_other_metrics_are_refused(tmp_path: Path)
         0
     ]
     assert result.p_ew == pytest.approx(result.metrics["coherence"].p)
+
+
+def test_weights_of_one_task_serve_ratings_whose_task_is_unknown(tmp_path: Path) -> None:
+    row = "{coherence: 1.0, consistency: 0.0, fluency: 0.0, relevance: 0.0}"
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        f"weights: own\nversion: 1\nprovenance: x\ntasks: {{summarization: {{reordering: {row}}}}}\n"
+    )
+    frame = table({"reordering.major": {"coherence": 1.0}})
+    (found,) = dhp.analyze(frame, analysis=dhp.AnalysisConfig(weights=str(file))).variants
+    assert found.p_ew == pytest.approx(found.metrics["coherence"].p)
+    assert found.p_ew < found.p

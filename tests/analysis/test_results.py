@@ -139,8 +139,13 @@ def test_results_show_in_notebooks_and_in_a_line() -> None:
     assert json.loads(results.to_json()) == json.loads(json.dumps(results.to_dict()))
     assert all(len(line) < 160 for line in repr(results).splitlines())
     assert "mock/ideal on mini/story_cloze: " in repr(results[0])
+    assert " more" not in repr(results)
+    assert repr(Results([results[0]] * 14)).endswith("and 2 more\n)")
     page = replace(results[0], model="<script>")._repr_html_()
     assert "&lt;script&gt;" in page
     assert page.count("<tr>") == 1 + len(results[0].variants)
+    assert "<td>100%</td>" in page
+    unrated = replace(results[0].variants[0], detection=None)
+    assert "<td>–</td>" in replace(results[0], variants=(unrated,))._repr_html_()
     labels = [label.get_text() for label in results.plot().axes[0].get_yticklabels()]
     assert labels == [row.variant for row in results[0].variants]

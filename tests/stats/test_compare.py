@@ -64,6 +64,17 @@ def test_detection_by_hand() -> None:
     assert weighted["detection"].point[0] == pytest.approx((3.5 / 4 + 3.5 / 4) / 2)
 
 
+def test_limits_of_a_difference_stay_within_what_it_can_be() -> None:
+    """Of shares within -1 and 1; of drops in standard deviations anywhere."""
+    one, other = (judge(drop + np.zeros((40, 2, 2))) for drop in (9.0, -9.0))
+    found = compared([one, other])
+    for quantity in ("detection", "auroc"):
+        assert -1 <= found[quantity].pairs[0].low < found[quantity].pairs[0].high <= 1
+    drop = found["standardised_drop"].pairs[0]
+    assert 1 < drop.low <= drop.difference <= drop.high
+    assert drop.difference == pytest.approx(2 * 9 / np.std(np.arange(40) % 5, ddof=1))
+
+
 def test_pairs_that_one_judge_lacks_are_left_out_for_all() -> None:
     x, y = (found.differences for found in judges(0.6, 0.6))
     x[:30, 0, 0] = math.nan

@@ -40,6 +40,13 @@ def test_it_is_the_share_of_all_swaps(clusters: np.ndarray) -> None:
         assert 1 / 64 <= math.exp(found[0]) <= 1
 
 
+def test_one_example_that_moves_is_a_coin_flip() -> None:
+    x = np.zeros((6, 1, 1))
+    x[2] = 1.0
+    for sign, p in ((1, 0.5), (-1, 1.0)):
+        assert np.exp(joint_log_p(sign * x, np.random.default_rng(0))) == pytest.approx([p])
+
+
 def test_beyond_the_swaps_the_tail_takes_over() -> None:
     x = np.ones((200, 1, 3))
     found = joint_log_p(x, np.random.default_rng(0), resamples=99)

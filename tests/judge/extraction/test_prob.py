@@ -48,6 +48,12 @@ def test_the_mean_is_renormalised_and_the_rest_reported() -> None:
     assert (extracted.status, extracted.rule) == ("scored", "prob")
 
 
+def test_a_rating_that_no_one_token_says_has_no_probabilities() -> None:
+    assert expected_score([word("Rating: fo"), word("ur")], FIVE, "rate-explain").status == "unparsed"
+    first_is_no_rating = [word(text) for text in ("1", " is bad", ", my rating: ", "4")]
+    assert expected_score(first_is_no_rating, FIVE, "score-only").status == "unparsed"
+
+
 def test_one_text_may_stand_twice() -> None:
     position = Position("4", (("4", math.log(0.25)), ("4", math.log(0.25)), ("2", math.log(0.5))))
     extracted = expected_score([position], FIVE, "score-only")

@@ -202,3 +202,13 @@ def _better(row: dict[str, str]) -> tuple[int | None, int | None]:
 
 _NUMBER: dict[Choice, int] = {"first": 1, "second": 2}
 _SWAPPED: dict[Choice, int] = {"first": 2, "second": 1}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "choice"),
+    [(4, 3, "first"), (3, 4, "second"), (4, 4, "second"), (None, 4, "first"), (3, None, "first")],
+)
+def test_two_ratings_are_compared_as_llmbar_does(
+    first: float | None, second: float | None, choice: Choice
+) -> None:
+    assert llmbar_choice(first, second) == choice
