@@ -330,7 +330,7 @@ def test_nothing_is_written_that_could_not_be_read(
 
 
 def test_nothing_and_twice(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nothing to freeze"):
+    with pytest.raises(InputError, match="nothing to write"):
         write_set(tmp_path / "set", [])
     with pytest.raises(InputError, match="dataset 'mini/summeval' stands twice"):
         write_set(tmp_path / "set", [part(), part()])
