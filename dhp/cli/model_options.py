@@ -177,17 +177,22 @@ class ModelOptions:
         "--max-cost", type=click.FloatRange(min=0), metavar="X", help="Stop, resumable, at this cost."
     )
     device: str = option(
-        "--device", default="auto", metavar="NAME", help="For hf/: auto, cpu, cuda, cuda:N, all."
+        "--device",
+        default="auto",
+        metavar="NAME",
+        help="For hf/: auto, cpu, cuda, cuda:N, all; for vllm/: auto, all.",
     )
     dtype: str = option(
-        "--dtype", default="auto", metavar="NAME", help="For hf/: auto, float32, bfloat16, float16."
+        "--dtype", default="auto", metavar="NAME", help="For hf/, vllm/: auto, float32, bfloat16, float16."
     )
     batch_size: int | None = option(
         "--batch-size", type=click.IntRange(min=1), metavar="K", help="For hf/: rows computed together."
     )
 
     chat_template: str | None = option(
-        "--chat-template", metavar="FILE", help="For hf/: Jinja template in the place of the model's own."
+        "--chat-template",
+        metavar="FILE",
+        help="For hf/, vllm/: Jinja template in the place of the model's own.",
     )
     executor: str = option(
         "--executor", default="local", metavar="local|ray[:ADDRESS]", help="Where work is done."

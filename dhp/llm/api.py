@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from dhp.llm.records import Failure, Reply, Request
 
-PROVIDERS = ("openai", "litellm", "hf")
+PROVIDERS = ("openai", "litellm", "hf", "vllm")
 
 
 @runtime_checkable

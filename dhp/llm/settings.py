@@ -82,7 +82,7 @@ class ModelSettings:
         )
 
     def open(self, model: str, context: RequestContext) -> Client | LocalModel:
-        """The model called `openai/NAME`, `litellm/NAME` or `hf/NAME_OR_PATH`, opened once in a context.
+        """The model called `openai/NAME`, `litellm/NAME`, `hf/NAME_OR_PATH` or `vllm/NAME_OR_PATH`.
 
         Raises
         ------
@@ -116,11 +116,22 @@ class ModelSettings:
                 raise InputError("`base_url`: is empty; allowed: the address of a server, up to /v1")
             if self.chat_template is not None:
                 raise InputError(
-                    f"`chat_template` {self.chat_template}: is for hf/NAME; a server has its own"
+                    f"`chat_template` {self.chat_template}: is for hf/NAME, vllm/NAME; a server has its own"
                 )
             return OpenAIClient(name, self.base_url, timeout=self.timeout, transport=self.transport)
         if self.base_url is not None:
             raise InputError(f"`base_url` {self.base_url}: is for openai/NAME; {model} runs in this process")
+        if provider == "vllm":
+            from dhp.llm.hf.vllm_model import VllmModel
+
+            if self.batch_size is not None:
+                raise InputError(f"`batch_size` {self.batch_size}: is for hf/NAME; vLLM chooses it by itself")
+            if self.device not in ("auto", "all"):
+                raise InputError(
+                    f"`device` {self.device}: is for hf/NAME; vLLM takes the GPUs of CUDA_VISIBLE_DEVICES; "
+                    "allowed: auto (one of them), all"
+                )
+            return VllmModel(name, device=self.device, dtype=self.dtype, chat_template=self.chat_template)
         from dhp.llm.hf.model import HfModel
 
         return HfModel(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from transformers import Cache, PreTrainedConfig, PreTrainedModel
 
 _LOOK_AHEAD = 64
+_RUN_BY = {"hf": "transformers", "vllm": "vllm"}
 _BATCH = {"cpu": 4, "cuda": 32}
 
 
@@ -50,6 +51,8 @@ class HfModel:
         later, if the model cannot be loaded.
     """
 
+    provider = "hf"
+
     def __init__(
         self,
         name: str,
@@ -59,12 +62,12 @@ class HfModel:
         batch_size: int | None = None,
         chat_template: str | Path | None = None,
     ) -> None:
-        self._source = find(name, dtype)
+        self._source = find(name, dtype, self.provider)
         self.model = self._source.model
         check_device(self.model, device)
         if batch_size is not None and batch_size < 1:
             raise InputError(f"model '{self.model}': batch size is {batch_size}; must be at least 1")
-        self.endpoint = f"transformers dtype={self._source.dtype} {self._source.identity}"
+        self.endpoint = f"{_RUN_BY[self.provider]} dtype={self._source.dtype} {self._source.identity}"
         self._template = None if chat_template is None else read_text(Path(chat_template))
         if self._template is not None:
             self.endpoint += f" template={text_hash(self._template)}"
@@ -210,21 +213,21 @@ class HfModel:
         replies[first] = replace(
             replies[first], prompt_tokens=prompt_tokens, completion_tokens=total, calls=1
         )
-        return replies if len(replies) == len(request.samples) else _same(request, replies[first])
+        return replies if len(replies) == len(request.samples) else same_for_all(request, replies[first])
 
     def _position(self, chosen: int, alternatives: list[tuple[int, float]]) -> Position:
         tokens, logprobs = zip(*alternatives, strict=True)
         text = self._vocabulary.token
-        return Position(text(chosen), _ranked([text(t) for t in tokens], logprobs))
+        return Position(text(chosen), ranked([text(t) for t in tokens], logprobs))
 
 
-def _ranked(texts: Sequence[str], logprobs: Sequence[float]) -> tuple[tuple[str, float], ...]:
+def ranked(texts: Sequence[str], logprobs: Sequence[float]) -> tuple[tuple[str, float], ...]:
     """Tokens that are possible at all, the most probable first."""
     pairs = [(text, p) for text, p in zip(texts, logprobs, strict=True) if p > -math.inf]
     return tuple(sorted(pairs, key=lambda pair: -pair[1]))
 
 
-def _same(request: Request, first: Reply) -> dict[int, Reply]:
+def same_for_all(request: Request, first: Reply) -> dict[int, Reply]:
     """One reply for all samples, counted once."""
     again = replace(first, prompt_tokens=0, completion_tokens=0, calls=0)
     return {s: first if i == 0 else again for i, s in enumerate(request.samples)}

@@ -24,7 +24,7 @@ class Source:
     """A model that was found, with nothing of it loaded."""
 
     model: str
-    """As the user names it, `hf/NAME_OR_PATH`."""
+    """As the user names it, `hf/NAME_OR_PATH` or `vllm/NAME_OR_PATH`."""
     path: str
     """A folder or the name of a hub repository."""
     revision: str | None
@@ -35,7 +35,7 @@ class Source:
     """Commit, or a digest of the folder."""
 
 
-def find(name: str, dtype: str) -> Source:
+def find(name: str, dtype: str, provider: str = "hf") -> Source:
     """Find a model, in a folder or on the hub (its cache where there is no network).
 
     Raises
@@ -43,10 +43,11 @@ def find(name: str, dtype: str) -> Source:
     InputError
         If torch or transformers are not installed, the dtype is unknown, or there is no such model.
     """
-    model = f"hf/{name}"
-    for package in ("torch", "transformers"):
+    model = f"{provider}/{name}"
+    needed = ("torch", "transformers") if provider == "hf" else ("vllm",)
+    for package in needed:
         if importlib.util.find_spec(package) is None:
-            raise InputError(f"model '{model}': {package} is not installed; pip install torch transformers")
+            raise InputError(f"model '{model}': {package} is not installed; pip install {' '.join(needed)}")
     if dtype not in DTYPES:
         raise InputError(f"model '{model}': unknown dtype '{dtype}'; {suggest(dtype, DTYPES)}")
     folder = Path(name).expanduser()
