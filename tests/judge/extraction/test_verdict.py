@@ -212,3 +212,8 @@ def test_two_ratings_are_compared_as_llmbar_does(
     first: float | None, second: float | None, choice: Choice
 ) -> None:
     assert llmbar_choice(first, second) == choice
+
+
+def test_the_better_text_outweighs_what_is_said_to_be_worse_in_it() -> None:
+    answer = "Response A is weaker in style. Even so, response A is better."
+    assert read_verdict(answer, "bare").choice == "first"
