@@ -94,6 +94,13 @@ def test_it_finds_the_threshold_whatever_n() -> None:
         assert (np.diff(found.monotone) >= 0).all()
 
 
+def test_detection_is_that_of_the_data_plain_and_made_monotone() -> None:
+    x = judged(20, 6.0)
+    found, fell = psychometric(DOSES, x, rng(), resamples=5), (x[:, :, 0] > 0).mean(axis=0)
+    assert found.detection == pytest.approx(fell)
+    assert found.monotone == pytest.approx(np.maximum(optimize.isotonic_regression(fell).x, 0.5))
+
+
 def test_it_is_the_same_every_time() -> None:
     once, again = (psychometric(DOSES, judged(30, 5.0), rng(3), resamples=50) for _ in range(2))
     assert (once.fitted, once.isotonic) == (again.fitted, again.isotonic)

@@ -72,6 +72,14 @@ def test_it_converges_and_asks_near_the_threshold(t75: float) -> None:
     assert t75 / 3 < asked(t75, 60).next_doses()[0] < t75 * 4
 
 
+def test_of_a_symmetric_posterior_the_median_is_the_mean() -> None:
+    state = staircase(DOSES)
+    logs = np.log(state.thresholds)
+    bell = np.broadcast_to((-20 * (logs - logs[logs.size // 2]) ** 2)[:, None], state.log_posterior.shape)
+    found = replace(state, log_posterior=bell, moved=True).t75(level=1e-9)
+    assert (found.low, found.high) == pytest.approx((found.value, found.value), rel=1e-3)
+
+
 def test_more_answers_are_surer() -> None:
     few, many = (asked(6.0, n).t75() for n in (15, 150))
     assert many.low > 1.5 * few.low
