@@ -45,11 +45,11 @@ def cluster() -> Iterator[object]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     nodes.add_node(num_cpus=1)
-    ray.init(nodes.address, logging_level="error", log_to_driver=False)
+    os.environ["RAY_ADDRESS"] = nodes.address
     yield nodes
     ray.shutdown()
     nodes.shutdown()
-    del os.environ[MARK]
+    del os.environ[MARK], os.environ["RAY_ADDRESS"]
 
 
 def worker_pids() -> list[int]:

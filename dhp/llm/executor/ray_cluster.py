@@ -48,6 +48,9 @@ class RayExecutor:
         address = self._address or os.environ.get("RAY_ADDRESS")
         if address is not None:
             _check_address(address)
+        from ray._private import worker
+
+        worker._worker_logs_enabled = False  # messages on lost workers would stand among results, on stdout
         try:
             ray.init(address or "local", logging_level="error", log_to_driver=False)
         except (OSError, RuntimeError, ValueError) as e:
