@@ -118,3 +118,9 @@ def test_levels_must_be_shares(level: float) -> None:
 def test_coefficients_must_fit() -> None:
     with pytest.raises(ValueError, match=r"coefficients must have shape"):
         weighted(detection_influences(np.zeros((3, 2, 2))), np.ones((1, 2, 3)))
+
+
+def test_one_cluster_has_no_variance() -> None:
+    found = detection_influences(np.array([[1.0], [0.0], [-1.0]]))
+    for clusters, undefined in (([0, 0, 0], True), ([0, 0, 1], False)):
+        assert np.isnan(found.variance(clusters)[0]) == [undefined]
