@@ -22,9 +22,14 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
     if any(entry.ratings.interim is not None for entry in (one, other)):
         return False
     small, large = sorted((one, other), key=lambda entry: len(entry.ratings.examples))
-    if set(small.ratings.variants) != set(large.ratings.variants):
+    if _variants(small) != _variants(large):
         return False
     return _texts(small).items() <= _texts(large).items()
+
+
+def _variants(entry: RunResult) -> set[str]:
+    """Those that are compared: controls and attacks need not be the same."""
+    return {row.variant for row in entry.result.variants}
 
 
 def _texts(entry: RunResult) -> dict[tuple[str, str | None], str | None]:
@@ -34,6 +39,9 @@ def _texts(entry: RunResult) -> dict[tuple[str, str | None], str | None]:
     found: dict[tuple[str, str | None], str | None] = {
         (row["id"], None): row["output"] for row in run.examples if row["dataset"] == dataset
     }
+    compared = _variants(entry)
     return found | {
-        (row["example"], row["variant"]): row["text"] for row in run.perturbed if row["dataset"] == dataset
+        (row["example"], row["variant"]): row["text"]
+        for row in run.perturbed
+        if row["dataset"] == dataset and row["variant"] in compared
     }
