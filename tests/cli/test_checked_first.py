@@ -32,7 +32,7 @@ def no_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError("texts were made")
 
-    monkeypatch.setattr("dhp.perturb.apply.perturb", never)
+    monkeypatch.setattr("dhp.perturb.apply.RulesApplied.texts", never)
 
 
 def ask(dhp: Run, url: str | None, *more: str) -> Outcome:

@@ -122,7 +122,7 @@ def test_faults_are_said_before_texts_are_made(
     def never(*_: object) -> None:
         raise AssertionError("texts were made")
 
-    monkeypatch.setattr("dhp.perturb.apply.perturb", never)
+    monkeypatch.setattr("dhp.perturb.apply.RulesApplied.texts", never)
     (tmp_path / "typo.txt").write_text("{tickt} {summary}")
     (tmp_path / "none.txt").write_text("Rate it.")
     columns = ("--field", "source=tickt", "--field", "output=sumary")

@@ -114,14 +114,14 @@ def test_thresholds_outside_the_doses_are_not_guessed() -> None:
 
 
 def test_limits_are_percentiles_expanded_for_few_examples() -> None:
-    """Hesterberg (2015): the normal tail beyond t * sqrt(n / (n - 1))."""
+    """The normal tail beyond t * sqrt(n / (n - 1)) (Hesterberg 2015) as a rank (Davison and Hinkley 1997)."""
     x = judged(25, 6.0)
     found = psychometric(DOSES, x, rng(3), resamples=400, level=0.8).fitted
     times, fell = cluster_draws(np.arange(25), 400, rng(3)).T.astype(float), (x[:, :, 0] > 0).astype(float)
     by_resample = fit(DOSES, times @ fell, times @ np.ones(fell.shape), 0.5)[0]
     tail = stats.norm.sf(stats.t.ppf(0.9, 24) * math.sqrt(25 / 24))
-    ends = np.quantile(by_resample, [tail, 1 - tail], method="inverted_cdf")
-    assert (found.low, found.high) == pytest.approx(tuple(ends))
+    rank, drawn = math.floor(tail * 401), np.sort(by_resample)
+    assert (found.low, found.high) == pytest.approx((drawn[rank - 1], drawn[400 - rank]))
     assert DOSES[0] < found.low < found.value < found.high < DOSES[-1]
 
 
