@@ -365,3 +365,15 @@ def test_weights_of_one_task_serve_ratings_whose_task_is_unknown(tmp_path: Path)
     (found,) = dhp.analyze(frame, analysis=dhp.AnalysisConfig(weights=str(file))).variants
     assert found.p_ew == pytest.approx(found.metrics["coherence"].p)
     assert found.p_ew < found.p
+
+
+def test_sign_flips_are_for_halves_and_a_missing_pair_is_none() -> None:
+    """Of the 16 signs of 1, 1, 1/2, 1/2 one sum is as large as theirs."""
+    scores = {"original": [1, 1, 1, 1, None], "worse.minor": [0, 0, 0.5, 0.5, 0]}
+    rows = [(str(e), v, "m", score) for v, each in scores.items() for e, score in enumerate(each)]
+    frame = pd.DataFrame(rows, columns=["example", "variant", "metric", "score"])
+    analysis = dhp.AnalysisConfig(statistics="sign-flip")
+    (found,) = dhp.analyze(frame, analysis=analysis).variants
+    assert (found.metrics["m"].n, found.p) == (4, pytest.approx(1 / 16))
+    with pytest.raises(InputError, match="multiples of 1/2"):
+        dhp.analyze(frame.replace({"score": {0.5: 0.75}}), analysis=analysis)

@@ -7,14 +7,15 @@ from dataclasses import is_dataclass
 from functools import cached_property
 
 import dhp.analysis
+import dhp.judge.extraction
 import dhp.stats
 
 
 def records() -> list[type]:
-    """The dataclasses that `dhp.stats` and `dhp.analysis` define."""
+    """The dataclasses that compute figures or read answers."""
     names = [
         found.name
-        for package in (dhp.stats, dhp.analysis)
+        for package in (dhp.stats, dhp.analysis, dhp.judge.extraction)
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     ]
     return [

@@ -9,7 +9,7 @@ import pytest
 
 import dhp
 from dhp.analysis.ratings import RatingsArray, split_ratings
-from dhp.analysis.response_style import shared_styles
+from dhp.analysis.response_style import halo, shared_styles
 from dhp.core.specs import Task
 from dhp.report.notes import notes
 from dhp.runs.compare import compare_runs
@@ -83,6 +83,15 @@ def test_judges_that_share_a_style_are_alike_on_originals_too(tmp_path: Path) ->
     assert found.to_json()["shared_styles"]["originals"][0][1] == pytest.approx(
         found.shared_styles["originals"][0, 1]
     )
+
+
+def test_a_halo_of_two_metrics() -> None:
+    table = pd.DataFrame(
+        [(str(e), "original", metric, s) for metric in ("a", "b") for e, s in enumerate((1, 4, 2, 3))],
+        columns=["example", "variant", "metric", "score"],
+    )
+    (ratings,) = split_ratings(table)
+    assert halo(ratings, [])["originals"]["a"]["b"] == pytest.approx(1)
 
 
 def rated(scores: dict[str, list[float]]) -> RatingsArray:

@@ -314,6 +314,13 @@ def small() -> pd.DataFrame:
     return table
 
 
+def asked(table: pd.DataFrame, where: pd.Series, status: str, score: float | None) -> pd.DataFrame:
+    """The table with another outcome of the variant `worse`."""
+    changed = table.copy()
+    changed.loc[where & (table["variant"] == "worse"), ["score", "status"]] = [score, status]
+    return changed
+
+
 def test_a_table_of_ones_own() -> None:
     result = dhp.analyze(small())
     assert {v.variant: (v.stopped_at, v.metrics["m"].n) for v in result.variants} == {
@@ -335,6 +342,8 @@ def test_a_table_of_ones_own() -> None:
         (lambda t: t.assign(look="soon"), "column 'look'"),
         (lambda t: t.assign(look=1), "at a look before which it was asked about"),
         (lambda t: t.assign(look=3 - t["look"]), "at a look before which it was asked about"),
+        (lambda t: asked(t, t["example"] == "11", "scored", 3.0), "at a look before which it was asked about"),
+        (lambda t: asked(t, t["look"] == 1, "stopped", None), "at a look before which it was asked about"),
     ],
 )
 def test_looks_that_contradict_themselves_are_refused(change: object, message: str) -> None:

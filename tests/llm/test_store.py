@@ -78,6 +78,8 @@ def test_the_key_holds_all_that_decides_the_answer() -> None:
         ("m", "e", replace(ASKED, params=replace(params, max_tokens=17))),
         ("m", "e", replace(ASKED, params=replace(params, seed=0))),
         ("m", "e", replace(ASKED, params=replace(params, top_logprobs=5))),
+        ("m", "e", replace(ASKED, before=(("system", "Be strict."),))),
+        ("m", "e", replace(ASKED, before=(("user", "Be strict."),))),
     ]
     found = [keys(*each)[0] for each in [("m", "e", ASKED), *others]]
     assert len(set(found)) == len(found)

@@ -103,6 +103,12 @@ def test_the_difference_of_two_is_paired() -> None:
     assert 0 < high[0] < 1
 
 
+def test_wilson_follows_the_scale() -> None:
+    x = np.array([0.0, 1, 1, 0.5, 1, 0, 1, 1])
+    unit, stretched = wilson_interval(of_mean(list(x))), wilson_interval(of_mean(list(6 * x - 2)), bounds=(-2, 4))
+    assert np.array(stretched) == pytest.approx(6 * np.array(unit) - 2)
+
+
 def test_one_cluster_has_no_interval() -> None:
     found = detection_influences(np.array([1.0, 0, 1])[:, None])
     for method in (bonett_price_interval, wilson_interval, student_interval):

@@ -113,6 +113,15 @@ def test_thresholds_outside_the_doses_are_not_guessed() -> None:
     assert dull.fitted.value == dull.isotonic.value == dull.fitted.high == math.inf
 
 
+def test_two_clusters_have_limits_and_one_has_none() -> None:
+    x, halves = judged(40, 6.0), np.repeat([0, 1], 20)
+    two = psychometric(DOSES, x, rng(), resamples=50, clusters=halves).fitted
+    one = psychometric(DOSES, x, rng(), resamples=50, clusters=np.zeros(40, dtype=int)).fitted
+    assert two.low <= two.high
+    assert math.isnan(one.low)
+    assert math.isnan(one.high)
+
+
 def test_limits_are_percentiles_expanded_for_few_examples() -> None:
     """The normal tail beyond t * sqrt(n / (n - 1)) (Hesterberg 2015) as a rank (Davison and Hinkley 1997)."""
     x = judged(25, 6.0)

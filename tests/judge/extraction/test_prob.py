@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
-from dhp.judge.extraction.prob import expected_score, normal, score_tokens
+from dhp.judge.extraction.prob import expected_score, letter_masses, normal, score_tokens
 from dhp.judge.extraction.records import Extracted
 from dhp.llm.records import Position
 
@@ -140,6 +140,13 @@ def test_letters_are_not_articles() -> None:
     assert extracted.score == pytest.approx(3)
     assert extracted.missing_mass == pytest.approx(0.6)
     assert expected_score([place("D", D=0.5, C=0.5)], FIVE, "letters").score == pytest.approx(3.5)
+
+
+def test_letters_of_choices_are_read_where_the_answer_is_one_of_them() -> None:
+    assert letter_masses([place("B", A=0.3, B=0.6)], 2) == pytest.approx([0.3, 0.6])
+    assert letter_masses([word("("), place("A", A=0.9), word(")")], 2) == pytest.approx([0.9, 0.0])
+    for tokens in (["\n"], [], ["Neither"], ["C"], ["B", "ad"]):
+        assert letter_masses([word(each) for each in tokens], 2) is None
 
 
 def test_tokens_are_normal_and_on_the_scale() -> None:

@@ -258,6 +258,12 @@ def test_letters_that_are_no_verdict(text: str, status: RatingStatus) -> None:
     assert read_rating(text, FIVE, "letters").status == status
 
 
+def test_a_letter_off_the_scale_in_passing_is_no_verdict() -> None:
+    three = Scale(min=1, max=3)
+    assert read_rating("Vitamin (D) is never named. (B)", three, "letters").score == 2
+    assert read_rating("Answer: D", three, "letters").status == "out_of_scale"
+
+
 FORMS = st.sampled_from(["score-only", "free-text", "rate-explain", "analyze-rate", "da", "stars", "letters"])
 PIECES = st.sampled_from(
     "Rating score of out is a 1 2 3 4 5 6 0 10 - / ( ) . , : ** four and half point ★ ☆ 四 分 半 之 从 到 %"
