@@ -121,8 +121,10 @@ def intervals(runs: int, chosen: argparse.Namespace) -> None:
 def thresholds(runs: int, chosen: argparse.Namespace) -> None:
     """Print the share of intervals that hold the true T75."""
     for strength, n, kind, seed in cells(chosen):
-        samples, rng = SAMPLES[kind], np.random.default_rng([n, SAMPLES[kind], len(strength), 5, *seed])
-        truth = curve(strength, _TRUE, samples, rng, 1)[0]
+        samples = SAMPLES[kind]
+        # one truth for all N, so that its own error is the same in each
+        of_all, rng = (np.random.default_rng([k, samples, len(strength), 5, *seed]) for k in (0, n))
+        truth = np.mean([curve(strength, _TRUE, samples, of_all, 1)[0] for _ in range(20)])
         ends = np.array([curve(strength, n, samples, rng, 300)[1:] for _ in range(runs)])
         held = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
         print(f"{strength:9} {kind:13} N = {n:3}: T75 {held.mean():.1%} of {truth:.3g}", flush=True)

@@ -342,7 +342,10 @@ def test_a_table_of_ones_own() -> None:
         (lambda t: t.assign(look="soon"), "column 'look'"),
         (lambda t: t.assign(look=1), "at a look before which it was asked about"),
         (lambda t: t.assign(look=3 - t["look"]), "at a look before which it was asked about"),
-        (lambda t: asked(t, t["example"] == "11", "scored", 3.0), "at a look before which it was asked about"),
+        (
+            lambda t: asked(t, t["example"] == "11", "scored", 3.0),
+            "at a look before which it was asked about",
+        ),
         (lambda t: asked(t, t["look"] == 1, "stopped", None), "at a look before which it was asked about"),
     ],
 )

@@ -1,5 +1,6 @@
 """The same runs by the workers of a Ray cluster of two nodes, of which some are killed."""
 
+import asyncio
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.executor.load import open_executor
+from dhp.llm.executor.ray_worker import Worker, packed
 from tests.llm.stub import stats, stub_server
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
@@ -96,6 +98,26 @@ def test_a_mock_judge_and_all_rules_give_the_same(tmp_path: Path) -> None:
     more = {"n": 8, "suite": "general", "controls": True, "attacks": True}
     model = "mock/noisy?samples=2"
     assert written(model, tmp_path, "ray", **more) == written(model, tmp_path, "local", **more)
+
+
+class Named:
+    """Work that says which piece it is."""
+
+    async def __call__(self, items: list[int]) -> list[int]:
+        return [id(self) for _ in items]
+
+
+def test_calls_that_come_at_once_share_one_piece_of_work_and_its_limits() -> None:
+    async def both() -> list[tuple[float, object]]:
+        parcel = [asyncio.get_running_loop().create_future()]
+        worker = Worker()
+        calls = [asyncio.ensure_future(worker.do(1, parcel, [place])) for place in range(2)]
+        await asyncio.sleep(0)
+        parcel[0].set_result(packed(Named()))
+        return await asyncio.gather(*calls)
+
+    (_, one), (_, other) = asyncio.run(both())
+    assert one == other
 
 
 def test_a_server_is_asked_the_same_though_a_worker_is_killed(

@@ -105,7 +105,8 @@ def test_the_difference_of_two_is_paired() -> None:
 
 def test_wilson_follows_the_scale() -> None:
     x = np.array([0.0, 1, 1, 0.5, 1, 0, 1, 1])
-    unit, stretched = wilson_interval(of_mean(list(x))), wilson_interval(of_mean(list(6 * x - 2)), bounds=(-2, 4))
+    unit = wilson_interval(of_mean(list(x)))
+    stretched = wilson_interval(of_mean(list(6 * x - 2)), bounds=(-2, 4))
     assert np.array(stretched) == pytest.approx(6 * np.array(unit) - 2)
 
 

@@ -42,7 +42,9 @@ class Worker:
         began = time.perf_counter()
         try:
             if key not in self._works:
-                self._works[key] = _unpacked(await parcel[0])
+                sent = await parcel[0]
+                if key not in self._works:  # as another call may have taken it meanwhile
+                    self._works[key] = _unpacked(sent)
                 for oldest in list(self._works)[:-_KEPT]:
                     del self._works[oldest]
             found = self._works[key](items)
