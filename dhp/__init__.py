@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from dhp.perturb.model_config import PerturbModel
     from dhp.report.page import write_report as report
     from dhp.run import estimate, run
+    from dhp.run import judge_texts as judge
     from dhp.runs.finished import compare, gate, power
-    from dhp.texts import judge_texts as judge
 
 __all__ = [
     "AnalysisConfig",
@@ -115,7 +115,7 @@ _MODULES = {
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _CALLABLE = {
-    "judge": ("texts", "judge_texts"),
+    "judge": ("run", "judge_texts"),
     "leaderboard": ("leaderboard.site", "write_leaderboard"),
     "report": ("report.page", "write_report"),
 }

@@ -1,11 +1,11 @@
-"""The whole chain, examples to results: the only module that knows all stages."""
+"""The whole chain, examples to results, and ratings of given texts: the only module that knows all stages."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
@@ -23,23 +23,27 @@ from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.factory import all_computed, find_judges
-from dhp.judge.rate_texts import judge_estimates
+from dhp.judge.rate_texts import judge_estimates, rate_texts
 from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
+from dhp.loaders.rated import RatedText, given_texts, rated_task
 from dhp.perturb.build import build_texts
 from dhp.perturb.choice import Choice, with_own_task
 from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.report.page import html_report
-from dhp.runs.comparisons import of_comparisons
+from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
 from dhp.runs.reader import read_run
 from dhp.runs.writer import RunFolder, run_name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Way(TypedDict, total=False):
@@ -203,6 +207,71 @@ def estimate(
     for part in parts:
         texts += judge_estimates(judges, part.dataset.name, part.candidates(), part.dataset.task)
     return texts
+
+
+def judge_texts(
+    model: object,
+    data: str | Sequence[RatedText],
+    *,
+    task: str | None = None,
+    protocol: Protocols = "dhp",
+    prompt_files: Sequence[str] = (),
+    metrics: Sequence[str | Metric] = (),
+    settings: ModelSettings = ModelSettings(),
+    judge_settings: JudgeSettings = JudgeSettings(),
+    seed: int = 0,
+    progress: Progress | bool | None = True,
+) -> "pd.DataFrame":
+    """Rate given texts without degrading them.
+
+    Parameters
+    ----------
+    model, protocol, prompt_files, metrics, settings, judge_settings, seed, progress
+        As for `run`.
+    data
+        A table of texts, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or texts.
+    task
+        What the systems had to do: a name or a YAML file. Default: the published set's, else
+        `summarization`.
+
+    Returns
+    -------
+    DataFrame
+        Columns `source, system, metric, sample, score, status, raw, model, protocol`, as
+        `dhp.human.agreement.correlate` takes them.
+
+    Raises
+    ------
+    InputError, StoppedEarly
+        As `run`.
+    """
+    context = settings.context()
+    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
+    judges = pointwise_only(find(model, protocol, settings, context))
+    with progress_of(progress) as show:
+        frame = rate_texts(judges, given_texts(data), with_metrics(rated_task(data, task), metrics), show)
+    if context.batch:
+        context.batch.finish()
+    return frame
+
+
+def estimate_texts(
+    model: object,
+    data: str | Sequence[RatedText],
+    *,
+    task: str | None = None,
+    protocol: Protocols = "dhp",
+    prompt_files: Sequence[str] = (),
+    metrics: Sequence[str | Metric] = (),
+    settings: ModelSettings = ModelSettings(),
+    judge_settings: JudgeSettings = JudgeSettings(),
+    seed: int = 0,
+) -> list[Estimate]:
+    """What `judge_texts` would take of language models, at most, asking nothing; parameters as there."""
+    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
+    judges = pointwise_only(find(model, protocol, settings, settings.context()))
+    texts, chosen = given_texts(data), with_metrics(rated_task(data, task), metrics)
+    return judge_estimates(judges, str(data), texts, chosen)
 
 
 def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) -> None:

@@ -31,7 +31,7 @@ from dhp.judge.extraction.rating import read_rating
 from dhp.judge.judges.recorded import dialogue_id
 from dhp.judge.metrics.judge import metric_judge
 from dhp.loaders.rated import RatedText, human_scores, read_rated
-from dhp.texts import judge_texts
+from dhp.run import judge_texts
 
 # Pearson pooled and Kendall per source of naturalness, then of coherence.
 TOPICAL_CHAT: dict[tuple[str, AnswerForm], tuple[float, ...]] = {

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 import dhp
 from dhp.leaderboard.site import write_leaderboard
 from dhp.report.page import write_report
-from dhp.texts import judge_texts
+from dhp.run import judge_texts
 
 NAMES = {"pd": pd, "Path": Path}
 """What annotations name that modules import for type checkers alone."""

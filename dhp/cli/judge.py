@@ -53,7 +53,7 @@ def judge(
     from dhp.cli.output import output_console
     from dhp.core.terminal_progress import progress_shown
     from dhp.loaders.rated import FROM_REFERENCE
-    from dhp.texts import estimate_texts, judge_texts
+    from dhp.run import estimate_texts, judge_texts
 
     target = Path(out)
     if target.suffix not in (".csv", ".jsonl", ".parquet"):

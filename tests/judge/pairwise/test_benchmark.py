@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import dhp
 from dhp.core.errors import InputError
+from dhp.run import judge_texts
 from dhp.stats.discernment import discernment
 from dhp.stats.pairwise import sign_flip_log_p
 from dhp.stats.wilcoxon.resampled import Grid
 from dhp.stats.wilcoxon.signed_rank import signed_rank
-from dhp.texts import judge_texts
 from tests.cli.conftest import Run
 from tests.cli.conftest import dhp as dhp_command
 from tests.llm.stub import stats, stub_server
