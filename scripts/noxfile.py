@@ -19,7 +19,7 @@ def tests(session: nox.Session) -> None:
 def lowest(session: nox.Session) -> None:
     """The same with the lowest version of each dependency."""
     session.chdir("..")
-    session.install("--resolution", "lowest-direct", "-e", ".[test]")
+    session.install("--resolution", "lowest-direct", "-e", ".[data,test]")
     session.run("python", "-m", "pytest", *session.posargs)
 
 
@@ -27,7 +27,7 @@ def lowest(session: nox.Session) -> None:
 def slow(session: nox.Session) -> None:
     """Simulations, servers and builds."""
     session.chdir("..")
-    session.install("-e", ".[test]")
+    session.install("-e", ".[dev]")
     session.run("python", "-m", "pytest", "-m", "slow", *session.posargs)
 
 
@@ -35,7 +35,7 @@ def slow(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Style, format, types, content."""
     session.chdir("..")
-    session.install("-e", ".[test]")
+    session.install("-e", ".[dev]")
     for command in (
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "."],

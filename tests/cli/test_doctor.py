@@ -107,7 +107,7 @@ def test_a_sound_installation(dhp: Run, private_cache: Path) -> None:
 def test_a_missing_extra_is_named_with_its_use_and_is_no_failure(
     dhp: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hide(monkeypatch, "torch", "transformers", "lxml")
+    hide(monkeypatch, "torch", "transformers", "datasets", "lxml", "sacrebleu")
     done = dhp("doctor", "--json")
     assert done.code == 0
     found = checks(done)
@@ -115,7 +115,7 @@ def test_a_missing_extra_is_named_with_its_use_and_is_no_failure(
     said = "torch, transformers: for models in this process (hf/ORG/NAME); install"
     assert found["extra hf"]["says"].startswith(said)
     assert '".[hf]"' in found["extra hf"]["says"]
-    assert found["extra data"]["says"].startswith("lxml: for datasets")
+    assert found["extra data"]["says"].startswith("datasets, lxml, sacrebleu: for datasets")
     assert found["extra data"]["found"]["lxml"] is None
 
 

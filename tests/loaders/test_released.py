@@ -216,6 +216,7 @@ def test_what_is_released(tmp_path: Path) -> None:
     assert not is_released(str(tmp_path))
 
 
+@pytest.mark.slow  # needs the extra data
 def test_a_hub_set_is_downloaded_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hub = pytest.importorskip("huggingface_hub")
     write_jsonl(tmp_path / "SummEval.jsonl", flat_rows())
