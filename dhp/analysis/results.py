@@ -275,20 +275,12 @@ def _adapter() -> "TypeAdapter[Result]":
     return TypeAdapter(Result)
 
 
-def object_schema(kind: type, schema: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """JSON Schema of a dataclass, `schema` its first field, and of the kinds that it refers to."""
-    from pydantic import TypeAdapter
-
-    one = TypeAdapter(kind).json_schema(ref_template="#/$defs/{model}")
-    kinds = one.pop("$defs")
-    one["properties"] = {"schema": {"const": schema}, **one["properties"]}
-    one["required"] = ["schema", *one["required"]]
-    return one, kinds
-
-
 def results_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of `results.json`: one result, or a list of them."""
-    one, kinds = object_schema(Result, SCHEMA)
+    one = _adapter().json_schema(ref_template="#/$defs/{model}")
+    kinds = one.pop("$defs")
+    one["properties"] = {"schema": {"const": SCHEMA}, **one["properties"]}
+    one["required"] = ["schema", *one["required"]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": SCHEMA,

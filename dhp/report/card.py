@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from dhp.analysis.result_parts import DoseThreshold, Ends, VariantResult
-from dhp.analysis.results import Result, object_schema
+from dhp.analysis.results import Result
 from dhp.content.damage import kind_name, variant_name
 from dhp.report.formats import markdown_cell, markdown_table
 from dhp.report.labels import percent, percents, probe_verdict, state, style_words, t75
@@ -113,19 +113,6 @@ def judge_cards(results: Iterable[Result]) -> list[JudgeCard]:
     for result in results:
         judges.setdefault((result.model, result.protocol), []).append(result)
     return [_card(judge, protocol, mine) for (judge, protocol), mine in judges.items()]
-
-
-def card_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of `card.json`: a list of cards."""
-    one, kinds = object_schema(JudgeCard, SCHEMA)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": SCHEMA,
-        "type": "array",
-        "minItems": 1,
-        "items": one,
-        "$defs": kinds,
-    }
 
 
 def card_json(cards: Sequence[JudgeCard]) -> str:

@@ -25,24 +25,6 @@ class PositionBias:
     n: int
 
 
-def two_order_scores(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> Floats:
-    """What two verdicts on a pair, one in each order, say together.
-
-    Parameters
-    ----------
-    as_given, swapped : shape (pairs,)
-        1 where the first text of the pair won, -1 where the second won, 0 for a tie; in both arrays the texts
-        are meant, not their places. NaN where there is no verdict.
-
-    Returns
-    -------
-    shape (pairs,)
-        1, 0.5, 0, -0.5 or -1; verdicts that contradict each other are 0. NaN where a verdict is missing.
-    """
-    scores: Floats = (np.asarray(as_given, dtype=float) + np.asarray(swapped, dtype=float)) / 2
-    return scores
-
-
 def sign_flip_log_p(scores: npt.ArrayLike) -> float:
     """One-sided exact sign-flip test that scores lie above zero.
 
@@ -86,7 +68,8 @@ def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBi
     Parameters
     ----------
     as_given, swapped : shape (pairs,)
-        As for `two_order_scores`; in `swapped` the second text of the pair is shown first.
+        1 where the first text of the pair won, -1 where the second won, 0 for a tie, NaN where there is no
+        verdict; in both arrays the texts are meant, not their places. In `swapped` the second is shown first.
 
     Returns
     -------

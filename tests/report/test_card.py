@@ -4,12 +4,11 @@ import dataclasses
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 import dhp
 from dhp.analysis.results import Results
-from dhp.report.card import FALSE_ALARM, card_json, card_markdown, card_page, card_schema, judge_cards
+from dhp.report.card import FALSE_ALARM, card_json, card_markdown, card_page, judge_cards
 from dhp.report.formats import markdown_cell
 
 
@@ -37,13 +36,10 @@ def test_what_it_misses_is_what_it_should_not_be_used_for(results: Results) -> N
     assert all(f.change in card.summary and f.change in card.limits[0] for f in card.missed)
 
 
-def test_the_json_fits_its_schema_and_the_page_holds_every_limit(results: Results) -> None:
+def test_the_json_names_its_schema_and_the_page_holds_every_limit(results: Results) -> None:
     cards = judge_cards(results)
-    objects = json.loads(card_json(cards))
-    jsonschema.validate(objects, card_schema())
-    broken = [{**objects[0], "noticed": "all"}]
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(broken, card_schema())
+    (found,) = json.loads(card_json(cards))
+    assert (found["schema"], found["limits"]) == ("dhp.card/1", list(cards[0].limits))
     for text in (card_page(cards), card_markdown(cards)):
         assert all(limit in text for limit in cards[0].limits)
 
@@ -75,7 +71,8 @@ def test_doses_show_the_dose_at_which_detection_is_75_per_cent() -> None:
     (found,) = card.thresholds
     assert (found.t75, found.doses) == (curve.t75, (1, 2, 5))
     assert markdown_cell(found.words) in card_markdown([card])
-    jsonschema.validate(json.loads(card_json([card])), card_schema())
+    (written,) = json.loads(card_json([card]))
+    assert written["thresholds"][0]["t75"]["value"] == found.t75.value
 
 
 def test_the_hash_of_the_prompts_is_that_of_the_signature(results: Results) -> None:

@@ -15,7 +15,7 @@ from dhp.stats.discernment import discernment
 from dhp.stats.dose_response import dose_tests, threshold, threshold_interval
 from dhp.stats.effects import effect
 from dhp.stats.wilcoxon.signed_rank import signed_rank
-from dhp.stats.wilcoxon.tails import log_tails
+from tests.stats.test_tails import tails_of
 
 DOSES = [1, 2, 4, 8]
 LEVELS = ["k1", "k2", "k4", "k8"]
@@ -172,7 +172,7 @@ grids = st.one_of(
 @settings(max_examples=150)
 def test_resampled_tails_agree_with_the_exact_test(differences: list[int]) -> None:
     sizes, positive, drawn = resampled_tests(np.array(differences, dtype=np.float64), 2)
-    for log_p, sample in zip(log_tails(sizes, positive), drawn, strict=True):
+    for log_p, sample in zip(tails_of(sizes, positive), drawn, strict=True):
         assert close_in_d(log_p, signed_rank(sample).log_p)
 
 
@@ -182,20 +182,20 @@ def test_resampled_tails_of_scores_without_ties_are_almost_exact(shift: float) -
         d = rng(n).normal(shift, 1.0, n)
         sizes, positive, _ = resampled_tests(d, 1)
         exact = signed_rank(d).log_p / math.log(0.05)
-        assert log_tails(sizes, positive)[0] / math.log(0.05) == pytest.approx(exact, abs=0.03, rel=0.01)
+        assert tails_of(sizes, positive)[0] / math.log(0.05) == pytest.approx(exact, abs=0.03, rel=0.01)
 
 
 def test_tails_of_all_positive_and_of_no_differences_are_exact() -> None:
     sizes = np.array([[60.0, 60.0], [120.0, 80.0], [0.0, 0.0], [40.0, 0.0]])
     positive = np.array([[60.0, 60.0], [0.0, 0.0], [0.0, 0.0], [40.0, 0.0]])
-    assert log_tails(sizes, positive) == pytest.approx([-120 * math.log(2), 0, 0, -40 * math.log(2)])
+    assert tails_of(sizes, positive) == pytest.approx([-120 * math.log(2), 0, 0, -40 * math.log(2)])
 
 
 def test_tails_of_thousands_of_nearly_perfect_scores_stay_finite() -> None:
     d = np.arange(1.0, 3001.0) * np.where(np.arange(3000) < 3, -1, 1)
     sizes, positive = np.ones((1, 3000)), (d > 0)[None].astype(np.float64)
     with np.errstate(all="raise", under="ignore"):
-        log_p = log_tails(sizes, positive)[0]
+        log_p = tails_of(sizes, positive)[0]
     assert close_in_d(log_p, signed_rank(d).log_p)
 
 

@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal, norm
 from dhp.stats.combine import combined
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.sequential import SHARES, boundaries, interim_sizes, repeated_log_p, spent
-from dhp.stats.wilcoxon.tails import log_tails
+from tests.stats.test_tails import tails_of
 
 RUNS = 1000
 MOST = 64
@@ -78,9 +78,9 @@ def log_ps(differences: np.ndarray) -> np.ndarray:
     values = np.unique(magnitude[magnitude > 0])
     if values.size < 20:
         sizes = np.stack([(magnitude == v).sum(axis=1) for v in values], axis=1)
-        return log_tails(sizes, np.stack([(differences == v).sum(axis=1) for v in values], axis=1))
+        return tails_of(sizes, np.stack([(differences == v).sum(axis=1) for v in values], axis=1))
     order = np.argsort(magnitude, axis=1)
-    return log_tails(np.ones_like(order), np.take_along_axis(differences, order, axis=1) > 0)
+    return tails_of(np.ones_like(order), np.take_along_axis(differences, order, axis=1) > 0)
 
 
 def analysed(runs: int, n: int, metrics: int, drawn: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.wilcoxon.signed_rank import Method
-from dhp.stats.wilcoxon.tails import doubled_ranks, exact_log_tails, tails
+from dhp.stats.wilcoxon.tails import doubled_ranks, exact_log_tails, log_tails
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -61,9 +61,9 @@ class Tests:
         w = (ranks * self.positive).sum(axis=1)
         if method == "sign-flip":
             values = np.where(self.sizes > 0, np.rint(2 * self.magnitudes).astype(np.int64), 0)
-            logs = tails(values, self.sizes, (values * self.positive).sum(axis=1))
+            logs = log_tails(values, self.sizes, (values * self.positive).sum(axis=1))
         else:
-            logs = tails(ranks, self.sizes, w) if method == "exact" else self._scipy(ranks, m, w)
+            logs = log_tails(ranks, self.sizes, w) if method == "exact" else self._scipy(ranks, m, w)
         return np.where(self.pairs > 0, logs, np.nan)
 
     def _scipy(self, ranks: Ints, m: Ints, w: Ints) -> Floats:

@@ -24,14 +24,17 @@ _CELL = 0.5  # time for a cell of a table of tails, in units of that for a combi
 _BATCH = 1 << 17  # combinations
 
 
-def log_tails(sizes: npt.ArrayLike, positive: npt.ArrayLike) -> Floats:
-    """log P(W+ >= observed) of many signed-rank tests, the exact tail of `signed_rank` or close to it.
+def log_tails(ranks: Ints, sizes: Ints, w: Ints) -> Floats:
+    """log P(W+ >= w) of many signed-rank tests, the exact tail of `signed_rank` or close to it.
 
     Parameters
     ----------
-    sizes, positive : shape (tests, groups)
-        How many differences of each magnitude, in increasing order, each test has, and how many of them are
-        positive. Whole numbers; a group may be empty.
+    ranks : shape (tests, groups)
+        `doubled_ranks` of `sizes`, or other whole numbers that the signs are given to.
+    sizes : shape (tests, groups)
+        How many differences of each magnitude, in increasing order, each test has; a group may be empty.
+    w : shape (tests,)
+        The doubled W+ observed.
 
     Returns
     -------
@@ -42,13 +45,6 @@ def log_tails(sizes: npt.ArrayLike, positive: npt.ArrayLike) -> Floats:
         scores or of up to fifty means of five. Of a hundred such means its 99th percentile is 0.2 % and its
         largest about 1 %, of two hundred 1 % and 4 % (`scripts/bootstrap.py`).
     """
-    counts = np.asarray(sizes).astype(np.int64)
-    ranks = doubled_ranks(counts)
-    return tails(ranks, counts, (ranks * np.asarray(positive).astype(np.int64)).sum(axis=1))
-
-
-def tails(ranks: Ints, sizes: Ints, w: Ints) -> Floats:
-    """As `log_tails`, from `doubled_ranks` of `sizes`, shape (tests, groups), and the doubled W+ (tests,)."""
     m, missing = sizes.sum(axis=1), _missing(ranks, sizes, w)
     combinations = np.where(m <= _TABLE, _combinations(ranks, sizes, missing), np.inf)
     exact = combinations <= _COMBINATIONS
