@@ -49,7 +49,7 @@ def _may_need_room(judge: Judge) -> bool:
     if not isinstance(judge, LlmJudge) or judge.builder.room_given:
         return False
     context = judge.cached_model.context
-    stored = context.store is not None and not context.refresh and context.batch is None
+    stored = context.store is not None and not context.refresh and judge.cached_model.batch is None
     read = judge.builder.protocol.extraction == "parse"
     return stored and read and isinstance(judge.cached_model.model, Client)
 

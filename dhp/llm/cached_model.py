@@ -82,9 +82,15 @@ class CachedModel:
         Waiting
             After all that is known, where requests wait for a batch.
         """
-        if self.context.batch is not None:
-            return self._ask_batch(self.context.batch, requests)
+        if self.batch is not None:
+            return self._ask_batch(self.batch, requests)
         return self._ask_model(requests)
+
+    @property
+    def batch(self) -> Batch | None:
+        """Where requests to this model may have come by batch, wait in one, or are to be written."""
+        batch = self.context.batch
+        return batch if batch is not None and batch.concerns(self.model) else None
 
     def _ask_model(self, requests: Iterable[Request]) -> Iterator[Answer]:
         if isinstance(self.model, Client):
@@ -93,7 +99,6 @@ class CachedModel:
 
     def _ask_batch(self, batch: Batch, requests: Iterable[Request]) -> Iterator[Answer]:
         """What is known or came by batch; what waits for one; then what is to be asked at once."""
-        batch.check(self.model)
         left: list[Request] = []
         waiting = 0
         for request in requests:
@@ -106,7 +111,7 @@ class CachedModel:
             else:
                 left.append(request)
         if left:
-            batch.check_results()
+            batch.check_results(self.model.model, self.context.opened)
             yield from self._ask_model(left)
         if waiting:
             raise Waiting(f"{self.model.model}: {waiting:,} requests wait for a batch")
@@ -128,7 +133,7 @@ class CachedModel:
 
         It will if none of `some` requests is stored, or, without any, no reply of the model.
         """
-        if isinstance(self.model, OpenAIClient) and self.context.batch is None and not self._knows(some):
+        if isinstance(self.model, OpenAIClient) and self.batch is None and not self._knows(some):
             self.model.check()
 
     def _knows(self, some: Iterable[Request]) -> bool:
@@ -159,7 +164,7 @@ class CachedModel:
             found[sample] = stored.reply
             self._count(missing.pop(sample), stored.reply, own=stored.run == self.run)
         job = Job(request, found, missing, estimated_tokens(request.text))
-        if self.context.batch is None or not (came := self.context.batch.take(self.model, request, wanted)):
+        if (batch := self.batch) is None or not (came := batch.take(self.model, request, wanted, missing)):
             return job
         came = {sample: outcome for sample, outcome in came.items() if sample in missing}
         self._keep(job, came)

@@ -69,7 +69,7 @@ class ModelSettings:
         """A context with nothing spent; the store is opened when it is first used."""
         cache = Path(self.cache or cache_folder())
         store = Store(cache / FILE) if self.store else None
-        budget = Budget(self.limits, self.prices)
+        budget = self.batch.budget(Budget(self.limits, self.prices))
         batch = self.batch.open(cache) if self.store and not self.refresh else None
         return RequestContext(
             store,
@@ -90,7 +90,11 @@ class ModelSettings:
             For an unknown provider, an empty name, or what the model itself cannot do with these settings.
         """
         if model not in context.opened:
-            context.opened[model] = self._open(model)
+            if context.batch is not None:
+                context.batch.check(model)
+            opened = context.opened[model] = self._open(model)
+            if context.batch is not None:
+                context.batch.check_address(opened)
         return context.opened[model]
 
     def _open(self, model: str) -> Client | LocalModel:

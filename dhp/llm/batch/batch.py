@@ -1,31 +1,37 @@
 """What a run has to do with batches: results that came back, and requests for the next batch."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol, runtime_checkable
 
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.api import Client, LocalModel
+from dhp.llm.batch.jobs import Job
+from dhp.llm.batch.providers.api import check_address
+from dhp.llm.batch.remote import Answered, RemoteBatches
 from dhp.llm.batch.results import BatchResults
 from dhp.llm.batch.writer import BatchWriter, Part
 from dhp.llm.clients.connection import OPENAI_URL
+from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.usage import Budget
 
 WAITS = Failure("waits for a batch", passing=True)
+_WRITABLE = ("openai/", "litellm/")
 
 
 class Waiting(StoppedEarly):
     """Requests of a run wait for a batch: what depends on them cannot be had yet."""
 
 
-@runtime_checkable
-class WritesBodies(Client, Protocol):
-    """A client whose requests can be written to a file."""
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What was sent for one model earlier."""
 
-    def body(self, request: Request, samples: tuple[int, ...]) -> dict[str, Any]:
-        """The JSON of a chat completion."""
-        ...
+    jobs: list[Job]
+    in_flight: Mapping[str, tuple[Job, int]]
+    """custom_id -> batch and number of samples, of requests that are not answered yet."""
+    results: BatchResults
 
 
 class Batch:
@@ -37,62 +43,79 @@ class Batch:
     Parameters
     ----------
     results
-        What came back.
+        What came back in files that the user gave.
     writer
         Where requests without a reply are written; None where they are asked at once.
-    in_flight
-        custom_id -> batch and number of samples, of requests that are sent and not answered yet.
+    remote
+        What was sent to providers, now or earlier.
+    provider
+        Who is sent what is written.
     many
         Whether one line may ask for several samples.
-    send, wait
-        Where a provider takes what is written: send it; wait until all that is sent has ended.
+    go_on
+        Told when all that was sent has ended, with the budget, before the run starts again.
     """
 
     def __init__(
         self,
         results: BatchResults,
-        writer: BatchWriter | None,
-        in_flight: Mapping[str, tuple[str, int]],
+        writer: BatchWriter | None = None,
+        remote: RemoteBatches | None = None,
+        provider: str | None = None,
         *,
         many: bool = True,
-        send: Callable[[Sequence[Part]], object] | None = None,
-        wait: Callable[[], object] | None = None,
+        go_on: Callable[[Budget], object] = lambda budget: None,
     ) -> None:
         self.many = many
-        self._send = send
-        self._wait = wait
         self._results = results
         self._writer = writer
-        self._in_flight = in_flight
+        self._remote = remote
+        self._provider = provider
+        self._go_on = go_on
+        self._known = [job.name for job in remote.jobs()] if remote and provider else []
+        self._sent: dict[tuple[str, str], _Sent] = {}
         self._written: set[str] = set()
-        self._waits_for: set[str] = set()
+        self._waits_for: dict[str, Job] = {}
+        self._budget = Budget()
         self._limit = ""
 
-    def check(self, model: Client | LocalModel) -> None:
+    def check(self, model: str) -> None:
         """Raise `InputError` for a model whose requests cannot be written to files."""
-        if self._writer is not None and not isinstance(model, WritesBodies):
-            raise InputError(f"{model.model}: takes no batch files; allowed with them: openai/NAME")
+        if self._writer is not None and not model.startswith(_WRITABLE):
+            raise InputError(f"{model}: takes no batch files; allowed with them: openai/NAME")
 
-    def check_results(self) -> None:
-        """Raise `InputError` where results were given and none belongs to this run."""
-        self._results.check_claimed()
+    def check_address(self, model: Client | LocalModel) -> None:
+        """Raise `InputError` for a model that is not of the provider."""
+        if self._provider is not None:
+            check_address(self._provider, model.model, model.endpoint)
+
+    def check_results(self, model: str, others: Collection[str]) -> None:
+        """Raise `InputError` where results were given and none belongs to this run, as far as it is known."""
+        self._results.check_claimed(model, others)
+
+    def concerns(self, model: Client | LocalModel) -> bool:
+        """Whether requests to a model may have come by batch, wait in one, or are to be written."""
+        return self._writer is not None or len(self._results) > 0 or bool(self._of(model).jobs)
 
     def take(
-        self, model: Client | LocalModel, request: Request, keys: Mapping[int, bytes]
+        self, model: Client | LocalModel, request: Request, keys: Mapping[int, bytes], missing: Container[int]
     ) -> dict[int, Reply | Failure]:
-        """What came back for the samples of a request, stored or not."""
+        """What came back for the samples of a request; lines that hold nothing `missing` are not read."""
         found: dict[int, Reply | Failure] = {}
         failures: dict[int, Failure] = {}
+        if not isinstance(model, OpenAIClient):
+            return found
         for place, sample in enumerate(request.samples):
-            name = keys[sample].hex()
-            if not self._results.claim(name) or not isinstance(model, WritesBodies):
-                continue
-            came = self._results.read(name, model.body(request, (sample,)))
             following = request.samples[place:]
-            if isinstance(came, Failure):
-                failures |= dict.fromkeys(following, came)
-            elif came is not None:
-                found = {**dict(zip(following, came, strict=False)), **found}
+            name = keys[sample].hex()
+            for results in (self._results, self._of(model).results):
+                if not results.claim(name) or not any(each in missing for each in following):
+                    continue
+                came = results.read(name, model.body(request, (sample,)))
+                if isinstance(came, Failure):
+                    failures |= dict.fromkeys(following, came)
+                elif came is not None:
+                    found = {**dict(zip(following, came, strict=False)), **found}
         return {**failures, **found}
 
     def keeps_back(
@@ -117,12 +140,13 @@ class Batch:
             At its limit no more is written.
         """
         left = list(missing)
+        in_flight = self._of(model).in_flight
         for place, sample in enumerate(request.samples):
-            batch, count = self._in_flight.get(missing.get(sample, b"").hex(), ("", 0))
-            if count:
-                self._waits_for.add(batch)
+            if found := in_flight.get(missing.get(sample, b"").hex()):
+                batch, count = found
+                self._waits_for[batch.name] = batch
                 left = [s for s in left if s not in request.samples[place : place + count]]
-        if self._writer is not None and isinstance(model, WritesBodies):
+        if self._writer is not None and isinstance(model, OpenAIClient):
             for samples in self._together(model, request, left):
                 self._write(model, request, samples, missing[samples[0]].hex(), prompt_tokens, budget)
             return True
@@ -130,11 +154,15 @@ class Batch:
 
     def stop_if_waiting(self) -> None:
         """Give written files their names; raise `StoppedEarly` where requests wait for a batch."""
-        parts = self._writer.close() if self._writer is not None else []
-        if self._send and self._wait and (parts or self._waits_for):
-            self._send(parts)
-            self._wait()
-        if parts:
+        if self._remote is not None:
+            self._remote.stored({path for sent in self._sent.values() for path in sent.results.used_up()})
+        parts = self._parts()
+        if self._remote and self._provider and (parts or self._waits_for):
+            self._remote.wait({*self._waits_for} | self._remote.send(self._provider, parts, self._known))
+            if not self._limit:
+                self._go_on(self._budget)
+                raise Answered("the batches have been fetched; the same command goes on from here")
+        elif parts:
             self._results.report(whole=False)
             said = ", ".join(f"{part.path} ({part.requests:,} requests to {part.model})" for part in parts)
             limit = f"; {self._limit}" if self._limit else ""
@@ -144,15 +172,39 @@ class Batch:
         if self._limit:
             raise StoppedEarly(self._limit)
         if self._waits_for:
+            said = ", ".join(f"{job.name} at {job.provider}" for job in self._waits_for.values())
+            by = " and ".join(sorted({f"`batch` {job.provider}" for job in self._waits_for.values()}))
             raise StoppedEarly(
-                f"requests wait in the batch {', '.join(sorted(self._waits_for))}; `batch` fetches the "
-                "answers, dhp batch cancel gives them up"
+                f"requests wait in the batch {said}; {by} fetches the answers, dhp batch cancel gives them up"
             )
 
     def finish(self) -> None:
         """As `stop_if_waiting`; then tell what results were left out."""
         self.stop_if_waiting()
         self._results.report(whole=True)
+
+    def _of(self, model: Client | LocalModel) -> _Sent:
+        """What was sent for a model; read once."""
+        key = model.model, model.endpoint
+        if key not in self._sent:
+            remote = self._remote
+            jobs = remote.of(*key) if remote else []
+            paths = remote.results(jobs) if remote else []
+            results = BatchResults(paths, own=False, failures=self._provider is not None)
+            self._sent[key] = _Sent(jobs, remote.in_flight(jobs) if remote else {}, results)
+        return self._sent[key]
+
+    def _parts(self) -> list[Part]:
+        """The files that were written, whole and with their names."""
+        if self._writer is None:
+            return []
+        if self._written:
+            try:
+                self._results.check_claimed()
+            except InputError:
+                self._writer.discard()
+                raise
+        return self._writer.close()
 
     def _together(self, model: Client, request: Request, missing: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Samples that follow one another in the request, as many as one call may ask for."""
@@ -164,7 +216,7 @@ class Batch:
 
     def _write(
         self,
-        model: WritesBodies,
+        model: OpenAIClient,
         request: Request,
         samples: tuple[int, ...],
         name: str,
@@ -178,6 +230,7 @@ class Batch:
         except StoppedEarly as e:
             self._limit = str(e)
             return
+        self._budget = budget
         self._written.add(name)
         assert self._writer is not None
         body = model.body(request, samples)

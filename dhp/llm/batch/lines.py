@@ -1,5 +1,6 @@
 """Lines of batch files in OpenAI's form: requests as they are written, results as they are read."""
 
+import codecs
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from typing import Any
 
 from dhp.core.errors import InputError
 from dhp.core.files import parse_json
-from dhp.llm.clients.responses import Problem, read_problem, shortened
+from dhp.llm.clients.responses import Problem, holds_answer, problem_inside, read_problem, shortened
 
 URL = "/v1/chat/completions"
 _LONGEST_KIND = 80
@@ -41,7 +42,10 @@ class ResultLine:
 
 def read_result_line(place: str, raw: bytes) -> ResultLine:
     """A line of an output file or an error file; raises `InputError` with the place for what is none."""
-    data = parse_json(place, raw.decode(errors="replace"))
+    try:
+        data = parse_json(place, raw.removeprefix(codecs.BOM_UTF8).decode())
+    except UnicodeDecodeError:
+        raise InputError(f"{place}: not UTF-8 text; allowed: the results of a batch in UTF-8") from None
     fits = isinstance(data, dict) and isinstance(data.get("custom_id"), str)
     if fits and "body" in data and "url" in data:
         raise InputError(
@@ -53,7 +57,10 @@ def read_result_line(place: str, raw: bytes) -> ResultLine:
     response = response if isinstance(response, dict) else {}
     status, body = response.get("status_code"), response.get("body")
     if status == 200 and isinstance(body, dict) and not data.get("error"):
-        return ResultLine(data["custom_id"], body, None)
+        fault = None if holds_answer(body) else problem_inside(json.dumps(body).encode())
+        if fault is None and not holds_answer(body):
+            fault = Problem(0, "", "without an answer that can be read", "")
+        return ResultLine(data["custom_id"], body if fault is None else None, fault)
     said = data.get("error") or body or {}
     said = said if isinstance(said, dict) and "error" in said else {"error": said}
     status = status if isinstance(status, int) and status != 200 else 0

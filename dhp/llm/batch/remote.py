@@ -1,199 +1,173 @@
-"""Batches at a provider: sent, awaited and fetched. Each step is on disk before the next: none is paid twice.
-
-In the folder `batches` beside the store: `NAME.jsonl` with the requests, `NAME.json` with what became of
-them, `NAME.results.jsonl` once they are answered. NAME is the tag that the provider keeps with the batch.
-"""
+"""Batches at a provider: sent, awaited, fetched. Each step is on disk before the next: none is paid twice."""
 
 import json
 import logging
 import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.core.files import read_json, reason, write_whole
+from dhp.core.files import reason, write_lines
+from dhp.llm.batch.jobs import OPEN, Job, JobFolder
 from dhp.llm.batch.lines import read_result_line
 from dhp.llm.batch.providers.api import Provider, open_provider
 from dhp.llm.batch.writer import Part
 
 T = TypeVar("T")
-FOLDER = "batches"
-OPEN = ("to send", "sent")
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 60.0
 """Seconds between looks at a batch."""
+_REFUSED = (400, 401, 403, 404, 413, 422)
+"""Statuses after which the provider holds nothing of what it was sent."""
 
 
 class Answered(StoppedEarly):
     """Batches that a run waited for have been fetched: the run can go on at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A batch as it is kept on disk."""
-
-    name: str
-    provider: str
-    model: str
-    endpoint: str
-    requests: int
-    created: float
-    """Seconds since 1970."""
-    state: str
-    """`to send`, `sent`, `ended`, `failed` or `cancelled`."""
-    batch: str = ""
-    """Its name at the provider."""
+class Gone(InputError):
+    """The provider does not know a batch, or holds its results no more."""
 
 
-class RemoteBatches:
-    """The batches of a folder."""
+class RemoteBatches(JobFolder):
+    """The batches of a folder at their providers."""
 
-    def __init__(self, cache: Path) -> None:
-        self.folder = cache / FOLDER
+    def send(self, provider: str, parts: Sequence[Part], known: Collection[str]) -> set[str]:
+        """Put files of requests down as batches, and send them; returns their names.
 
-    def jobs(self) -> list[Job]:
-        """All batches, the oldest first; raises `InputError` for a file that is none."""
-        found = []
-        for path in self.folder.glob("*.json"):
-            try:
-                found.append(Job(**read_json(path)))
-            except TypeError:
-                raise InputError(f"{path}: is no batch of dhp; take it out of the folder") from None
-        return sorted(found, key=lambda job: (job.created, job.name))
+        Raises `Answered` where another process has sent some of the requests meanwhile: `known` are the
+        names of the batches that were there when the files were begun.
+        """
+        with self._alone():
+            later = [job for job in self.jobs() if job.name not in known and job.state != "failed"]
+            made = []
+            for part in parts:
+                about = part.path.stem, provider, part.model, part.endpoint, part.requests
+                made.append(Job(*about, time.time(), "to send"))
+            sent = {custom_id for job in later for custom_id, _ in self._lines(job)}
+            if any(custom_id in sent for job in made if sent for custom_id, _ in self._lines(job)):
+                for part in parts:
+                    part.path.unlink()
+                raise Answered("another run has sent the same requests; the same command goes on from here")
+            for job in made:
+                self._keep(job)
+            for job in made:
+                self._send(job, open_provider(provider, job.endpoint))
+        return {job.name for job in made}
 
-    def in_flight(self) -> dict[str, tuple[str, int]]:
-        """custom_id -> (batch, samples) of all requests without results."""
-        found = {}
-        for job in self.jobs():
-            if job.state in OPEN:
-                for name, count in self._lines(job):
-                    found[name] = f"{job.name} at {job.provider}", count
-        return found
-
-    def results(self) -> list[Path]:
-        """The files of results."""
-        return sorted(self.folder.glob("*.results.jsonl"))
-
-    def new_file(self) -> Path:
-        """Where the requests of the next batch go."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return self.folder / f"dhp-{uuid.uuid4().hex[:12]}.jsonl"
-
-    def send(self, provider: str, parts: Sequence[Part]) -> None:
-        """Put files of requests down as batches, and send them."""
-        for part in parts:
-            job = Job(
-                *(part.path.stem, provider, part.model, part.endpoint),
-                requests=part.requests,
-                created=time.time(),
-                state="to send",
-            )
-            self._keep(job)
-        for job in self.jobs():
-            if job.state == "to send" and job.provider == provider:
-                self._send(job)
-
-    def fetch(self, provider: str) -> int:
-        """Send what was not sent, fetch what has ended; returns how many are still in work."""
-        left = 0
-        for job in self.jobs():
-            if job.provider != provider or job.state not in OPEN:
-                continue
-            left += not self._fetch(job)
-        return left
-
-    def wait(self, provider: str) -> None:
-        """Wait until all batches of a provider have ended; raises `Answered` then."""
+    def wait(self, names: Collection[str]) -> None:
+        """Wait until batches have ended; what was not sent is sent."""
         seconds = _FIRST_WAIT
-        while self.fetch(provider):
+        said: dict[str, str] = {}
+
+        def left() -> list[Job]:
+            return [job for job in self.jobs() if job.name in names and job.state in OPEN]
+
+        while True:
+            for job in left():
+                self._fetch(job, said)
+            if not left():
+                return
             time.sleep(seconds)
             seconds = min(2 * seconds, _LONGEST_WAIT)
-        raise Answered("the batches have been fetched; the same command goes on from here")
 
     def cancel(self, name: str) -> Job:
-        """Cancel a batch, by its name here or at the provider; what was answered by then is fetched later.
+        """Cancel a batch, by its name here or at the provider; fetches what was answered if it has ended.
 
         Raises
         ------
         InputError
             If there is none, or it is not in work.
         """
-        job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)
-        if job is None:
-            raise InputError(f"batch '{name}': is not in {self.folder}; dhp batch list shows those that are")
-        if job.state not in OPEN:
-            raise InputError(f"batch '{name}': is {job.state}; allowed: one in work")
-        provider = open_provider(job.provider, job.endpoint)
-        batch = job.batch or provider.find(job.name, job.requests, job.created)
-        if batch is None:
-            self._keep(replace(job, state="cancelled"))
-        else:
-            _asked(job, lambda: provider.cancel(batch))
-            self._keep(job := replace(job, state="sent", batch=batch))
-        return job
+        with self._alone():
+            job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)
+            if job is None:
+                raise InputError(
+                    f"batch '{name}': is not in {self.folder}; dhp batch list shows those that are"
+                )
+            if job.state not in OPEN:
+                raise InputError(f"batch '{name}': is {job.state}; allowed: one in work")
+            provider = open_provider(job.provider, job.endpoint)
+            batch = job.batch or self._found(job, provider)
+            if batch is None:
+                return self._keep(replace(job, state="cancelled"))
+            job = self._keep(replace(job, state="sent", batch=batch))
+            try:
+                if not _asked(job, lambda: provider.state(batch)).ended:
+                    _asked(job, lambda: provider.cancel(batch))
+                ended = _asked(job, lambda: provider.state(batch)).ended
+                return self._collect(job, provider) if ended else job
+            except Gone:
+                return self._keep(replace(job, state="cancelled"))
 
-    def _send(self, job: Job, provider: Provider | None = None) -> Job:
+    def _found(self, job: Job, provider: Provider) -> str | None:
+        """A batch at the provider whose name was lost."""
+        known = {other.batch for other in self.jobs()}
+        return _asked(job, lambda: provider.find(job.name, job.requests, job.created, known))
+
+    def _send(self, job: Job, provider: Provider) -> Job:
         """Send a batch; raises `InputError` or `StoppedEarly` where that fails, and nothing is lost."""
-        provider = provider or open_provider(job.provider, job.endpoint)
         path = self.folder / f"{job.name}.jsonl"
-        batch = _asked(job, lambda: provider.submit(path, job.name))
-        self._keep(job := replace(job, state="sent", batch=batch))
+        try:
+            batch = _asked(job, lambda: provider.submit(path, job.name))
+        except InputError:
+            self._keep(replace(job, state="failed"))
+            raise
+        job = self._keep(replace(job, state="sent", batch=batch))
         _say(f"{job.model}: {job.requests:,} requests sent to {job.provider} as batch {batch}")
         return job
 
-    def _fetch(self, job: Job) -> bool:
-        """Whether a batch has ended; its results are on disk then."""
+    def _fetch(self, job: Job, said: dict[str, str]) -> None:
+        """Look at a batch; if it has ended, its results are on disk after that."""
         provider = open_provider(job.provider, job.endpoint)
         if job.state == "to send":  # stopped between sending and writing that down, or before
-            found = _asked(job, lambda: provider.find(job.name, job.requests, job.created))
-            if found is None:
-                job = self._send(job, provider)
-            else:
-                self._keep(job := replace(job, state="sent", batch=found))
+            with self._alone():
+                if (job := next(j for j in self.jobs() if j.name == job.name)).state == "to send":
+                    found = self._found(job, provider)
+                    known = found and self._keep(replace(job, state="sent", batch=found))
+                    job = known or self._send(job, provider)
         state = _asked(job, lambda: provider.state(job.batch))
         if state.failed:
             self._keep(replace(job, state="failed"))
-            raise InputError(f"batch {job.batch} at {job.provider}: was refused ({state.failed})")
-        _say(f"batch {job.batch} at {job.provider}: {state.said}")
-        if not state.ended:
-            return False
-        lines = _asked(job, lambda: list(provider.results(job.batch)))
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        write_whole(self.folder / f"{job.name}.results.jsonl", lambda path: path.write_text(text))
-        self._keep(replace(job, state="ended"))
-        self._check(job, lines)
-        return True
+            raise InputError(f"{job.place}: was refused ({state.failed})")
+        if said.get(job.name) != state.said:
+            said[job.name] = state.said
+            _say(f"{job.place}: {state.said}")
+        if state.ended:
+            self._check(self._collect(job, provider))
 
-    def _check(self, job: Job, lines: Sequence[Mapping[str, object]]) -> None:
+    def _collect(self, job: Job, provider: Provider) -> Job:
+        """Write the results of a batch that has ended."""
+
+        def lines() -> Iterator[str]:
+            results = _asked(job, lambda: iter(provider.results(job.batch)))
+            while (line := _asked(job, lambda: next(results, None))) is not None:
+                yield json.dumps(line) + "\n"
+
+        write_lines(self._results(job), lines())
+        return self._keep(replace(job, state="ended"))
+
+    def _check(self, job: Job) -> None:
         """Tell the errors by kind; raises `StoppedEarly` where there are no answers at all."""
-        kinds: dict[str, int] = {}
-        for line in lines:
-            result = read_result_line(f"batch {job.batch}", json.dumps(line).encode())
-            if result.problem is not None:
-                kinds[result.kind] = kinds.get(result.kind, 0) + 1
-        if lacking := job.requests - len(lines):
-            kinds["without a result"] = lacking
-        said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-        if kinds:
-            _say(f"batch {job.batch} at {job.provider}: of {job.requests:,} requests failed {said}")
-        if sum(kinds.values()) >= job.requests:
-            raise StoppedEarly(
-                f"batch {job.batch} at {job.provider}: no request was answered ({said}); the same command "
-                "sends them again"
-            )
-
-    def _keep(self, job: Job) -> None:
-        text = json.dumps(asdict(job), indent=1)
-        write_whole(self.folder / f"{job.name}.json", lambda path: path.write_text(text))
-
-    def _lines(self, job: Job) -> Iterator[tuple[str, int]]:
-        with (self.folder / f"{job.name}.jsonl").open("rb") as lines:
+        kinds: Counter[str] = Counter()
+        lacking = {custom_id for custom_id, _ in self._lines(job)}
+        with self._results(job).open("rb") as lines:
             for raw in lines:
-                line = json.loads(raw)
-                yield line["custom_id"], line["body"].get("n", 1)
+                result = read_result_line(job.place, raw)
+                if result.custom_id in lacking:
+                    lacking.discard(result.custom_id)
+                    kinds.update([result.kind] if result.problem else [])
+        if lacking:
+            kinds["without a result"] = len(lacking)
+        said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+        if kinds:
+            _say(f"{job.place}: of {job.requests:,} requests failed {said}")
+        if kinds.total() >= job.requests:
+            raise StoppedEarly(
+                f"{job.place}: no request was answered ({said}); the same command sends them again"
+            )
 
 
 def _asked(job: Job, call: Callable[[], T]) -> T:
@@ -204,11 +178,13 @@ def _asked(job: Job, call: Callable[[], T]) -> T:
         raise
     except Exception as e:  # noqa: BLE001  each package has errors of its own
         status = getattr(e, "status_code", None) or getattr(e, "code", None)
-        kind = InputError if status in (400, 401, 403, 404) else StoppedEarly
-        raise kind(
-            f"batch {job.batch or job.name} at {job.provider}: {reason(e)}; nothing is lost, the same "
-            "command goes on from here"
-        ) from None
+        if status == 404 and job.batch:
+            raise Gone(
+                f"{job.place}: {reason(e)}; dhp batch cancel {job.name} gives it up, so that its requests "
+                "can be asked again"
+            ) from None
+        kind = InputError if status in _REFUSED else StoppedEarly
+        raise kind(f"{job.place}: {reason(e)}; nothing is lost, the same command goes on from here") from None
 
 
 def _say(message: str) -> None:

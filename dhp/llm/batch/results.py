@@ -1,9 +1,12 @@
 """Reads result files of batches: output files and error files, in any order, whole or broken off."""
 
+import codecs
+import glob
 import json
 import logging
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +17,10 @@ from dhp.llm.clients.responses import Problem, Unreadable, read_replies
 from dhp.llm.records import Failure, Reply
 
 _SHOWN_KINDS = 3
+_ALLOWED = "allowed: files with the results of batches, a JSON object a line"
+_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstandard"}
+_VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
+"""What providers add to the name of a model: a date or a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,9 @@ class BatchResults:
     paths
         The files.
     own
-        Whether they are of this run; else what belongs to no request of it is not worth a word.
+        Whether the user gave them for this run; else what belongs to no request of it is not worth a word.
+    failures
+        Whether a request that was refused has failed, or is to be asked again.
 
     Raises
     ------
@@ -44,22 +53,20 @@ class BatchResults:
         If one is missing or unreadable, or a line is no result.
     """
 
-    def __init__(self, paths: Sequence[Path], *, own: bool = True) -> None:
+    def __init__(self, paths: Sequence[Path], *, own: bool = True, failures: bool = True) -> None:
         self._own = own
+        self._failures = failures
+        self._paths = paths
         self.names = ", ".join(map(str, paths))
         self._places: dict[str, _Place] = {}
         self._claimed: set[str] = set()
+        self._models: set[str] = set()
         self._others: Counter[str] = Counter()
         for path in paths:
             self._index(path)
 
     def __len__(self) -> int:
         return len(self._places)
-
-    @property
-    def claimed(self) -> int:
-        """Results that a request of the run has asked for."""
-        return len(self._claimed)
 
     def claim(self, custom_id: str) -> bool:
         """Whether there is a result of the request."""
@@ -83,9 +90,9 @@ class BatchResults:
         InputError
             If the server refuses a parameter of the request, and so of all.
         """
-        result = self._result(self._places[custom_id])
+        result = self._result(place := self._places[custom_id])
         if result.problem is not None:
-            return self._failure(result.problem, body)
+            return self._failure(place, result.problem, body)
         assert result.body is not None
         answered_by = str(result.body.get("model") or "")
         if self._own and answered_by and not same_model(answered_by, str(body["model"])):
@@ -112,36 +119,56 @@ class BatchResults:
                 *(self.names, f"{len(unknown):,}", f"{len(self):,}", first),
             )
 
-    def check_claimed(self) -> None:
-        """Raise `InputError` where no result belongs to a request so far."""
-        if self._own and self._places and not self._claimed:
+    def check_claimed(self, model: str = "", others: Collection[str] = ()) -> None:
+        """Raise `InputError` where no result belongs to a request so far.
+
+        `model` is about to be asked and `others` may be later: results of theirs alone are no fault.
+        """
+        if not self._own or not self._places or self._claimed:
+            return
+        fits = {name for name in (model, *others) if any(same_model(each, name) for each in self._models)}
+        if not fits or model in fits:
             raise InputError(
-                f"{self.names}: none of {len(self):,} results belongs to a request of this run, and nothing "
-                "was asked; allowed: results of the same models, address, protocol and texts"
+                f"{self.names}: none of {len(self):,} results belongs to a request of this run; nothing was "
+                "asked or written; allowed: results of the same models, address, protocol and texts"
             )
+
+    def used_up(self) -> set[Path]:
+        """The files of which every result is an answer that was taken."""
+        left = {
+            place.path for name, place in self._places.items() if not place.good or name not in self._claimed
+        }
+        return set(self._paths) - left
 
     def _index(self, path: Path) -> None:
         kinds: Counter[str] = Counter()
         answered = twice = offset = 0
         try:
             with path.open("rb") as lines:
+                _check_kind(path, lines.read(4))
+                lines.seek(0)
                 for number, raw in enumerate(lines, 1):
                     start, offset = offset, offset + len(raw)
                     result = self._line(path, number, raw)
                     if result is None:
                         continue
-                    good = result.problem is None
-                    answered += good
-                    kinds.update([] if good else [result.kind])
+                    good = result.body is not None
+                    if result.body is not None:
+                        answered += 1
+                        self._models.add(str(result.body.get("model") or ""))
+                    else:
+                        kinds.update([result.kind])
                     before = self._places.get(result.custom_id)
                     twice += before is not None and before.good and good
                     if before is None or (good and not before.good):
                         self._places[result.custom_id] = _Place(path, number, start, good)
+        except IsADirectoryError:
+            raise InputError(f"{path}: is a folder; {_ALLOWED}, e.g. '{path}/*.jsonl'") from None
         except OSError as e:
-            raise InputError(f"{path}: cannot be read ({reason(e)})") from None
+            raise InputError(f"{path}: cannot be read ({reason(e)}); {_ALLOWED}") from None
         if self._own:
             if not answered and not kinds:
-                raise InputError(f"{path}: holds no results")
+                raise InputError(f"{path}: holds no results; {_ALLOWED}")
             _say(path, answered, kinds, twice)
 
     def _line(self, path: Path, number: int, raw: bytes) -> ResultLine | None:
@@ -156,10 +183,13 @@ class BatchResults:
             logging.getLogger("dhp").warning("%s: line %s is broken off; left out", path, number)
             return None
 
-    def _failure(self, problem: Problem, body: Mapping[str, object]) -> Failure | None:
+    def _failure(self, place: _Place, problem: Problem, body: Mapping[str, object]) -> Failure | None:
+        if not self._failures:
+            return None
         if parameter := problem.parameter(body):
             raise InputError(
-                f"{self.names}: the server refuses the parameter '{parameter}' ({problem.reason})"
+                f"{place.path}: line {place.line}: the server refuses the parameter '{parameter}' "
+                f"({problem.reason})"
             )
         passing = problem.status == 0 or problem.transient or problem.wrong_key or problem.no_model
         if passing or problem.out_of_money:
@@ -174,10 +204,37 @@ class BatchResults:
             return read_result_line(f"{place.path}: line {place.line}", file.readline())
 
 
+def result_files(given: Sequence[str | Path]) -> list[Path]:
+    """The files that are given or that fit a pattern, each once.
+
+    Raises `InputError` for a pattern that fits none.
+    """
+    found: dict[Path, Path] = {}
+    for each in given:
+        paths = [Path(each)]
+        if glob.has_magic(str(each)) and not paths[0].exists():
+            paths = [Path(path) for path in sorted(glob.glob(str(each)))]  # noqa: PTH207  absolute too
+            if not paths:
+                raise InputError(f"`batch_read` '{each}': no file fits this pattern; {_ALLOWED}")
+        for path in paths:
+            found.setdefault(path.absolute(), path)
+    return list(found.values())
+
+
 def same_model(answered_by: str, asked: str) -> bool:
     """Whether two names may mean one model: servers add a date, or leave out whose it is."""
-    one, other = (name.rpartition("/")[2].lower().removesuffix("-latest") for name in (answered_by, asked))
-    return one.startswith(other) or other.startswith(one)
+    names = (re.sub("[-:]latest$", "", name.rpartition("/")[2].lower()) for name in (answered_by, asked))
+    short, long = sorted(names, key=len)
+    return long.startswith(short) and bool(long == short or _VERSION.fullmatch(long[len(short) :]))
+
+
+def _check_kind(path: Path, start: bytes) -> None:
+    """Raise `InputError` for a file that begins as no text of UTF-8 does."""
+    for magic, kind in _PACKED.items():
+        if start.startswith(magic):
+            raise InputError(f"{path}: is packed ({kind}); unpack it; {_ALLOWED}")
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{path}: is text in UTF-16; {_ALLOWED}, in UTF-8")
 
 
 def _say(path: Path, answered: int, kinds: Counter[str], twice: int) -> None:

@@ -1,15 +1,16 @@
 """Settings of batches: files that are written and read, or the provider that answers them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dhp.core.errors import InputError
 from dhp.llm.batch.batch import Batch
-from dhp.llm.batch.providers.api import check_provider
+from dhp.llm.batch.providers.api import check_key, check_provider
 from dhp.llm.batch.remote import RemoteBatches
-from dhp.llm.batch.results import BatchResults
+from dhp.llm.batch.results import BatchResults, result_files
 from dhp.llm.batch.writer import BatchWriter
+from dhp.llm.usage import Budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class BatchSettings:
     """Provider that is sent the requests that the store lacks: `openai`, `anthropic` or `gemini`."""
     dry: bool = False
     """Whether requests are only counted, as `batch` would send them."""
+    carried: list[Budget] = field(default_factory=list, init=False, repr=False, compare=False)
+    """What a run has used that goes on after its batches were fetched."""
 
     def __post_init__(self) -> None:
         if self.batch is None:
@@ -41,29 +44,24 @@ class BatchSettings:
     def open(self, cache: Path) -> Batch | None:
         """The batch of a run; None where none is wanted and none is in work.
 
-        `cache` is the folder of the store; what was sent to a provider is kept there. Batches that have
-        ended are fetched first.
+        `cache` is the folder of the store; what was sent to a provider is kept there.
         """
         if self.dry:
-            return Batch(BatchResults([]), None, {}, many=self._many)
+            return Batch(BatchResults([]), many=self._many)
         remote = RemoteBatches(cache)
         if self.batch is not None:
-            provider = self.batch
-            remote.fetch(provider)
-            return Batch(
-                BatchResults(remote.results(), own=False),
-                BatchWriter(remote.new_file()),
-                remote.in_flight(),
-                many=self._many,
-                send=lambda parts: remote.send(provider, parts),
-                wait=lambda: remote.wait(provider),
-            )
-        in_flight = remote.in_flight()
-        if not self.given and not in_flight:
+            check_key(self.batch)
+            new, go_on = BatchWriter(remote.new_file()), self.carried.append
+            return Batch(BatchResults([]), new, remote, self.batch, many=self._many, go_on=go_on)
+        if not self.given and not remote.jobs():
             return None
-        results = BatchResults([Path(path) for path in self.batch_read])
+        results = BatchResults(result_files(self.batch_read))
         writer = BatchWriter(Path(self.batch_write)) if self.batch_write is not None else None
-        return Batch(results, writer, in_flight)
+        return Batch(results, writer, remote)
+
+    def budget(self, new: Budget) -> Budget:
+        """The budget of a run: `new`, unless the run goes on after its batches were fetched."""
+        return self.carried.pop() if self.carried else new
 
     @property
     def _many(self) -> bool:

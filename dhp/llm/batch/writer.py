@@ -1,12 +1,13 @@
 """Writes request files: split where a provider's limits ask for it, under their names only when whole."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from dhp.core.errors import InputError
-from dhp.core.files import check_writable
+from dhp.core.files import check_writable, reason
 from dhp.llm.batch.lines import request_line
 
 MOST_REQUESTS = 50_000
@@ -44,8 +45,7 @@ class BatchWriter:
     def __init__(
         self, path: Path, *, most_requests: int = MOST_REQUESTS, most_bytes: int = MOST_BYTES
     ) -> None:
-        if path.exists():
-            raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
+        _check_free(path)
         check_writable(path)
         self._parts: list[Part] = []
         self._open: dict[tuple[str, str], tuple[Part, BinaryIO]] = {}
@@ -54,32 +54,61 @@ class BatchWriter:
         self._most_bytes = most_bytes
 
     def add(self, model: str, endpoint: str, custom_id: str, body: Mapping[str, object]) -> None:
-        """Write one request."""
+        """Write one request; raises `InputError` where that fails, and leaves nothing behind."""
         line = request_line(custom_id, body)
-        part, file = self._open.get((model, endpoint)) or self._next(model, endpoint)
-        if part.requests >= self._most_requests or part.size + len(line) > self._most_bytes:
-            file.close()
-            part, file = self._next(model, endpoint)
-        file.write(line)
+        with self._or_nothing():
+            part, file = self._open.get((model, endpoint)) or self._next(model, endpoint)
+            full = part.requests >= self._most_requests or part.size + len(line) > self._most_bytes
+            if full and part.requests:
+                file.close()
+                part, file = self._next(model, endpoint)
+            file.write(line)
         part.requests += 1
         part.size += len(line)
 
     def close(self) -> list[Part]:
-        """Give the files their names; returns what was written."""
-        for _, file in self._open.values():
-            file.close()
+        """Give the files their names; returns what was written. `InputError` as from `add`."""
+        with self._or_nothing():
+            for _, file in self._open.values():
+                file.close()
+            for part in self._parts:
+                _check_free(part.path)
         for part in self._parts:
             _unfinished(part.path).replace(part.path)
         return self._parts
 
+    def discard(self) -> None:
+        """Remove what was written so far."""
+        for _, file in self._open.values():
+            with suppress(OSError):  # what a full disk did not take is tried again
+                file.close()
+        for part in self._parts:
+            _unfinished(part.path).unlink(missing_ok=True)
+
     def _next(self, model: str, endpoint: str) -> tuple[Part, BinaryIO]:
         number = len(self._parts) + 1
         path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
-        if path.exists():
-            raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
+        _check_free(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
         self._parts.append(part := Part(path, model, endpoint))
         self._open[model, endpoint] = part, _unfinished(path).open("wb")
         return self._open[model, endpoint]
+
+    @contextmanager
+    def _or_nothing(self) -> Iterator[None]:
+        try:
+            yield
+        except InputError:
+            self.discard()
+            raise
+        except OSError as e:
+            self.discard()
+            raise InputError(f"`batch_write` {self._path}: cannot be written ({reason(e)})") from None
+
+
+def _check_free(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
 
 
 def _unfinished(path: Path) -> Path:

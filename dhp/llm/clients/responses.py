@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dhp.llm.records import Position, Reply
 
@@ -194,6 +195,22 @@ def read_replies(body: bytes) -> list[Reply]:
     return replies
 
 
+def holds_answer(data: Mapping[str, object]) -> bool:
+    """Whether `read_replies` would read a choice of a chat completion."""
+    choices = data.get("choices")
+    return isinstance(choices, list) and any(_broken_off(choice) == "" for choice in choices)
+
+
+def _broken_off(choice: object) -> str:
+    """What is wrong with a choice as a whole; empty where nothing is."""
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        return "the answer's choices have an unknown form"
+    finish = str(choice.get("finish_reason") or "stop")
+    if choice.get("error") or finish in ("error", "abort"):
+        return f"the answer was broken off: {shortened(str(choice.get('error') or finish))}"
+    return ""
+
+
 def _index(choice: object) -> float:
     index = choice.get("index") if isinstance(choice, dict) else None
     return index if isinstance(index, int) else 0
@@ -206,13 +223,10 @@ def _count(number: object) -> int:
     return int(number)
 
 
-def _reply(choice: object) -> Reply:
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(choice, dict) or not isinstance(message, dict):
-        raise Unreadable("the answer's choices have an unknown form")
-    finish = str(choice.get("finish_reason") or "stop")
-    if choice.get("error") or finish in ("error", "abort"):
-        raise Unreadable(f"the answer was broken off: {shortened(str(choice.get('error') or finish))}")
+def _reply(choice: Any) -> Reply:
+    if fault := _broken_off(choice):
+        raise Unreadable(fault)
+    message, finish = choice["message"], str(choice.get("finish_reason") or "stop")
     text = _text(message.get("content"))
     if message.get("tool_calls") and not text:
         finish = "tool_calls"

@@ -14,6 +14,10 @@ from tests.llm.batch.answers import answer, completion, expired, score
 Lines = list[dict[str, Any]]
 
 
+class Lost(Exception):
+    """The connection ends without an answer."""
+
+
 @dataclass
 class Provider:
     """What the server holds; a batch has ended after so many looks at it."""
@@ -22,6 +26,10 @@ class Provider:
     url: str = ""
     result: Callable[[dict[str, Any]], dict[str, Any]] = answer
     """A request line in OpenAI's form -> its result line there."""
+    direct: int = 0
+    """Chat completions that were asked for directly."""
+    lost: int = 0
+    """Batches that it will make without saying so."""
     failed: str = ""
     """Why it refuses batches."""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -38,6 +46,9 @@ class Provider:
     def made(self, **given: Any) -> dict[str, Any]:
         name = f"batch_{len(self.batches)}"
         self.batches[name] = {"id": name, "looks": 0, "cancelled": False, **given}
+        if self.lost:
+            self.lost -= 1
+            raise Lost
         return self.batches[name]
 
     # OpenAI
@@ -137,6 +148,11 @@ class Provider:
         found = re.search(r"batch_\d+", path)
         name = found[0] if found else ""
         match method, path.removesuffix("/"):
+            case "POST", "/v1/chat/completions":
+                self.direct += 1
+                return completion(json.loads(body))
+            case "GET", "/v1/models":
+                return {"object": "list", "data": []}
             case "POST", "/v1/files":
                 file = f"file-{len(self.files)}"
                 lines = [line for line in body.split(b"\n") if line.startswith(b'{"custom_id"')]
@@ -200,7 +216,14 @@ def provider_server(provider: Provider) -> Iterator[Provider]:
     class Handler(BaseHTTPRequestHandler):
         def _serve(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            said = provider.answer(self.command, self.path, body, dict(self.headers))
+            try:
+                said = provider.answer(self.command, self.path, body, dict(self.headers))
+            except Lost:
+                self.close_connection = True
+                return
+            except KeyError:
+                self.send_error(404)
+                return
             headers: dict[str, str] = {}
             if isinstance(said, tuple):
                 said, headers = said

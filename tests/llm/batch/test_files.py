@@ -10,6 +10,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.batch.lines import read_result_line
+from dhp.llm.batch.results import same_model
 from dhp.llm.batch.settings import BatchSettings
 from dhp.llm.batch.writer import BatchWriter
 from tests.llm.batch.answers import answer, expired, read, refused, score, write, write_answers
@@ -151,6 +152,107 @@ def test_results_of_another_run_and_of_another_model_are_left_out(
     run(tmp_path, read=(tmp_path / "stray.jsonl",))
     assert "1 of 31 results belong to no request of this run (first: " in caplog.text
     assert "stray.jsonl line 1)" in caplog.text
+
+
+def test_results_that_fit_nothing_stop_the_run_before_the_next_file_is_written(tmp_path: Path) -> None:
+    lacking(tmp_path, "r.jsonl")
+    results = write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl")
+    with pytest.raises(
+        InputError, match=r"res\.jsonl: none of 30 results belongs .* nothing was asked or wr"
+    ):
+        run(tmp_path, model="openai/other", out="other", read=(results,), write="next.jsonl")
+    assert not list(tmp_path.glob("next*"))
+
+
+def test_results_of_one_of_two_judges_are_enough_to_ask_the_other(tmp_path: Path) -> None:
+    """What came for the second judge is no file of another run, though the first is asked before it."""
+    both = ["openai/a", "openai/b"]
+    with pytest.raises(StoppedEarly):
+        run(tmp_path, model=both, write="r.jsonl", base_url="http://127.0.0.1:9/v1")
+    results = write_answers(tmp_path / "r-2.jsonl", tmp_path / "res.jsonl")
+    with scripted_server(lambda call: reply(*["3"] * call.body.get("n", 1))) as server:
+        url = f"{server.url}/v1"
+        with pytest.raises(InputError, match="none of 30 results belongs"):
+            run(tmp_path, model=["openai/a", "openai/c"], base_url=url, read=(results,), out="c")
+        with pytest.raises(InputError, match="none of 30 results belongs"):
+            run(tmp_path, model="openai/b", base_url=url, read=(results,), out="d")
+        assert not asked(server.calls), "the results are of another address"
+    lines = read(tmp_path / "r-2.jsonl")
+    names = {line["custom_id"] for line in lines}
+    with pytest.raises(StoppedEarly, match=r"q\.jsonl \(30 requests to openai/a\)"):
+        run(tmp_path, model=both, base_url="http://127.0.0.1:9/v1", read=(results,), write="q.jsonl")
+    assert names.isdisjoint(line["custom_id"] for line in read(tmp_path / "q.jsonl"))
+
+
+def test_files_are_read_with_a_byte_order_mark_other_line_ends_and_by_a_pattern(tmp_path: Path) -> None:
+    lacking(tmp_path, "r.jsonl")
+    whole = write_answers(tmp_path / "r.jsonl", tmp_path / "res.jsonl").read_bytes()
+    lines = whole.replace(b"\n", b"\r\n").splitlines(keepends=True)
+    (tmp_path / "part1.jsonl").write_bytes(b"\xef\xbb\xbf" + b"".join(lines[:7]))
+    (tmp_path / "part2.jsonl").write_bytes(b"\r\n" + b"".join(lines[7:]))
+    pattern = tmp_path / "part*.jsonl"
+    assert run(tmp_path, read=(pattern, tmp_path / "part1.jsonl")).ratings["failed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"\x1f\x8b\x08\x00", "is packed .gzip.; unpack it"),
+        ('{"custom_id": "a"}\n'.encode("utf-16"), "is text in UTF-16"),
+        (b'{"custom_id": "a", "response": {"body": "\xe4"}}\n', "line 1: not UTF-8 text"),
+        (b"", "holds no results; allowed: files with the results of batches"),
+    ],
+)
+def test_a_file_of_another_kind_is_named(tmp_path: Path, content: bytes, fault: str) -> None:
+    (tmp_path / "res.jsonl").write_bytes(content)
+    with pytest.raises(InputError, match=f"res.jsonl: {fault}"):
+        run(tmp_path, read=(tmp_path / "res.jsonl",))
+
+
+def test_an_answer_that_cannot_be_read_is_an_error_and_asked_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    empty, aborted, inside, *good = (answer(line) for line in lines)
+    empty["response"]["body"]["choices"] = []
+    for choice in aborted["response"]["body"]["choices"]:
+        choice["finish_reason"] = "error"
+    inside["response"]["body"] = {"error": {"message": "overloaded", "code": 503}}
+    results = write(tmp_path / "res.jsonl", [empty, aborted, inside, *good])
+    again = lacking(tmp_path, "r2.jsonl", read=(results,))
+    assert {line["custom_id"] for line in again} == {line["custom_id"] for line in lines[:3]}
+    assert "3 errors (2 without an answer that can be read, 1 HTTP 503: overloaded)" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("answered_by", "asked_for", "same"),
+    [
+        ("gpt-4o-mini-2024-07-18", "gpt-4o-mini", True),
+        ("gpt-3.5-turbo-0125", "gpt-3.5-turbo", True),
+        ("claude-3-5-sonnet-20241022", "claude-3-5-sonnet-latest", True),
+        ("mistral-large-2411", "mistral-large-latest", True),
+        ("/models/Llama-3-8B", "meta-llama/Llama-3-8B", True),
+        ("llama3:latest", "llama3", True),
+        ("gpt-4o-mini-2024-07-18", "gpt-4o", False),
+        ("gpt-4o", "gpt-4", False),
+        ("Llama-3-8B-Instruct", "Llama-3-8B", False),
+        ("Qwen2.5-72B", "Qwen2.5-7B", False),
+        ("gpt-4o-2024-05-13", "gpt-4o-2024-08-06", False),
+    ],
+)
+def test_names_of_one_model_differ_in_a_date_alone(answered_by: str, asked_for: str, same: bool) -> None:
+    assert same_model(answered_by, asked_for) == same
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(part: object) -> Path:
+        return Path("/dev/full")
+
+    monkeypatch.setattr("dhp.llm.batch.writer._unfinished", full)
+    writer = BatchWriter(tmp_path / "r.jsonl")
+    monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
+    with pytest.raises(InputError, match=r"r\.jsonl: cannot be written .No space left on device."):
+        writer.add("openai/m", "here", "1", {"model": "m", "messages": ["x" * 1_000_000]})
 
 
 def test_a_file_that_was_broken_off_counts_as_far_as_it_goes(

@@ -1,6 +1,7 @@
 """Batches at providers: sent, awaited, fetched, resumed after a kill; each against a local server."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import dhp
 from dhp.cli.batch_options import through_batches
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.batch import remote
+from dhp.llm.batch.jobs import Job
+from dhp.llm.batch.providers.api import check_address
 from dhp.llm.batch.remote import RemoteBatches
 from dhp.llm.batch.settings import BatchSettings
-from tests.llm.batch.answers import expired, write_answers
+from tests.llm.batch.answers import answer, expired, write_answers
 from tests.llm.batch.provider_server import Provider, half_expired, provider_server
 
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "gemini": "google.genai"}
@@ -45,9 +48,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
         yield running
 
 
-def run(server: Provider, folder: Path, **batch: object) -> dhp.Results:
+def run(server: Provider, folder: Path, calls: int | None = None, **batch: object) -> dhp.Results:
     settings = dhp.ModelSettings(
-        base_url=f"{server.url}/v1", cache=folder / "cache", batch=BatchSettings(**batch)
+        base_url=f"{server.url}/v1",
+        cache=folder / "cache",
+        limits=dhp.Limits(calls=calls),
+        batch=BatchSettings(**batch),
     )
     return through_batches(
         lambda: dhp.run(
@@ -114,10 +120,10 @@ def test_a_kill_at_any_point_pays_nothing_twice(
     def killed(*_: object, **__: object) -> None:
         raise Killed
 
-    def killed_when_sent(self: RemoteBatches, job: remote.Job) -> None:
+    def killed_when_sent(self: RemoteBatches, job: Job) -> Job:
         if job.state == "sent":
             raise Killed
-        keep(self, job)
+        return keep(self, job)
 
     keep = RemoteBatches._keep
     with pytest.MonkeyPatch.context() as patch:
@@ -141,16 +147,136 @@ def test_a_direct_run_waits_for_what_is_in_flight(server: Provider, tmp_path: Pa
         patch.setattr(remote.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             run(server, tmp_path, batch="openai")
-    with pytest.raises(StoppedEarly, match=r"requests wait in the batch dhp-.* at openai; `batch` fetches"):
+    with pytest.raises(
+        StoppedEarly, match=r"requests wait in the batch dhp-.* at openai; `batch` openai fetches"
+    ):
         run(server, tmp_path)
     with pytest.raises(StoppedEarly, match="requests wait in the batch"):
         run(server, tmp_path, batch_read=())
     (job,) = RemoteBatches(tmp_path / "cache").jobs()
     RemoteBatches(tmp_path / "cache").cancel(job.batch)
-    with pytest.raises(StoppedEarly, match=r"no request was answered .20 without a result."):
-        run(server, tmp_path, batch="openai")
     with pytest.raises(InputError, match="is ended; allowed: one in work"):
         RemoteBatches(tmp_path / "cache").cancel(job.name)
+    assert run(server, tmp_path).ratings["failed"] == 0
+    assert (len(server.batches), server.direct) == (1, 20), "a batch that was given up stands in nobody's way"
+
+
+wait = RemoteBatches.wait
+
+
+def fetched_and_killed(server: Provider, folder: Path) -> None:
+    """A run that ends between the fetch of its results and their storage."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RemoteBatches, "wait", lambda self, names: (wait(self, names), 1 / 0))
+        with pytest.raises(ZeroDivisionError):
+            run(server, folder, batch="openai")
+    assert [job.state for job in RemoteBatches(folder / "cache").jobs()] == ["ended"]
+
+
+def test_a_direct_run_takes_what_was_fetched_and_not_stored(server: Provider, tmp_path: Path) -> None:
+    fetched_and_killed(server, tmp_path)
+    assert run(server, tmp_path).ratings["failed"] == 0
+    assert server.direct == 0
+    assert [job.state for job in RemoteBatches(tmp_path / "cache").jobs()] == ["stored"]
+
+
+def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path) -> None:
+    """One of another study is in work at a server that is gone; one of this study at another provider."""
+    cache = RemoteBatches(tmp_path / "cache")
+    server.looks = 10**6
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remote.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(server, tmp_path, batch="openai")
+    server.looks = 1
+    (job,) = cache.jobs()
+    other = replace(job, name="dhp-other", model="openai/other", endpoint="http://127.0.0.1:9/v1")
+    (cache.folder / "dhp-other.jsonl").write_bytes((cache.folder / f"{job.name}.jsonl").read_bytes())
+    cache._keep(other)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dhp.llm.batch.settings.check_provider", lambda name: None)
+        assert run(server, tmp_path, batch="anthropic").ratings["failed"] == 0
+    assert len(server.batches) == 1
+    assert {job.name: job.state for job in cache.jobs()} == {job.name: "stored", "dhp-other": "sent"}
+
+
+def test_a_limit_holds_for_all_rounds_of_a_command(server: Provider, tmp_path: Path) -> None:
+    def limited() -> None:
+        run(server, tmp_path, calls=7, batch="openai")
+
+    with pytest.raises(StoppedEarly, match=r"stopped at `limits.calls` 7; the same command goes on"):
+        limited()
+    assert [len(server.lines(batch)) for batch in server.batches.values()] == [7]
+    server.result = lambda line: expired(line) if int(line["custom_id"], 16) % 2 else answer(line)
+    with pytest.raises(StoppedEarly, match=r"stopped at `limits.calls` 7"):
+        limited()
+    assert len(server.batches) == 2, "the next command has the limit anew"
+
+
+def test_answers_that_cannot_be_read_are_not_bought_for_ever(server: Provider, tmp_path: Path) -> None:
+    def empty(line: dict) -> dict:
+        found = answer(line)
+        found["response"]["body"]["choices"] = []
+        return found
+
+    server.result = empty
+    with pytest.raises(StoppedEarly, match=r"no request was answered .20 without an answer that can be read"):
+        run(server, tmp_path, batch="openai")
+    assert len(server.batches) == 1
+
+
+@EACH
+def test_a_batch_whose_name_got_lost_on_the_way_is_not_sent_again(
+    name: str, server: Provider, tmp_path: Path
+) -> None:
+    server.lost = 1
+    with pytest.raises(StoppedEarly, match="nothing is lost, the same command goes on from here"):
+        run(server, tmp_path, batch=name)
+    assert len(server.batches) == 1
+    assert run(server, tmp_path, batch=name).ratings["failed"] == 0
+    assert len(server.batches) == 1
+
+
+def test_two_runs_at_once_send_the_same_requests_once(server: Provider, tmp_path: Path) -> None:
+    send = RemoteBatches.send
+
+    def late(self: RemoteBatches, *given: object) -> set[str]:
+        """Another run of the same command comes first."""
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(RemoteBatches, "send", send)
+            run(server, tmp_path, batch="openai")
+        return send(self, *given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RemoteBatches, "send", late)
+        assert run(server, tmp_path, batch="openai").ratings["failed"] == 0
+    assert len(server.batches) == 1
+
+
+def test_a_batch_that_the_provider_does_not_know_can_be_given_up(server: Provider, tmp_path: Path) -> None:
+    fetched_and_killed(server, tmp_path)
+    cache = RemoteBatches(tmp_path / "cache")
+    (job,) = cache.jobs()
+    cache._keep(replace(job, state="sent", batch="batch_9"))
+    with pytest.raises(InputError, match=rf"dhp batch cancel {job.name} gives it up"):
+        run(server, tmp_path, batch="openai")
+    assert cache.cancel(job.name).state == "cancelled"
+    assert run(server, tmp_path).ratings["failed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "endpoint", "fault"),
+    [
+        ("anthropic", "openai/gpt-4o", "https://api.openai.com/v1", "base_url` https://api.anthropic.com/v1"),
+        ("gemini", "openai/gemini-2.5-flash", "https://api.openai.com/v1", "base_url` https://generativela"),
+        ("openai", "openai/claude-x", "https://api.anthropic.com/v1", "allowed: `batch` anthropic"),
+        ("openai", "litellm/openai/gpt-4o", "litellm", "does not take it; allowed: openai/NAME"),
+        ("openai", "openai/m", "https://x.azure.com api-version=1", "does not reach Azure"),
+    ],
+)
+def test_a_model_of_another_provider_is_refused(provider: str, model: str, endpoint: str, fault: str) -> None:
+    with pytest.raises(InputError, match=fault):
+        check_address(provider, model, endpoint)
 
 
 def test_a_refused_batch_and_one_without_answers_stop_the_run(server: Provider, tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 import itertools
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,8 @@ _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", 
 _STATUS = {"invalid_request_error": 400, "authentication_error": 401, "not_found_error": 404}
 """Kinds of errors with the status that means the same; others may pass."""
 _LATEST = 100
+_SKEW = 60.0
+"""Seconds by which the clock here may be ahead of that there."""
 
 
 class AnthropicBatches:
@@ -30,13 +31,14 @@ class AnthropicBatches:
     def submit(self, path: Path, tag: str) -> str:
         with path.open("rb") as lines:
             requests: list[Any] = [_request(json.loads(line)) for line in lines]
-        return str(self._client.messages.batches.create(requests=requests).id)
+        once = self._client.with_options(max_retries=0)  # a lost answer does not mean a lost batch
+        return str(once.messages.batches.create(requests=requests).id)
 
-    def find(self, tag: str, count: int, since: float) -> str | None:
+    def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
         for batch in itertools.islice(self._client.messages.batches.list(limit=100), _LATEST):
             numbers = batch.request_counts
             total = sum(getattr(numbers, name) for name in _COUNTS)
-            if batch.created_at.timestamp() >= since - 1 and total == count:
+            if since - _SKEW <= batch.created_at.timestamp() and total == count and batch.id not in known:
                 return str(batch.id)
         return None
 
@@ -97,9 +99,7 @@ def _result(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def opened(endpoint: str) -> AnthropicBatches:
-    """The provider; its package takes key and address from the environment. `InputError` without a key."""
+    """The provider; its package takes key and address from the environment."""
     import anthropic
 
-    if not os.environ.get("ANTHROPIC_API_KEY", "").strip():
-        raise InputError("`batch` anthropic: there is no key in ANTHROPIC_API_KEY; set it")
     return AnthropicBatches(anthropic.Anthropic())

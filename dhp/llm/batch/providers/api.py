@@ -1,10 +1,12 @@
 """What a provider of batches does, and the providers by name."""
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError, require, suggest
 
@@ -31,10 +33,11 @@ class Provider(Protocol):
         """Send a file; returns the name of the batch at the provider."""
         ...
 
-    def find(self, tag: str, count: int, since: float) -> str | None:
+    def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
         """The batch that was sent under a tag, if its name was lost.
 
-        `count` is the number of its requests, `since` the time of sending in seconds since 1970.
+        `count` is the number of its requests, `since` the time of sending in seconds since 1970; `known`
+        are the names of others, which it cannot have.
         """
         ...
 
@@ -56,11 +59,49 @@ _MODULES = {"openai": "openai_batches", "anthropic": "anthropic_batches", "gemin
 PROVIDERS = tuple(_PACKAGES)
 
 
+_KEYS = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+}
+_ADDRESSES = {
+    "anthropic": ("ANTHROPIC_BASE_URL", "https://api.anthropic.com/v1"),
+    "gemini": ("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com/v1beta/openai"),
+}
+"""Provider -> the variable with another address, and the one of its OpenAI-compatible server."""
+
+
 def check_provider(name: str) -> None:
     """Raise `InputError` for an unknown provider, or one whose package is not installed."""
     if name not in _PACKAGES:
         raise InputError(f"`batch` {name}: unknown provider; {suggest(name, PROVIDERS)}")
     require(_PACKAGES[name], purpose=f"`batch` {name}")
+
+
+def check_key(name: str) -> None:
+    """Raise `InputError` where there is no key of a provider."""
+    if not any(os.environ.get(variable, "").strip() for variable in _KEYS[name]):
+        raise InputError(f"`batch` {name}: there is no key in {_KEYS[name][0]}; set it")
+
+
+def check_address(name: str, model: str, endpoint: str) -> None:
+    """Raise `InputError` for a model at an address that is not the provider's."""
+    if not model.startswith("openai/"):
+        raise InputError(f"{model}: `batch` {name} does not take it; allowed: openai/NAME")
+    hosts = {
+        each: urlsplit(os.environ.get(variable) or url).netloc for each, (variable, url) in _ADDRESSES.items()
+    }
+    host = urlsplit(endpoint).netloc
+    if name in hosts and host != hosts[name]:
+        raise InputError(
+            f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `base_url` {_ADDRESSES[name][1]}"
+        )
+    if name == "openai" and (
+        owner := next((each for each, (_, url) in _ADDRESSES.items() if host == urlsplit(url).netloc), "")
+    ):
+        raise InputError(f"{model}: is at {endpoint}, not at `batch` openai; allowed: `batch` {owner}")
+    if " " in endpoint:
+        raise InputError(f"{model}: `batch` does not reach Azure ({endpoint}); allowed: `batch_write`")
 
 
 def open_provider(name: str, endpoint: str) -> Provider:
@@ -72,5 +113,6 @@ def open_provider(name: str, endpoint: str) -> Provider:
         If it is unknown, its package is not installed, or there is no key.
     """
     check_provider(name)
+    check_key(name)
     opened: Provider = import_module(f"dhp.llm.batch.providers.{_MODULES[name]}").opened(endpoint)
     return opened

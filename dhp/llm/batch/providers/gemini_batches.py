@@ -2,13 +2,11 @@
 
 import itertools
 import json
-import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.errors import InputError
 from dhp.llm.batch.providers.api import State
 
 if TYPE_CHECKING:
@@ -55,7 +53,7 @@ class GeminiBatches:
             self._client.batches.create(model=model, src=file.name or "", config={"display_name": tag}).name
         )
 
-    def find(self, tag: str, count: int, since: float) -> str | None:
+    def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
         for batch in itertools.islice(self._client.batches.list(), _LATEST):
             if batch.display_name == tag:
                 return str(batch.name)
@@ -151,9 +149,7 @@ def _positions(logprobs: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def opened(endpoint: str) -> GeminiBatches:
-    """The provider; its package takes key and address from the environment. `InputError` without a key."""
+    """The provider; its package takes key and address from the environment."""
     from google import genai
 
-    if not any(os.environ.get(name, "").strip() for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY")):
-        raise InputError("`batch` gemini: there is no key in GEMINI_API_KEY; set it")
     return GeminiBatches(genai.Client())

@@ -2,12 +2,10 @@
 
 import itertools
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.errors import InputError
 from dhp.llm.batch.providers.api import State
 
 if TYPE_CHECKING:
@@ -30,7 +28,8 @@ class OpenAIBatches:
     def submit(self, path: Path, tag: str) -> str:
         with path.open("rb") as file:
             sent = self._client.files.create(file=file, purpose="batch")
-        batch = self._client.batches.create(
+        once = self._client.with_options(max_retries=0)  # a lost answer does not mean a lost batch
+        batch = once.batches.create(
             input_file_id=sent.id,
             endpoint="/v1/chat/completions",
             completion_window="24h",
@@ -38,7 +37,7 @@ class OpenAIBatches:
         )
         return batch.id
 
-    def find(self, tag: str, count: int, since: float) -> str | None:
+    def find(self, tag: str, count: int, since: float, known: Collection[str]) -> str | None:
         for batch in itertools.islice(self._client.batches.list(limit=100), _LATEST):
             if (batch.metadata or {}).get(_TAG) == tag:
                 return batch.id
@@ -55,18 +54,24 @@ class OpenAIBatches:
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
         found = self._client.batches.retrieve(batch)
         for file in (found.output_file_id, found.error_file_id):
-            for line in self._client.files.content(file).text.split("\n") if file else ():
-                if line.strip():
-                    yield json.loads(line)
+            if file:
+                with self._client.files.with_streaming_response.content(file) as answer:
+                    yield from _json_lines(answer.iter_bytes())
 
     def cancel(self, batch: str) -> None:
         self._client.batches.cancel(batch)
 
 
+def _json_lines(pieces: Iterable[bytes]) -> Iterator[Any]:
+    """The values of lines that end by a line feed alone, from pieces of any size."""
+    rest = b""
+    for piece in itertools.chain(pieces, [b"\n"]):
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from (json.loads(line) for line in whole if line.strip())
+
+
 def opened(endpoint: str) -> OpenAIBatches:
-    """The provider at an address; raises `InputError` without a key."""
+    """The provider at an address."""
     import openai
 
-    if not os.environ.get("OPENAI_API_KEY", "").strip():
-        raise InputError("`batch` openai: there is no key in OPENAI_API_KEY; set it")
     return OpenAIBatches(openai.OpenAI(base_url=endpoint))
