@@ -14,13 +14,14 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.slots import fill
 from dhp.core.specs import Task
-from dhp.core.text import fenced, numbered_steps
+from dhp.core.text import fenced
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.prompt_files import PromptFile
 from dhp.judge.requests import RatingTarget, RequestBuilder
 from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Failure, Params, Reply, Request
+from dhp.llm.steps import asked_steps
 
 Reference = Literal["none", "one-prompt", "second-turn"]
 """Whether the judge sees a target answer: in the prompt, or in a second turn after its first answer."""
@@ -146,16 +147,5 @@ def written_steps(
         )
         for name, definition in metrics.items()
     ]
-    found = {}
-    for answer in cached_model.ask(requests):
-        outcome = answer.outcomes[0]
-        if outcome == WAITS:
-            continue
-        steps = [] if isinstance(outcome, Failure) else numbered_steps(outcome.text)
-        if not steps:
-            raise InputError(
-                f"{cached_model.model.model}: {answer.request.place}: the answer is no list of steps; "
-                "`refresh` asks again, or write them into the prompt file"
-            )
-        found[str(answer.request.tag)] = "\n".join(f"{n}. {step}" for n, step in enumerate(steps, 1))
-    return found
+    found = asked_steps(cached_model, requests, "steps in the prompt file")
+    return {name: "\n".join(f"{n}. {step}" for n, step in enumerate(own, 1)) for name, own in found.items()}

@@ -3,6 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+FINISHES: Mapping[str, str] = {
+    "length": "the answer was cut off",
+    "content_filter": "the model refused",
+    "tool_calls": "a tool call instead of a text",
+}
+"""`Reply.finish` of an answer that is no whole text -> what that means."""
+
 
 @dataclass(frozen=True, slots=True)
 class Params:

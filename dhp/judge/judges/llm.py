@@ -8,7 +8,6 @@ from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate, Rating
 from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Metric, Task
-from dhp.core.text import numbered_steps
 from dhp.judge.api import Judge, rescale
 from dhp.judge.extraction.json_object import read_object
 from dhp.judge.extraction.labels import read_label
@@ -22,6 +21,7 @@ from dhp.judge.unreadable import reasons, remedy, sample_answer
 from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Reply, Request
+from dhp.llm.steps import asked_steps
 
 
 class LlmJudge(Judge):
@@ -84,23 +84,9 @@ class LlmJudge(Judge):
     def _auto_steps(self, task: Task) -> TaskSteps:
         """Evaluation steps for each metric of a task, asked of the model once."""
         if task.task not in self.auto_steps:
-            answers = list(self.cached_model.ask(self.builder.steps_requests(task)))
-            steps = {str(answer.request.tag): self._steps_of(answer) for answer in answers}
-            self.auto_steps[task.task] = {name: steps[name] for name in task.metric_names}
+            requests = self.builder.steps_requests(task)
+            self.auto_steps[task.task] = asked_steps(self.cached_model, requests, "`steps` written or a file")
         return self.auto_steps[task.task]
-
-    def _steps_of(self, answer: Answer) -> list[str]:
-        outcome = answer.outcomes[0]
-        place = f"{self.model}: {answer.request.place}"
-        if isinstance(outcome, Failure):
-            raise InputError(f"{place}: {outcome.reason}; allowed: `steps` written or a file")
-        if outcome.finish == "length":
-            raise InputError(f"{place}: the answer was cut off; `max_tokens` allows a longer one")
-        if not (steps := numbered_steps(outcome.text)):
-            raise InputError(
-                f"{place}: the answer is no list of steps; `refresh` asks again, `steps` takes a file"
-            )
-        return steps
 
     def _ratings(self, answer: Answer) -> Iterator[Rating]:
         target = answer.request.tag

@@ -1,7 +1,7 @@
 """Degraded texts by a language model: each answer is checked before it counts, a failing one asked again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
@@ -9,10 +9,11 @@ from typing import Protocol
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Example, PerturbedText, Variant
-from dhp.core.text import numbered_steps, without_reasoning
+from dhp.core.text import without_reasoning
 from dhp.llm.batch.batch import WAITS, Waiting
 from dhp.llm.cached_model import CachedModel, estimated_tokens
-from dhp.llm.records import Answer, Failure, Params, Reply, Request
+from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request
+from dhp.llm.steps import asked_steps
 from dhp.perturb.api import count_or_all
 from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault
@@ -30,11 +31,6 @@ from dhp.perturb.llm.prompts import written as written_prompt
 TRIES = 4
 """Times that a text is asked for at most."""
 _STEPS_TOKENS = 1024
-_FINISHES: Mapping[str, str] = {
-    "length": "the answer was cut off",
-    "content_filter": "the model refused",
-    "tool_calls": "a tool call instead of a text",
-}
 
 
 class PromptReader(Protocol):
@@ -180,28 +176,13 @@ class LlmPerturber:
         assert self._steps is not None
         params = self._params(self._max_tokens or _STEPS_TOKENS)
         place = f"adjustment steps of '{variant.name}'"
-        return Request(asks_for_steps(self._steps, prompt), params, (0,), place)
+        return Request(asks_for_steps(self._steps, prompt), params, (0,), place, tag=variant.name)
 
     def _asked_steps(self, variant: Variant, task: str) -> Sequence[str]:
         known = self.auto_steps.setdefault(task, {})
         if variant.name not in known:
             request = self._steps_request(variant, self._prompt(variant, task))
-            (answer,) = self.cached_model.ask([request])
-            outcome = answer.outcomes[0]
-            why: str | None = "the answer is no list of steps"
-            steps: list[str] = []
-            if isinstance(outcome, Failure):
-                why = outcome.reason
-            elif outcome.finish in _FINISHES:
-                why = _FINISHES[outcome.finish]
-            else:
-                steps = numbered_steps(outcome.text)
-            if not steps:
-                raise InputError(
-                    f"{self.name}: {request.place}: {why}; allowed: `perturb_model.steps` written, or "
-                    "`refresh` to ask again"
-                )
-            known[variant.name] = steps
+            known |= asked_steps(self.cached_model, [request], "`perturb_model.steps` written")
         return known[variant.name]
 
     def _tried(
@@ -258,7 +239,7 @@ class LlmPerturber:
             others = (example.source, *example.fields.values())
             spoken = example_language(example, language)
             wrong = fault(variant.perturber, example.output, text, _count(variant), others, spoken)
-        wrong = _FINISHES.get(outcome.finish, wrong)
+        wrong = FINISHES.get(outcome.finish, wrong)
         if text is None or wrong:
             reasons = (*before, wrong or "")
             return PerturbedText(example.id, variant.name, None, reason=wrong, rejected=reasons)
