@@ -11,17 +11,16 @@ DEFAULT_COMBINATION: Combination = "hmp-asymptotic"
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 
 
-def combine(
-    log_p: npt.ArrayLike, weights: npt.ArrayLike | None = None, combination: Combination = DEFAULT_COMBINATION
-) -> float:
-    """Combine the p-values of M metrics of one variant.
+def combined(log_p: Floats, weights: Floats | None, combination: Combination) -> Floats:
+    """Combine the p-values of M metrics, of V variants each.
 
     Parameters
     ----------
-    log_p : shape (M,)
+    log_p : shape (..., V, M)
         Natural logs of the p-values, each <= 0.
-    weights : shape (M,), optional
-        Non-negative, summing to 1; the expert weights of the metrics. Default: 1/M each.
+    weights : shape (V, M)
+        Non-negative, each row summing to 1; the expert weights of the metrics. A row of NaN, as None for all,
+        gives 1/M each.
     combination
         `hmp`: the harmonic mean p-value 1 / sum(w / p) (Wilson 2019).
         `printed`: the equation as the DHP paper prints it, 1 / sum(1 / p), which without weights lacks
@@ -32,33 +31,13 @@ def combine(
 
     Returns
     -------
-    float
-        Natural log of the combined p-value, <= 0.
+    shape (..., V)
+        Natural logs of the combined p-values, <= 0; NaN where the p-value of any metric is.
 
     Raises
     ------
     ValueError
-        If shapes differ, a log p is positive or not a number, or the weights do not sum to 1.
-    """
-    logs = np.asarray(log_p, dtype=np.float64)
-    if logs.ndim != 1 or logs.size == 0 or not (logs <= 0).all():
-        raise ValueError("log_p must have shape (M,) with M >= 1 and no value above 0")
-    rows = None if weights is None else checked_weights(weights, logs.size)[None, :]
-    return float(combined(logs[None, :], rows, combination)[0])
-
-
-def checked_weights(weights: npt.ArrayLike, metrics: int) -> Floats:
-    """Weights of so many metrics as an array; `ValueError` unless they fit, are non-negative and sum to 1."""
-    w = np.asarray(weights, dtype=np.float64)
-    if w.shape != (metrics,) or not (w >= 0).all() or abs(w.sum() - 1) > 1e-6:
-        raise ValueError(f"weights must have shape ({metrics},), be non-negative and sum to 1")
-    return w
-
-
-def combined(log_p: Floats, weights: Floats | None, combination: Combination) -> Floats:
-    """As `combine`, over the last axis of log p, shape (..., variants, metrics); NaN where any metric is.
-
-    `weights` has shape (variants, metrics); a row of NaN means none for that variant, as None does for all.
+        For an unknown combination.
     """
     if combination not in COMBINATIONS:
         raise ValueError(f"unknown combination '{combination}'; allowed: {', '.join(COMBINATIONS)}")
@@ -75,7 +54,7 @@ def combined(log_p: Floats, weights: Floats | None, combination: Combination) ->
 
 
 def _make_asymptotic(logs: Floats, weights: Floats) -> None:
-    """Turn harmonic means, shape (..., variants), into p-values in place; see `combine`."""
+    """Turn harmonic means, shape (..., variants), into p-values in place; see `combined`."""
     from scipy.stats import landau
 
     entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1)

@@ -75,12 +75,12 @@ class Design:
         levels : V names
             The level of each variant.
         weights : shape (V, M), optional
-            Of the metrics for each variant, each row as for `combine`; a row of NaN means none for that
+            Of the metrics for each variant, each row as for `combined`; a row of NaN means none for that
             variant.
         method, alternative
             As for `signed_rank`. Under `greater` D is high where scores fell. Samples are always tested so.
         combination
-            As for `combine`. By `joint` the data are tested by sign flips of all metrics together (10,000
+            As for `combined`. By `joint` the data are tested by sign flips of all metrics together (10,000
             patterns that are always the same), where no pattern reaches them and under `two-sided` by
             `hmp-asymptotic`; samples are tested by `hmp-asymptotic`.
         clusters : shape (n,), optional

@@ -39,7 +39,7 @@ def joint_log_p(
     clusters : shape (n,), optional
         Integers; examples with the same one are swapped together.
     weights : shape (V, M), optional
-        Of the metrics, as for `combine`; a row of NaN means none for that variant.
+        Of the metrics, as for `combined`; a row of NaN means none for that variant.
     tail : shape (V,), optional
         Natural logs of the p-values to take where no random pattern reaches the data. Default: of the
         harmonic mean of these p-values by the Landau distribution (Wilson 2019, eq. 4).

@@ -112,7 +112,7 @@ def simulated_power(
     rng
         Draws the examples.
     method, combination
-        As of `signed_rank` and `combine`. p-values: `dhp.stats.wilcoxon.tails.log_tails` or scipy.
+        As of `signed_rank` and `combined`. p-values: `dhp.stats.wilcoxon.tails.log_tails` or scipy.
 
     Returns
     -------

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.clusters import cluster_draws, cluster_index
+from dhp.stats.layout import checked_table, metric_weights
 
 Floats = npt.NDArray[np.float64]
 TARGET = 0.75
@@ -44,8 +45,6 @@ class Psychometric:
     """At each dose, shape (k,); NaN where no pair is left."""
     pairs: npt.NDArray[np.int64]
     """Examples with all scores, shape (k,)."""
-    monotone: Floats
-    """Detection made non-decreasing in the dose and at least `guess` (isotonic regression), shape (k,)."""
     guess: float
     """Detection at dose 0: that of harmless edits, at least 0.5."""
     power: float
@@ -55,7 +54,8 @@ class Psychometric:
     fitted: T75
     """From the curve of maximum likelihood."""
     isotonic: T75
-    """From `monotone`, linear in the logarithm of the dose: without a form of the curve, as a check."""
+    """From detection made non-decreasing by isotonic regression, linear in the logarithm of the dose: without
+    a form of the curve, as a check."""
 
 
 def psychometric(
@@ -108,16 +108,16 @@ def psychometric(
     there = ~np.isnan(scores)
     kept, index = there.any(axis=0), cluster_index(clusters, len(scores))
     x, (sums, pairs) = x[kept], _resampled(scores[:, kept], index, resamples, rng)
-    detection, smooth = np.full((2, kept.size), np.nan)
+    detection = np.full(kept.size, np.nan)
     thresholds, power, lapse = [T75(math.nan, math.nan, math.nan)] * 2, math.nan, math.nan
     if x.size:
         by_resample = monotone(sums, pairs, base)
-        detection[kept], smooth[kept] = sums[0] / pairs[0], by_resample[0]
+        detection[kept] = sums[0] / pairs[0]
     if x.size > 1 and base < TARGET and (scores[there] != 0.5).any():
         found, powers, lapses = fit(x, sums, pairs, base)
         power, lapse, groups = float(powers[0]), float(lapses[0]), int(index.max()) + 1
         thresholds = [_threshold(of, x, groups, level) for of in (found, crossing(x, by_resample))]
-    return Psychometric(detection, there.sum(axis=0), smooth, base, power, lapse, *thresholds)
+    return Psychometric(detection, there.sum(axis=0), base, power, lapse, *thresholds)
 
 
 def curve(
@@ -222,15 +222,9 @@ def checked_doses(doses: npt.ArrayLike) -> Floats:
 
 def _scores(differences: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:
     """Share of the metrics that fell, ties counting half, by example and dose; NaN where one is missing."""
-    x = np.asarray(differences, dtype=np.float64)
-    if x.ndim != 3 or x.size == 0 or np.isinf(x).any():
-        raise ValueError(
-            f"differences must have shape (n, k, M), none 0, and be finite or NaN, not {x.shape}"
-        )
-    m = x.shape[2]
-    w = np.full(m, 1 / m) if weights is None else np.asarray(weights, dtype=np.float64)
-    if w.shape != (m,) or not (w >= 0).all() or abs(w.sum() - 1) > 1e-6:
-        raise ValueError(f"weights must have shape ({m},), be non-negative and sum to 1")
+    x = checked_table(differences)
+    rows = None if weights is None else np.asarray(weights, dtype=np.float64)[None]
+    w = metric_weights(rows, 1, x.shape[2])[0]
     return np.asarray(((1 + np.sign(x[:, :, w > 0])) / 2) @ w[w > 0])
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.psychometric import T75, TARGET, checked_doses, curve, threshold_grid
+from dhp.stats.psychometric import T75, checked_doses, curve, threshold_grid
 
 Floats = npt.NDArray[np.float64]
 _POWERS = np.exp(np.linspace(math.log(0.5), math.log(3), 5))
@@ -114,26 +114,14 @@ class Staircase:
         )
 
 
-def staircase(doses: npt.ArrayLike, guess: float = 0.5) -> Staircase:
-    """A staircase before the first answer.
+def staircase(doses: npt.ArrayLike) -> Staircase:
+    """A staircase before the first answer, for a judge without false alarms.
 
-    Parameters
-    ----------
-    doses : shape (D,)
-        Doses that may be asked about, positive and increasing.
-    guess
-        Detection of controls (harmless edits), below 0.75; below 0.5 counts as 0.5.
-
-    Raises
-    ------
-    ValueError
-        If the doses are not positive and increasing, or `guess` is out of range.
+    `doses` of shape (D,) may be asked about; raises `ValueError` unless they are positive and increasing.
     """
     x = checked_doses(doses)
-    if not 0 <= guess < TARGET:
-        raise ValueError(f"guess must be in [0, {TARGET}), not {guess}")
     t = threshold_grid(x)
-    p = curve(x[:, None, None, None], t[:, None, None], _POWERS[:, None], _LAPSES, max(guess, 0.5))
+    p = curve(x[:, None, None, None], t[:, None, None], _POWERS[:, None], _LAPSES, 0.5)
     p = np.clip(p, _LEAST, 1 - _LEAST).reshape(x.size, t.size, -1)
     powers = -0.5 * (np.log(_POWERS) / _POWER_SPREAD) ** 2
     prior = (powers[:, None] + _LAPSE_SHAPE * np.log1p(-_LAPSES)).ravel()

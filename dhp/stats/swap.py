@@ -10,7 +10,6 @@ judges with scales of their own. D is swapped after the signed ranks within each
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,6 @@ from dhp.stats.influences import Influences, difference, student_interval, wilso
 from dhp.stats.layout import checked_table, level_shares
 
 Floats = npt.NDArray[np.float64]
-Outcome = Literal["passed", "failed", "undecided"]
 RESAMPLES = 10_000
 
 
@@ -51,13 +49,6 @@ class NonInferiority:
     """One-sided, of the hypothesis that it is worse by the margin at most: small where it is worse."""
     p_noninferior: Floats
     """One-sided, of the hypothesis that it is worse by the margin or more: small where it is not."""
-
-    def outcomes(self, alpha: float = 0.05) -> tuple[Outcome, ...]:
-        """`passed` where non-inferiority is shown, `failed` where the contrary is, else `undecided`."""
-        return tuple(
-            "passed" if good <= alpha else "failed" if bad <= alpha else "undecided"
-            for good, bad in zip(self.p_noninferior.tolist(), self.p_inferior.tolist(), strict=True)
-        )
 
 
 def swap(
@@ -151,7 +142,7 @@ def swap_discernment(
     rng, clusters, resamples
         As for `swap`.
     combination
-        Of the metrics' p-values, as for `combine`.
+        Of the metrics' p-values, as for `combined`.
 
     Returns
     -------

@@ -14,9 +14,9 @@ from dhp.core.records import Candidate
 from dhp.core.specs import Scale
 from dhp.judge.factory import find_judge
 from dhp.judge.judges.mock import KINDS, mock_judge
-from dhp.stats.combine import combine
 from dhp.stats.discernment import discernment
 from dhp.stats.wilcoxon.signed_rank import signed_rank
+from tests.stats.test_combine import combine
 
 _FLUENCY = next(m for m in read_task("summarization").metrics if m.name == "fluency")
 METRICS = [

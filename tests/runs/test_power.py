@@ -24,9 +24,9 @@ from dhp.runs.power import (
     power_of_runs,
 )
 from dhp.runs.reader import read_run
-from dhp.stats.combine import combine
 from dhp.stats.power import Needed
 from dhp.stats.wilcoxon.signed_rank import signed_rank
+from tests.stats.test_combine import combine
 
 PILOT = "mock/noisy?sensitivity=0.4&reordering=0"
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats.combine import combine
 from dhp.stats.confusion import confusion, contributions
+from tests.stats.test_combine import combine
 
 DROPS = st.lists(st.floats(-4, 4).map(lambda x: round(x, 6)), min_size=2, max_size=5)
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from dhp.stats.combine import COMBINATIONS, combine, combined
+from dhp.stats.combine import COMBINATIONS, combined
 from dhp.stats.design import Design, Scores
 from dhp.stats.discernment import discernment
 from dhp.stats.wilcoxon.resampled import Grid, draws, subsets
 from dhp.stats.wilcoxon.signed_rank import signed_rank
+from tests.stats.test_combine import combine
 
 LEVELS = ["character", "word", "word"]
 NAMES = [field.name for field in fields(Scores)]

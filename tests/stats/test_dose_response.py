@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from dhp.stats.combine import combine
 from dhp.stats.design import Design
 from dhp.stats.discernment import discernment
 from dhp.stats.dose_response import dose_tests, threshold, threshold_interval
 from dhp.stats.effects import effect
 from dhp.stats.wilcoxon.signed_rank import signed_rank
+from tests.stats.test_combine import combine
 from tests.stats.test_tails import tails_of
 
 DOSES = [1, 2, 4, 8]

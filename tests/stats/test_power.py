@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from dhp.stats.combine import combine
 from dhp.stats.effects import effect
 from dhp.stats.power import (
     PowerCurve,
@@ -19,6 +18,7 @@ from dhp.stats.power import (
     simulated_power,
 )
 from dhp.stats.wilcoxon.signed_rank import signed_rank
+from tests.stats.test_combine import combine
 
 RUNS = 1000
 

@@ -67,7 +67,9 @@ def test_monotone_is_scipys_isotonic_regression(counts: list[tuple[int, int]]) -
     fell, not_fell = np.array(counts, dtype=float).T
     pairs = fell + not_fell + 1
     found = monotone(fell[None], pairs[None], 0.0)[0]
-    assert found == pytest.approx(optimize.isotonic_regression(fell / pairs, weights=pairs).x)
+    expected = optimize.isotonic_regression(fell / pairs, weights=pairs).x
+    assert found == pytest.approx(expected)
+    assert monotone(fell[None], pairs[None], 0.5)[0] == pytest.approx(np.maximum(expected, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -91,14 +93,12 @@ def test_it_finds_the_threshold_whatever_n() -> None:
             assert one.low < 5 < one.high
             assert one.value == pytest.approx(5, rel=0.3)
         assert found.pairs.tolist() == [n] * 6
-        assert (np.diff(found.monotone) >= 0).all()
 
 
-def test_detection_is_that_of_the_data_plain_and_made_monotone() -> None:
+def test_detection_is_that_of_the_data() -> None:
     x = judged(20, 6.0)
     found, fell = psychometric(DOSES, x, rng(), resamples=5), (x[:, :, 0] > 0).mean(axis=0)
     assert found.detection == pytest.approx(fell)
-    assert found.monotone == pytest.approx(np.maximum(optimize.isotonic_regression(fell).x, 0.5))
 
 
 def test_it_is_the_same_every_time() -> None:
@@ -159,7 +159,6 @@ def test_too_little_data_is_undefined() -> None:
 def test_false_alarms_raise_the_foot_of_the_curve() -> None:
     found = psychometric(DOSES, judged(200, 5.0), rng(), guess=0.6, resamples=20)
     assert found.guess == 0.6
-    assert found.monotone[0] >= 0.6
     assert psychometric(DOSES, judged(50, 5.0), rng(), guess=0.3, resamples=20).guess == 0.5
     assert math.isnan(psychometric(DOSES, judged(50, 5.0), rng(), guess=0.8, resamples=20).fitted.value)
 
@@ -208,7 +207,7 @@ def test_coverage(n: int) -> None:
         ({"doses": [1, 2]}, r"doses must have shape \(6,\)"),
         ({"doses": [0, 1, 2, 3, 4, 5]}, "positive and increasing"),
         ({"differences": np.zeros((3, 6))}, "differences must have shape"),
-        ({"weights": [0.5, 0.5]}, r"weights must have shape \(1,\)"),
+        ({"weights": [0.5, 0.5]}, "weights must have shape"),
         ({"resamples": 0}, "resamples must be at least 1"),
         ({"guess": 1.5}, "guess in"),
         ({"clusters": [1, 2]}, "clusters must be integers"),
