@@ -54,7 +54,7 @@ def battle(
 
     folder = output_folder(out, "battle.json")
     protocol, systems = pairwise.chosen(), read_systems(answers)
-    settings = models.settings(batches.settings(dry_run=dry_run))
+    settings = models.settings(batches.settings((model,), dry_run=dry_run))
     found = through_batches(lambda: fought(systems, model, contest, protocol, settings, dry_run=dry_run))
     if found is None:
         return

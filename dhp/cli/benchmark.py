@@ -73,7 +73,7 @@ def benchmark(
         "protocol": [protocols.changed(name) for name in protocol],
         "prompt_files": protocols.prompt_file,
         "metrics": protocols.metrics(judges.metric_scale(model)),
-        "settings": models.settings(batches.settings(dry_run=dry_run)),
+        "settings": models.settings(batches.settings((*model, texts.perturb_model), dry_run=dry_run)),
         "judge_settings": judges.settings(model),
         "seed": texts.seed,
         "analysis": statistics.config(stop_when_resolved=stop_when_resolved, find_threshold=find_threshold),

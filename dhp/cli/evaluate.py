@@ -64,7 +64,7 @@ def evaluate(
     from dhp.cli.evaluation_work import Work
     from dhp.cli.evaluations import discern, evaluated, shown
 
-    settings = models.settings(batches.settings(dry_run=dry_run))
+    settings = models.settings(batches.settings((model,), dry_run=dry_run))
 
     def prepared() -> Work:
         return Work.prepared(files, options, model, settings)

@@ -62,7 +62,7 @@ def judge(
         "protocol": [protocols.changed(name) for name in protocol],
         "prompt_files": protocols.prompt_file,
         "metrics": protocols.metrics(judges.metric_scale(model)),
-        "settings": models.settings(batches.settings(dry_run=dry_run)),
+        "settings": models.settings(batches.settings(model, dry_run=dry_run)),
         "judge_settings": judges.settings(model),
         "task": task,
     }

@@ -19,6 +19,7 @@ from dhp.core.files import reason
 _BROKEN_PIPE = 141  # as the shell has it
 _FAULT_OF_OURS = 70
 _DEBUG = "--debug"
+_PATTERNS = "--batch-read"
 _GARBAGE = (100_000, 20, 20)
 """How seldom the collector looks: a run makes many objects that live to its end."""
 
@@ -102,6 +103,8 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
         if "\n" in message:  # the help page, shown when no command is given
             print(message)
             sys.exit(2)
+        if "extra argument" in message and _PATTERNS in arguments:
+            message += f"; {_PATTERNS} is given once a file, or with a pattern in quotes"
         _fail(message, 2)
     except click.Abort:
         _fail("stopped; the same command goes on from here", 3)

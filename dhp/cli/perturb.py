@@ -94,7 +94,7 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions, batches: 
     from dhp.perturb.build import build_texts
     from dhp.perturb.model_config import perturbing_estimates
 
-    settings = models.settings(batches.settings(dry_run=output.dry_run))
+    settings = models.settings(batches.settings((texts.perturb_model,), dry_run=output.dry_run))
     context = settings.context()
     if output.dry_run:
         from dhp.cli.estimates import print_estimates

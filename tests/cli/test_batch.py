@@ -64,6 +64,13 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
         (("--batch-write", "s.jsonl", "--refresh"), "--refresh: would ask again what came by batch"),
         (("--batch-write", "s.jsonl", "--dry-run"), "--dry-run: counts what is not stored"),
         (("--batch-write", "out"), "--batch-write out: is there already"),
+        (("--batch-read", "q*.jsonl"), "--batch-read 'q*.jsonl': no file fits this pattern"),
+        (("--batch-read", "e.jsonl", "r.jsonl"), "--batch-read is given once a file, or with a pattern in q"),
+        (("--batch-read", "out"), "out: is a folder; allowed: files with the results of batches"),
+        (
+            ("--model", "hf/none/x", "--batch-write", "s.jsonl"),
+            "hf/none/x: takes no batch files; allowed with",
+        ),
     ):
         done = dhp(*way, "--out", "out2", *more)
         assert (done.code, len(done.err.splitlines())) == (2, 1), done.err
@@ -126,6 +133,26 @@ def test_a_battle_comes_by_batches(dhp: Run, tmp_path: Path) -> None:
     write_answers(tmp_path / "1.jsonl", tmp_path / "1.results.jsonl", lambda prompt: "[[A]]")
     assert dhp(*way, "--batch-read", "1.results.jsonl").code == 0
     assert dhp(*way, "--json", "--max-calls", "0").code == 0, "all is stored"
+
+
+@pytest.mark.parametrize(
+    ("way", "asks_none"),
+    [
+        (("benchmark", "--dataset", "mini", "--model", "baseline/surface"), "baseline/surface asks none"),
+        (("benchmark", "--dataset", "mini", "--model", "python:f.py:judge"), "python:f.py:judge asks none"),
+        (("judge", "t.jsonl", "--out", "t.csv", "--model", "mock/ideal"), "mock/ideal asks none"),
+        (("perturb", "--dataset", "mini", "--show", "1"), "none is given"),
+    ],
+)
+@pytest.mark.parametrize(
+    "option", [("--batch-write", "r.jsonl"), ("--batch-read", "a.jsonl"), ("--batch", "openai")]
+)
+def test_batches_are_for_language_models(
+    dhp: Run, way: tuple[str, ...], asks_none: str, option: tuple[str, str]
+) -> None:
+    done = dhp(*way, *option)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"dhp: {option[0]}: is for language models, and {asks_none}; leave it out\n"
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from dhp.llm.clients.responses import Problem, holds_answer, problem_inside, rea
 
 URL = "/v1/chat/completions"
 _LONGEST_KIND = 80
+_ALLOWED = "allowed: the results of a batch, a JSON object a line"
 
 
 def request_line(custom_id: str, body: Mapping[str, object]) -> bytes:
@@ -45,14 +46,16 @@ def read_result_line(place: str, raw: bytes) -> ResultLine:
     try:
         data = parse_json(place, raw.removeprefix(codecs.BOM_UTF8).decode())
     except UnicodeDecodeError:
-        raise InputError(f"{place}: not UTF-8 text; allowed: the results of a batch in UTF-8") from None
+        raise InputError(f"{place}: not UTF-8 text; {_ALLOWED}, in UTF-8") from None
+    except InputError as e:
+        raise InputError(f"{e}; {_ALLOWED}") from None
     fits = isinstance(data, dict) and isinstance(data.get("custom_id"), str)
     if fits and "body" in data and "url" in data:
         raise InputError(
             f"{place}: is a request; allowed: the results that came back, custom_id with response"
         )
     if not fits or not ("response" in data or "error" in data):
-        raise InputError(f"{place}: is no result of a batch; must have custom_id, and response or error")
+        raise InputError(f"{place}: is no result of a batch; must have custom_id, with response or error")
     response = data.get("response")
     response = response if isinstance(response, dict) else {}
     status, body = response.get("status_code"), response.get("body")

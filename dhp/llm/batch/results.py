@@ -62,6 +62,7 @@ class BatchResults:
         self._claimed: set[str] = set()
         self._models: set[str] = set()
         self._others: Counter[str] = Counter()
+        self._taken = 0
         for path in paths:
             self._index(path)
 
@@ -98,6 +99,7 @@ class BatchResults:
         if self._own and answered_by and not same_model(answered_by, str(body["model"])):
             self._others[answered_by] += 1
             return None
+        self._taken += 1
         try:
             return read_replies(json.dumps(result.body).encode())
         except Unreadable:
@@ -120,11 +122,19 @@ class BatchResults:
             )
 
     def check_claimed(self, model: str = "", others: Collection[str] = ()) -> None:
-        """Raise `InputError` where no result belongs to a request so far.
+        """Raise `InputError` where no result belongs to a request so far, or all are of another model.
 
         `model` is about to be asked and `others` may be later: results of theirs alone are no fault.
         """
-        if not self._own or not self._places or self._claimed:
+        if not self._own or not self._places:
+            return
+        if self._others and not self._taken:
+            said = ", ".join(f"'{name}'" for name in self._others)
+            raise InputError(
+                f"{self.names}: all {self._others.total():,} answers are of another model, {said}; nothing "
+                "was asked or written; allowed: results of the model that the requests name"
+            )
+        if self._claimed:
             return
         fits = {name for name in (model, *others) if any(same_model(each, name) for each in self._models)}
         if not fits or model in fits:
@@ -178,7 +188,7 @@ class BatchResults:
         try:
             return read_result_line(f"{path}: line {number}", raw)
         except InputError:
-            if raw.endswith(b"\n"):
+            if raw.endswith((b"\n", b"]")):  # a file of another form is no download cut off
                 raise
             logging.getLogger("dhp").warning("%s: line %s is broken off; left out", path, number)
             return None

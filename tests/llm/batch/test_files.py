@@ -145,8 +145,12 @@ def test_results_of_another_run_and_of_another_model_are_left_out(
         run(tmp_path, model="openai/other", out="other", read=(results,))
     renamed = [answer({**line, "body": {**line["body"], "model": "smaller"}}) for line in lines]
     others = write(tmp_path / "others.jsonl", renamed)
-    assert len(lacking(tmp_path, "r2.jsonl", read=(others,))) == len(lines)
-    assert "are of another model, 'smaller-2026-01-01'; left out" in caplog.text
+    for name in (None, "none.jsonl"):
+        with pytest.raises(InputError, match="all 30 answers are of another model, 'smaller-2026-01-01'"):
+            run(tmp_path, read=(others,), write=name)
+    mixed = write(tmp_path / "mixed.jsonl", [*renamed[:20], *map(answer, lines[20:])])
+    assert len(lacking(tmp_path, "r2.jsonl", read=(mixed,))) == 20
+    assert "20 results are of another model, 'smaller-2026-01-01'; left out" in caplog.text
     stray = [{**answer(lines[0]), "custom_id": "f" * 64}, *map(answer, lines)]
     (tmp_path / "stray.jsonl").write_text("\n".join(map(json.dumps, stray)))
     run(tmp_path, read=(tmp_path / "stray.jsonl",))
