@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -540,3 +541,14 @@ def test_a_hub_model_is_taken_from_the_cache_at_its_commit(tiny_model: Path, tmp
     assert (endpoint, number) == (f"transformers dtype=float32 revision={commit}", "1")
     assert refused.startswith("model 'hf/someone/else': there is no such folder, it is not in the cache")
     assert done.stderr == ""
+
+
+def test_a_model_sent_again_is_the_one_that_is_there(model: HfModel, tiny_model: Path) -> None:
+    list(model.answer([ask("a river", GREEDY)]))
+    sent = pickle.dumps(model)
+    assert len(sent) < 5_000, "nothing that was loaded goes along"
+    there = pickle.loads(sent)
+    assert pickle.loads(pickle.dumps(HfModel(str(tiny_model)))) is there
+    assert (there.model, there.endpoint) == (model.model, model.endpoint)
+    assert answers(there, variants(3, GREEDY)) == answers(model, variants(3, GREEDY))
+    assert pickle.loads(pickle.dumps(HfModel(str(tiny_model), dtype="bfloat16"))) is not there

@@ -22,11 +22,21 @@ def open_model(name: str, **settings: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def vllm_model(tiny_model: Path) -> Iterator[Any]:
-    """The tiny model in vLLM."""
+def vllm_model(tiny_model: Path) -> Any:
+    """The tiny model in vLLM, in this process as three processes take three times as long to start."""
     pytest.importorskip("vllm", reason="vllm is not installed")
     os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
+    os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
     return open_model(f"vllm/{tiny_model}", dtype="float32")
+
+
+def requests(number: int, text: str = "river", max_tokens: int = 8) -> list[Request]:
+    params = Params(1.0, None, max_tokens, seed=1)
+    return [Request(f"Rate the {text}, number {i}. Score:", params, (0, 1), "here") for i in range(number)]
+
+
+def texts(answers: Any) -> dict[str, list[str]]:
+    return {request.prompt: [found[i].text for i in sorted(found)] for request, found in answers}
 
 
 def answered(
@@ -58,6 +68,48 @@ def test_greedy_answers_are_those_of_transformers(vllm_model: Any, tiny_model: P
             assert ours.chosen == theirs.chosen
             assert dict(ours.alternatives[:3]) == pytest.approx(dict(theirs.alternatives[:3]), abs=1e-3)
         assert [reply.calls for reply in mine[prompt].values()] == [1, 0, 0], "asked once for all samples"
+
+
+def test_requests_enter_as_others_leave(vllm_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dhp.llm.hf.vllm_model._IN_FLIGHT", 4)
+    taken = []
+
+    def feed() -> Iterator[Request]:
+        for request in requests(12):
+            taken.append(request)
+            yield request
+
+    answers = vllm_model.answer(feed())
+    first = [next(answers)]
+    assert len(taken) < 6
+    found = texts([*first, *answers])
+    assert found == texts(vllm_model.answer(reversed(requests(12)))), (
+        "who is computed with whom changes nothing"
+    )
+
+
+def test_calls_in_progress_leave_one_another_alone(vllm_model: Any) -> None:
+    alone = texts(vllm_model.answer(requests(6))) | texts(vllm_model.answer(requests(3, "market")))
+
+    def feed() -> Iterator[Request]:
+        yield from requests(3)
+        inner.update(texts(vllm_model.answer(requests(3, "market"))))
+        yield from requests(6)[3:]
+
+    inner: dict[str, list[str]] = {}
+    left = vllm_model.answer(requests(6, "window"))
+    next(left)
+    assert texts(vllm_model.answer(feed())) | inner == alone
+    left.close()
+    assert not vllm_model._engine.llm_engine.has_unfinished_requests(), "nobody waits for what is left"
+
+
+def test_an_idle_engine_makes_room_for_another_model(vllm_model: Any, tiny_model: Path) -> None:
+    before = texts(vllm_model.answer(requests(2)))
+    other = open_model(f"vllm/{tiny_model}", dtype="float32")
+    assert texts(other.answer(requests(2))) == before
+    assert "_engine" not in vars(vllm_model)
+    assert texts(vllm_model.answer(requests(2))) == before, "loaded again"
 
 
 def test_a_run_gives_the_same_by_workers(vllm_model: Any, tiny_model: Path, tmp_path: Path) -> None:

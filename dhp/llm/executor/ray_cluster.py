@@ -11,7 +11,7 @@ from dhp.core.files import reason
 from dhp.llm.engine.jobs import Engine
 from dhp.llm.executor.api import Work
 from dhp.llm.executor.ray_calls import RayCalls
-from dhp.llm.executor.ray_pool import Crew, Pool, first_line
+from dhp.llm.executor.ray_pool import SECONDS, SECONDS_BY_MODEL, Crew, Pool, first_line
 from dhp.llm.executor.ray_worker import Worker
 
 T = TypeVar("T")
@@ -88,8 +88,9 @@ class RayExecutor:
     ) -> Iterator[tuple[T, R]]:
         """See `Executor`."""
         pool: Pool[T, R] | None = None  # work that is all known already needs no cluster
+        seconds = SECONDS_BY_MODEL if by_model else SECONDS
         for item in items:
-            pool = pool or Pool(self._ray, self.crew(by_model=by_model), work, on_wait)
+            pool = pool or Pool(self._ray, self.crew(by_model=by_model), work, on_wait, seconds=seconds)
             pool.submit(item, item)
             while pool.full:
                 yield from pool.wait()

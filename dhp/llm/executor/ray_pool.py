@@ -19,8 +19,10 @@ _START_SECONDS = 120.0
 """Longest wait for a first worker."""
 _MOST_LOSSES = 3
 """Workers that one item may cost."""
-_SHORT, _LONG = 0.1, 1.0
-"""Seconds for a block; blocks grow below the one and shrink above the other."""
+SECONDS = 0.1, 1.0
+"""For a block; blocks grow below the one and shrink above the other."""
+SECONDS_BY_MODEL = 10.0, 60.0
+"""Longer, as a model computes many items in hardly more time than one."""
 _MOST_ITEMS = 256
 _SECONDS_BETWEEN_POLLS = 0.02
 _keys = itertools.count()
@@ -48,7 +50,9 @@ class Pool(Generic[T, R]):
     on_wait
         Called every second while nothing comes.
     size
-        Items of a block; None finds what takes a worker a tenth of a second.
+        Items of a block; None finds what takes a worker as long as `seconds` say.
+    seconds
+        Between which a block is to take.
     blocks
         That each worker has at most.
     most
@@ -63,6 +67,7 @@ class Pool(Generic[T, R]):
         on_wait: Callable[[], None],
         *,
         size: int | None = None,
+        seconds: tuple[float, float] = SECONDS,
         blocks: int = 2,
         most: int | None = None,
     ) -> None:
@@ -70,6 +75,7 @@ class Pool(Generic[T, R]):
         self._key = next(_keys)
         self._parcel = [_sent(ray, work)]
         self._size, self._fixed, self._blocks = size or 1, size is not None, blocks
+        self._short, self._long = seconds
         self._places = range(len(crew.workers))[:most]
         self._queue: deque[tuple[T, object]] = deque()
         self._flight: dict[Any, tuple[int, list[tuple[T, object]]]] = {}
@@ -127,9 +133,9 @@ class Pool(Generic[T, R]):
         seconds, results = found
         if isinstance(results, Exception):
             raise _explained(results) from None
-        if not self._fixed and seconds < _SHORT:
+        if not self._fixed and seconds < self._short:
             self._size = min(_MOST_ITEMS, max(self._size, 2 * len(items)))
-        elif not self._fixed and seconds > _LONG:
+        elif not self._fixed and seconds > self._long:
             self._size = max(1, self._size // 2)
         return [(item, result) for (item, _), result in zip(items, results, strict=True)]
 

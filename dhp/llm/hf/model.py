@@ -74,6 +74,11 @@ class HfModel:
         self._device = device
         self._batch_size = batch_size
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A process that it is sent to holds it once, however often it is sent, and loads it for itself."""
+        given = (self.model, self.endpoint, self._source, self._template, self._device, self._batch_size)
+        return _held, (type(self), *given)
+
     @functools.cached_property
     def _config(self) -> "PreTrainedConfig":
         return load_config(self._source)
@@ -165,8 +170,7 @@ class HfModel:
         rows = share.rows
         of_one_length = only_of_one_length(self._network, cache)
         while rows:
-            size = self._size()
-            batch = rows[:size]
+            batch = rows[: self._size]
             if of_one_length:
                 batch = [row for row in batch if len(row.tokens) == len(rows[0].tokens)]
             try:
@@ -181,16 +185,16 @@ class HfModel:
                     raise InputError(
                         f"model '{self.model}': out of memory at a prompt of {len(rows[0].tokens)} tokens"
                     ) from None
-                self._batch_size = len(batch) // 2
+                self._size = len(batch) // 2
                 torch.cuda.empty_cache()
                 continue
             yield from zip(batch, results, strict=True)
             rows = rows[len(batch) :]
 
+    @functools.cached_property
     def _size(self) -> int:
-        if self._batch_size is None:
-            self._batch_size = _BATCH[self._network.device.type]
-        return self._batch_size
+        """Sequences computed at once, as far as memory has sufficed."""
+        return self._batch_size or _BATCH[self._network.device.type]
 
     def _end(self) -> set[int]:
         """Tokens that end an answer: those of the generation configuration and the tokenizer's own."""
@@ -231,3 +235,10 @@ def same_for_all(request: Request, first: Reply) -> dict[int, Reply]:
     """One reply for all samples, counted once."""
     again = replace(first, prompt_tokens=0, completion_tokens=0, calls=0)
     return {s: first if i == 0 else again for i, s in enumerate(request.samples)}
+
+
+@functools.cache
+def _held(kind: type[HfModel], *given: Any) -> HfModel:
+    model = kind.__new__(kind)
+    model.model, model.endpoint, model._source, model._template, model._device, model._batch_size = given
+    return model

@@ -1,21 +1,47 @@
 """A model in this process that is run by vLLM."""
 
 import functools
+import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.seeding import stream
-from dhp.llm.hf.batching import windows
 from dhp.llm.hf.model import HfModel, ranked, same_for_all
 from dhp.llm.records import Params, Position, Reply, Request
 
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams
 
-_LOOK_AHEAD = 512
+_IN_FLIGHT = 1024
+"""Samples that the engine has at most: as many as it computes at once on a large GPU."""
 _MOST_LOGPROBS = 20
+_ids = itertools.count()
+_loaded: "list[VllmModel]" = []
+"""Those with an engine; at most one of them idle, as an engine takes most of the memory of a GPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of `answer` in progress."""
+
+    open: set[str] = field(default_factory=set)
+    """Its samples in the engine, by the engine's name of each."""
+    done: deque[tuple[Request, dict[int, Reply]]] = field(default_factory=deque)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request in the engine."""
+
+    request: Request
+    rows: int
+    """Samples that are computed; one, where all are the same."""
+    call: _Call
+    replies: dict[int, Reply] = field(default_factory=dict)
 
 
 class VllmModel(HfModel):
@@ -30,18 +56,25 @@ class VllmModel(HfModel):
     provider = "vllm"
 
     @functools.cached_property
+    def _open(self) -> dict[str, tuple[_Asked, int]]:
+        """What the engine has, each with the number of its sample."""
+        return {}
+
+    @functools.cached_property
     def _engine(self) -> "LLM":
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
         os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
         import torch
         from vllm import LLM
 
+        for other in [model for model in _loaded if not model._open]:
+            other._unload()
         gpus = torch.cuda.device_count()
         length = getattr(self._config.get_text_config(), "max_position_embeddings", None)
         # On a CPU vLLM cannot compute a part of a prompt whose answer is drawn with a seed.
         whole: dict[str, Any] = {"enable_chunked_prefill": False, "max_num_batched_tokens": length}
         try:
-            return LLM(
+            engine = LLM(
                 self._source.path,
                 revision=self._source.revision,
                 dtype=self._source.dtype,
@@ -55,39 +88,70 @@ class VllmModel(HfModel):
             raise InputError(
                 f"model '{self.model}': vLLM cannot load it: {' '.join(str(e).split())[:200]}"
             ) from None
+        _loaded.append(self)
+        return engine
+
+    def _unload(self) -> None:
+        """End the engine; it is loaded again when next needed."""
+        _loaded.remove(self)
+        self.__dict__.pop("_engine").llm_engine.engine_core.shutdown()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, dict[int, Reply]]]:
-        """Answer requests, each as a whole; see `HfModel.answer`."""
-        for window in windows(requests, _LOOK_AHEAD):
-            asked = [request for family in window for request in family]
-            params = self._params(asked[0].params)
-            rows: list[tuple[int, int]] = []
-            prompts, settings = [], []
-            for place, request in enumerate(asked):
-                tokens = self._vocabulary.encode(request.messages)
-                for sample in request.samples if params.temperature else request.samples[:1]:
-                    rows.append((place, sample))
-                    prompts.append({"prompt_token_ids": tokens})
-                    settings.append(_seeded(params, request, sample))
-            yield from self._grouped(asked, rows, self._generated_by_engine(prompts, settings))
+        """Answer requests, each as a whole; new ones enter the engine as others leave it.
 
-    def _generated_by_engine(
-        self, prompts: Sequence[Any], settings: "Sequence[SamplingParams]"
-    ) -> "list[RequestOutput]":
+        See `HfModel.answer`. Several calls may be in progress.
+        """
+        waiting, call = iter(requests), _Call()
+        try:
+            while True:
+                while len(call.open) < _IN_FLIGHT and (request := next(waiting, None)) is not None:
+                    self._enter(request, call)
+                if not (call.open or call.done):
+                    return
+                if not call.done:
+                    self._step()
+                while call.done:
+                    yield call.done.popleft()
+        finally:
+            if call.open:
+                self._engine.llm_engine.abort_request(list(call.open))
+            for name in call.open:
+                del self._open[name]
+
+    def _enter(self, request: Request, call: _Call) -> None:
+        params = self._params(request.params)
+        prompt: Any = {"type": "token", "prompt_token_ids": self._vocabulary.encode(request.messages)}
+        samples = request.samples if params.temperature else request.samples[:1]
+        asked = _Asked(request, len(samples), call)
+        for sample in samples:
+            name = f"dhp-{next(_ids)}"
+            self._engine.llm_engine.add_request(name, prompt, _seeded(params, request, sample))
+            self._open[name] = asked, sample
+            call.open.add(name)
+
+    def _step(self) -> None:
+        """Let the engine go on until something is done, for whichever call."""
         from vllm.v1.engine.exceptions import EngineDeadError
 
         try:
-            found: list[RequestOutput] = self._engine.generate(prompts, settings, use_tqdm=False)
+            found: list[Any] = self._engine.llm_engine.step()
         except EngineDeadError:
             raise StoppedEarly(
                 f"model '{self.model}': the engine of vLLM has ended, for the reason that it wrote; the same "
                 "command goes on from here"
             ) from None
-        return found
+        for output in found:
+            if output.request_id in self._open:  # not aborted meanwhile
+                asked, sample = self._open.pop(output.request_id)
+                asked.call.open.remove(output.request_id)
+                asked.replies[sample] = self._reply(output)
+                if len(asked.replies) == asked.rows:
+                    asked.call.done.append((asked.request, _of_all(asked)))
 
     def _params(self, asked: Params) -> "SamplingParams":
         """What was asked for; what was not is as the model's generation configuration has it."""
         from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
 
         own = self._engine.get_default_sampling_params()
         return SamplingParams(
@@ -97,16 +161,9 @@ class VllmModel(HfModel):
             min_p=own.min_p,
             max_tokens=asked.max_tokens,
             logprobs=min(asked.top_logprobs, _MOST_LOGPROBS) or None,
+            detokenize=False,
+            output_kind=RequestOutputKind.FINAL_ONLY,
         )
-
-    def _grouped(
-        self, asked: Sequence[Request], rows: Sequence[tuple[int, int]], found: "Sequence[RequestOutput]"
-    ) -> Iterator[tuple[Request, dict[int, Reply]]]:
-        replies: list[dict[int, Reply]] = [{} for _ in asked]
-        for (place, sample), output in zip(rows, found, strict=True):
-            replies[place][sample] = self._reply(output)
-        for request, own in zip(asked, replies, strict=True):
-            yield request, own if len(own) == len(request.samples) else same_for_all(request, *own.values())
 
     def _reply(self, output: "RequestOutput") -> Reply:
         (only,) = output.outputs
@@ -130,3 +187,9 @@ def _seeded(params: "SamplingParams", request: Request, sample: int) -> "Samplin
     if own.temperature:
         own.seed = stream("vllm", request.text, request.params.seed, sample).getrandbits(31)
     return own
+
+
+def _of_all(asked: _Asked) -> dict[int, Reply]:
+    if asked.rows == len(asked.request.samples):
+        return asked.replies
+    return same_for_all(asked.request, *asked.replies.values())
