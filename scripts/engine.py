@@ -32,7 +32,7 @@ from dhp.llm.records import Params, Reply, Request
 from dhp.llm.store import Store, keys, row
 from dhp.llm.usage import Usage
 from dhp.perturb.build import perturb_datasets
-from tests.llm.stub import stats, stub_server
+from tests.llm.stub import stats, stub_process
 
 SOURCE = "A sentence of an article that goes on for a while and says little. " * 45
 RUNS = ((64, 0.0, 12_000, None), (64, 0.2, 8_000, 0.95), (256, 0.2, 28_000, 0.88))
@@ -72,7 +72,7 @@ def rated(asked: LlmJudge, candidates: Sequence[Candidate], task: Task) -> tuple
 def overhead() -> None:
     """Processor time a call and share of the ideal rate."""
     for concurrency, latency, calls, bar in RUNS:
-        with stub_server("--latency", latency) as url, tempfile.TemporaryDirectory() as folder:
+        with stub_process("--latency", latency) as url, tempfile.TemporaryDirectory() as folder:
             candidates, task = texts(calls)
             asked = judge(url, Path(folder), concurrency)
             rated(asked, candidates[:16], task)  # imports
@@ -90,7 +90,7 @@ def transports(times: int = 5, calls: int = 2_000) -> None:
     found: dict[str, list[float]] = {name: [] for name in TRANSPORTS}
     for _ in range(times):
         for name, spent in found.items():
-            with stub_server() as url, tempfile.TemporaryDirectory() as folder:
+            with stub_process() as url, tempfile.TemporaryDirectory() as folder:
                 candidates, task = texts(calls)
                 asked = judge(url, Path(folder), 64, transport=name)
                 rated(asked, candidates[:16], task)  # imports
@@ -108,7 +108,7 @@ def memory() -> None:
     """Growth of resident memory over 100,000 ratings."""
     candidates, task = texts(100_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with stub_server() as url, tempfile.TemporaryDirectory() as folder:
+    with stub_process() as url, tempfile.TemporaryDirectory() as folder:
         count, seconds, _ = rated(judge(url, Path(folder), 64), candidates, task)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     print(f"{count:,} ratings in {seconds:.0f} s: {grown:.0f} MB beyond import and texts (< 120)")
@@ -140,7 +140,7 @@ def store() -> None:
 def faults() -> None:
     """Every rating answered or failed with its reason, none twice, none lost."""
     with (
-        stub_server("--faults", FAULTS, "--retry-after", "0.05") as url,
+        stub_process("--faults", FAULTS, "--retry-after", "0.05") as url,
         tempfile.TemporaryDirectory() as folder,
     ):
         asked = judge(url, Path(folder), 64, timeout=0.5)
@@ -159,7 +159,7 @@ def faults() -> None:
 
 def kills(times: int = 20, concurrency: int = 16) -> None:
     """A run killed again and again against one that is not."""
-    with stub_server("--latency", "0.4") as url, tempfile.TemporaryDirectory() as folder:
+    with stub_process("--latency", "0.4") as url, tempfile.TemporaryDirectory() as folder:
         base = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--base-url", url]
         base += ["--dataset", "mini/summeval", "--samples", "2", "--concurrency", str(concurrency)]
         whole, broken = Path(folder) / "whole", Path(folder) / "broken"

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stub_answers import (
@@ -44,6 +44,7 @@ class Stub:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.in_flight = 0
+        self.transports: set[asyncio.BaseTransport] = set()
         self.reset()
 
     def reset(self) -> None:
@@ -160,8 +161,10 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport: Any = transport  # uvloop's own kind does not derive from asyncio's
+        self.stub.transports.add(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.stub.transports.discard(self.transport)
         if self.busy:
             self._done()
 
@@ -237,7 +240,7 @@ def faults(text: str) -> dict[str, float]:
     return found
 
 
-def parsed() -> argparse.Namespace:
+def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -262,17 +265,22 @@ def parsed() -> argparse.Namespace:
     parser.add_argument(
         "--busy-above", type=int, default=0, metavar="CALLS", help="429 above so many at once"
     )
-    return parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+async def listening(stub: Stub) -> tuple[asyncio.Server, str]:
+    """The server, and its base URL."""
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Connection(stub), "127.0.0.1", stub.options.port, backlog=4096)
+    return server, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
 
 
 async def serve(options: argparse.Namespace) -> None:
-    loop = asyncio.get_running_loop()
-    stub = Stub(options)
-    server = await loop.create_server(lambda: Connection(stub), "127.0.0.1", options.port, backlog=4096)
+    _, url = await listening(Stub(options))
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    print(f"ready http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    print(f"ready {url}", flush=True)
     await stopped.wait()
 
 

@@ -25,6 +25,11 @@ EVIL = (
 )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def undrawn_charts() -> None:
+    """Here charts are drawn: they hold names too."""
+
+
 def says(prompt: str) -> str:
     """Markup beside a verdict or a score."""
     return f"8 3\n{EVIL}" if "Two scores." in prompt else f"4\n{EVIL}"

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from dhp import run
-from tests.cli.conftest import dhp  # noqa: F401  a fixture
+from tests.charts import undrawn, undrawn_charts
+from tests.cli.conftest import dhp
+
+__all__ = ["dhp", "undrawn_charts"]
 
 DATASETS = ("mini/summeval", "mini/answer_equivalence")
 MODELS = {"good": "mock/ideal", "noisy": "mock/noisy", "blind": "mock/blind"}
@@ -20,8 +23,9 @@ Edit = Callable[[dict[str, Any]], object]
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of three runs over two datasets."""
     folder = tmp_path_factory.mktemp("runs")
-    for name, model in MODELS.items():
-        run(model, list(DATASETS), out=folder / name)
+    with undrawn():
+        for name, model in MODELS.items():
+            run(model, list(DATASETS), out=folder / name)
     return folder
 
 

@@ -29,6 +29,11 @@ CHART = {"wbr", "svg", "g", "defs", "path", "use", "text", "clippath", "rect"}
 EVIL = "</script><script>hacked=1</script>/../../<img src=x onerror=hacked=2>|&_$%\\x{} 7B"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def undrawn_charts() -> None:
+    """Here charts are drawn."""
+
+
 class Document(HTMLParser):
     """The links of a page, its elements, and the rows of its tables."""
 

@@ -29,6 +29,11 @@ def asking(folder: Path, **more: object) -> dhp.ModelSettings:
     return dhp.ModelSettings(cache=folder / "cache", keep_going=True, **more)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def undrawn_charts() -> None:
+    """Here charts are drawn: whole pages are compared."""
+
+
 @pytest.mark.parametrize("name", ["dhp", "g-eval-prob", "mix"])
 def test_a_model_in_process_is_judged(name: str, tiny_model: Path, tmp_path: Path) -> None:
     way = dhp.protocol(name) if name != "mix" else dhp.protocol(name, max_tokens=12, samples=2)

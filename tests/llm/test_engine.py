@@ -17,7 +17,7 @@ from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.store import Store
 from dhp.llm.usage import Budget, Limits
 from tests.llm.helpers import QUICK, answered, cached_model, requests
-from tests.llm.stub import kill, reset, stats, stub_server
+from tests.llm.stub import kill, reset, stats, stub_process, stub_server
 
 FAULTS = "429=0.10,500=0.05,drop=0.02,hang=0.02,garbage=0.01"
 
@@ -120,7 +120,7 @@ def test_calls_in_flight_at_a_limit_are_waited_for_and_stored(tmp_path: Path) ->
 @pytest.mark.slow
 def test_a_server_that_dies_stops_the_run_and_another_goes_on(tmp_path: Path) -> None:
     path, wanted = tmp_path / "s.sqlite", list(requests(2000))
-    with stub_server("--latency", 0.005) as url:
+    with stub_process("--latency", 0.005) as url:
         port = url.split(":")[2].split("/")[0]
         dying = cached_model(url, path, retries=0)
         answers = dying.ask(wanted)

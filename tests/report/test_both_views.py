@@ -12,19 +12,15 @@ from dhp.human.agreement import Agreement, correlate
 from dhp.report.both_views import before_and_after, both_views
 from dhp.report.both_views_page import both_views_page
 from dhp.runs.reader import Run, read_run
+from tests.charts import undrawn
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("runs") / "one"
     judges = ["mock/ideal", "mock/blind?noise=1"]
-    dhp.run(
-        judges,
-        "mini/summeval",
-        out=folder,
-        n=8,
-        analysis=dhp.AnalysisConfig(weights="uniform"),
-    )
+    with undrawn():
+        dhp.run(judges, "mini/summeval", out=folder, n=8, analysis=dhp.AnalysisConfig(weights="uniform"))
     return read_run(folder)
 
 

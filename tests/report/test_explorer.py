@@ -25,6 +25,9 @@ from dhp.report.explorer import CUTS, explorer_data, shortened
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
+from tests.charts import undrawn_charts
+
+__all__ = ["undrawn_charts"]
 
 EVIL = "</script><script>hacked = 1</script><img src=x onerror='hacked = 2'><b>&amp;"
 SILENT = "reordering.minor"
@@ -66,10 +69,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def page(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(html_report(run), encoding="utf-8")
-    return path
+def page(run: Run) -> Path:
+    return run.folder / "report.html"
 
 
 def unpacked(data: str) -> dict[str, Any]:
