@@ -6,7 +6,15 @@ import click
 
 from dhp.cli.judge_options import JudgeOptions
 from dhp.cli.model_options import ModelOptions, ProtocolOptions
-from dhp.cli.option_groups import COUNT, SEED, SUITE, GroupedCommand, StatisticsOptions, option_group
+from dhp.cli.option_groups import (
+    COUNT,
+    SEED,
+    SUITE,
+    GroupedCommand,
+    StatisticsOptions,
+    option_group,
+    pair_map,
+)
 from dhp.cli.output import OutputOptions
 from dhp.core.errors import InputError
 
@@ -71,7 +79,8 @@ def audit(
     from dhp.runs.writer import RunFolder
 
     output.check()
-    texts = log_dataset(log, task=task, fields=_fields(field), suite=suite, language=text_language)
+    fields = pair_map("--field", field, "OURS=THEIRS", "output=response.text")
+    texts = log_dataset(log, task=task, fields=fields, suite=suite, language=text_language)
     named = judge or ("python:",)  # the scorers of a log are objects, too
     folder = RunFolder(Path(out)) if out is not None else RunFolder(Path("runs"), own=True)
     with output.working("done") as show:
@@ -102,13 +111,3 @@ def _own_scorers(log: str) -> list[object]:
             f"{log}: names no scorer that can be called; say which by --judge python:FILE.py:OBJECT"
         )
     return log_scorers(log)
-
-
-def _fields(pairs: tuple[str, ...]) -> dict[str, str]:
-    fields: dict[str, str] = {}
-    for pair in pairs:
-        ours, equals, theirs = pair.partition("=")
-        if not (ours and equals and theirs):
-            raise InputError(f"--field '{pair}': must have the form OURS=THEIRS, e.g. output=response.text")
-        fields[ours] = theirs
-    return fields

@@ -64,11 +64,11 @@ def print_audit(parts: "Sequence[SetPart]", console: "Console") -> None:
 
 def _fitting_table(part: "SetPart", audits: Sequence[VariantAudit], console: "Console") -> "Table":
     """The table with as many columns as fit the console."""
-    from rich.measure import Measurement
+    from dhp.report.tables import fits
 
     for count in range(len(_DROPPED_FIRST) + 1):
         table = _table(part, audits, _DROPPED_FIRST[:count])
-        if Measurement.get(console, console.options.update(width=10_000), table).maximum <= console.width:
+        if fits(table, console):
             break
     return table
 
@@ -79,10 +79,9 @@ def _table(part: "SetPart", audits: Sequence[VariantAudit], dropped: Collection[
     from dhp.report.tables import plain_table
 
     title = f"{part.dataset}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {len(part.examples)}"
-    table = plain_table(title)
     columns = [c for c in _COLUMNS if c.header not in dropped]
-    for column in columns:
-        table.add_column(column.header, justify="left" if column is columns[0] else "right", overflow="fold")
+    headings = [column.header for column in columns]
+    table = plain_table(title, headings, right=headings[1:])
     for found in audits:
         table.add_row(*(Text(printable(c.cell(found))) for c in columns))
     return table

@@ -1,12 +1,11 @@
 """`dhp battle`: systems against each other, judged pair by pair, or recorded verdicts."""
 
-import json as json_
-
 import click
 
 from dhp.cli.batch_options import BatchOptions, through_batches
 from dhp.cli.model_options import ModelOptions
 from dhp.cli.option_groups import GroupedCommand, option_group
+from dhp.cli.output import print_json
 from dhp.cli.pair_options import ContestOptions, PairwiseOptions, RecordedOptions
 from dhp.core.errors import InputError
 
@@ -61,7 +60,7 @@ def battle(
     if folder:
         write_battle(found, folder)
     if json:
-        print(json_.dumps(found.to_json(), ensure_ascii=False, indent=1))
+        print_json(found.to_json())
         return
     print_battle(found)
     if folder:

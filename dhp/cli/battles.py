@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from rich.table import Table
-
 from dhp.cli.estimates import print_estimates
 from dhp.cli.output import output_console
 from dhp.cli.pair_options import ContestOptions
@@ -31,6 +29,8 @@ from dhp.report.labels import between, figure
 from dhp.report.tables import plain_table
 from dhp.runs.battle import Battle, make_pairs, run_battle
 from dhp.runs.pair_figures import PairFigures, Share
+
+_FIGURES = ("won", "lost", "tied", "invalid", "win rate", "without ties", "p", "flips")
 
 Systems = Mapping[str, Sequence[Answer]]
 """System -> its answers, one a question, in the same order."""
@@ -151,24 +151,21 @@ def write_battle(found: Battle, folder: Path) -> None:
 def print_battle(found: Battle) -> None:
     """Tables of the contests, of their categories, and of the strengths."""
     console = output_console()
-    table = plain_table(f"{found.model}  ·  {found.protocol}  ·  the first system against the second")
-    _figure_columns(table, ("first", "second", "metric"))
+    title = f"{found.model}  ·  {found.protocol}  ·  the first system against the second"
+    table = plain_table(title, ("first", "second", "metric", *_FIGURES), right=_FIGURES)
     for c in found.contests:
         table.add_row(*map(printable, (c.first, c.second, c.metric)), *figure_cells(c.figures))
     console.print(table)
     if any(c.by_category for c in found.contests):
         console.print()
-        table = plain_table("by category")
-        _figure_columns(table, ("first", "second", "category"))
+        table = plain_table("by category", ("first", "second", "category", *_FIGURES), right=_FIGURES)
         for c in found.contests:
             for name, figures in c.by_category.items():
                 table.add_row(*map(printable, (c.first, c.second, name)), *figure_cells(figures))
         console.print(table)
     if found.strengths:
         console.print()
-        table = plain_table("Bradley-Terry")
-        for heading in ("system", "strength", "95 %"):
-            table.add_column(heading, justify="left" if heading == "system" else "right")
+        table = plain_table("Bradley-Terry", ("system", "strength", "95 %"), right=("strength", "95 %"))
         for s in found.strengths:
             table.add_row(printable(s.system), figure(s.value), between(s.ci))
         console.print(table)
@@ -180,13 +177,6 @@ def print_battle(found: Battle) -> None:
                 f"without a verdict in both orders ({reasons}) are left out",
                 highlight=False,
             )
-
-
-def _figure_columns(table: Table, names: Sequence[str]) -> None:
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for heading in ("won", "lost", "tied", "invalid", "win rate", "without ties", "p", "flips"):
-        table.add_column(heading, justify="right", overflow="fold")
 
 
 def figure_cells(figures: PairFigures) -> list[str]:

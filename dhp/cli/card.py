@@ -1,6 +1,5 @@
 """`dhp card`: one page on a judge, for people with a minute."""
 
-from functools import partial
 from pathlib import Path
 
 import click
@@ -19,7 +18,7 @@ def card(run: str, out: str | None) -> None:
 
     Example: dhp card runs/one
     """
-    from dhp.core.files import write_whole
+    from dhp.core.files import write_lines
     from dhp.report.card import card_json, card_markdown, card_page, judge_cards
     from dhp.runs.reader import read_run
 
@@ -29,11 +28,7 @@ def card(run: str, out: str | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     texts = {"card.html": card_page(cards), "card.md": card_markdown(cards), "card.json": card_json(cards)}
     for name, text in texts.items():
-        write_whole(folder / name, partial(_write, text))
+        write_lines(folder / name, [text])
     for each in cards:
         print_line(printable(f"{each.judge}: {each.summary}"))
     print(f"written to {printable(str(folder))}: {', '.join(texts)}")
-
-
-def _write(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8")

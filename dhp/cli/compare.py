@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.option_groups import ALLOW
-from dhp.cli.output import output_console
+from dhp.cli.output import output_console, print_json
 from dhp.core.text import printable
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: 
     with progress_of(True) as show:
         found = compare_runs(run, allow=allow, resamples=resamples, progress=show)
     if json:
-        from json import dumps
-
-        print(dumps([each.to_json() for each in found], ensure_ascii=False, indent=1))
+        print_json([each.to_json() for each in found])
         return
     console = output_console()
     for each in found:
@@ -117,7 +115,6 @@ def _print_damage(found: "DatasetComparison", names: Sequence[str], console: "Co
         for name, judge in zip(names, found.judges, strict=True):
             console.print(f"{name}  {printable(judge)}", highlight=False, markup=False)
     table = _table("", "damage", *map(printable, names))
-    table.title = None
     for rows in found.damage:
         table.add_row(variant_name(rows[0].variant), *map(cell, rows))
     if fits(table, console):
@@ -169,13 +166,10 @@ def _shared_styles(found: "DatasetComparison", names: Sequence[str]) -> "Table":
     return table
 
 
-def _table(title: str, *headings: str) -> "Table":
+def _table(title: str, first: str, *figures: str) -> "Table":
     from dhp.report.tables import plain_table
 
-    made = plain_table(title)
-    for place, heading in enumerate(headings):
-        made.add_column(heading, justify="right" if place else "left", overflow="fold")
-    return made
+    return plain_table(title, (first, *figures), right=figures)
 
 
 def _shown(value: float) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.correlate import human_table, ratings_table
-from dhp.cli.output import output_console
+from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 
@@ -61,10 +61,9 @@ def correct(
         shares = corrected_shares(rated, passes, judge_errors(read_run(audit), passes))
     if json:
         from dataclasses import asdict
-        from json import dumps
 
         found = {"schema": SCHEMA, "means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares]}
-        print(dumps(found, ensure_ascii=False, indent=1))
+        print_json(found)
         return
     console = output_console()
     if means:
@@ -121,9 +120,7 @@ def _print(
 ) -> None:
     from dhp.report.tables import plain_table
 
-    table = plain_table(title)
-    for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place > 2 else "left", overflow="fold")
+    table = plain_table(title, headings, right=headings[3:])
     for row, last in zip(rows, corrected, strict=True):
         table.add_row(*map(printable, (*row, last)))
     console.print(table)

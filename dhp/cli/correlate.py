@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.output import output_console
+from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 
@@ -77,9 +77,7 @@ def correlate(
         seed=seed,
     )
     if json:
-        from json import dumps
-
-        print(dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        print_json(found.to_dict())
         return
     console = output_console()
     for judge in found.judges:
@@ -119,14 +117,12 @@ def _print_partial(found: "list[PartialCorrelation]", control: str, console: "Co
     from dhp.report.labels import figure
     from dhp.report.tables import plain_table
 
-    table = plain_table(f"Pearson over all items, and with {control} held constant")
-    for heading in ("judge", "metric", "items", "plain", "held constant"):
-        table.add_column(
-            heading, justify="left" if heading in ("judge", "metric") else "right", overflow="fold"
-        )
+    figures = ("items", "plain", "held constant")
+    title = f"Pearson over all items, and with {control} held constant"
+    table = plain_table(title, ("judge", "metric", *figures), right=figures)
     for each in found:
-        ends = "" if each.ci is None else f" [{each.ci[0]:.2f}, {each.ci[1]:.2f}]"
-        cells = (each.judge, each.metric, str(each.n), figure(each.plain), figure(each.partial) + ends)
+        partial = figure(each.partial) + _ends(each.ci)
+        cells = (each.judge, each.metric, str(each.n), figure(each.plain), partial)
         table.add_row(*map(printable, cells))
     console.print(table)
 
@@ -134,22 +130,13 @@ def _print_partial(found: "list[PartialCorrelation]", control: str, console: "Co
 def _print_preference(found: "list[SelfPreference]", console: "Console") -> None:
     from dhp.report.tables import plain_table
 
-    table = plain_table("self-preference: judge less human, own texts less others, in standard deviations")
-    for heading in ("judge", "metric", "own systems", "own", "others", "preference"):
-        right = heading in ("own", "others", "preference")
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    title = "self-preference: judge less human, own texts less others, in standard deviations"
+    figures = ("own", "others", "preference")
+    table = plain_table(title, ("judge", "metric", "own systems", *figures), right=figures)
     for each in found:
-        ends = "" if each.ci is None else f" [{each.ci[0]:.2f}, {each.ci[1]:.2f}]"
-        names = ", ".join(each.systems)
-        cells = (
-            each.judge,
-            each.metric,
-            names,
-            str(each.own),
-            str(each.others),
-            f"{each.preference:+.2f}{ends}",
-        )
-        table.add_row(*map(printable, cells))
+        names = (each.judge, each.metric, ", ".join(each.systems))
+        preference = f"{each.preference:+.2f}{_ends(each.ci)}"
+        table.add_row(*map(printable, names), str(each.own), str(each.others), preference)
     console.print(table)
 
 
@@ -176,10 +163,9 @@ def _show_runs(
 
     runs = [read_run(folder) for folder in folders]
     rows = both_views(found, runs)
-    table = plain_table(f"damage noticed, and {_MEASURE}")
-    for heading in ("judge", "dataset", "correlation", "detection", "weakest variant", "D_avg", "style"):
-        right = heading in ("correlation", "detection", "D_avg")
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    headings = ("judge", "dataset", "correlation", "detection", "weakest variant", "D_avg", "style")
+    right = ("correlation", "detection", "D_avg")
+    table = plain_table(f"damage noticed, and {_MEASURE}", headings, right)
     for row in rows:
         weakest = "–" if row.weakest is None else f"{variant_name(row.weakest[0])} ({row.weakest[1]:.0%})"
         ends = "" if row.detection_ci is None else " [{:.0%}, {:.0%}]".format(*row.detection_ci)
@@ -189,11 +175,11 @@ def _show_runs(
     if runs:
         console.print(table)
     if page:
-        from dhp.core.files import write_whole
+        from dhp.core.files import write_lines
 
         compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else ()
         text = both_views_page(rows, _MEASURE, compared, variant or "", correlation_by_samples(found))
-        write_whole(Path(page), lambda new: new.write_text(text, encoding="utf-8"))
+        write_lines(Path(page), [text])
         print(f"written to {printable(page)}")
 
 
@@ -208,12 +194,9 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
     from dhp.report.tables import plain_table
 
     first = judge.metrics[0].correlations
-    table = plain_table(f"{judge.judge}  ·  correlation with human scores")
-    table.add_column("level")
-    table.add_column("coefficient")
-    for metric in judge.metrics:
-        table.add_column(printable(metric.metric), justify="right", overflow="fold")
-    table.add_column("mean", justify="right")
+    figures = (*(printable(metric.metric) for metric in judge.metrics), "mean")
+    title = f"{judge.judge}  ·  correlation with human scores"
+    table = plain_table(title, ("level", "coefficient", *figures), right=figures)
     for row, one in enumerate(first):
         cells = [_cell(metric.correlations[row]) for metric in judge.metrics]
         mean = judge.mean[f"{one.level}.{one.coefficient}"]
@@ -244,8 +227,11 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
 def _cell(found: "Correlation") -> str:
     if found.value is None:
         return "undefined"
-    ends = "" if found.ci is None else f" [{found.ci[0]:.2f}, {found.ci[1]:.2f}]"
-    return f"{found.value:.3f}{ends}"
+    return f"{found.value:.3f}{_ends(found.ci)}"
+
+
+def _ends(ci: tuple[float, float] | None) -> str:
+    return "" if ci is None else f" [{ci[0]:.2f}, {ci[1]:.2f}]"
 
 
 def _print_pairs(found: "Agreement", console: "Console") -> None:
@@ -253,21 +239,15 @@ def _print_pairs(found: "Agreement", console: "Console") -> None:
 
     if not found.pairs:
         return
-    table = plain_table("two judges on the items of both (Pearson over all items)")
-    headings = ("judges", "metric", "items", "difference", "p (swaps)", "Williams' t", "p (Williams)")
-    for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place > 1 else "left", overflow="fold")
+    title = "two judges on the items of both (Pearson over all items)"
+    figures = ("items", "difference", "p (swaps)", "Williams' t", "p (Williams)")
+    table = plain_table(title, ("judges", "metric", *figures), right=figures)
     for pair in found.pairs:
-        swap = (
-            ("–", "–")
-            if pair.swap is None
-            else (f"{pair.swap.difference:+.3f}", f"{pair.swap.p_two_sided:.3g}")
-        )
-        test = (
-            ("–", "–")
-            if pair.williams is None
-            else (f"{pair.williams.t:.2f}", f"{pair.williams.p_two_sided:.3g}")
-        )
+        swap = test = ("–", "–")
+        if pair.swap is not None:
+            swap = (f"{pair.swap.difference:+.3f}", f"{pair.swap.p_two_sided:.3g}")
+        if pair.williams is not None:
+            test = (f"{pair.williams.t:.2f}", f"{pair.williams.p_two_sided:.3g}")
         names = printable(f"{pair.first} – {pair.second}")
         table.add_row(names, printable(pair.metric), str(pair.items), *swap, *test)
     console.print(table)

@@ -2,7 +2,7 @@
 
 import click
 
-from dhp.cli.output import print_line
+from dhp.cli.output import print_json, print_line
 from dhp.core.text import printable
 
 
@@ -21,14 +21,13 @@ def doctor(base_url: str | None, judge: str | None, pairs: tuple[str, ...], json
     Example: dhp doctor --base-url http://localhost:8000/v1
     """
     from dataclasses import asdict
-    from json import dumps
 
     from dhp.cli.judge_options import judge_fields
     from dhp.doctor import examine
 
     checks = examine(base_url, judge=judge, fields=judge_fields(pairs))
     if json:
-        print(dumps([asdict(check) for check in checks], ensure_ascii=False, indent=1))
+        print_json([asdict(check) for check in checks])
     else:
         width = max(len(check.name) for check in checks)
         for check in checks:

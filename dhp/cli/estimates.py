@@ -35,8 +35,9 @@ def _print_judge(
     console: "Console",
     ways: Sequence[tuple[str, str]],
 ) -> None:
-    from rich.table import Table
     from rich.text import Text
+
+    from dhp.report.tables import plain_table
 
     samples, stored = sum(e.samples for e in parts), sum(e.stored for e in parts)
     title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
@@ -46,10 +47,8 @@ def _print_judge(
         f"{samples:,} {what}, {stored:,} of them stored or the same as another; to ask:", highlight=False
     )
     several = samples > sum(e.prompts for e in parts)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("samples" if several else "", no_wrap=True)
-    for heading in ("calls", "tokens in", "out, at most", "cost, at most", "time"):
-        table.add_column(heading, justify="right")
+    figures = ("calls", "tokens in", "out, at most", "cost, at most", "time")
+    table = plain_table("", ("samples" if several else "", *figures), right=figures)
     for way, name in ways if what == "ratings" else ways[:1]:
         shown = way if several or name != "joint" else "as asked"
         table.add_row(shown, *_cells([getattr(e, name) for e in parts]))

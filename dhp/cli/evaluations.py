@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dhp.cli.battles import output_folder, print_battle, write_battle
 from dhp.cli.evaluation_work import Work
-from dhp.cli.output import output_console
+from dhp.cli.output import output_console, print_json
 from dhp.core.files import write_lines
 from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
@@ -103,13 +103,11 @@ def shown(
         _write(work, evaluation, ratings, battle, folder)
     if json:
         found = {**evaluation.to_json(), "battle": battle.to_json() if battle else None}
-        print(json_.dumps(found, ensure_ascii=False, indent=1))
+        print_json(found)
         return
-    table = plain_table(f"{evaluation.judge}  ·  {evaluation.protocol}  ·  answers by category and metric")
-    for heading in ("category", "metric", "model"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("n", "mean", "95 %", "unread", "best", "worst"):
-        table.add_column(heading, justify="right", overflow="fold")
+    title = f"{evaluation.judge}  ·  {evaluation.protocol}  ·  answers by category and metric"
+    columns = ("n", "mean", "95 %", "unread", "best", "worst")
+    table = plain_table(title, ("category", "metric", "model", *columns), right=columns)
     for c in evaluation.cells:
         best, worst = (", ".join(t.example for t in texts) for texts in (c.best, c.worst))
         figures = (str(c.n), figure(c.mean), between(c.ci), str(sum(c.unread.values())))

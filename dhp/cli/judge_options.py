@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.option_groups import option
+from dhp.cli.option_groups import option, pair_map
 from dhp.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,11 +71,4 @@ def _scale(given: str | None) -> tuple[float, float] | None:
 
 def judge_fields(pairs: Sequence[str]) -> dict[str, str]:
     """`PARAMETER=FIELD` pairs as a mapping."""
-    fields: dict[str, str] = {}
-    for pair in pairs:
-        parameter, equals, field = pair.partition("=")
-        if not (parameter and equals and field):
-            raise InputError(f"--map '{pair}': must have the form PARAMETER=FIELD, e.g. answer=output")
-        if fields.setdefault(parameter, field) != field:
-            raise InputError(f"--map '{pair}': '{parameter}' is mapped twice; map it once")
-    return fields
+    return pair_map("--map", pairs, "PARAMETER=FIELD", "answer=output")

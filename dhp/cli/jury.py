@@ -1,12 +1,11 @@
 """`dhp jury`: which judges together see what one alone does not."""
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.output import print_line
+from dhp.cli.output import print_json, print_line
 from dhp.content.damage import variant_name
 from dhp.core.text import printable
 
@@ -39,7 +38,7 @@ def jury(runs: Sequence[str], floor: float, false_alarms: float, as_json: bool) 
 
     found = jury_of_runs(runs, floor=floor, false_alarms=false_alarms)
     if as_json:
-        print(json.dumps([each.to_json() for each in found], ensure_ascii=False, indent=1))
+        print_json([each.to_json() for each in found])
         return
     for each in found:
         for line in _lines(each):

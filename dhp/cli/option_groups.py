@@ -1,6 +1,6 @@
 """Groups of options: a dataclass whose fields are options is one parameter of the commands that take it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,18 @@ def option_group(name: str, group: type[Any]) -> Callable[[Command], Command]:
         return wrapper
 
     return decorate
+
+
+def pair_map(option: str, pairs: Sequence[str], form: str, example: str) -> dict[str, str]:
+    """`NAME=VALUE` pairs of an option as a mapping; raises `InputError` for another form and a name twice."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not (name and equals and value):
+            raise InputError(f"{option} '{pair}': must have the form {form}, e.g. {example}")
+        if found.setdefault(name, value) != value:
+            raise InputError(f"{option} '{pair}': '{name}' is mapped twice; map it once")
+    return found
 
 
 class _Option(click.Option):

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from json import dumps
 from shutil import get_terminal_size
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -32,6 +33,11 @@ def output_console() -> "Console":
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
     return Console(width=_WIDE)
+
+
+def print_json(found: object) -> None:
+    """Print plain values as JSON."""
+    print(dumps(found, ensure_ascii=False, indent=1))
 
 
 def print_line(line: str, indent: int = 4) -> None:

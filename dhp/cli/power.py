@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dhp.cli.option_groups import SEED
-from dhp.cli.output import output_console
+from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 
@@ -64,9 +64,7 @@ def power(
     with progress_of(True) as show:
         found = _found(run, effect, model, question, {k: v for k, v in given.items() if v is not None}, show)
     if json:
-        from json import dumps
-
-        print(dumps([each.to_json() for each in found], ensure_ascii=False, indent=1))
+        print_json([each.to_json() for each in found])
         return
     _print(found)
 

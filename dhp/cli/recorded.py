@@ -1,11 +1,10 @@
 """Recorded verdicts of judges on labelled pairs, printed."""
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from dhp.cli.output import output_console
+from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError, suggest
 from dhp.core.text import printable
 from dhp.loaders.recorded_scores import read_llmbar_answers, read_llmbar_pairs
@@ -26,7 +25,7 @@ def print_recorded(files: Sequence[str], form: str, pairs: str | None, *, as_jso
     labels = read_llmbar_pairs(Path(pairs))
     cells = recorded_cells(read_llmbar_answers([Path(file) for file in files], labels), labels)
     if as_json:
-        print(json.dumps([cell.to_dict() for cell in cells], ensure_ascii=False, indent=1))
+        print_json([cell.to_dict() for cell in cells])
         return
     console = output_console()
     by_model: dict[str, list[RecordedCell]] = defaultdict(list)
@@ -41,11 +40,9 @@ def print_recorded(files: Sequence[str], form: str, pairs: str | None, *, as_jso
 
 def _print_model(model: str, cells: Sequence[RecordedCell]) -> None:
     console = output_console()
-    table = plain_table(f"{model}  ·  verdicts on labelled pairs")
-    for heading in ("protocol", "asked", "subset"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("n", "given", "swapped", "both", "flips", "95 %", "detection", "95 %", "D", "95 %"):
-        table.add_column(heading, justify="right")
+    figures = ("n", "given", "swapped", "both", "flips", "95 %", "detection", "95 %", "D", "95 %")
+    title = f"{model}  ·  verdicts on labelled pairs"
+    table = plain_table(title, ("protocol", "asked", "subset", *figures), right=figures)
     for cell in cells:
         bias, detection = cell.figures.bias, cell.figures.win_rate
         table.add_row(
@@ -69,7 +66,7 @@ def _print_model(model: str, cells: Sequence[RecordedCell]) -> None:
     for heading in ("pairwise", "pointwise", "subset"):
         table.add_column(heading, overflow="fold")
     for heading in ("n", "pairwise", "pointwise", "difference", "95 %", "p"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", overflow="fold")
     for way in ways:
         table.add_row(
             *map(printable, (way.pairwise, way.pointwise, way.subset)),

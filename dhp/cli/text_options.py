@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dhp.cli.option_groups import COUNT, SEED, SUITE, option
+from dhp.cli.option_groups import COUNT, SEED, SUITE, option, pair_map
 from dhp.core.errors import InputError, suggest
 
 if TYPE_CHECKING:
@@ -168,13 +168,10 @@ def field_map(pairs: Sequence[str]) -> dict[str, str]:
     """`OURS=THEIRS` pairs as a mapping."""
     from difflib import get_close_matches
 
-    fields: dict[str, str] = {}
-    for pair in pairs:
-        ours, equals, theirs = pair.partition("=")
-        if not (ours and equals and theirs):
-            raise InputError(f"--field '{pair}': must have the form OURS=THEIRS, e.g. output=summary")
+    fields = pair_map("--field", pairs, "OURS=THEIRS", "output=summary")
+    for ours, theirs in fields.items():
         if ours not in _OUR_FIELDS and get_close_matches(ours, _OUR_FIELDS, n=1, cutoff=0.75):
-            raise InputError(f"--field '{pair}': unknown field '{ours}'; {suggest(ours, _OUR_FIELDS)}")
-        if fields.setdefault(ours, theirs) != theirs:
-            raise InputError(f"--field '{pair}': '{ours}' is mapped twice; map it once")
+            raise InputError(
+                f"--field '{ours}={theirs}': unknown field '{ours}'; {suggest(ours, _OUR_FIELDS)}"
+            )
     return fields

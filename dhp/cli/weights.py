@@ -54,13 +54,13 @@ def survey(task: str, dataset: str | None, suite: str | None, out: str) -> None:
 
     Example: dhp weights survey --task summarization --out survey.html
     """
-    from dhp.core.files import check_writable, write_whole
+    from dhp.core.files import check_writable, write_lines
     from dhp.survey.issues import make_survey
     from dhp.survey.page import survey_page
 
     check_writable(Path(out))
     made = make_survey(task, dataset, suite)
-    write_whole(Path(out), lambda new: new.write_text(survey_page(made), encoding="utf-8"))
+    write_lines(Path(out), [survey_page(made)])
     print(f"{out}: survey {made.hash}, {len(made.issues)} questions on {', '.join(made.task.metric_names)}")
 
 
@@ -92,12 +92,12 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
 
 
 def _shown(read: "Weights", chart: str | None) -> None:
-    from dhp.core.files import write_whole
+    from dhp.core.files import write_lines
     from dhp.core.text import printable
     from dhp.survey.page import about, weights_page, weights_table
 
     if chart is not None:
-        write_whole(Path(chart), lambda new: new.write_text(weights_page(read), encoding="utf-8"))
+        write_lines(Path(chart), [weights_page(read)])
     console = output_console()
     for task, rows in read.tasks.items():
         console.print(weights_table(task, rows))

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from dhp.analysis.ratings import RatingsArray, split_ratings
 from dhp.analysis.ratings_table import read_ratings
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
-from dhp.core.files import write_whole
+from dhp.core.files import write_lines
 from dhp.leaderboard.checks import check_averages, check_figures
 from dhp.leaderboard.entries import newest, safe_name
 from dhp.leaderboard.load import read_entries
@@ -67,13 +66,9 @@ def add_results(
         path = folder / f"{safe_name(r.model, r.protocol, r.dataset, key=entry.kind)}.json"
         if path.exists() and entry not in newest([*read_entries([path]), entry]):
             continue  # which it says
-        write_whole(path, partial(_write, r))
+        write_lines(path, [json.dumps(r.to_dict(), ensure_ascii=False, indent=1) + "\n"])
         written.append(path)
     return written
-
-
-def _write(result: Result, path: Path) -> None:
-    path.write_text(json.dumps(result.to_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _ratings_of(result: Result, table: Sequence[RatingsArray], place: str) -> RatingsArray:

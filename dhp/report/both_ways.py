@@ -30,10 +30,9 @@ def print_both_ways(results: Results, console: "Console") -> None:
 def both_ways_table(pointwise: Result, pairwise: Result) -> "Table":
     """Detection and D of each variant in both ways, and of the whole run."""
     names = [p.protocol.partition("@")[0] for p in (pointwise, pairwise)]
-    table = plain_table(f"{pairwise.dataset}  ·  {pairwise.model}  ·  {names[0]} beside {names[1]}")
-    table.add_column("variant", no_wrap=True)
-    for heading in ("pointwise", "95 %", "D", "pairwise", "95 %", "D"):
-        table.add_column(heading, justify="right")
+    title = f"{pairwise.dataset}  ·  {pairwise.model}  ·  {names[0]} beside {names[1]}"
+    figures = ("pointwise", "95 %", "D", "pairwise", "95 %", "D")
+    table = plain_table(title, ("variant", *figures), right=figures)
     others = {row.variant: row for row in pairwise.variants}
     for row in pointwise.variants:
         if other := others.get(row.variant):

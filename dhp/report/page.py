@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
 from dhp.content.catalog import descriptions
-from dhp.core.files import write_whole
+from dhp.core.files import write_lines
 from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import parse_variant
 from dhp.core.terminal_progress import progress_of
@@ -157,7 +157,7 @@ def write_report(
     with progress_of(progress) as show:
         text = html_report(found, show)
     path = found.folder / "report.html" if out is None else Path(out)
-    write_whole(path, lambda new: new.write_text(text, encoding="utf-8"))
+    write_lines(path, [text])
     return path
 
 

@@ -1,6 +1,6 @@
 """The kind of table that is printed, and those for controls, attacks and dose-response curves."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -14,15 +14,21 @@ from dhp.core.text import printable
 from dhp.report.labels import figure, most_changed, pairs, percent, probe_verdict, t75, threshold
 
 
-def plain_table(title: str) -> Table:
-    """A table without lines and columns, its columns two spaces apart; any title is shown as text."""
-    return Table(
+def plain_table(title: str, headings: Sequence[str] = (), right: Collection[str] = ()) -> Table:
+    """A table without rows and lines, its columns two spaces apart; any title is shown as text.
+
+    The columns with a heading of `right` are aligned right; cells are broken where the console is too narrow.
+    """
+    table = Table(
         title=Text(printable(title), style="bold"),
         title_justify="left",
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
     )
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
+    return table
 
 
 def print_table(table: Table, console: Console) -> None:
