@@ -14,8 +14,7 @@ from dhp.analysis.ratings_table import read_ratings
 from dhp.analysis.response_style import halo, response_styles
 from dhp.analysis.result_parts import DoseResponse, RunDetection, VariantResult
 from dhp.analysis.results import Result, Results
-from dhp.analysis.standard_n import at_standard_n
-from dhp.analysis.variants import design_of, rated_variants, variant_results
+from dhp.analysis.variants import at_standard_n, design_of, rated_variants, variant_results
 from dhp.analysis.verdicts import controls_passed, failure_warnings, false_alarms, strongest, with_verdicts
 from dhp.content.catalog import read_suite, read_task
 from dhp.content.damage import variant_name

@@ -18,9 +18,7 @@ class Shown(Protocol):
     @property
     def model(self) -> str: ...
     @property
-    def protocol(self) -> str: ...
-    @property
-    def asked(self) -> bool: ...
+    def judge(self) -> str: ...
     @property
     def dataset(self) -> str: ...
     @property
@@ -36,10 +34,9 @@ class Shown(Protocol):
 def line(result: Shown) -> str:
     """A result in one line: judge, data, what was noticed, detection, D."""
     verdicts = [row.verdict for row in result.variants]
-    judge = f"{result.model} ({result.protocol.partition('@')[0]})" if result.asked else result.model
     detected = result.detection.avg if result.detection else None
     return (
-        f"{judge} on {result.dataset}: {verdicts.count('noticed')} of {len(verdicts)} noticed, "
+        f"{result.judge} on {result.dataset}: {verdicts.count('noticed')} of {len(verdicts)} noticed, "
         f"detection {_percent(detected)}, D_avg {_figure(result.d_avg)}, D_min {_figure(result.d_min)}"
     )
 

@@ -115,6 +115,11 @@ class Result:
         return self.protocol not in ("none", "unknown")
 
     @property
+    def judge(self) -> str:
+        """The model, with the name of its prompt or protocol where it was asked by one, without the hash."""
+        return f"{self.model} ({self.protocol.partition('@')[0]})" if self.asked else self.model
+
+    @property
     def signed(self) -> Signature:
         """The signature by its parts; raises `InputError` for one that lacks a part."""
         return Signature.parse(self.signature)

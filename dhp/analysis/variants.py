@@ -7,18 +7,25 @@ from dataclasses import replace
 import numpy as np
 
 from dhp.analysis.config import ResolvedConfig
+from dhp.analysis.detection import defined
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import Cell, VariantResult
 from dhp.content.catalog import read_probes
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
+from dhp.core.seeding import key_digest
 from dhp.core.suite_spec import Suite
 from dhp.stats.confusion import confusion, contributions
 from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.effects import Effect
+from dhp.stats.wilcoxon.resampled import subsets
 from dhp.stats.wilcoxon.signed_rank import Alternative, SignedRank
 
+STANDARD_N = 100
+"""Examples of the benchmark's own datasets, for which averages are re-expressed."""
+_DRAWS = 500  # subsets; their mean settles soon
+_AVERAGES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 _ONE_LEVEL = "all"
 _SMALLEST_LOG = -690.0  # below it p underflows
 
@@ -94,15 +101,36 @@ def variant_results(
     return [_variant_result(ratings, variant, design, v) for v, variant in enumerate(variants)]
 
 
+def at_standard_n(design: Design, digest: str) -> dict[str, float | None]:
+    """The averages of a design as the mean over subsets without replacement, seeded by the ratings' digest.
+
+    None where there are fewer examples, as nothing is extrapolated, and where these are clustered. A subset
+    in which an average is undefined does not count.
+    """
+    if design.n < STANDARD_N or design.clusters is not None:
+        return dict.fromkeys(_AVERAGES)
+    if design.n == STANDARD_N:
+        drawn = [design.point]
+    else:
+        rng = np.random.default_rng(int.from_bytes(key_digest(digest, "subsets")))
+        drawn = [design.sampled(times)[1] for times in subsets(design.n, STANDARD_N, _DRAWS, rng)]
+    found = {}
+    for name in _AVERAGES:
+        values = np.concatenate([getattr(part, name) for part in drawn])
+        there = values[~np.isnan(values)]
+        found[name] = float(there.mean()) if there.size else None
+    return found
+
+
 def _variant_result(ratings: RatingsArray, variant: Variant, design: Design, v: int) -> VariantResult:
     assert design.weights is not None
     point, weights = design.point, design.weights[v]
     row = None if np.isnan(weights).any() else weights.tolist()
     tests = zip(ratings.metrics, design.tests[v], design.effects[v], strict=True)
     cells = {metric: _cell(test, size, ratings.missing(variant.name, metric)) for metric, test, size in tests}
-    d, d_ew = (_defined(values[0, v]) for values in (point.d, point.d_ew))
+    d, d_ew = (defined(values[0, v]) for values in (point.d, point.d_ew))
     sizes = [math.nan if each is None else each.rank_biserial for each in design.effects[v]]
-    effect, effect_ew = (_defined(float(np.average(sizes, weights=w))) for w in (None, row))
+    effect, effect_ew = (defined(float(np.average(sizes, weights=w))) for w in (None, row))
     lost = math.nan
     if d is not None and d_ew is not None:
         logs = [test.log_p for test in design.tests[v] if test is not None]
@@ -125,7 +153,7 @@ def _variant_result(ratings: RatingsArray, variant: Variant, design: Design, v: 
         effect_ew=effect_ew,
         not_applicable=ratings.not_applicable(variant.name),
         stopped_at=None if ratings.interim is None else ratings.interim.stopped_at(variant.name),
-        misplaced=_defined(lost),
+        misplaced=defined(lost),
     )
 
 
@@ -160,10 +188,6 @@ def _with_shares(
         )
         for m, (metric, cell) in enumerate(cells.items())
     }
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
 
 
 def _plain_p(log_p: float) -> float | None:

@@ -7,9 +7,11 @@ from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 from dhp.human.agreement import Agreement
-from dhp.human.correlation import Coefficient, Level
 from dhp.report.labels import style_words
 from dhp.runs.reader import Run, RunResult
+
+CORRELATION = "per_source.spearman"
+"""The one that is shown, by its name in an agreement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +38,6 @@ class BothViews:
 def both_views(
     agreement: Agreement,
     runs: Sequence[Run],
-    *,
-    level: Level = "per_source",
-    coefficient: Coefficient = "spearman",
 ) -> list[BothViews]:
     """A row for each result of the runs, then for judges that have none.
 
@@ -47,16 +46,14 @@ def both_views(
     agreement
         With human scores; a judge is met again by its model, and its protocol where there are several.
     runs
-        Finished runs.
-    level, coefficient
-        The correlation shown.
+        Finished runs, perhaps none.
 
     Raises
     ------
     InputError
         Where there are runs, but none of a judge of the agreement.
     """
-    known = {judge.judge: judge.mean.get(f"{level}.{coefficient}") for judge in agreement.judges}
+    known = {judge.judge: judge.mean.get(CORRELATION) for judge in agreement.judges}
     rows, met = [], set()
     for result in (r for run in runs for r in run.results):
         name = next((n for n in (f"{result.model} ({result.protocol})", result.model) if n in known), None)

@@ -10,7 +10,7 @@ from dhp.analysis.result_parts import DoseThreshold, Ends, VariantResult
 from dhp.analysis.results import Result
 from dhp.content.damage import kind_name, variant_name
 from dhp.report.formats import markdown_cell, markdown_table
-from dhp.report.labels import percent, percents, probe_verdict, state, style_words, t75
+from dhp.report.labels import figure, percent, percents, probe_verdict, state, style_words, t75
 from dhp.report.overview import verdict_sentence
 from dhp.report.web import page
 
@@ -257,14 +257,10 @@ def figures(card: JudgeCard) -> dict[str, str]:
     return {
         "answers with a score": percent(card.parse_rate),
         "texts whose samples are all the same": percent(card.steadiness.identical),
-        "intraclass correlation of single answers": _two(card.steadiness.icc),
+        "intraclass correlation of single answers": figure(card.steadiness.icc),
         "use of the scales": "; ".join(f"{dataset} {words}" for dataset, words in card.style.items()),
         "cost of 1,000 ratings": cost,
         "hash of the prompts": card.protocol.partition("@")[2] or "none: no prompt",
         "examples": "; ".join(f"{dataset} {n}" for dataset, n in card.examples.items()),
         "date": card.created[:10],
     }
-
-
-def _two(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"

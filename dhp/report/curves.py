@@ -11,8 +11,7 @@ from dhp.analysis.result_parts import DoseResponse
 from dhp.analysis.results import Result
 from dhp.content.damage import kind_name
 from dhp.report.charts import COLOURS, drawn
-from dhp.report.labels import figure, percent, t75
-from dhp.report.names import judge_name
+from dhp.report.labels import figure, judge_name, percent, t75
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dhp.content.damage import variant_name
 from dhp.core.records import ORIGINAL, STOPPED
-from dhp.report.names import judge_name
+from dhp.report.labels import judge_name
 from dhp.report.snippet import EXCERPT, Pieces, excerpt, snippet
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,6 @@ _NARROWEST = 40  # bars on a scale; where scores are closer they are drawn in bi
 _BINS = 20  # as results hold the distribution of many scores
 _PIECES = 20  # of a bin that does not fit the bins drawn
 _FEWEST_TICKS = 3.0  # points of a scale from which ticks are whole numbers
-_DASHES: Sequence[Any] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
 
 
 def discernment_chart(rows: Sequence[VariantResult]) -> "Markup":

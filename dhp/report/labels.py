@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, DoseThreshold, VariantResult
 from dhp.analysis.results import Result
+from dhp.core.text import printable
 
 STATE_COLOURS = {"noticed": "green", "missed": "red", "undecided": "yellow"}
 """Of verdicts, in a terminal."""
-STANDARD_N = 100
-"""Examples of the benchmark's own datasets, for which averages are re-expressed."""
 
 
 def figure(value: float | None) -> str:
@@ -104,6 +103,11 @@ def _dose(found: DoseThreshold | None, curve: DoseResponse) -> str:
         return f"{dose:.3g}" if dose else f"< {curve.doses[0]}"
 
     return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
+
+
+def judge_name(result: Result) -> str:
+    """The judge of a result, for readers."""
+    return printable(result.judge)
 
 
 def style_words(result: Result) -> tuple[str, ...]:

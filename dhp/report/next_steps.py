@@ -13,7 +13,7 @@ from dhp.content.catalog import descriptions
 from dhp.content.damage import kind_name
 from dhp.core.diff import Operation, diff
 from dhp.core.records import parse_variant
-from dhp.report.labels import percent, state
+from dhp.report.labels import percent, state, style_words
 from dhp.report.snippet import snippet
 
 _EXAMPLES = 3
@@ -146,9 +146,9 @@ def next_steps(result: Result) -> list[str]:
     if more:
         kinds = dict.fromkeys(kind_name(row.variant) for row in undecided)
         found.append(f"rate about {max(more):,} examples to decide on {', '.join(kinds)}")
-    words = [word for style in result.styles.values() for word in style.words or ()]
+    words = style_words(result)
     for word, part in (("lenient", "the lower part"), ("compressed", "more than half")):
-        if 2 * words.count(word) >= max(len(result.styles), 1):
+        if word in words:
             found.append(
                 f"describe each point of the scale in the prompt: the judge hardly uses {part} of it"
             )

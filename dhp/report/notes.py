@@ -1,8 +1,9 @@
 """What a reader of the figures must know besides them."""
 
 from dhp.analysis.results import Result
+from dhp.analysis.variants import STANDARD_N
 from dhp.content.damage import variant_name
-from dhp.report.labels import STANDARD_N, figure, state
+from dhp.report.labels import figure, state
 
 _CONFUSED = 0.5  # share of a drop on other metrics than expected, from which it is said
 _HALO = 0.9  # mean correlation between metrics, from which it is said

@@ -10,10 +10,9 @@ from rich.text import Text
 from dhp.analysis.results import Result
 from dhp.content.damage import kind_name
 from dhp.core.text import printable
-from dhp.report.labels import figure, percent, percents, state
-from dhp.report.names import judge_name
+from dhp.report.labels import figure, judge_name, percent, percents, state
 from dhp.report.tables import fits, joined, plain_table
-from dhp.report.thresholds import threshold_sentence
+from dhp.report.thresholds import threshold_sentences
 
 _BLIND = 3  # kinds of damage in one cell
 _BLIND_CELLS = 24  # columns that blind spots have at least
@@ -28,10 +27,9 @@ def print_overview(results: Sequence[Result], console: Console) -> None:
         console.print()
         for line in verdict_sentences(shown):
             console.print(line, highlight=False, markup=False)
-    if dosed := [result for result in results if result.curves]:
+    if dosed := threshold_sentences(results):
         console.print()
-        for result in dosed:
-            line = f"{judge_name(result)} on {result.dataset}: {threshold_sentence(result)}"
+        for line in dosed:
             console.print(line, highlight=False, markup=False)
 
 

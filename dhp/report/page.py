@@ -16,13 +16,12 @@ from dhp.core.terminal_progress import progress_of
 from dhp.report.curves import detection_chart, discernment_curves, judges_chart
 from dhp.report.explorer import explorer_data
 from dhp.report.figures import discernment_chart, scores_chart
-from dhp.report.labels import state
-from dhp.report.names import judge_name
+from dhp.report.labels import judge_name, state
 from dhp.report.next_steps import BlindSpot, blind_spot_pages, next_steps, shared_remedies
 from dhp.report.notes import notes
 from dhp.report.overview import blind_spots, controls, noticed_count, verdict_sentences
 from dhp.report.summary import sentences
-from dhp.report.thresholds import threshold_sentence
+from dhp.report.thresholds import threshold_sentence, threshold_sentences
 from dhp.report.web import page
 from dhp.runs.reader import Run, RunResult, read_run
 
@@ -100,10 +99,6 @@ class _Section:
         return sum(state(row) == "noticed" for row in self.result.variants)
 
     @property
-    def at_100(self) -> str:
-        return "on 100 examples"
-
-    @property
     def stopped(self) -> bool:
         return any(row.stopped_at is not None for row in self.rows)
 
@@ -123,7 +118,7 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     """
     manifest = run.manifest
     rated = [result for result in run.results if not result.curves and result.variants]
-    dosed = [f"{judge_name(r)} on {r.dataset}: {threshold_sentence(r)}" for r in run.results if r.curves]
+    dosed = threshold_sentences(run.results)
     texts, sections = _texts(run), []
     for place, each in enumerate(run.rated, 1):
         with stage(numbered(progress, place, len(run.rated)), "drawing the charts of the report"):

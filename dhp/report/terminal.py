@@ -14,8 +14,7 @@ from dhp.analysis.results import Result, Results
 from dhp.content.damage import variant_name
 from dhp.core.diff import diff
 from dhp.core.text import printable
-from dhp.report.labels import STATE_COLOURS, figure, most_hurt, pairs, percent, percents, state
-from dhp.report.names import judge_name
+from dhp.report.labels import STATE_COLOURS, figure, judge_name, most_hurt, pairs, percent, percents, state
 from dhp.report.notes import notes
 from dhp.report.overview import print_overview
 from dhp.report.tables import curve_table, fits, joined, plain_table, print_table, probes_table

@@ -1,17 +1,21 @@
 """What a judge sees in runs of many doses, in words: the smallest damage, and its false alarms."""
 
 import math
+from collections.abc import Iterable
 
 from dhp.analysis.result_parts import DoseResponse, VariantResult
 from dhp.analysis.results import Result
 from dhp.content.damage import kind_name
+from dhp.report.labels import judge_name
+
+
+def threshold_sentences(results: Iterable[Result]) -> list[str]:
+    """One sentence for each of these results that has dose-response curves: judge, dataset, what it sees."""
+    return [f"{judge_name(r)} on {r.dataset}: {threshold_sentence(r)}" for r in results if r.curves]
 
 
 def threshold_sentence(result: Result) -> str:
-    """`sees 7 typos [5 to 10] in 400 characters; harmless edits: 1 in 20.`, T75 of each curve.
-
-    For a result with dose-response curves.
-    """
+    """`sees 7 typos [5 to 10] in 400 characters; harmless edits: 1 in 20.`, T75 of each curve."""
     seen = [_seen(curve) for curve in result.curves if curve.t75 is not None and curve.t75.value is not None]
     unseen = [
         f"{curve.doses[-1]} {kind_name(curve.perturber)}"

@@ -14,8 +14,8 @@ from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.judge.pairwise.records import OVERALL, Pair, PairVerdict, PairwiseJudge
-from dhp.runs.pair_figures import Interval, PairFigures, PairOutcome, Share, pair_figures, pair_outcomes
-from dhp.stats.pairwise import PositionBias, bradley_terry
+from dhp.runs.pair_figures import Interval, PairFigures, PairOutcome, pair_figures, pair_outcomes
+from dhp.stats.pairwise import bradley_terry
 
 SCHEMA = "dhp.battle/1"
 _RESAMPLES = 300
@@ -258,18 +258,10 @@ def figures_json(figures: PairFigures) -> dict[str, Any]:
         "losses": figures.losses,
         "ties": figures.ties,
         "n_invalid": figures.invalid,
-        "win_rate": _share_json(figures.win_rate),
-        "win_rate_without_ties": _share_json(figures.win_rate_without_ties),
+        "win_rate": asdict(figures.win_rate),
+        "win_rate_without_ties": asdict(figures.win_rate_without_ties),
         "mean_scores": figures.mean_scores,
         "p": figures.p,
         "d": figures.d,
-        "position_bias": _bias_json(figures.bias),
+        "position_bias": figures.bias and asdict(figures.bias),
     }
-
-
-def _share_json(share: Share) -> dict[str, Any]:
-    return {"value": share.value, "ci": share.ci}
-
-
-def _bias_json(bias: PositionBias | None) -> dict[str, Any] | None:
-    return None if bias is None else asdict(bias)

@@ -126,7 +126,7 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
     )
 
 
-def d_interval(scores: Sequence[float], *, resamples: int = 1000, seed: int = 0) -> Interval | None:
+def d_interval(scores: Sequence[float], *, resamples: int = 1000) -> Interval | None:
     """The 95 % percentile interval of D over resampled pairs; None with fewer than two.
 
     `scores` are two-order scores. D depends on nothing but how often each value occurs, so counts are drawn.
@@ -134,7 +134,7 @@ def d_interval(scores: Sequence[float], *, resamples: int = 1000, seed: int = 0)
     if len(scores) < 2:
         return None
     values, counts = np.unique(np.asarray(scores, dtype=float), return_counts=True)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     drawn, times = np.unique(
         rng.multinomial(len(scores), counts / len(scores), size=resamples), axis=0, return_counts=True
     )

@@ -22,6 +22,7 @@ from dhp.stats.swap import RESAMPLES, Swapped, swap, swap_discernment
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 QUANTITIES = ("detection", "auroc", "standardised_drop", "d_avg")
+_ALPHA = 0.05  # at which judges are told apart
 _OF_D = 2000
 """Swaps for D_avg, which take longer."""
 SWAPS_PER_PAIR = 40
@@ -93,7 +94,6 @@ def compare(
     quantities: Collection[str] = QUANTITIES,
     combination: Combination = DEFAULT_COMBINATION,
     resamples: int = RESAMPLES,
-    level: float = 0.95,
     told: Callable[[], object] = lambda: None,
 ) -> dict[str, Comparison]:
     """Compare two or more judges by detection, AUROC, standardised drop and D_avg.
@@ -116,8 +116,6 @@ def compare(
         Some of `QUANTITIES`, and for D_avg the combination of the metrics' p-values.
     resamples
         Random swaps; for D_avg 2,000 or `SWAPS_PER_PAIR` a pair of judges, if that is less.
-    level
-        Of the intervals, in (0, 1); judges are told apart at 1 - level.
     told
         Called after each pair of judges is compared by one of the quantities.
 
@@ -137,9 +135,9 @@ def compare(
     common = _in_common(judges)
     of_d = min(resamples, max(_OF_D, SWAPS_PER_PAIR * math.comb(len(judges), 2)))
     return {
-        name: _by_discernment(common, levels, rng, clusters, combination, of_d, level, told)
+        name: _by_discernment(common, levels, rng, clusters, combination, of_d, told)
         if name == "d_avg"
-        else _by_figure(common, name, levels, weights, rng, clusters, resamples, level, told)
+        else _by_figure(common, name, levels, weights, rng, clusters, resamples, told)
         for name in quantities
     }
 
@@ -152,18 +150,17 @@ def _by_figure(
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None,
     resamples: int,
-    level: float,
     told: Callable[[], object],
 ) -> Comparison:
     figures = [averaged(_TESTS[quantity](judge), levels, weights) for judge in judges]
     bounds = None if quantity == "standardised_drop" else (-1.0, 1.0)
     limits = student_interval if bounds is None else wilson_interval
-    ends = np.array([np.ravel(limits(each, clusters, level)) for each in figures])
+    ends = np.array([np.ravel(limits(each, clusters)) for each in figures])
     swapped = [
-        swap(one, other, rng, clusters, resamples=resamples, level=level, bounds=bounds)
+        swap(one, other, rng, clusters, resamples=resamples, bounds=bounds)
         for one, other in _pairs(figures, told)
     ]
-    return _compared(np.array([each.value[0] for each in figures]), ends, swapped, 1 - level)
+    return _compared(np.array([each.value[0] for each in figures]), ends, swapped)
 
 
 def _pairs(items: Sequence[T], told: Callable[[], object]) -> Iterator[tuple[T, T]]:
@@ -217,7 +214,6 @@ def _by_discernment(
     clusters: npt.ArrayLike | None,
     combination: Combination,
     resamples: int,
-    level: float,
     told: Callable[[], object],
 ) -> Comparison:
     groups = None if clusters is None else cluster_index(clusters, len(judges[0].differences))
@@ -235,10 +231,10 @@ def _by_discernment(
         )
         for one, other in _pairs(judges, told)
     ]
-    return _compared(np.array(points), np.full((len(judges), 2), np.nan), swapped, 1 - level)
+    return _compared(np.array(points), np.full((len(judges), 2), np.nan), swapped)
 
 
-def _compared(point: Floats, ends: Floats, swapped: Sequence[Swapped], alpha: float) -> Comparison:
+def _compared(point: Floats, ends: Floats, swapped: Sequence[Swapped]) -> Comparison:
     """Of figures (K,), their limits (K, 2), and the swaps of all pairs."""
     indices = list(combinations(range(point.size), 2))
     p = np.array([float(each.p[0]) for each in swapped])
@@ -255,7 +251,7 @@ def _compared(point: Floats, ends: Floats, swapped: Sequence[Swapped], alpha: fl
         )
         for (i, j), each, q, adjusted in zip(indices, swapped, p, p_holm, strict=True)
     )
-    apart = [(pair.first, pair.second) for pair in pairs if pair.p_holm <= alpha]
+    apart = [(pair.first, pair.second) for pair in pairs if pair.p_holm <= _ALPHA]
     better, worse = np.zeros(point.size), np.zeros(point.size)
     for i, j in apart:
         winner, loser = (i, j) if point[i] > point[j] else (j, i)

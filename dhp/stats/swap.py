@@ -31,7 +31,7 @@ class Swapped:
     difference: Floats
     """The figure of the first less that of the second, shape (K,)."""
     low: Floats
-    """Confidence limits of the difference, not from swapping; NaN where the figure has none."""
+    """95 % confidence limits of the difference, not from swapping; NaN where the figure has none."""
     high: Floats
     p: Floats
     """Two-sided; at least 1 / (resamples + 1) where not exact."""
@@ -58,7 +58,6 @@ def swap(
     clusters: npt.ArrayLike | None = None,
     *,
     resamples: int = RESAMPLES,
-    level: float = 0.95,
     bounds: tuple[float, float] | None = (-1.0, 1.0),
 ) -> Swapped:
     """Compare two judges by figures of the same examples, against either direction.
@@ -73,8 +72,6 @@ def swap(
         Integers; examples with the same one are swapped together.
     resamples
         Random swaps; all of them are counted out instead where they are no more.
-    level
-        Nominal coverage of the interval of the difference, in (0, 1).
     bounds
         Of a difference, as for `wilson_interval`; None for a figure without bounds, which has Student's.
 
@@ -87,9 +84,9 @@ def swap(
     signs, exact = sign_flips(len(shares), _checked_resamples(resamples), rng)
     p = flip_p(np.abs(apart.value), np.abs(flipped_sums(signs, shares)), exact)
     if bounds is None:
-        low, high = student_interval(apart, clusters, level)
+        low, high = student_interval(apart, clusters)
     else:
-        low, high = wilson_interval(apart, clusters, level, bounds)
+        low, high = wilson_interval(apart, clusters, bounds=bounds)
     return Swapped(apart.value, low, high, p, exact)
 
 

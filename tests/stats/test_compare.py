@@ -139,6 +139,5 @@ def test_one_judge_and_unlike_shapes_are_refused() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    for wrong in ({"resamples": 0}, {"level": 0.0}):
-        with pytest.raises(ValueError, match=r"resamples|level"):
-            compare(judges(0.5, 0.1), LEVELS, rng(), **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="resamples"):
+        compare(judges(0.5, 0.1), LEVELS, rng(), resamples=0)
