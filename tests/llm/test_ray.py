@@ -5,11 +5,13 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import types
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -17,6 +19,8 @@ import pytest
 import dhp
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.executor.load import open_executor
+from dhp.llm.executor.ray_cluster import RayExecutor
+from dhp.llm.executor.ray_pool import Crew, Pool
 from dhp.llm.executor.ray_worker import Worker, packed
 from tests.llm.stub import stats, stub_server
 
@@ -34,6 +38,18 @@ lock = threading.Lock()  # what cannot be sent to another process
 def long(*, outputs):
     with lock:
         return share(outputs)
+"""
+LACKING = """
+import sys
+
+
+class Lacking:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] == "dhp":
+            raise ModuleNotFoundError("No module named 'dhp'")
+
+
+sys.meta_path.insert(0, Lacking)
 """
 
 
@@ -94,10 +110,100 @@ def written(model: str, folder: Path, executor: str, **more: object) -> dict[str
     }
 
 
+def kill_in_each(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Path]:
+    """Have a worker killed in the middle of a block, once in each work; a file for each stands until then."""
+    each, files = RayExecutor.each, []
+
+    def deadly(self: RayExecutor, work: object, items: object, **more: object) -> Iterator[object]:
+        kind = getattr(work, "__name__", type(work).__name__)
+        file = folder / f"{kind}.{len(files)}"
+        file.touch()
+        files.append(file)
+
+        def killed_once(some: list[object]) -> Iterator[object]:
+            for place, pair in enumerate(work(some)):
+                if place == len(some) // 2 and file.exists():
+                    file.unlink(missing_ok=True)
+                    os.kill(os.getpid(), signal.SIGKILL)
+                yield pair
+
+        return each(self, killed_once, items, **more)
+
+    monkeypatch.setattr(RayExecutor, "each", deadly)
+    return files
+
+
 def test_a_mock_judge_and_all_rules_give_the_same(tmp_path: Path) -> None:
     more = {"n": 8, "suite": "general", "controls": True, "attacks": True}
     model = "mock/noisy?samples=2"
     assert written(model, tmp_path, "ray", **more) == written(model, tmp_path, "local", **more)
+
+
+def test_perturbations_and_ratings_stay_whole_though_workers_are_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    more = {"n": 8, "suite": "general", "controls": True, "attacks": True}
+    model = "mock/noisy?samples=2"
+    killed = kill_in_each(monkeypatch, tmp_path)
+    there = written(model, tmp_path, "ray", **more)
+    assert [each.stem for each in killed] == ["RulesApplied", "RulesApplied", "_Rated"]
+    assert not any(each.exists() for each in killed)
+    assert there == written(model, tmp_path, "local", **more)
+    assert capfd.readouterr().out == "", "what the cluster says would spoil --json"
+
+
+def test_an_item_that_ends_every_worker_ends_the_run() -> None:
+    def deadly(items: list[int]) -> Iterator[tuple[int, int]]:
+        for item in items:
+            if item == 30:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield item, item
+
+    with pytest.raises(StoppedEarly, match="4 workers in turn were lost at the same work"):
+        list(RayExecutor(None).each(deadly, range(60)))
+
+
+def test_losses_of_one_item_do_not_count_for_those_that_come_after_it() -> None:
+    """Each item costs a worker, in a cluster that is played; later items lie where earlier ones lay."""
+    import ray
+
+    seen = set()
+
+    def came(ref: tuple[str, object]) -> object:
+        kind, items = ref
+        if kind == "version":
+            return dhp.__version__
+        if ref not in seen:
+            seen.add(ref)
+            raise ray.exceptions.RayActorError
+        return 0.5, list(items)
+
+    worker = SimpleNamespace(
+        version=SimpleNamespace(remote=lambda: ("version", object())),
+        do=SimpleNamespace(remote=lambda key, parcel, items: ("do", tuple(items))),
+    )
+    played = SimpleNamespace(
+        put=lambda sent: sent,
+        wait=lambda refs, timeout: (refs[:1], refs[1:]),
+        get=came,
+        exceptions=ray.exceptions,
+    )
+    pool, found = Pool(played, Crew([worker]), iter, lambda: None), []
+    for place in range(100):
+        pool.submit([place], place)
+        while pool.full:
+            found += [result for _, result in pool.wait()]
+    while pool.pending:
+        found += [result for _, result in pool.wait()]
+    assert sorted(found) == list(range(100))
+
+
+def test_a_worker_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dhp.llm.executor.ray_pool.__version__", "0.0.0")
+    with pytest.raises(
+        InputError, match=r"a worker has dhp .*, and this is 0\.0\.0; install the same version"
+    ):
+        list(RayExecutor(None).each(iter, range(2)))
 
 
 class Named:
@@ -146,8 +252,11 @@ def test_a_function_of_a_file_is_called_by_workers(tmp_path: Path, monkeypatch: 
     (tmp_path / "helper_of_a_judge.py").write_text("def share(text): return min(1.0, len(text) / 1000)\n")
     more = {"n": 8, "judge_settings": dhp.JudgeSettings(scale=(0, 1), version="1")}
     monkeypatch.chdir(tmp_path)
-    model, kill = "python:judge_of_a_file.py:long", KillOnce()
-    there = written(model, tmp_path, "ray", progress=kill, **more)
+    model = "python:judge_of_a_file.py:long"
+    killed = kill_in_each(monkeypatch, tmp_path)
+    there = written(model, tmp_path, "ray", **more)
+    assert [each.stem for each in killed] == ["RulesApplied", "partial", "partial"]  # the first text is alone
+    assert not any(each.exists() for each in killed)
     assert there == written(model, tmp_path, "local", **more)
 
 
@@ -204,14 +313,19 @@ def test_what_cannot_be_sent_is_told(tmp_path: Path) -> None:
         )
 
 
-def test_a_model_in_process_answers_the_same(tiny_model: Path, tmp_path: Path) -> None:
+def test_a_model_in_process_answers_the_same_though_its_worker_is_killed(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     more = {
         "n": 4,
         "protocol": dhp.protocol("dhp", temperature=1.0, samples=2, max_tokens=8),
         "settings": {"dtype": "float32", "keep_going": True},
     }
+    killed = kill_in_each(monkeypatch, tmp_path)
     there = written(f"hf/{tiny_model}", tmp_path, "ray", **more)
+    assert killed[-1].stem == "answer"
+    assert not any(each.exists() for each in killed)
     more["settings"] = {"dtype": "float32", "keep_going": True}
     assert there == written(f"hf/{tiny_model}", tmp_path, "local", **more)
 
@@ -224,3 +338,36 @@ def test_an_address_without_a_cluster_is_refused(address: str, monkeypatch: pyte
         InputError, match=r"ray:.*(no cluster answers there|must have the form ray:HOST:PORT)"
     ):
         _ = executor.workers
+
+
+def benchmark(executor: str) -> "subprocess.CompletedProcess[str]":
+    """A run by a command line."""
+    line = [sys.executable, "-m", "dhp", "benchmark", "--model", "mock/ideal", "--dataset", "mini/summeval"]
+    line += ["--executor", executor]
+    return subprocess.run(line, capture_output=True, text=True, timeout=120)
+
+
+def test_an_address_where_something_else_listens_is_refused() -> None:
+    with stub_server() as url:
+        said = benchmark("ray:" + url.split("/")[2])
+    assert said.returncode == 2, said.stderr
+    assert said.stdout == ""
+    assert "what answers there is no cluster of Ray" in said.stderr
+
+
+def test_a_machine_without_the_package_is_told(tmp_path: Path) -> None:
+    """A node whose processes do not find `dhp`, though it lies on this machine."""
+    from ray.cluster_utils import Cluster
+
+    (tmp_path / "sitecustomize.py").write_text(LACKING)
+    bare = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "include_dashboard": False, "env_vars": {"PYTHONPATH": str(tmp_path)}},
+    )
+    try:
+        said = benchmark(f"ray:{bare.address}")
+    finally:
+        bare.shutdown()
+    assert said.returncode == 2, said.stderr
+    assert said.stdout == ""
+    assert "a worker has no package 'dhp'; install on every machine" in said.stderr

@@ -20,6 +20,9 @@ R = TypeVar("R")
 _CPUS = 0.5
 """That a worker asks for: half of a cluster stays free for what else runs there."""
 _CONNECT_SECONDS = 5.0
+_SETTINGS = b"\x04"
+"""The type of the first frame that each side of a gRPC connection sends (RFC 9113, sections 3.4 and 6.5)."""
+_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0" + _SETTINGS + b"\0\0\0\0\0"
 
 
 class RayExecutor:
@@ -99,14 +102,18 @@ class RayExecutor:
 
 
 def _check_address(address: str) -> None:
-    """Raise `InputError` where nothing listens: ray itself would wait for minutes."""
+    """Raise `InputError` where nothing or something else listens: ray itself would wait for minutes."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or "/" in host:
         raise InputError(f"`executor` ray:{address}: must have the form ray:HOST:PORT")
     try:
-        socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
+        with socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS) as connection:
+            connection.sendall(_HELLO)
+            is_cluster = connection.recv(9)[3:4] == _SETTINGS
     except (OSError, OverflowError) as e:
         raise InputError(
             f"`executor` ray:{address}: no cluster answers there ({reason(e)}); ray start --head starts one, "
             "and `executor` ray alone one for the run"
         ) from None
+    if not is_cluster and os.environ.get("RAY_USE_TLS") != "1":
+        raise InputError(f"`executor` ray:{address}: what answers there is no cluster of Ray")

@@ -137,6 +137,8 @@ class Pool(Generic[T, R]):
             self._size = min(_MOST_ITEMS, max(self._size, 2 * len(items)))
         elif not self._fixed and seconds > self._long:
             self._size = max(1, self._size // 2)
+        for item, _ in items:
+            self._losses.pop(id(item), None)  # another item may come to lie there
         return [(item, result) for (item, _), result in zip(items, results, strict=True)]
 
     def finish(self) -> None:
