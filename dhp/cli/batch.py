@@ -35,7 +35,7 @@ def list_batches(cache: str | None) -> None:
 def cancel_batch(name: str, cache: str | None) -> None:
     """Cancel a batch in work, by its name here or at the provider.
 
-    What is answered by then is paid, and fetched by the next run with --batch.
+    What is answered by then is paid, and fetched once the provider has ended the batch.
 
     Example: dhp batch cancel dhp-0123456789ab
     """
@@ -43,4 +43,9 @@ def cancel_batch(name: str, cache: str | None) -> None:
     from dhp.llm.batch.remote import RemoteBatches
 
     job = RemoteBatches(Path(cache or cache_folder())).cancel(name)
-    print(f"{job.name}: {'was not sent' if not job.batch else 'is being cancelled at ' + job.provider}")
+    said = {
+        "sent": f"is being cancelled at {job.provider}; type this again later to fetch what was answered",
+        "ended": "has ended; what was answered is fetched, and the next run stores it",
+        "cancelled": f"{job.provider} does not know it; given up" if job.batch else "was not sent; given up",
+    }
+    print(f"{job.name}: {said[job.state]}")

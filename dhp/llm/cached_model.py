@@ -187,7 +187,8 @@ class CachedModel:
                     self.session_usage.add(outcome, own=True)
             else:
                 self.session_usage.failed += 1
-        return Answer(job.request, {**job.found, **outcomes})
+        both = {**job.found, **outcomes}
+        return Answer(job.request, {sample: both[sample] for sample in job.request.samples if sample in both})
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
         engine = self._made_engine(client)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dhp.llm.batch.jobs import Job
 from tests.llm.batch.answers import expired, read, score, write, write_answers
 from tests.perturb.follows import follow
 
@@ -120,6 +121,30 @@ def test_batches_are_listed_and_an_unknown_one_is_named(dhp: Run) -> None:
     done = dhp("batch", "cancel", "x", "--cache", "cache")
     assert done.code == 2
     assert "dhp: batch 'x': is not in cache/batches; dhp batch list shows those that are" in done.err
+
+
+@pytest.mark.parametrize(
+    ("state", "batch", "said"),
+    [
+        ("sent", "batch_1", "is being cancelled at openai; type this again later"),
+        ("ended", "batch_1", "has ended; what was answered is fetched"),
+        ("cancelled", "batch_1", "openai does not know it; given up"),
+        ("cancelled", "", "was not sent; given up"),
+    ],
+)
+def test_what_a_cancelled_batch_is_is_said(
+    dhp: Run, monkeypatch: pytest.MonkeyPatch, state: str, batch: str, said: str
+) -> None:
+    job = Job("dhp-1", "openai", "openai/m", "https://api.openai.com/v1", 2, 0.0, state, batch)
+    monkeypatch.setattr("dhp.llm.batch.remote.RemoteBatches.cancel", lambda self, name: job)
+    assert dhp("batch", "cancel", "dhp-1", "--cache", "c").out.startswith(f"dhp-1: {said}")
+
+
+def test_verdicts_that_wait_are_not_counted_as_done(dhp: Run) -> None:
+    way = ("benchmark", "--dataset", "mini/answer_equivalence", "--n", "2", "--protocol", "choose")
+    done = dhp(*way, "--model", "openai/m", "--cache", "c", "--out", "o", "--batch-write", "r.jsonl")
+    assert done.code == 3
+    assert "done" not in done.err
 
 
 def test_a_battle_comes_by_batches(dhp: Run, tmp_path: Path) -> None:

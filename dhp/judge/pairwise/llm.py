@@ -22,6 +22,7 @@ from dhp.judge.pairwise.records import (
     VerdictStatus,
     majorities,
 )
+from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Params, Reply, Request
 
@@ -94,12 +95,15 @@ class LlmPairwiseJudge(PairwiseJudge):
         """
         found: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
         for answer in self.cached_model.ask(self.requests(pairs, task, metrics)):
+            if WAITS in answer.outcomes.values():
+                continue
             for verdict in self._verdicts(answer):
                 found[id(verdict.pair), verdict.metric].append(verdict)
                 yield verdict
         if self._protocol.final:
             for answer in self.cached_model.ask(self._final_requests(found.values(), task)):
-                yield from self._verdicts(answer)
+                if WAITS not in answer.outcomes.values():
+                    yield from self._verdicts(answer)
 
     def requests(
         self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)

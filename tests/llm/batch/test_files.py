@@ -1,6 +1,7 @@
 """Batch files: what is written, what may come back, and that a run ends as if it had asked directly."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from dhp.llm.batch.lines import read_result_line
 from dhp.llm.batch.results import same_model
 from dhp.llm.batch.settings import BatchSettings
 from dhp.llm.batch.writer import BatchWriter
+from dhp.loaders.rated import RatedText
 from tests.llm.batch.answers import answer, expired, read, refused, score, write, write_answers
 from tests.llm.scripted import Call, reply, scripted_server
 
@@ -134,6 +136,29 @@ def test_fewer_answers_than_samples_leave_the_others_to_ask(tmp_path: Path) -> N
     assert [line["body"]["n"] for line in rest] == [2] * len(lines)
     results = write_answers(tmp_path / "r2.jsonl", tmp_path / "res2.jsonl")
     assert run(tmp_path, read=(results,), samples=3).ratings["failed"] == 0
+
+
+def test_samples_stand_in_their_order_however_they_came(tmp_path: Path) -> None:
+    texts = [RatedText("a", "one", "Ann has a cat.", "Ann has a dog.")]
+
+    def table(**given: object) -> pd.DataFrame:
+        protocol = dhp.protocol("dhp", samples=3)
+        return dhp.judge("openai/m", texts, protocol=protocol, settings=settings(tmp_path, **given))
+
+    def writes(name: str, **given: object) -> list[dict]:
+        with pytest.raises(StoppedEarly, match=name):
+            table(write=name, **given)
+        return read(tmp_path / name)
+
+    lines = writes("r.jsonl")
+    one = [{**line, "body": {**line["body"], "n": 1}} for line in lines]
+    first = write(tmp_path / "1.jsonl", [answer(line) for line in one])
+    writes("r2.jsonl", read=(first,))
+    rest = write_answers(tmp_path / "r2.jsonl", tmp_path / "2.jsonl")
+    for cache in ("known", "new"):  # the first answers are stored, or come with the others
+        if cache == "new":
+            shutil.rmtree(tmp_path / "cache")
+        assert table(read=(rest, first))["sample"].tolist() == [0, 1, 2] * len(lines)
 
 
 def test_results_of_another_run_and_of_another_model_are_left_out(
