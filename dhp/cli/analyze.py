@@ -30,6 +30,6 @@ def analyze(
 
     output.check()
     table = file if form is None else read_recorded_scores(form, Path(file))
-    with output.working("done") as show, stage(show, f"analysing {file}"):
+    with output.working() as show, stage(show, f"analysing {file}"):
         results = analyse(table, suite=suite, analysis=options.config())
     output.show(results)

@@ -83,7 +83,7 @@ def audit(
     texts = log_dataset(log, task=task, fields=fields, suite=suite, language=text_language)
     named = judge or ("python:",)  # the scorers of a log are objects, too
     folder = RunFolder(Path(out)) if out is not None else RunFolder(Path("runs"), own=True)
-    with output.working("done") as show:
+    with output.working() as show:
         results = run(
             judge or _own_scorers(log),
             texts,

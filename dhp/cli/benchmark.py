@@ -87,7 +87,7 @@ def benchmark(
             print("at most: doses are placed as ratings come in, and most texts are never asked about")
         return
     folder = RunFolder(Path(out)) if out is not None else RunFolder(Path("runs"), own=True)
-    with output.working("done") as show:
+    with output.working() as show:
         choice = texts.choice()
         results = through_batches(
             lambda: run(model, texts.dataset, out=folder, progress=show, **way, **choice)

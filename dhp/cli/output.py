@@ -72,7 +72,7 @@ class OutputOptions:
             raise InputError(f"{given[0]}: cannot be used with --dry-run, which has no results to print")
 
     @contextmanager
-    def working(self, unit: str) -> Iterator["Show | None"]:
+    def working(self) -> Iterator["Show | None"]:
         """Yields what shows progress on standard error; where all shall be quiet, None, without notes."""
         if self.quiet:
             log = logging.getLogger("dhp")
@@ -86,7 +86,7 @@ class OutputOptions:
             return
         from dhp.core.terminal_progress import progress_shown
 
-        with progress_shown(unit) as show:
+        with progress_shown("done") as show:
             yield show
 
     def show(self, results: "Results") -> None:

@@ -1,7 +1,7 @@
 """Charts of runs in doses: psychometric curves with their T75, of one judge and of several, and D by dose."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,35 +55,49 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
 
 
 def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], said: str) -> "Markup":
-    columns = min(len(panels), 2)
-    rows = math.ceil(len(panels) / columns)
+    several_lines = len(panels[0][1]) > 1
 
-    def draw(page: "Figure") -> None:
-        every = page.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+    def draw(page: "Figure", every: "Sequence[Axes]") -> None:
         labels: dict[str, Any] = {}
-        for place, axes in enumerate(every):
-            axes.set_visible(place < len(panels))
-            if place % columns == 0:
-                axes.set_ylabel("detection")
         for axes, (title, lines) in zip(every, panels, strict=False):
             for place, (label, curve) in enumerate(lines):
                 _psychometric(axes, curve, place, label)
-            _frame(axes, title, sorted({dose for _, curve in lines for dose in curve.doses}))
+            axes.axhline(0.5, color=COLOURS["weak"], linewidth=1)
+            axes.axhline(0.75, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
+            axes.set_ylim(min(0.45, axes.get_ylim()[0]), 1.02)
+            axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+            doses = sorted({dose for _, curve in lines for dose in curve.doses})
+            _label(axes, title, doses, doses if len(doses) <= 8 else _round(doses))
             handles, names = axes.get_legend_handles_labels()
             labels |= dict(zip(names, handles, strict=True))
         if len(labels) > 1:
             # Columns by the longest name, so that the legend keeps within the chart.
             fit = max(1, int(_WIDTH * 11 / (4 + max(map(len, labels)))))
-            page.legend(
-                labels.values(),
-                labels,
-                loc="outside upper center",
-                ncols=min(len(labels), fit),
-                frameon=False,
-            )
+            _legend(page, labels.values(), labels, min(len(labels), fit))
 
-    legend = 0.4 if len(panels[0][1]) > 1 else 0.0
-    return drawn(draw, _WIDTH if columns > 1 else _NARROW, _HEIGHT * rows + legend, said)
+    return _in_panels(draw, len(panels), "detection", 0.4 if several_lines else 0.0, said)
+
+
+def _in_panels(
+    draw: "Callable[[Figure, Sequence[Axes]], None]", count: int, quantity: str, legend: float, said: str
+) -> "Markup":
+    """A chart of so many panels, two in a row, with a common axis of the quantity and room for a legend."""
+    columns = min(count, 2)
+    rows = math.ceil(count / columns)
+
+    def drawn_panels(page: "Figure") -> None:
+        every = page.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+        for place, axes in enumerate(every):
+            axes.set_visible(place < count)
+            if place % columns == 0:
+                axes.set_ylabel(quantity)
+        draw(page, list(every))
+
+    return drawn(drawn_panels, _WIDTH if columns > 1 else _NARROW, _HEIGHT * rows + legend, said)
+
+
+def _legend(page: "Figure", handles: Iterable[Any], labels: Iterable[str], columns: int) -> None:
+    page.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
 
 
 def _psychometric(axes: "Axes", curve: DoseResponse, place: int, label: str) -> None:
@@ -111,26 +125,22 @@ def _psychometric(axes: "Axes", curve: DoseResponse, place: int, label: str) -> 
         axes.plot([curve.t75.value], [0.75], "|", color=colour, markersize=12, markeredgewidth=2)
 
 
-def _frame(axes: "Axes", title: str, doses: Sequence[int]) -> None:
-    axes.axhline(0.5, color=COLOURS["weak"], linewidth=1)
-    axes.axhline(0.75, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
-    axes.set_ylim(min(0.45, axes.get_ylim()[0]), 1.02)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+def _label(axes: "Axes", title: str, doses: Sequence[int], shown: Sequence[int]) -> None:
+    """The title and the axis of doses, of which some are labelled."""
     axes.set_xscale("log" if doses[-1] / doses[0] >= 8 else "linear")
-    shown = doses if len(doses) <= 8 else [dose for dose in doses if dose in _round(doses)]
     axes.set_xticks(shown, [str(dose) for dose in shown])
     axes.minorticks_off()
     axes.set_xlabel("dose")
     axes.set_title(title, fontsize=9.5, color=COLOURS["ink"])
 
 
-def _round(doses: Sequence[int]) -> set[int]:
+def _round(doses: Sequence[int]) -> list[int]:
     """Of many doses those that are labelled: each at least half as large again as the last one."""
     kept = [doses[0]]
     for dose in doses[1:]:
         if dose >= 1.5 * kept[-1]:
             kept.append(dose)
-    return set(kept)
+    return kept
 
 
 def _points(curve: DoseResponse) -> str:
@@ -139,27 +149,18 @@ def _points(curve: DoseResponse) -> str:
 
 def discernment_curves(curves: Sequence[DoseResponse]) -> "Markup":
     """D by dose, a panel for each perturber; where D of all metrics passes 1, with its interval."""
-    columns = min(len(curves), 2)
-    lines = math.ceil(len(curves) / columns)
 
-    def draw(page: "Figure") -> None:
-        every = page.subplots(lines, columns, squeeze=False, sharey=True).ravel()
+    def draw(page: "Figure", every: "Sequence[Axes]") -> None:
         for axes, curve in zip(every, curves, strict=False):
             _curve(axes, curve)
-        for place, axes in enumerate(every):
-            axes.set_visible(place < len(curves))
-            if place % columns == 0:
-                axes.set_ylabel("D")
         handles, labels = every[0].get_legend_handles_labels()
-        page.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 5), frameon=False)
+        _legend(page, handles, labels, min(len(labels), 5))
 
     said = "; ".join(
         f"{kind_name(c.perturber)}: " + ", ".join(f"dose {k} D {figure(d)}" for k, d in _combined(c))
         for c in curves
     )
-    return drawn(
-        draw, _WIDTH if columns > 1 else 5.4, 2.7 * lines + 0.4, f"D by dose, a line for each metric: {said}."
-    )
+    return _in_panels(draw, len(curves), "D", 0.4, f"D by dose, a line for each metric: {said}.")
 
 
 def _combined(curve: DoseResponse) -> list[tuple[int, float | None]]:
@@ -186,12 +187,8 @@ def _curve(axes: "Axes", curve: DoseResponse) -> None:
             end = curve.doses[-1] if both.high is None else both.high
             axes.axvspan(both.low, end, color=COLOURS["d"], alpha=0.15, linewidth=0)
     axes.axhline(1, color=COLOURS["ink"], linewidth=1)
-    axes.set_xscale("log" if curve.doses[-1] / curve.doses[0] >= 8 else "linear")
-    axes.set_xticks(curve.doses, [str(dose) for dose in curve.doses])
-    axes.minorticks_off()
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("dose")
-    axes.set_title(kind_name(curve.perturber), fontsize=9.5, color=COLOURS["ink"])
+    _label(axes, kind_name(curve.perturber), curve.doses, curve.doses)
 
 
 def _drawable(values: Sequence[float | None]) -> list[float]:

@@ -6,10 +6,12 @@ the judge: `compare` takes judges under different protocols only where that is a
 name, across edits of their prompts, and `leaderboard` names the protocol of each row.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
+from dhp.runs.reader import RunResult, read_run
 
 ALLOWABLE: Mapping[str, str] = {
     "protocol": "to compare protocols on purpose",
@@ -41,6 +43,32 @@ def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict
 def allowing(part: str, allow: Collection[str] = ()) -> str:
     """The end of a message about a part that differs: how to allow it, where that is possible."""
     return f", or `allow` {part} {ALLOWABLE[part]}" if part in ALLOWABLE and part not in allow else ""
+
+
+def rated_by_dataset(folders: Iterable[str | Path]) -> dict[str, list[RunResult]]:
+    """Dataset -> its results in run folders, in their order."""
+    found: dict[str, list[RunResult]] = {}
+    for folder in folders:
+        for entry in read_run(folder).rated:
+            found.setdefault(entry.result.dataset, []).append(entry)
+    return found
+
+
+def check_alike(
+    first: RunResult, other: RunResult, found: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
+) -> None:
+    """Raise `InputError` for the first of the `differences` found between two results of one dataset."""
+    for part, (here, there) in found.items():
+        raise InputError(
+            f"dataset '{first.result.dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
+            f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"
+        )
+
+
+def check_once(dataset: str, judges: Sequence[str]) -> None:
+    """Raise `InputError` for a judge that stands twice."""
+    if repeated := [name for name in judges if judges.count(name) > 1]:
+        raise InputError(f"dataset '{dataset}': judge '{repeated[0]}' stands twice; give each one once")
 
 
 def protocol_name(protocol: str) -> str:

@@ -16,8 +16,8 @@ from dhp.analysis.result_parts import VariantResult
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, counted, numbered
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import allowing, check_allowed, differences
-from dhp.runs.reader import RunResult, read_run
+from dhp.runs.comparable import check_alike, check_allowed, check_once, differences, rated_by_dataset
+from dhp.runs.reader import RunResult
 from dhp.runs.sizes import differ_in_size_alone
 from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, compare
 from dhp.stats.swap import RESAMPLES
@@ -103,10 +103,7 @@ def compare_runs(
     check_allowed(allow)
     if resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more")
-    by_dataset: dict[str, list[RunResult]] = {}
-    for folder in counted(progress, "reading runs", folders):
-        for entry in read_run(folder).rated:
-            by_dataset.setdefault(entry.result.dataset, []).append(entry)
+    by_dataset = rated_by_dataset(counted(progress, "reading runs", folders))
     alone = [dataset for dataset, entries in by_dataset.items() if len(entries) < 2]
     if len(alone) < len(by_dataset):
         for dataset in alone:
@@ -167,13 +164,8 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
     first, *others = entries
     for other in others:
         found = differences(first.result, other.result, allow)
-        if "n" in found and differ_in_size_alone(first, other, found):
-            continue
-        for part, (here, there) in found.items():
-            raise InputError(
-                f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
-                f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"
-            )
+        if "n" not in found or not differ_in_size_alone(first, other, found):
+            check_alike(first, other, found, allow)
     for entry in entries:
         for apart, kind, option in (
             (bool(entry.result.curves), "with doses", "`doses`"),
@@ -186,8 +178,7 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
     names = [e.result.model for e in entries]
     if "protocol" in allow:
         names = [f"{name} ({e.result.protocol})" for name, e in zip(names, entries, strict=True)]
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"dataset '{dataset}': judge '{repeated[0]}' stands twice; give each one once")
+    check_once(dataset, names)
     return tuple(names)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import differences
-from dhp.runs.reader import RunResult, read_run
+from dhp.runs.comparable import check_alike, check_once, differences, rated_by_dataset
+from dhp.runs.reader import RunResult
 from dhp.stats.jury import (
     Floats,
     held_out_gains,
@@ -103,11 +103,9 @@ def jury_of_runs(
         raise InputError(f"`floor`: {floor}; allowed: at least 0.5 and below 1")
     if not 0 <= false_alarms <= 1:
         raise InputError(f"`false_alarms`: {false_alarms}; allowed: from 0 to 1")
-    by_dataset: dict[str, list[RunResult]] = {}
-    for folder in folders:
-        for entry in read_run(folder).rated:
-            by_dataset.setdefault(entry.result.dataset, []).append(entry)
-    return [_jury(dataset, entries, floor, false_alarms) for dataset, entries in by_dataset.items()]
+    return [
+        _jury(dataset, entries, floor, false_alarms) for dataset, entries in rated_by_dataset(folders).items()
+    ]
 
 
 def _jury(dataset: str, entries: Sequence[RunResult], floor: float, false_alarms: float) -> Jury:
@@ -152,11 +150,8 @@ def _names(dataset: str, entries: Sequence[RunResult]) -> list[str]:
         raise InputError(f"dataset '{dataset}' has {len(entries)} judges; allowed: 2 to {MOST_JUDGES}")
     first, *others = entries
     for other in others:
-        for part, (here, there) in differences(first.result, other.result, ("protocol", "metrics")).items():
-            raise InputError(
-                f"dataset '{dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
-                f"{other.place}; allowed: runs that agree in it"
-            )
+        allow = ("protocol", "metrics")
+        check_alike(first, other, differences(first.result, other.result, allow), allow)
         if {v.variant for v in other.result.variants} != {v.variant for v in first.result.variants}:
             raise InputError(
                 f"dataset '{dataset}': {other.place} rated other variants than {first.place}; "
@@ -167,8 +162,7 @@ def _names(dataset: str, entries: Sequence[RunResult]) -> list[str]:
         e.result.model if models.count(e.result.model) == 1 else f"{e.result.model} ({e.result.protocol})"
         for e in entries
     ]
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"dataset '{dataset}': judge '{repeated[0]}' stands twice; give each one once")
+    check_once(dataset, names)
     return names
 
 
