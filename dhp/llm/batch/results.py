@@ -2,7 +2,6 @@
 
 import codecs
 import glob
-import json
 import logging
 import re
 from collections import Counter
@@ -13,7 +12,7 @@ from pathlib import Path
 from dhp.core.errors import InputError
 from dhp.core.files import reason
 from dhp.llm.batch.lines import ResultLine, read_result_line
-from dhp.llm.clients.responses import Problem, Unreadable, read_replies
+from dhp.llm.clients.responses import Problem, Unreadable, completion_replies
 from dhp.llm.records import Failure, Reply
 
 _SHOWN_KINDS = 3
@@ -101,7 +100,7 @@ class BatchResults:
             return None
         self._taken += 1
         try:
-            return read_replies(json.dumps(result.body).encode())
+            return completion_replies(result.body)
         except Unreadable:
             return None
 

@@ -175,6 +175,11 @@ def read_replies(body: bytes) -> list[Reply]:
         data = json.loads(body)
     except (ValueError, RecursionError):
         raise Unreadable(f"the server did not answer in JSON but with: {shortened(_plain(body))}") from None
+    return completion_replies(data)
+
+
+def completion_replies(data: object) -> list[Reply]:
+    """The replies of a chat completion; see `read_replies`."""
     choices = data.get("choices") if isinstance(data, dict) else None
     if not isinstance(choices, list) or not choices:
         raise Unreadable("the answer holds no choices")
@@ -186,7 +191,7 @@ def read_replies(body: bytes) -> list[Reply]:
             faults.append(str(e))
     if not replies:
         raise Unreadable(faults[0])
-    usage = data.get("usage")
+    usage = data.get("usage") if isinstance(data, dict) else None
     prompt, completion = (
         _count(usage.get(name)) if isinstance(usage, dict) else 0
         for name in ("prompt_tokens", "completion_tokens")
