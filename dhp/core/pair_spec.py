@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from pydantic import Field, model_validator
 
-from dhp.core.protocol_spec import Extraction, Protocol, ProtocolName
+from dhp.core.protocol_spec import Answering, Protocol
 from dhp.core.slots import slots_fault
 from dhp.core.specs import Language, Scale, Spec
 
@@ -18,13 +18,9 @@ _OWN_SLOTS = {"sample": ["first", "second", "source", "fields"], "final": ["verd
 _NEEDED = {"sample": ["first", "second"], "final": ["verdict_1", "verdict_2"]}
 
 
-class PairwiseProtocol(Spec):
+class PairwiseProtocol(Answering):
     """How a judge is asked about two texts, and how its answer is read. Both orders are always asked."""
 
-    protocol: ProtocolName
-    """Its name."""
-    description: str
-    """One sentence for readers."""
     answer: PairAnswer = "bare"
     """`two-scores` for both texts in the first line, then the reason; or the better text: `bare`,
     `reason-first` (the verdict last) or `reason-last`."""
@@ -39,17 +35,6 @@ class PairwiseProtocol(Spec):
     word, again in both orders."""
     samples: int = Field(default=1, ge=1)
     """Answers in each order; the majority counts."""
-    temperature: float | None = Field(default=0.0, ge=0, allow_inf_nan=False)
-    """None (`null`) leaves it to the model."""
-    top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
-    """None leaves it to the model."""
-    max_tokens: int = Field(default=16, ge=1)
-    """Most tokens of one answer."""
-    extraction: Extraction = "parse"
-    """`parse` reads the answer's text, `prob` compares the probabilities of the letters, `prob-or-parse`
-    falls back to the text where the model gives no probabilities."""
-    language: Language = "en"
-    """Of the prompts."""
 
     @model_validator(mode="after")
     def _extraction_fits(self) -> "PairwiseProtocol":

@@ -16,7 +16,6 @@ AnswerForm = Literal[
 ANSWER_FORMS: tuple[AnswerForm, ...] = get_args(AnswerForm)
 
 Extraction = Literal["parse", "prob", "prob-or-parse"]
-EXTRACTIONS: tuple[Extraction, ...] = get_args(Extraction)
 
 Part = Literal["persona", "task", "criterion", "steps", "sample", "answer"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -42,13 +41,29 @@ def slot_fault(part: str, text: str) -> str | None:
     return slots_fault(text, [*_SLOTS, *own], own[:1])
 
 
-class Protocol(Spec):
-    """How a judge is asked and read."""
+class Answering(Spec):
+    """What every protocol says, be it about one text or two: its name, and how answers are made and read."""
 
     protocol: ProtocolName
     """Its name."""
     description: str
     """One sentence for readers."""
+    temperature: float | None = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """None (`null`) leaves it to the model; without effect on `prob`."""
+    top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
+    """None (`null`) leaves it to the model."""
+    max_tokens: int = Field(default=16, ge=1)
+    """Most tokens of one answer."""
+    extraction: Extraction = "parse"
+    """`parse` reads the answer's text, `prob` weighs scores, or compares letters, by their token
+    probabilities, `prob-or-parse` falls back to the text where the model gives none."""
+    language: Language = "en"
+    """Of the prompts."""
+
+
+class Protocol(Answering):
+    """How a judge is asked and read."""
+
     published: str | None = None
     """What of it stands in a paper, and in which; for readers."""
     ours: str | None = None
@@ -66,17 +81,6 @@ class Protocol(Spec):
     """`none`, one of the wording's personas, or a text file."""
     samples: int = Field(default=5, ge=1)
     """Answers for each text and metric."""
-    temperature: float | None = Field(default=0.0, ge=0, allow_inf_nan=False)
-    """None (`null`) leaves it to the model; without effect on `prob`."""
-    top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
-    """None (`null`) leaves it to the model."""
-    max_tokens: int = Field(default=16, ge=1)
-    """Most tokens of one answer."""
-    extraction: Extraction = "parse"
-    """`parse` reads the answer's text, `prob` weighs the scores by their token probabilities, `prob-or-parse`
-    falls back to the text where the model gives no probabilities."""
-    language: Language = "en"
-    """Of the prompts."""
     parts: dict[Part, str] = Field(default_factory=dict)
     """Parts of the prompt that replace those of the wording."""
 
