@@ -19,6 +19,7 @@ from dhp.stats.discernment import discernment
 from dhp.stats.failures import worst_case_bounds
 from dhp.stats.influences import wilson_interval
 from dhp.stats.layout import metric_weights
+from dhp.stats.selection import Selected
 from dhp.stats.verdict import FEWEST_PAIRS
 from dhp.stats.wilcoxon.signed_rank import Method, signed_rank
 
@@ -80,7 +81,7 @@ def defined(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _ends(found: Estimate, at: tuple[int, ...]) -> Ends:
+def _ends(found: Estimate | Selected, at: tuple[int, ...]) -> Ends:
     low, high = float(found.low[at]), float(found.high[at])
     return None if math.isnan(low) or math.isnan(high) else (low, high)
 
@@ -94,7 +95,7 @@ def _best(found: Detection, v: int, metrics: Sequence[str]) -> dict[str, Any]:
     return {
         "best_metric": min(metric for metric, is_best in zip(metrics, tied, strict=True) if is_best),
         "best_detection": float(best.value[v]),
-        "best_detection_ci": _ends(Estimate(best.value, best.low, best.high), (v,)),
+        "best_detection_ci": _ends(best, (v,)),
     }
 
 
@@ -105,10 +106,7 @@ def _of_run(found: Detection, names: Sequence[str]) -> RunDetection:
         avg=defined(float(found.average.value)),
         min=defined(float(lowest.value)),
         min_variant=None if place < 0 else names[place],
-        ci={
-            "avg": _ends(found.average, ()),
-            "min": _ends(Estimate(lowest.value, lowest.low, lowest.high), ()),
-        },
+        ci={"avg": _ends(found.average, ()), "min": _ends(lowest, ())},
         levels={found.level_names[i]: defined(found.levels.value[i]) for i in levels},
         levels_ci={found.level_names[i]: _ends(found.levels, (i,)) for i in levels},
     )

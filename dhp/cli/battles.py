@@ -47,13 +47,10 @@ def read_systems(given: Sequence[str]) -> Systems:
             raise InputError(f"system '{name}': is given twice ({files[name]}, {path}); allowed: NAME=FILE")
         files[name] = path
     found = {name: read_answers(Path(path)) for name, path in files.items()}
-    check_match({files[name]: answers for name, answers in found.items()} if _distinct(files) else found)
+    distinct = len(set(files.values())) == len(files)
+    check_match({files[name]: answers for name, answers in found.items()} if distinct else found)
     order = {answer.id: place for place, answer in enumerate(next(iter(found.values())))}
     return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in found.items()}
-
-
-def _distinct(files: Mapping[str, str]) -> bool:
-    return len(set(files.values())) == len(files)
 
 
 def output_folder(given: str | None, own: str) -> Path | None:

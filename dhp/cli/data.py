@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -160,10 +160,7 @@ def show(name: str, n: int | None, seed: int, source: str | None) -> None:
     paper = card.paper if base == name else None
     title = card.title if base == name else f"bundled examples of the kind of {card.title}"
     print(f"{name}: {title}, task {card.task}, n = {len(chosen.examples)}")
-    print(f"  {'mean per reference text':24} {'here':>8} {'paper' if paper else '':>8}".rstrip())
-    for figure in ("characters", "words", "sentences"):
-        said = f"{getattr(paper, figure):8.1f}" if paper else ""
-        print(f"  {figure:24} {getattr(here, figure):8.1f} {said}".rstrip())
+    _show_figures({"here": here, **({"paper": paper} if paper else {})})
     pairs = Counter(text.variant for text in chosen.pairs)
     for variant in chosen.pair_variants:
         print(f"  {variant.level:24} {variant.name:40} {pairs[variant.name]:6} pairs")
@@ -194,11 +191,16 @@ def _show_card(name: str, card: "Card") -> None:
 
     print(f"{name}: {card.title}, task {card.task}")
     if card.paper:
-        print(f"  {'mean per reference text':24} {'paper':>8}")
-        for figure in ("characters", "words", "sentences"):
-            print(f"  {figure:24} {getattr(card.paper, figure):8.1f}")
+        _show_figures({"paper": card.paper})
     _show_about(card)
     print(f"  {unprepared(name)}")
+
+
+def _show_figures(columns: Mapping[str, object]) -> None:
+    """Means of the reference texts, a column for each place that they are from."""
+    print(f"  {'mean per reference text':24} {' '.join(f'{name:>8}' for name in columns)}")
+    for figure in ("characters", "words", "sentences"):
+        print(f"  {figure:24} {' '.join(f'{getattr(each, figure):8.1f}' for each in columns.values())}")
 
 
 def _show_about(card: "Card") -> None:

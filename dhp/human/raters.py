@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, require
 from dhp.human.correlation import Coefficient, Level, correlations
 from dhp.human.scores import mean_over
 
@@ -48,12 +48,9 @@ def rater_agreement(samples: Floats) -> RaterAgreement | None:
     """
     if len(samples) < 2:
         return None
-    try:
-        import krippendorff
-    except ImportError:
-        raise InputError(
-            "agreement of raters needs the package krippendorff; pip install krippendorff"
-        ) from None
+    require("krippendorff", purpose="agreement of raters")
+    import krippendorff
+
     table = samples.reshape(len(samples), -1)
     values = table[~np.isnan(table)]
     pairable = (~np.isnan(table)).sum(axis=0) > 1

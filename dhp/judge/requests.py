@@ -11,12 +11,11 @@ from dhp.core.protocol_spec import AnswerForm, Protocol, Wording
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
-from dhp.judge.extraction.prob import score_tokens
+from dhp.judge.extraction.prob import TOP_LOGPROBS, score_tokens
 from dhp.judge.prompt_files import FilePrompts, PromptFile, check_output_slot, prompts_by_metric
 from dhp.judge.prompts import Prompts, answer_scale
 from dhp.llm.records import Params, Request
 
-_TOP_LOGPROBS = 20
 _STEPS_TOKENS = 1024
 
 TaskSteps = Mapping[str, Sequence[str]]
@@ -170,7 +169,7 @@ class RequestBuilder:
                 raise InputError(
                     f"`labels` are words; allowed: `extraction` parse, not {protocol.extraction}"
                 )
-            top_logprobs = _TOP_LOGPROBS
+            top_logprobs = TOP_LOGPROBS
             score_tokens(answer_scale(form, metric.scale), form)  # raises where it cannot work
         seed = None if protocol.temperature == 0 else self.seed
         return Params(protocol.temperature, protocol.top_p, protocol.max_tokens, seed, top_logprobs)

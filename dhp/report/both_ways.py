@@ -1,12 +1,14 @@
 """A table that puts pointwise and pairwise discernment of one model side by side."""
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from dhp.analysis.detection import NOTHING
+from dhp.analysis.result_parts import Ends
 from dhp.analysis.results import Result, Results
 from dhp.content.damage import variant_name
-from dhp.core.text import printable
 from dhp.report.labels import figure, percent, percents
 from dhp.report.tables import plain_table
 
@@ -36,21 +38,13 @@ def both_ways_table(pointwise: Result, pairwise: Result) -> "Table":
     others = {row.variant: row for row in pairwise.variants}
     for row in pointwise.variants:
         if other := others.get(row.variant):
-            cells = [
-                cell
-                for each in (row, other)
-                for cell in (percent(each.detection), percents(each.detection_ci), figure(each.d))
-            ]
-            table.add_row(*(Text(printable(cell)) for cell in (variant_name(row.variant), *cells)))
-    cells = [
-        cell
-        for each in (pointwise, pairwise)
-        for found in [each.detection]
-        for cell in (
-            percent(found.avg if found else None),
-            percents(found.ci.get("avg") if found else None),
-            figure(each.d_avg),
-        )
-    ]
-    table.add_row(*(Text(printable(cell)) for cell in ("all", *cells)), style="bold")
+            both = (_cells(each.detection, each.detection_ci, each.d) for each in (row, other))
+            table.add_row(*map(Text, (variant_name(row.variant), *chain(*both))))
+    found = ((each.detection or NOTHING, each.d_avg) for each in (pointwise, pairwise))
+    whole = (_cells(detected.avg, detected.ci.get("avg"), d) for detected, d in found)
+    table.add_row(*map(Text, ("all", *chain(*whole))), style="bold")
     return table
+
+
+def _cells(detection: float | None, ends: Ends, d: float | None) -> tuple[str, str, str]:
+    return percent(detection), percents(ends), figure(d)

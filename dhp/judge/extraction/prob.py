@@ -22,6 +22,18 @@ _GOES_ON = re.compile(r"[A-Za-z0-9十百]|[.,](?!0+(?!\d))\d")
 """What makes a number another one, or a part of a word."""
 
 
+TOP_LOGPROBS = 20
+"""Alternatives of each token that are asked for, the most that servers give."""
+
+
+def no_probabilities(model: str, endpoint: str) -> InputError:
+    """For a server that gives none where the protocol needs them."""
+    return InputError(
+        f"{model}: {endpoint} gives no log-probabilities; allowed: `extraction` parse, or prob-or-parse to "
+        "read the text where there are none"
+    )
+
+
 def score_tokens(scale: Scale, form: AnswerForm) -> dict[str, float]:
     """The texts, as `normal` leaves them, that a score may have as one token, each with its score.
 

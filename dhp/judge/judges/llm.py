@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate, Rating
 from dhp.core.refusals import holds_refusal
@@ -11,7 +10,7 @@ from dhp.core.specs import Metric, Task
 from dhp.judge.api import Judge, rescale
 from dhp.judge.extraction.json_object import read_object
 from dhp.judge.extraction.labels import read_label
-from dhp.judge.extraction.prob import expected_score
+from dhp.judge.extraction.prob import expected_score, no_probabilities
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.records import Extracted
 from dhp.judge.extraction.yes_no import yes_no_of
@@ -133,10 +132,7 @@ class LlmJudge(Judge):
         yes_no = yes_no_of(metric, scale)
         read = read_rating(reply.text, scale, form, cut_off=cut_off, yes_no=yes_no)
         if extraction == "prob" and read.score is not None:
-            raise InputError(
-                f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "
-                "`extraction` parse, or prob-or-parse to read the text where there are none"
-            )
+            raise no_probabilities(self.model, self.cached_model.model.endpoint)
         if extraction == "prob-or-parse" and read.rule is not None:
             read = replace(read, rule=f"parse:{read.rule}")  # not the way that was asked for
         return read

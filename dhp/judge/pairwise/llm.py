@@ -5,11 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dhp.core.errors import InputError
 from dhp.core.pair_spec import PairwiseProtocol, PairWording
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
-from dhp.judge.extraction.prob import letter_masses
+from dhp.judge.extraction.prob import TOP_LOGPROBS, letter_masses, no_probabilities
 from dhp.judge.extraction.verdict import Choice, read_verdict
 from dhp.judge.pairwise.prompts import BattlePrompt, PairPrompts, PairWriter
 from dhp.judge.pairwise.records import (
@@ -26,7 +25,6 @@ from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Params, Reply, Request
 
-_TOP_LOGPROBS = 20
 _POINTS: dict[Choice, int] = {"first": 1, "second": -1, "tie": 0}
 
 
@@ -138,7 +136,7 @@ class LlmPairwiseJudge(PairwiseJudge):
             protocol.top_p,
             protocol.max_tokens,
             self._seed,
-            0 if protocol.extraction == "parse" else _TOP_LOGPROBS,
+            0 if protocol.extraction == "parse" else TOP_LOGPROBS,
         )
         return Request(
             prompt=writer.prompt(pair if target.order == "given" else pair.swapped, target.metric, verdicts),
@@ -183,10 +181,7 @@ class LlmPairwiseJudge(PairwiseJudge):
             return _by_probability(outcome, ties=protocol.ties)
         read = read_verdict(outcome.text, protocol.answer, scale=protocol.scale)
         if protocol.extraction == "prob" and read.choice is not None:
-            raise InputError(
-                f"{self.model}: {self.cached_model.model.endpoint} gives no log-probabilities; allowed: "
-                "`extraction` parse, or prob-or-parse to read the text where there are none"
-            )
+            raise no_probabilities(self.model, self.cached_model.model.endpoint)
         if read.choice == "tie" and not protocol.ties and protocol.answer != "two-scores":
             return None, "unparsed", None, None  # none was allowed
         return read.choice, read.reason or "scored", read.scores, read.rule
