@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -37,8 +38,14 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-SOURCES = {module_of(path): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {module: ast.parse(source) for module, source in SOURCES.items()}
+@cache
+def sources() -> dict[str, str]:
+    return {module_of(path): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {module: ast.parse(source) for module, source in sources().items()}
 
 
 def imported(tree: ast.AST) -> set[str]:
@@ -51,7 +58,7 @@ def imported(tree: ast.AST) -> set[str]:
             assert node.level == 0, "relative imports hide what is imported"
             module = node.module or ""
             below = {f"{module}.{alias.name}" for alias in node.names}
-            found |= {name if name in TREES else module for name in below}
+            found |= {name if name in trees() else module for name in below}
     return {name for name in found if name.split(".")[0] == "dhp"}
 
 
@@ -64,26 +71,26 @@ def forbidden(module: str, tree: ast.AST) -> set[str]:
 
 def test_folders_import_what_the_rule_allows() -> None:
     assert {p.stem for p in PACKAGE.glob("*.py")} == ROOT_FILES
-    inside = {m: tree for m, tree in TREES.items() if m.count(".") > 1 or m == "dhp.run"}
+    inside = {m: tree for m, tree in trees().items() if m.count(".") > 1 or m == "dhp.run"}
     assert {module: found for module, tree in inside.items() if (found := forbidden(module, tree))} == {}
     planted = "def f():\n    from dhp.judge.api import Judge"
     assert forbidden("dhp.stats.combine", ast.parse(planted)) == {"dhp.judge.api"}
     with pytest.raises(CycleError):
         TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
-    TopologicalSorter({module: imported(tree) - {module} for module, tree in TREES.items()}).prepare()
+    TopologicalSorter({module: imported(tree) - {module} for module, tree in trees().items()}).prepare()
 
 
 def test_no_name_hides_a_module() -> None:
     """`import dhp.stats.combine as c` is the module, as no package has a function of that name."""
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         names = {a.asname or a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
-        hidden = {name for name in names if f"{module}.{name}" in TREES}
+        hidden = {name for name in names if f"{module}.{name}" in trees()}
         assert module == "dhp" or not hidden, f"{module}: {hidden}"
 
 
 def test_files_and_functions_are_small() -> None:
-    for module, tree in TREES.items():
-        assert len(SOURCES[module].splitlines()) <= (400 if module == "dhp.run" else 300), module
+    for module, tree in trees().items():
+        assert len(sources()[module].splitlines()) <= (400 if module == "dhp.run" else 300), module
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert (node.end_lineno or 0) - node.lineno < 60, f"{module}: {node.name} is too long"
