@@ -1,5 +1,5 @@
 """No test of this folder looks at a chart."""
 
-from tests.charts import undrawn_charts
+from tests.quick import undrawn_charts
 
 __all__ = ["undrawn_charts"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import pytest
 
 from dhp.cli.main import main
-from tests.charts import undrawn_charts
+from tests.quick import short_waits, undrawn_charts
 
-__all__ = ["dhp", "undrawn_charts"]
+__all__ = ["dhp", "short_waits", "undrawn_charts"]
 
 
 @dataclass(frozen=True)

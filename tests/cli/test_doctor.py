@@ -68,7 +68,7 @@ def server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[tuple[s
             """A client that hangs up early is none."""
 
     with Server(("127.0.0.1", 0), Handler) as here:
-        thread = threading.Thread(target=here.serve_forever)
+        thread = threading.Thread(target=here.serve_forever, args=(0.02,))
         thread.start()
         try:
             yield f"http://127.0.0.1:{here.server_port}/v1", keys

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dhp import run
-from tests.charts import undrawn, undrawn_charts
 from tests.cli.conftest import dhp
+from tests.quick import undrawn, undrawn_charts
 
 __all__ = ["dhp", "undrawn_charts"]
 

@@ -9,6 +9,11 @@ import pytest
 from dhp.llm.engine.rate_limits import AdaptiveConcurrency, RateLimit, backoff, retry_after
 
 
+@pytest.fixture(autouse=True)
+def short_waits() -> None:
+    """Here waits are as they are."""
+
+
 async def places(limit: AdaptiveConcurrency) -> int:
     """How many calls may start now."""
     taken = []

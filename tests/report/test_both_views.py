@@ -12,7 +12,7 @@ from dhp.human.agreement import Agreement, correlate
 from dhp.report.both_views import before_and_after, both_views
 from dhp.report.both_views_page import both_views_page
 from dhp.runs.reader import Run, read_run
-from tests.charts import undrawn
+from tests.quick import undrawn
 
 
 @pytest.fixture(scope="module")

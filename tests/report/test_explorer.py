@@ -25,7 +25,7 @@ from dhp.report.explorer import CUTS, explorer_data, shortened
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
-from tests.charts import undrawn_charts
+from tests.quick import undrawn_charts
 
 __all__ = ["undrawn_charts"]
 

@@ -9,7 +9,7 @@ import dhp
 from dhp.analysis.results import Result
 from dhp.report.next_steps import BlindSpot, blind_spot_pages, next_steps, shared_remedies
 from dhp.runs.reader import Run, read_run
-from tests.charts import undrawn_charts
+from tests.quick import undrawn_charts
 
 __all__ = ["undrawn_charts"]
 

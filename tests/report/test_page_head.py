@@ -11,7 +11,7 @@ from dhp.content.damage import variant_name
 from dhp.report.overview import verdict_sentences
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
-from tests.charts import undrawn_charts
+from tests.quick import undrawn_charts
 
 __all__ = ["undrawn_charts"]
 

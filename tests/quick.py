@@ -1,4 +1,4 @@
-"""Pages without their charts, for tests that look at something else: drawing is most of a small run."""
+"""What spares time in tests that look at something else: pages without charts, short waits between calls."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,3 +25,9 @@ def undrawn_charts() -> Iterator[None]:
     """Where a module or a conftest imports this, no test looks at a chart."""
     with undrawn():
         yield
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that failed are made again almost at once."""
+    monkeypatch.setattr("dhp.llm.engine.rate_limits._FIRST_WAIT", 0.02)
