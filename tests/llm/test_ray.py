@@ -7,11 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import types
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -161,6 +163,26 @@ def test_an_item_that_ends_every_worker_ends_the_run() -> None:
 
     with pytest.raises(StoppedEarly, match="4 workers in turn were lost at the same work"):
         list(RayExecutor(None).each(deadly, range(60)))
+
+
+def test_work_is_done_whole_though_a_machine_is_lost(cluster: Any) -> None:
+    def slow(items: list[int]) -> Iterator[tuple[int, str]]:
+        import ray
+
+        for item in items:
+            time.sleep(0.02)
+            yield item, ray.get_runtime_context().get_node_id()
+
+    third = cluster.add_node(num_cpus=1)
+    found, nodes = [], set()
+    for item, node in RayExecutor(None).each(slow, range(900)):
+        found.append(item)
+        nodes.add(node)
+        if third and third.node_id in nodes and len(found) > 300:
+            cluster.remove_node(third, allow_graceful=False)
+            third = None
+    assert third is None, "the third machine did nothing"
+    assert sorted(found) == list(range(900))
 
 
 def test_losses_of_one_item_do_not_count_for_those_that_come_after_it() -> None:
