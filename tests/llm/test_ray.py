@@ -292,6 +292,31 @@ def test_limits_hold_and_what_was_paid_is_kept(tmp_path: Path) -> None:
         assert len(stats(url)["paid"]) == 120, "nothing is paid twice"
 
 
+def test_calls_in_flight_at_an_interruption_are_kept(tmp_path: Path) -> None:
+    def interrupt(what: str, done: int, total: int, cost: str) -> None:
+        if 0 < done < total:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)  # while it waits for calls
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    with stub_server("--latency", "0.5") as url:
+        settings = {"base_url": url, "rate_limits": dhp.RateLimits(concurrency=16)}
+        before = signal.signal(signal.SIGALRM, stop)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                written("openai/stub", tmp_path, "ray", n=24, settings=dict(settings), progress=interrupt)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        calls = stats(url)["calls"]
+        assert calls > 16
+        written("openai/stub", tmp_path, "ray", n=24, settings=dict(settings))
+        paid = stats(url)["paid"].values()
+    assert calls < len(paid), "nothing was left to do"
+    assert set(paid) == {1}, "nothing is paid twice"
+
+
 def test_what_holds_for_all_requests_stops_the_run(tmp_path: Path) -> None:
     with stub_server("--mode", "wrong-key") as url, pytest.raises(InputError, match="refuses"):
         written("openai/stub", tmp_path, "ray", n=4, settings={"base_url": url})

@@ -1,6 +1,7 @@
 """Calls to a server, made by the workers of a Ray cluster; the process of the run keeps store and budget."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +17,9 @@ from dhp.llm.executor.ray_pool import Crew, Pool
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import row
 from dhp.llm.usage import Budget, PromptLengths
+
+_LAST_SECONDS = 10.0
+"""Longest wait for calls in flight where a run is interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,12 @@ class RayCalls:
         return self
 
     def __exit__(self, *error: object) -> None:
+        """Store what comes of the calls in flight, which are paid."""
         self._pool.finish()
+        until = time.monotonic() + _LAST_SECONDS
+        with suppress(DhpError):  # the error that ended it counts
+            while self._pool.pending and time.monotonic() < until:
+                self._kept(self._pool.wait())
 
     @property
     def full(self) -> bool:
