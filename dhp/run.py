@@ -1,6 +1,6 @@
 """The whole chain, examples to results, and ratings of given texts: the only module that knows all stages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
 from dhp.analysis.dose_response import with_length
-from dhp.analysis.ratings import split_ratings
+from dhp.analysis.ratings_parts import merged_ratings
 from dhp.analysis.results import Result, Results, without_absent
 from dhp.content.own_task import with_metrics
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, Waiting
 from dhp.core.pair_spec import Protocols
 from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import PROBES, Variant
@@ -23,8 +23,7 @@ from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.factory import all_computed, find_judges
-from dhp.judge.rate_texts import judge_estimates, rate_texts
-from dhp.llm.batch.batch import Waiting
+from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
@@ -32,10 +31,11 @@ from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RatedText, given_texts, rated_task
 from dhp.perturb.build import build_texts
+from dhp.perturb.candidates import original_of
 from dhp.perturb.choice import Choice, with_own_task
 from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
-from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
+from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.report.page import html_report
 from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
@@ -245,14 +245,45 @@ def judge_texts(
     InputError, StoppedEarly
         As `run`.
     """
+    import pandas as pd
+
+    parts = judge_parts(
+        model,
+        data,
+        task=task,
+        protocol=protocol,
+        prompt_files=prompt_files,
+        metrics=metrics,
+        settings=settings,
+        judge_settings=judge_settings,
+        seed=seed,
+        progress=progress,
+    )
+    return pd.concat(list(parts) or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+
+
+def judge_parts(
+    model: object,
+    data: str | Sequence[RatedText],
+    *,
+    task: str | None = None,
+    protocol: Protocols = "dhp",
+    prompt_files: Sequence[str] = (),
+    metrics: Sequence[str | Metric] = (),
+    settings: ModelSettings = ModelSettings(),
+    judge_settings: JudgeSettings = JudgeSettings(),
+    seed: int = 0,
+    progress: Progress | bool | None = True,
+) -> "Iterator[pd.DataFrame]":
+    """As `judge_texts`, some texts at a time: neither texts nor ratings need fit into memory."""
     context = settings.context()
     find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
     judges = pointwise_only(find(model, protocol, settings, context))
     with progress_of(progress) as show:
-        frame = rate_texts(judges, given_texts(data), with_metrics(rated_task(data, task), metrics), show)
+        texts = given_texts(data)
+        yield from rate_texts(judges, texts, with_metrics(rated_task(data, task), metrics), show)
     if context.batch:
         context.batch.finish()
-    return frame
 
 
 def estimate_texts(
@@ -327,13 +358,12 @@ def _judged(
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
     data, texts = part.dataset, part.candidates()
-    frame = rate_dataset(
+    frames = rate_dataset(
         judge, texts, data.task, data.name, config, seed=seed, progress=progress, clusters=data.clusters
     )
+    (ratings,) = merged_ratings(folder.ratings.passing(frames) if folder else frames)
     if config.find_threshold:
-        asked = set(frame["variant"])
-        part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in asked))
-    (ratings,) = split_ratings(frame)
+        part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in ratings.variants))
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(
             ratings,
@@ -356,8 +386,6 @@ def _judged(
         usage = judge.cached_model.usage.since(before)
         cost = usage.cost(judge.cached_model.context.budget.prices)
         result = replace(result, usage=usage.lasting, cost=cost)
-    if folder:
-        folder.ratings.add(frame)
     return result
 
 

@@ -1,16 +1,18 @@
 """From a table of ratings to discernment scores: the one bridge from ratings to `stats`."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
 from dhp.analysis.detection import NOTHING, pairs, with_detection
 from dhp.analysis.dose_response import dose_responses
-from dhp.analysis.ratings import RatingsArray, split_ratings
-from dhp.analysis.ratings_table import read_ratings
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.ratings_parts import ratings_of_file
+from dhp.analysis.ratings_split import split_ratings
 from dhp.analysis.response_style import halo, response_styles
 from dhp.analysis.result_parts import DoseResponse, RunDetection, VariantResult
 from dhp.analysis.results import Result, Results
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MANY_MISSING = 0.05
+_REASONS_KEPT = 5
 
 
 @takes_old_keywords("weights", "statistics", "combination")
@@ -70,12 +73,15 @@ def analyze(
         original, weights without a row for a perturber; with a suite also a variant that it does not have,
         a metric that its task does not have and a score off that metric's scale.
     """
-    if isinstance(frame, str | Path):
-        frame = read_ratings(Path(frame))
     read = read_suite(suite) if isinstance(suite, str) else suite
     task = read_task(read.task) if read and read.task != ANY_TASK else None
     scales = {m.name: m.scale for m in task.metrics} if task else None
-    return Results([_analyzed(ratings, read, analysis, scales) for ratings in split_ratings(frame, scales)])
+    parts: Iterable[RatingsArray]
+    if isinstance(frame, str | Path):
+        parts = ratings_of_file(Path(frame), scales)
+    else:
+        parts = split_ratings(frame, scales)
+    return Results([_analyzed(ratings, read, analysis, scales) for ratings in parts])
 
 
 def _analyzed(
@@ -155,7 +161,7 @@ def analyze_ratings(
         scales={m: (s.min, s.max) for m, s in (scales or {}).items() if m in ratings.metrics},
         styles=response_styles(ratings, rated, scales),
         halo=halo(ratings, rated),
-        failures=ratings.failures,
+        failures=dict(islice(ratings.failures.items(), _REASONS_KEPT)),
         rules=ratings.rules,
         missing_mass=ratings.missing_mass,
         usage={},

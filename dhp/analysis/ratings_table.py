@@ -1,18 +1,19 @@
 """The ratings table: read from a file, and checked once."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dhp.core.arrow import group_count, parquet_table, row_groups
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import inner_files, read_bytes, reason
+from dhp.core.files import inner_files, opened, reason
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.core.specs import Scale
-from dhp.core.tables import arrow_table, read_table
+from dhp.core.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ def read_ratings(path: Path) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    if path.suffix.lower() == ".parquet" and path.exists():
+    if _is_parquet(path):
         frame = _read_parquet(path)
     else:
         rows = read_table(path).rows
@@ -46,12 +47,46 @@ def read_ratings(path: Path) -> "pd.DataFrame":
     return frame
 
 
+def in_parts(path: Path) -> bool:
+    """Whether `ratings_parts` finds several."""
+    if not _is_parquet(path):
+        return False
+    count = 0
+    for part in _parquet_files(path):
+        with opened(part) as file:
+            count += group_count(str(part), file)
+    return count > 1
+
+
+def ratings_parts(path: Path) -> "Iterator[pd.DataFrame]":
+    """As `read_ratings`, part by part: the row groups of Parquet files, other files as a whole."""
+    if not _is_parquet(path):
+        yield read_ratings(path)
+        return
+    for part in _parquet_files(path):
+        with opened(part) as file:
+            for rows in row_groups(str(part), file):
+                frame: pd.DataFrame = rows.to_pandas(ignore_metadata=True)
+                frame.attrs[_PLACE] = str(path)
+                yield frame
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() == ".parquet" and path.exists()
+
+
+def _parquet_files(path: Path) -> list[Path]:
+    return inner_files(path, [".parquet"], "parts of a ratings table")
+
+
 def _read_parquet(path: Path) -> "pd.DataFrame":
     """Columns as they stand in the file, or in the parts of a folder, whatever index pandas noted there."""
     import pyarrow
 
-    parts = inner_files(path, [".parquet"], "parts of a ratings table")
-    tables = [arrow_table(str(part), read_bytes(part)) for part in parts]
+    parts, tables = _parquet_files(path), []
+    for part in parts:
+        with opened(part) as file:
+            tables.append(parquet_table(str(part), file))
     for part, found in zip(parts, tables, strict=True):
         for column in found.schema:
             if pyarrow.types.is_nested(column.type) and found[column.name].null_count < len(found):

@@ -9,7 +9,7 @@ from dhp.cli.estimates import print_estimates
 from dhp.cli.output import output_console
 from dhp.cli.pair_options import ContestOptions
 from dhp.content.catalog import read_task
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, Waiting, suggest
 from dhp.core.files import write_lines
 from dhp.core.pair_spec import PairwiseProtocol
 from dhp.core.records import Candidate
@@ -19,7 +19,6 @@ from dhp.core.text import printable
 from dhp.judge.pairwise.factory import find_pairwise_judge
 from dhp.judge.pairwise.prompts import BattlePrompt
 from dhp.judge.pairwise.records import OVERALL, Pair, PairwiseJudge
-from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings

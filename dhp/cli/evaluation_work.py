@@ -10,13 +10,12 @@ from dhp.cli.evaluation_options import EvaluationFiles, EvaluationOptions
 from dhp.cli.output import output_console
 from dhp.cli.pair_options import ContestOptions
 from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, Waiting
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.evaluation import CORRECTNESS, evaluation_judge, written_steps
 from dhp.judge.factory import find_judges
-from dhp.llm.batch.batch import Waiting
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings

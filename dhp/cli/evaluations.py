@@ -10,6 +10,7 @@ from pathlib import Path
 from dhp.cli.battles import output_folder, print_battle, write_battle
 from dhp.cli.evaluation_work import Work
 from dhp.cli.output import output_console, print_json
+from dhp.core.errors import Waiting
 from dhp.core.files import write_lines
 from dhp.core.records import Example, Rating
 from dhp.core.seeding import text_hash
@@ -17,7 +18,6 @@ from dhp.core.terminal_progress import progress_shown
 from dhp.core.text import printable, spreadsheet_safe
 from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judge
-from dhp.llm.batch.batch import Waiting
 from dhp.loaders.evaluation import CategoryPlan
 from dhp.report.labels import between, figure
 from dhp.report.tables import plain_table

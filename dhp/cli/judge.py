@@ -1,7 +1,9 @@
 """`dhp judge`: ratings of given texts, without degrading them."""
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,11 @@ from dhp.cli.judge_options import JudgeOptions
 from dhp.cli.model_options import ModelOptions, ProtocolOptions
 from dhp.cli.option_groups import GroupedCommand, option_group
 from dhp.core.errors import InputError
+from dhp.core.files import replacing
+from dhp.runs.ratings_file import RatingsFile
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @click.command(cls=GroupedCommand)
@@ -53,7 +60,7 @@ def judge(
     from dhp.cli.output import output_console
     from dhp.core.terminal_progress import progress_shown
     from dhp.loaders.rated import FROM_REFERENCE
-    from dhp.run import estimate_texts, judge_texts
+    from dhp.run import estimate_texts, judge_parts
 
     target = Path(out)
     if target.suffix not in (".csv", ".jsonl", ".parquet"):
@@ -71,15 +78,29 @@ def judge(
         print_estimates(estimates, output_console())
         return
     with progress_shown("ratings") as show:
-        frame = through_batches(lambda: judge_texts(model, data, progress=show, **chosen))  # type: ignore[arg-type]
-    if target.suffix == ".parquet":
-        frame.to_parquet(target, index=False)
-    elif target.suffix == ".csv":
-        frame.to_csv(target, index=False)
-    else:
-        frame.to_json(target, orient="records", lines=True, force_ascii=False)
-    counts = Counter(frame["status"])
+        counts = through_batches(
+            lambda: _written(judge_parts(model, data, progress=show, **chosen), target)  # type: ignore[arg-type]
+        )
     print(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
     name = data.partition("=")[0]
     if (why := FROM_REFERENCE.get(name)) and not protocols.reference:
         print(f"note: {name}: {why}; --reference shows it to language models")
+
+
+def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:
+    """Write tables into a file, one after the other; returns how many rows have which status."""
+    counts: Counter[str] = Counter()
+    if target.suffix == ".parquet":
+        file = RatingsFile(target)
+        for frame in file.passing(frames):
+            counts.update(frame["status"])
+        file.finish()
+        return counts
+    with replacing(target) as new:
+        for number, frame in enumerate(frames):
+            counts.update(frame["status"])
+            if target.suffix == ".csv":
+                frame.to_csv(new, mode="a", header=not number, index=False)
+            else:
+                frame.to_json(new, mode="a", orient="records", lines=True, force_ascii=False)
+    return counts

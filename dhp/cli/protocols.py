@@ -106,8 +106,8 @@ def _candidates(
     """The task and the texts of a dataset; no text is degraded where only originals are asked for."""
     from dhp.content.own_task import with_metrics
     from dhp.core.records import ORIGINAL
+    from dhp.perturb.candidates import original_of
     from dhp.perturb.choice import found_datasets
-    from dhp.perturb.perturbed_dataset import original_of
 
     if variant == ORIGINAL and not texts.perturbed:
         (first, *_), _ = found_datasets(dataset, choice, texts.seed)

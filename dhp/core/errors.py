@@ -22,6 +22,10 @@ class StoppedEarly(DhpError):
     exit_code = 3
 
 
+class Waiting(StoppedEarly):
+    """Requests of a run wait for a batch: what depends on them cannot be had yet."""
+
+
 class NotApplicable(Exception):
     """Raised by a perturber whose kind of damage is impossible in this text, with the reason."""
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from dhp.core.errors import InputError
 
@@ -29,12 +29,34 @@ def reason(error: BaseException) -> str:
 
 def read_bytes(path: Path) -> bytes:
     """What a file holds; raises `InputError` where it is missing or unreadable."""
+    with opened(path) as file:
+        return file.read()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A file to be read; raises `InputError` where it is missing or unreadable."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except FileNotFoundError:
         raise InputError(f"{path}: does not exist") from None
     except OSError as e:
         raise InputError(f"{path}: cannot be read ({reason(e)})") from None
+
+
+def text_lines(name: str, file: BinaryIO) -> Iterator[str]:
+    """The lines of a UTF-8 file as they are read, without a byte order mark; errors as in `decoded`."""
+    empty = True
+    for number, line in enumerate(file, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{name}: line {number}: not UTF-8 text; allowed: UTF-8") from None
+        empty = empty and not line.strip()
+        yield text.removesuffix("\n")
+    if empty:
+        raise InputError(f"{name}: is empty")
 
 
 def decoded(name: str, data: bytes) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
+_HEX_DIGITS = 12
 
 
 def key_digest(*key: object) -> bytes:
@@ -39,7 +40,7 @@ def drawn(items: Iterable[T], rng: random.Random) -> Iterator[T]:
 
 def drawn_at_once(items: Sequence[T], rng: random.Random) -> Iterator[T]:
     """As `drawn`, for a stream that goes on to other things: all is drawn before the first item."""
-    draws = [rng.random() for _ in items]
+    draws = [rng.random() for _ in range(len(items))]
     moved: dict[int, int] = {}
     for i, draw in enumerate(draws):
         j = i + int(draw * (len(draws) - i))
@@ -50,4 +51,14 @@ def drawn_at_once(items: Sequence[T], rng: random.Random) -> Iterator[T]:
 def text_hash(text: str | bytes) -> str:
     """The first 12 hex digits of sha256: short enough to print, long enough to tell contents apart."""
     data = text.encode() if isinstance(text, str) else text
-    return hashlib.sha256(data).hexdigest()[:12]
+    return hashlib.sha256(data).hexdigest()[:_HEX_DIGITS]
+
+
+def list_hash(values: Iterable[object], *, before: str = "", after: str = "", sort_keys: bool = False) -> str:
+    """`text_hash` of a list as JSON between two texts; no more than one value is in memory."""
+    found, mark = hashlib.sha256(f"{before}[".encode()), ""
+    for value in values:
+        found.update(f"{mark}{json.dumps(value, sort_keys=sort_keys)}".encode())
+        mark = ", "
+    found.update(f"]{after}".encode())
+    return found.hexdigest()[:_HEX_DIGITS]

@@ -1,19 +1,22 @@
 """JSON, JSONL, CSV, TSV and Parquet as one kind of table, each row with its place for error messages."""
 
-import csv
 import io
+import itertools
 import re
-import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO
 
+from dhp.core.arrow import parquet_batches
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import decoded, parse_json, read_bytes, reason
+from dhp.core.files import decoded, inner_files, opened, parse_json, read_bytes, reason, text_lines
+from dhp.core.records import as_call
+from dhp.core.separated import separated
+from dhp.core.spool import spooled
 
 _FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 TABLE_SUFFIXES = (*_FORMATS, ".zip")
@@ -38,6 +41,7 @@ def as_text(value: object) -> str | None:
 class Row:
     """One row of a table."""
 
+    __reduce__ = as_call
     place: str
     """File and line (JSONL) or row (other formats; 1 is the first after the header)."""
     values: Mapping[str, object]
@@ -94,7 +98,7 @@ class Table:
     """The file, for error messages."""
     columns: tuple[str, ...]
     """All columns, in the order in which they first occur."""
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     """At least one."""
 
     def has(self, column: str) -> bool:
@@ -111,23 +115,35 @@ class Table:
 
 
 def table(name: str, columns: Iterable[str], rows: Iterable[Row]) -> Table:
-    """A table of `name`; one without rows, or with a column that stands twice, raises `InputError`."""
-    columns, rows = tuple(columns), tuple(rows)
-    if not rows:
+    """A table of `name`; one without rows raises `InputError`.
+
+    `columns` may be a dictionary that is filled while the rows are read.
+    """
+    if not (there := spooled(rows)):
         raise InputError(f"{name}: is empty; allowed: at least one row")
-    if twice := [c for i, c in enumerate(columns) if c in columns[:i]]:
-        raise InputError(f"{name}: column '{twice[0]}' stands twice; allowed: once")
-    return Table(name, columns, rows)
+    return Table(name, tuple(columns), there)
 
 
-def from_arrow(name: str, data: Any) -> Table:
-    """The rows of a `pyarrow.Table`."""
-    rows = (Row(f"{name}: row {i}", values) for i, values in enumerate(data.to_pylist(), 1))
-    return table(name, data.column_names, rows)
+def from_arrow(name: str, batches: Iterable[Any]) -> Table:
+    """The rows of `pyarrow` tables or record batches, one after the other."""
+    columns: dict[str, None] = {}
+    return table(name, columns, _arrow_rows(name, batches, columns))
+
+
+def _arrow_rows(name: str, batches: Iterable[Any], columns: dict[str, None]) -> Iterator[Row]:
+    numbers = itertools.count(1)
+    for batch in batches:
+        columns.update(dict.fromkeys(batch.schema.names))
+        for values in batch.to_pylist():
+            yield Row(f"{name}: row {next(numbers)}", values)
 
 
 def read_table(path: Path) -> Table:
-    """The rows of a file, by its suffix; see `read_tables` for a `.zip`."""
+    """The rows of a file, by its suffix, or of a folder `NAME.parquet` of parts; see `read_tables` for a
+    `.zip`."""
+    if path.is_dir() and path.suffix.lower() == ".parquet":
+        columns: dict[str, None] = {}
+        return table(str(path), columns, _rows_of_parts(path, columns))
     if path.is_dir():
         raise InputError(f"{path}: is a folder; allowed: a file ({', '.join(TABLE_SUFFIXES)})")
     return read_tables(path)
@@ -154,10 +170,11 @@ def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
     if path.exists() and not path.is_dir() and suffix not in TABLE_SUFFIXES:
         raise InputError(f"{path}: unknown kind of file '{suffix}'; {suggest(suffix, TABLE_SUFFIXES)}")
     if not path.is_dir() and suffix != ".zip":
-        return parsed(str(path), suffix, read_bytes(path))
+        with opened(path) as file:
+            return parsed(str(path), suffix, file)
     found = []
     for inside, data in _zipped(path, patterns) if suffix == ".zip" else _below(path, patterns):
-        one = parsed(f"{path}/{inside}", inside.suffix.lower(), data)
+        one = parsed(f"{path}/{inside}", inside.suffix.lower(), io.BytesIO(data))
         where = {FILE: inside.stem, FOLDER: inside.parent.name}
         rows = tuple(Row(row.place, {**row.values, **where}) for row in one.rows)
         found.append(Table(one.name, (*one.columns, *where), rows))
@@ -166,6 +183,12 @@ def read_tables(path: Path, patterns: Sequence[str] = ()) -> Table:
         raise InputError(f"{path}: no table in it; allowed: a folder or .zip that holds {wanted}")
     columns = dict.fromkeys(c for one in found for c in one.columns)
     return table(str(path), columns, (row for one in found for row in one.rows))
+
+
+def _rows_of_parts(folder: Path, columns: dict[str, None]) -> Iterator[Row]:
+    for part in inner_files(folder, [".parquet"], "parts of a table"):
+        with opened(part) as file:
+            yield from read_rows(str(part), ".parquet", file, columns)
 
 
 def has_tables(folder: Path, patterns: Sequence[str] = ()) -> bool:
@@ -203,20 +226,34 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
         raise InputError(f"{path}: broken archive ({reason(e)})") from None
 
 
-def parsed(name: str, suffix: str, data: bytes) -> Table:
+def parsed(name: str, suffix: str, file: BinaryIO) -> Table:
     """The rows of a file with this suffix; raises `InputError` for one that is none of its kind."""
+    columns: dict[str, None] = {}
+    return table(name, columns, read_rows(name, suffix, file, columns))
+
+
+def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) -> Iterator[Row]:
+    """As `parsed`, row by row; Parquet and JSON Lines are never in memory as a whole.
+
+    `columns` takes the names of the columns as they occur.
+    """
     if suffix == ".parquet":
-        return from_arrow(name, arrow_table(name, data))
-    text = decoded(name, data)
-    if suffix in (".json", ".jsonl"):
-        rows = list(json_lines(name, text) if suffix == ".jsonl" else _json_rows(name, text))
-        return table(name, dict.fromkeys(c for row in rows for c in row.values), rows)
-    return _tsv(name, text) if suffix == ".tsv" else _csv(name, text)
+        yield from _arrow_rows(name, parquet_batches(name, file), columns)
+    elif suffix in (".json", ".jsonl"):
+        rows = json_lines(name, text_lines(name, file)) if suffix == ".jsonl" else _json_rows(name, file)
+        for row in rows:
+            columns.update(dict.fromkeys(row.values))
+            yield row
+    else:
+        header, found = separated(name, decoded(name, file.read()), tabs=suffix == ".tsv")
+        columns.update(dict.fromkeys(header))
+        for number, values in enumerate(found, 1):
+            yield Row(f"{name}: row {number}", dict(zip(header, values, strict=True)))
 
 
-def json_lines(name: str, text: str) -> Iterator[Row]:
+def json_lines(name: str, lines: Iterable[str]) -> Iterator[Row]:
     """The rows of JSON Lines, one object a line; blank lines are passed over."""
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(lines, 1):
         if line.strip():
             place = f"{name}: line {number}"
             value = parse_json(place, line)
@@ -225,8 +262,8 @@ def json_lines(name: str, text: str) -> Iterator[Row]:
             yield Row(place, value)
 
 
-def _json_rows(name: str, text: str) -> Iterator[Row]:
-    for number, values in enumerate(_objects(name, text), 1):
+def _json_rows(name: str, file: BinaryIO) -> Iterator[Row]:
+    for number, values in enumerate(_objects(name, decoded(name, file.read())), 1):
         yield Row(f"{name}: row {number}", values)
 
 
@@ -244,55 +281,3 @@ def _objects(name: str, text: str) -> list[dict[str, object]]:
     if lists and lists == value and len({len(entries) for entries in lists.values()}) == 1:
         return [dict(zip(lists, entries, strict=True)) for entries in zip(*lists.values(), strict=True)]
     raise InputError(f"{name}: no table; allowed: a list of objects, or an object of lists")
-
-
-def _csv(name: str, text: str) -> Table:
-    """Values separated by commas, or by semicolons or tabs where the header has more of those."""
-    header = text.partition("\n")[0]
-    return _separated(name, text, max(",;\t", key=header.count))
-
-
-def _tsv(name: str, text: str) -> Table:
-    """Values separated by tabs; where quotation marks do not pair up they are part of the texts."""
-    try:
-        return _separated(name, text, "\t")
-    except InputError as e:
-        try:
-            return _separated(name, text, "\t", csv.QUOTE_NONE)
-        except InputError:
-            raise e from None
-
-
-def _separated(name: str, text: str, mark: str, quoting: Any = csv.QUOTE_MINIMAL) -> Table:
-    """Separated values with a header line; every row must have as many values as the header."""
-    limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting, strict=True)
-        header = next(reader, [])
-        rows: list[Row] = []
-        for values in reader:
-            if not values:
-                continue
-            place = f"{name}: row {len(rows) + 1}"
-            if len(values) != len(header):
-                raise InputError(f"{place}: {len(values)} values; allowed: {len(header)}, as in the header")
-            rows.append(Row(place, dict(zip(header, values, strict=True))))
-    except csv.Error as e:
-        raise InputError(f"{name}: line {reader.line_num}: broken CSV ({e})") from None
-    finally:
-        csv.field_size_limit(limit)
-    return table(name, header, rows)
-
-
-def arrow_table(name: str, data: bytes) -> Any:
-    """The `pyarrow.Table` in a Parquet file, without notes on it; raises `InputError` if there is none."""
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        found = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read()
-        found.validate(full=True)
-        _ = found.column_names  # raises UnicodeDecodeError
-        return found.replace_schema_metadata(None)
-    except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as e:
-        raise InputError(f"{name}: not a Parquet file ({reason(e)})") from None

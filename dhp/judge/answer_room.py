@@ -81,5 +81,7 @@ def _originals(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The first text of each of the first examples."""
     texts: dict[str, Candidate] = {}
     for candidate in candidates:
+        if candidate.example not in texts and len(texts) == FIRST:
+            break
         texts.setdefault(candidate.example, candidate)
-    return list(texts.values())[:FIRST]
+    return list(texts.values())

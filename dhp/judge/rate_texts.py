@@ -1,29 +1,36 @@
 """Ratings of texts as a table for agreement with human scores, and what asking for them would take."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
+from dhp.core.errors import Waiting
+from dhp.core.progress import Progress
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
+from dhp.core.spool import grouped
 from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.unreadable import readable
-from dhp.llm.batch.batch import Waiting
 from dhp.llm.estimate import Estimate, estimate_requests
 
 if TYPE_CHECKING:
     import pandas as pd
+
+COLUMNS = ["source", "system", "metric", "sample", "score", "status", "raw", "model", "protocol"]
+PART_RATINGS = 100_000
+"""Ratings that are in memory at a time, about."""
 
 
 def rate_texts(
     judges: Sequence[Judge],
     texts: Sequence[Candidate],
     task: Task,
-    progress: Callable[[str, int, int, str], None] | None = None,
-) -> "pd.DataFrame":
-    """Ratings of texts by judges.
+    progress: Progress | None = None,
+) -> "Iterator[pd.DataFrame]":
+    """Ratings of texts by judges, some texts at a time.
 
     Parameters
     ----------
@@ -36,28 +43,38 @@ def rate_texts(
     progress
         Called as `progress(what, done, total, cost)`.
 
-    Returns
-    -------
+    Yields
+    ------
     DataFrame
-        Columns `source, system, metric, sample, score, status, raw, model, protocol`; a failed rating has no
-        score.
+        `COLUMNS`; a failed rating has no score.
     """
-    import pandas as pd
-
-    rows = []
     for judge in with_room(judges, [(texts, task)]):
         own = judge.own_task(task, texts)
-        total = len(texts) * len(own.metrics) * judge.samples
         judge.prepare(texts, own)
-        found = readable(checked_ratings(judge, texts, own), judge, own, "the texts")
-        with suppress(Waiting):  # the requests of the other judges belong into the same batch
-            for done, r in enumerate(found, 1):
-                place = (r.example, r.variant, r.metric, r.sample)
-                rows.append((*place, r.score, r.status, r.raw, judge.model, judge.protocol))
-                if progress:
-                    progress(judge.model, done, total, "")
-    columns = ["source", "system", "metric", "sample", "score", "status", "raw", "model", "protocol"]
-    return pd.DataFrame(rows, columns=columns)
+        per_text, done = len(own.metrics) * judge.samples, 0
+        for part in grouped(texts, max(1, PART_RATINGS // per_text)):
+            shown = partial(_shown, progress, judge.model, done, len(texts) * per_text)
+            with suppress(Waiting):  # the other requests belong into the same batch
+                yield _rated(judge, part, own, first=not done, shown=shown)
+            done += len(part) * per_text
+
+
+def _shown(progress: Progress | None, what: str, before: int, total: int, done: int) -> None:
+    if progress:
+        progress(what, before + done, total, "")
+
+
+def _rated(
+    judge: Judge, texts: Sequence[Candidate], task: Task, *, first: bool, shown: Callable[[int], None]
+) -> "pd.DataFrame":
+    import pandas as pd
+
+    rows, found = [], checked_ratings(judge, texts, task)
+    for done, r in enumerate(readable(found, judge, task, "the texts") if first else found, 1):
+        place = (r.example, r.variant, r.metric, r.sample)
+        rows.append((*place, r.score, r.status, r.raw, judge.model, judge.protocol))
+        shown(done)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def judge_estimates(

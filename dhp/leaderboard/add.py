@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dhp.analysis.ratings import RatingsArray, split_ratings
-from dhp.analysis.ratings_table import read_ratings
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.ratings_parts import ratings_of_file
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
@@ -50,16 +50,14 @@ def add_results(
     if folder.exists() and not folder.is_dir():
         raise InputError(f"`board` {folder}: is a file; allowed: a folder of results files")
     entries = read_entries([file])
-    columns: list[str] = []
     if ratings is not None:
-        frame = read_ratings(Path(ratings))
-        columns, table = list(frame.columns), list(split_ratings(frame))
+        table = ratings_of_file(Path(ratings))
         entries = [replace(e, ratings=_ratings_of(e.result, table, str(ratings))) for e in entries]
     for entry in entries:
         if entry.ratings is None:
             check_averages(entry)
         else:
-            check_figures(entry, columns, weights=weights)
+            check_figures(entry, weights=weights)
     written = []
     for entry in entries:
         r = entry.result

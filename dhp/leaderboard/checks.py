@@ -95,9 +95,7 @@ def check_averages(entry: Entry) -> None:
             )
 
 
-def check_figures(
-    entry: Entry, columns: Collection[str] = (), *, weights: str | None = None, quick: bool = False
-) -> None:
+def check_figures(entry: Entry, *, weights: str | None = None, quick: bool = False) -> None:
     """Raise `InputError` with the first figure of a result that does not follow from its ratings.
 
     Figures are the same within 1e-6 of their size. What the ratings do not know cannot be checked: the data,
@@ -106,9 +104,7 @@ def check_figures(
     Parameters
     ----------
     entry
-        With its ratings.
-    columns
-        Of the ratings: failures, rules and missing mass are compared where their columns are there.
+        With its ratings: failures, rules and missing mass are compared where these have a column for them.
     weights
         Name or file of the expert weights, for results with other weights than those that ship.
     quick
@@ -116,6 +112,7 @@ def check_figures(
     """
     computed = _computed(entry, weights, quick=quick)
     here, there = (_without(each.to_dict(), _OF_TEXTS) for each in (entry.result, computed))
+    columns = entry.ratings.columns if entry.ratings else frozenset[str]()
     fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
     if entry.result.detection is None:
         there = _without(there, _LATER)

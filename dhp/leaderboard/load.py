@@ -56,7 +56,7 @@ def _of_run(run: Run) -> list[Entry]:
         return entries
     made = [Entry(e.place, e.result, r.ratings) for e, r in zip(entries, run.rated, strict=True)]
     for entry in made:
-        check_figures(entry, run.ratings.columns, quick=True)
+        check_figures(entry, quick=True)
     return made
 
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
+from dhp.core.errors import Waiting
 from dhp.llm.api import Client, LocalModel
-from dhp.llm.batch.batch import WAITS, Batch, Waiting
+from dhp.llm.batch.batch import WAITS, Batch
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
 from dhp.llm.engine.jobs import Done, Engine, Job

@@ -12,6 +12,7 @@ from dhp.core.language import declared_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
 from dhp.core.specs import Task
+from dhp.core.spool import spooled
 from dhp.core.suite_spec import ANY_TASK, Suite
 from dhp.core.text import sentences, words
 
@@ -22,17 +23,17 @@ class Dataset:
 
     name: str
     """Goes into results, and into the key of every random stream."""
-    examples: tuple[Example, ...]
+    examples: Sequence[Example]
     """Those chosen."""
     task: Task
     """What the writers had to do, and the metrics."""
     suite: Suite | None
     """None where degraded texts came ready-made."""
-    pool: tuple[Example, ...]
+    pool: Sequence[Example]
     """All eligible examples, chosen or not; `random_ending` and `random_answer` draw from them."""
     pair_variants: tuple[Variant, ...] = ()
     """Of the degraded texts that came with the data."""
-    pairs: tuple[PerturbedText, ...] = ()
+    pairs: Sequence[PerturbedText] = ()
     """These texts."""
     language: str | None = None
     """Code of the language of the outputs, where no field `language` of an example says otherwise; None: not
@@ -87,7 +88,8 @@ class Dataset:
         known = read_task(task)
         spoken, own = language or known.output_language, read_suite(suite or GENERAL_SUITE)
         task_of_data = naming(known, examples, output=spoken)
-        return cls(name, tuple(examples), task_of_data, own, tuple(examples), language=spoken)
+        kept = spooled(examples)
+        return cls(name, kept, task_of_data, own, kept, language=spoken)
 
     @property
     def clusters(self) -> dict[str, str]:
@@ -95,11 +97,11 @@ class Dataset:
 
         Empty where every example stands alone.
         """
-        firsts: dict[str, str] = {}
+        firsts: dict[bytes, str] = {}
         found = {}
         for e in self.examples:
-            source = e.source.strip()
-            found[e.id] = e.fields.get("cluster") or (firsts.setdefault(source, e.id) if source else e.id)
+            same = firsts.setdefault(key_digest(source), e.id) if (source := e.source.strip()) else e.id
+            found[e.id] = e.fields.get("cluster") or same
         return found if len(set(found.values())) < len(found) else {}
 
     def only(self, ids: Collection[str]) -> "Dataset":
@@ -109,17 +111,20 @@ class Dataset:
             raise InputError(
                 f"dataset '{self.name}': has no example '{unknown[0]}', which the perturbation set is of"
             )
-        return replace(self, examples=tuple(e for e in self.examples if e.id in set(ids)))
+        wanted = set(ids)
+        return replace(self, examples=spooled(e for e in self.examples if e.id in wanted))
 
     def chosen(self, n: int, seed: int) -> "Dataset":
         """With `n` of its examples, chosen by `seed`."""
+        if n == len(self.examples):
+            return self
         examples = select(self.examples, n, seed=seed, dataset=self.name)
         ids = {e.id for e in examples}
         pairs = tuple(p for p in self.pairs if p.example in ids)
-        return replace(self, examples=tuple(examples), pairs=pairs)
+        return replace(self, examples=examples, pairs=pairs)
 
 
-def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> list[Example]:
+def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> Sequence[Example]:
     """`n` examples by the rank of sha256 of (seed, dataset, id), in the order in which they came.
 
     Which ones depends on the set of ids alone, not on their order. Raises `InputError` unless
@@ -131,8 +136,8 @@ def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> l
         raise InputError(
             f"{dataset}: {n} examples asked for, {len(examples)} there; allowed: 1 to {len(examples)}"
         )
-    chosen = {e.id for e in nsmallest(n, examples, key=lambda e: key_digest(seed, dataset, e.id))}
-    return [e for e in examples if e.id in chosen]
+    chosen = set(nsmallest(n, (e.id for e in examples), key=lambda name: key_digest(seed, dataset, name)))
+    return spooled(e for e in examples if e.id in chosen)
 
 
 def measure(examples: Sequence[Example]) -> Figures:

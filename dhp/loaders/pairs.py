@@ -9,7 +9,8 @@ from dhp.core.card_spec import PairColumns, PairMap
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Example, PerturbedText, Variant
-from dhp.core.tables import Table, as_text
+from dhp.core.spool import spooled
+from dhp.core.tables import Row, Table, as_text
 from dhp.loaders.pair_rows import TEXTS, LeftOut, Pair, fits, read_row
 
 
@@ -17,7 +18,7 @@ from dhp.loaders.pair_rows import TEXTS, LeftOut, Pair, fits, read_row
 class Loaded:
     """What a table of texts holds."""
 
-    examples: list[Example]
+    examples: Sequence[Example]
     """In the order of first occurrence."""
     variants: tuple[Variant, ...] = ()
     """The kinds of ready-made degraded texts (method `given`); empty for plain examples."""
@@ -37,12 +38,18 @@ def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
     rows = table.rows
     for column, values in where.items():
         wanted = [value.casefold() for value in values]
-        there = [(as_text(row.value(column)) or "").strip() for row in rows]
-        rows = tuple(row for row, said in zip(rows, there, strict=True) if fits(said.casefold(), wanted))
+        there: set[str] = set()
+        rows = spooled(row for row in rows if fits(_said(row, column, there), wanted))
         if not rows:
-            found = ", ".join(sorted(set(there))[:8])
+            found = ", ".join(sorted(there)[:8])
             raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {found}")
     return Table(table.name, table.columns, rows)
+
+
+def _said(row: Row, column: str, there: set[str]) -> str:
+    """What a row has in a column, without its case; `there` takes it as it is."""
+    there.add(said := (as_text(row.value(column)) or "").strip())
+    return said.casefold()
 
 
 def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> Loaded:

@@ -1,13 +1,14 @@
 """Tables of many files, `FOLDER/*.parquet`, and tables in a store elsewhere, `s3://BUCKET/...`."""
 
+import io
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dhp.core.errors import InputError, require
-from dhp.core.files import read_bytes, reason
-from dhp.core.tables import Row, Table, parsed, table
+from dhp.core.files import opened, reason
+from dhp.core.tables import Row, Table, read_rows, table
 
 _WILD = "*?["
 
@@ -41,26 +42,35 @@ def parts_table(name: str) -> Table:
     InputError
         Where nothing fits, or a file or the store cannot be read.
     """
-    found = [parsed(path, PurePosixPath(path).suffix.lower(), data) for path, data in _files(name)]
-    if not found:
+    columns: dict[str, None] = {}
+    return table(name, columns, _rows(name, columns))
+
+
+def _rows(name: str, columns: dict[str, None]) -> Iterator[Row]:
+    none = True
+    for path, file in _files(name):
+        none = False
+        yield from read_rows(path, PurePosixPath(path).suffix.lower(), file, columns)
+    if none:
         raise InputError(f"{name}: no file fits; allowed: a pattern of files, e.g. FOLDER/*.parquet")
-    columns = dict.fromkeys(column for one in found for column in one.columns)
-    rows: Iterator[Row] = (row for one in found for row in one.rows)
-    return table(name, columns, rows)
 
 
-def _files(name: str) -> Iterator[tuple[str, bytes]]:
+def _files(name: str) -> Iterator[tuple[str, Any]]:
+    """Names and open files, one at a time."""
     if "://" not in name:
         below = Path(Path(name).anchor or ".")
-        found = below.glob(str(Path(name).relative_to(Path(name).anchor)))
-        yield from ((str(path), read_bytes(path)) for path in sorted(found) if path.is_file())
+        for path in sorted(below.glob(str(Path(name).relative_to(Path(name).anchor)))):
+            if path.is_file():
+                with opened(path) as file:
+                    yield str(path), file
         return
     scheme = name.partition("://")[0]
     try:
-        store, path = _store(name)
-        for each in _fitting(store, path):
-            with store.open_input_stream(each) as stream:
-                yield f"{scheme}://{each}", stream.read()
+        store, inside = _store(name)
+        for each in _fitting(store, inside):
+            with store.open_input_file(each) as file:
+                whole = not each.lower().endswith(".parquet")  # which alone is read here and there
+                yield f"{scheme}://{each}", io.BytesIO(file.read()) if whole else file
     except (OSError, ValueError, ImportError) as e:
         raise InputError(f"{name}: cannot be read ({reason(e)})") from None
 

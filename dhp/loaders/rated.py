@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from dhp.core.files import read_lines, read_text, reason
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
-from dhp.core.tables import read_table
+from dhp.core.spool import spooled
+from dhp.loaders.user import open_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +40,7 @@ class RatedText:
     """Metric -> human score, the mean over raters."""
 
 
-def read_rated(name: str, path: Path) -> list[RatedText]:
+def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     """A set of rated texts.
 
     Parameters
@@ -48,11 +50,11 @@ def read_rated(name: str, path: Path) -> list[RatedText]:
         the user's with the columns `source, output` and optionally `id` (of the source), `system`,
         `reference`, `score:METRIC` and further texts.
     path
-        The file as its owners publish it.
+        The file as its owners publish it; with `own` whatever `read_examples` takes, many files among it.
 
     Returns
     -------
-    list of RatedText
+    sequence of RatedText
         One for each source and system, in the order of the file.
 
     Raises
@@ -63,26 +65,32 @@ def read_rated(name: str, path: Path) -> list[RatedText]:
     if name not in _READERS:
         raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, _READERS)}")
     try:
-        texts = list(_READERS[name](path))
+        texts = spooled(_READERS[name](path))
     except (KeyError, TypeError, ValueError, AttributeError) as e:
         raise InputError(f"{path}: not of the form of '{name}' ({type(e).__name__}: {reason(e)})") from None
-    seen: set[tuple[str, str]] = set()
-    for text in texts:
-        if (key := (text.source_id, text.system)) in seen:
-            raise InputError(f"{path}: source '{key[0]}', system '{key[1]}' stands twice; allowed: once")
-        seen.add(key)
+    _check_once(texts, path)
     if not texts:
         raise InputError(f"{path}: is empty; allowed: at least one text")
     return texts
 
 
-def given_texts(data: str | Sequence[RatedText]) -> list[Candidate]:
+def _check_once(texts: Sequence[RatedText], path: str | Path) -> None:
+    """Raise `InputError` where a source and system stand twice."""
+    seen: set[int] = set()  # numbers take less room than names
+    for place, text in enumerate(texts):
+        key = (text.source_id, text.system)
+        if hash(key) in seen and key in ((t.source_id, t.system) for t in islice(texts, place)):
+            raise InputError(f"{path}: source '{key[0]}', system '{key[1]}' stands twice; allowed: once")
+        seen.add(hash(key))
+
+
+def given_texts(data: str | Sequence[RatedText]) -> Sequence[Candidate]:
     """The texts of a table, of a published set `NAME=FILE`, or as given; errors as of `read_rated`."""
     if isinstance(data, str):
         name, equals, path = data.partition("=")
         known = bool(equals) and name in RATED_SETS
-        data = read_rated(name, Path(path)) if known else read_rated("own", Path(data))
-    return [Candidate(t.source_id, t.system, t.output, t.source, t.fields, t.references) for t in data]
+        data = read_rated(name, path) if known else read_rated("own", data)
+    return spooled(Candidate(t.source_id, t.system, t.output, t.source, t.fields, t.references) for t in data)
 
 
 def rated_task(data: str | Sequence[RatedText], task: str | None) -> Task:
@@ -92,7 +100,7 @@ def rated_task(data: str | Sequence[RatedText], task: str | None) -> Task:
     return read_task(task or TASKS.get(name, "summarization"))
 
 
-def human_scores(texts: list[RatedText]) -> list[dict[str, object]]:
+def human_scores(texts: Sequence[RatedText]) -> list[dict[str, object]]:
     """The human scores as rows `source, system, metric, score`."""
     return [
         {"source": t.source_id, "system": t.system, "metric": metric, "score": score}
@@ -124,7 +132,7 @@ def read_human_scores(given: str) -> "pd.DataFrame":
     name, equals, path = given.partition("=")
     if not equals:
         raise InputError(f"human scores '{given}': must have the form NAME=FILE; {', '.join(RATED_SETS)}")
-    return pd.DataFrame(human_scores(read_rated(name, Path(path))))
+    return pd.DataFrame(human_scores(read_rated(name, path)))
 
 
 def _documents(path: Path, references: str, scores: str | None) -> Iterator[RatedText]:
@@ -189,8 +197,8 @@ def _bagel(path: Path) -> Iterator[RatedText]:
         )
 
 
-def _own(path: Path) -> Iterator[RatedText]:
-    table = read_table(path)
+def _own(path: str | Path) -> Iterator[RatedText]:
+    table = open_table(str(path))
     table.need(["source", "output"])
     known = {"id", "source", "system", "output", "reference"}
     prefix = "score:"
@@ -218,13 +226,13 @@ def _own(path: Path) -> Iterator[RatedText]:
         )
 
 
-_READERS: dict[str, Callable[[Path], Iterator[RatedText]]] = {
-    "summeval": lambda path: _documents(path, "human_summaries", None),
-    "newsroom": lambda path: _documents(path, "reference", "scores"),
-    "realsumm": lambda path: _documents(path, "reference", "scores"),
-    "topical_chat": _topical_chat,
-    "openmeva_roc": _openmeva,
-    "bagel": _bagel,
+_READERS: dict[str, Callable[[str | Path], Iterator[RatedText]]] = {
+    "summeval": lambda path: _documents(Path(path), "human_summaries", None),
+    "newsroom": lambda path: _documents(Path(path), "reference", "scores"),
+    "realsumm": lambda path: _documents(Path(path), "reference", "scores"),
+    "topical_chat": lambda path: _topical_chat(Path(path)),
+    "openmeva_roc": lambda path: _openmeva(Path(path)),
+    "bagel": lambda path: _bagel(Path(path)),
     "own": _own,
 }
 RATED_SETS = tuple(name for name in _READERS if name != "own")

@@ -17,6 +17,7 @@ from dhp.content.catalog import (
 )
 from dhp.core.errors import InputError, suggest
 from dhp.core.specs import Task
+from dhp.core.spool import spooled
 from dhp.core.suite_spec import ANY_TASK, Suite
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset, naming
@@ -170,7 +171,7 @@ def _dataset(
     source_language: str | None,
     language: str | None,
 ) -> Dataset:
-    examples = tuple(found.examples)
+    examples = spooled(found.examples)
     task = naming(task, examples, source_language, language)
     return Dataset(name, examples, task, suite, examples, found.variants, tuple(found.perturbed), language)
 

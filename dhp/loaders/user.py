@@ -1,6 +1,6 @@
 """The user's own examples, with or without ready-made degraded texts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,6 +9,7 @@ from dhp.core.card_spec import PairMap
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.core.specs import Task
+from dhp.core.spool import spooled
 from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.pair_rows import PAIR_FIELDS
@@ -55,10 +56,11 @@ def read_examples(
         an empty text, or an id that stands twice in a table without pairs.
     """
     name = str(path)
-    return from_table(_table(name), field_map or {}, where or {}, task)
+    return from_table(open_table(name), field_map or {}, where or {}, task)
 
 
-def _table(name: str) -> Table:
+def open_table(name: str) -> Table:
+    """The rows of what `read_examples` takes."""
     if name.startswith(HUB_PREFIX):
         return hub_table(name.removeprefix(HUB_PREFIX))
     return parts_table(name) if is_parts(name) and not Path(name).exists() else read_table(Path(name))
@@ -86,7 +88,7 @@ def from_table(
             f"{table.name}: --better needs two texts; say which by --field output=COLUMN and "
             f"--field perturbed=COLUMN; columns: {', '.join(table.columns)}"
         )
-    return Loaded(_plain(chosen_rows(table, where), columns), columns=_meanings(columns))
+    return Loaded(spooled(_plain(chosen_rows(table, where), columns)), columns=_meanings(columns))
 
 
 def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> dict[str, str]:
@@ -123,15 +125,14 @@ def _meanings(columns: Mapping[str, str]) -> dict[str, str]:
     return {**{ours: ours for ours in texts}, **{theirs: ours for ours, theirs in texts.items()}}
 
 
-def _plain(table: Table, columns: Mapping[str, str]) -> list[Example]:
-    examples: dict[str, Example] = {}
-    places: dict[str, str] = {}
-    for number, row in enumerate(table.rows, 1):
-        example = _example(row, number, columns)
-        if example.id in examples:
-            raise row.fault(f"id '{example.id}' stands twice (first at {places[example.id]}); allowed: once")
-        examples[example.id], places[example.id] = example, row.place
-    return list(examples.values())
+def _plain(table: Table, columns: Mapping[str, str]) -> Iterator[Example]:
+    places: dict[str, int] = {}
+    for number, row in enumerate(table.rows):
+        example = _example(row, number + 1, columns)
+        if (first := places.setdefault(example.id, number)) != number:
+            place = table.rows[first].place
+            raise row.fault(f"id '{example.id}' stands twice (first at {place}); allowed: once")
+        yield example
 
 
 def _example(row: Row, number: int, columns: Mapping[str, str]) -> Example:

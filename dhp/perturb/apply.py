@@ -6,30 +6,11 @@ from dataclasses import dataclass
 from dhp.content.catalog import read_list
 from dhp.core.diff import audit
 from dhp.core.errors import InputError, NotApplicable
-from dhp.core.language import text_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.registry import Registry
 from dhp.core.seeding import stream
 from dhp.perturb.api import Edited, Perturber
-
-
-class Others:
-    """For each text the others in its language, in the order of their ids: copied, never looked through."""
-
-    def __init__(self, pool: Sequence[Example], language: str | None) -> None:
-        self._known: dict[str | None, list[Example]] = {}
-        self._places: dict[tuple[str, str | None], int] = {}
-        for example in sorted(pool, key=lambda e: e.id):
-            spoken = example_language(example, language)
-            known = self._known.setdefault(spoken, [])
-            self._places[example.id, spoken] = len(known)
-            known.append(example)
-
-    def of(self, example: str, spoken: str | None) -> Sequence[Example]:
-        """Those in a language without the example itself."""
-        known = self._known.get(spoken, [])
-        place = self._places.get((example, spoken))
-        return known if place is None else known[:place] + known[place + 1 :]
+from dhp.perturb.others import Others, example_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +63,6 @@ class RulesApplied:
                     given["others"] = self.others.of(example.id, spoken)
                 extra = {name: given[name] for name in wanted}
                 yield _perturbed(example, variant, perturber, extra, (self.seed, self.dataset))
-
-
-def example_language(example: Example, otherwise: str | None = None) -> str | None:
-    """The language of a text: the example's field `language`, else that of the data, else by its script."""
-    return text_language(example.output, example.fields.get("language") or otherwise)
 
 
 def _perturbed(

@@ -6,22 +6,23 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from dhp.content.catalog import read_authored
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import Example, PerturbedText, Variant, parse_variant
 from dhp.core.registry import Registry
+from dhp.core.spool import BLOCK, Spool, grouped, joined
 from dhp.core.suite_spec import PerturberUse, Suite
-from dhp.llm.batch.batch import Waiting
 from dhp.llm.executor.api import Executor
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Perturber
-from dhp.perturb.apply import Others, RulesApplied
+from dhp.perturb.apply import RulesApplied
 from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
 from dhp.perturb.choice import part_of
 from dhp.perturb.dose_suites import Doses, dosed
 from dhp.perturb.languages import language_note
 from dhp.perturb.model_config import OpenedModel
+from dhp.perturb.others import Others
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import check_suite
 from dhp.perturb.rules.parsed import parser_origin
@@ -29,6 +30,10 @@ from dhp.perturb.sets.part import SetPart, matched
 
 _PART = 64
 """The most examples that a worker degrades at a time: so all of them end at about the same time."""
+
+
+_Made = Spool[tuple[str, int], PerturbedText]
+"""Texts by variant and the place of their first example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +147,14 @@ class Builder:
         name, variants, left_out = self.chosen(dataset, suite)
         self._note_languages(dataset, variants)
         before = replace(self.model.llm.cached_model.usage) if self.model else Usage()
-        rules = self._by_rule(dataset, [v for v in variants if self._is_rule(dataset, v)])
-        texts = tuple(
-            text for v in variants for text in (rules[v.name] if v.name in rules else self._texts(dataset, v))
-        )
+        made = _Made()
+        by_rule = [v for v in variants if self._is_rule(dataset, v)]
+        self._by_rule(dataset, by_rule, made)
+        for v in variants:
+            if v not in by_rule:
+                for place, some in enumerate(grouped(self._texts(dataset, v), BLOCK)):
+                    made.put((v.name, place), some)
+        texts = _in_order(made, variants)
         origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
         if self.model is None or all(v.method != "llm" for v in variants):
@@ -202,25 +211,23 @@ class Builder:
             return False
         return variant.method == "rule" or self.model is None
 
-    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant]) -> dict[str, list[PerturbedText]]:
-        """Variant -> its texts, example by example; the examples are shared out among workers."""
-        others = Others(dataset.pool, dataset.language)
+    def _by_rule(self, dataset: Dataset, variants: Sequence[Variant], made: _Made) -> None:
+        """Put the texts of these variants there; the examples are shared out among workers."""
+        if not variants:
+            return
+        others = Others(dataset.pool, dataset.language, self.seed, dataset.name)
         work = RulesApplied(tuple(variants), self.registry, dataset.name, self.seed, others, dataset.language)
-        made: dict[int, list[PerturbedText]] = {}
-        if variants:
-            made = {part[0]: texts for part, texts in self.executor.each(work, self._parts(dataset))}
-        found: dict[str, list[PerturbedText]] = {v.name: [] for v in variants}
-        for _, texts in sorted(made.items()):
-            for text in texts:
-                whole = self.doses and parse_variant(text.variant).dose
-                found[text.variant].append(_fully_dosed(text) if whole else text)
-        return found
+        for (start, _), texts in self.executor.each(work, self._parts(dataset)):
+            for name, own in groupby(texts, key=lambda text: text.variant):
+                whole = self.doses and parse_variant(name).dose
+                made.put((name, start), (_fully_dosed(text) if whole else text for text in own))
 
-    def _parts(self, dataset: Dataset) -> list[tuple[int, Sequence[Example]]]:
-        """The examples, in at least four parts a worker; all together where there is one."""
+    def _parts(self, dataset: Dataset) -> Iterator[tuple[int, Sequence[Example]]]:
+        """The examples, in at least four parts a worker."""
         examples, count = dataset.examples, self.executor.workers
-        size = len(examples) if count == 1 else max(1, min(_PART, len(examples) // (4 * count)))
-        return [(start, examples[start : start + size]) for start in range(0, len(examples), size)]
+        size = BLOCK if count == 1 else max(1, min(_PART, len(examples) // (4 * count)))
+        for start, part in enumerate(grouped(examples, size)):
+            yield start * size, part
 
     def _missing_probes(self, there: Collection[str]) -> list[Variant]:
         return [v for name, use in self.probes.items() for v in use.variants(name) if v.name not in there]
@@ -228,8 +235,16 @@ class Builder:
     def _with_probes(self, part: PerturbedDataset) -> PerturbedDataset:
         there = {v.name for v in part.variants}
         probes = self._missing_probes(there)
-        texts = [text for own in self._by_rule(part.dataset, probes).values() for text in own]
-        return replace(part, variants=(*part.variants, *probes), texts=(*part.texts, *texts))
+        made = _Made()
+        self._by_rule(part.dataset, probes, made)
+        texts = joined(part.texts, _in_order(made, probes))
+        return replace(part, variants=(*part.variants, *probes), texts=texts)
+
+
+def _in_order(made: _Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
+    """The texts variant by variant, example by example."""
+    places = {v.name: place for place, v in enumerate(variants)}
+    return made.read(sorted(made.groups, key=lambda group: (places[group[0]], group[1])))
 
 
 def _fully_dosed(text: PerturbedText) -> PerturbedText:

@@ -8,7 +8,7 @@ from dhp.core.records import Variant
 from dhp.core.registry import Registry
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Perturber
-from dhp.perturb.apply import example_language
+from dhp.perturb.others import example_language
 
 
 def language_note(

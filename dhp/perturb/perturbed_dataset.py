@@ -3,17 +3,20 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 
 from dhp.content.own_task import with_metrics
-from dhp.core.records import ORIGINAL, PROBES, Candidate, Example, PerturbedText, Variant, methods
-from dhp.core.seeding import text_hash
+from dhp.core.records import PROBES, Candidate, PerturbedText, Variant, methods
+from dhp.core.seeding import list_hash, text_hash
 from dhp.core.signature import Signature
 from dhp.core.specs import Metric, Task
+from dhp.core.spool import Spooled
 from dhp.loaders.dataset import Dataset
+from dhp.perturb.candidates import Candidates
 from dhp.perturb.sets.part import SetPart
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PerturbedDataset:
     """A dataset with its variants and their texts."""
 
@@ -23,7 +26,7 @@ class PerturbedDataset:
     """In the order of the suite, probes last."""
     left_out: tuple[str, ...]
     """Names of the suite's variants that this run does not make."""
-    texts: tuple[PerturbedText, ...]
+    texts: Sequence[PerturbedText]
     """Variant by variant, example by example."""
     suite: str
     """Its name, for tables and signatures."""
@@ -39,23 +42,22 @@ class PerturbedDataset:
     def __repr__(self) -> str:
         return f"PerturbedDataset({self.dataset!r}, suite {self.suite}, {len(self.variants)} variants)"
 
-    @property
+    @cached_property
     def identity(self) -> dict[str, object]:
         """What was put before the judges, hashed."""
-        examples = [asdict(e) for e in self.dataset.examples]
         probes = [v.name for v in self.variants if v.level in PROBES]
 
         def hashed(of_probes: bool) -> str:
             levels = [(v.name, v.level) for v in self.variants if (v.name in probes) == of_probes]
-            texts = [(t.example, t.variant, t.text) for t in self.texts if (t.variant in probes) == of_probes]
-            return text_hash(json.dumps([levels, texts]))
+            own = ((t.example, t.variant, t.text) for t in self.texts if (t.variant in probes) == of_probes)
+            return list_hash(own, before=f"[{json.dumps(levels)}, ", after="]")
 
         return {
             "dataset": self.dataset.name,
-            "n": len(examples),
+            "n": len(self.dataset.examples),
             "task": self.dataset.task.task,
             "metrics": text_hash(self.dataset.task.model_dump_json()),
-            "data": text_hash(json.dumps(examples, sort_keys=True)),
+            "data": list_hash((asdict(e) for e in self.dataset.examples), sort_keys=True),
             "suite": self.suite,
             "variants": [v.name for v in self.variants if v.name not in probes],
             "probes": probes,
@@ -85,23 +87,11 @@ class PerturbedDataset:
             seed=str(self.seed),
         )
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> Sequence[Candidate]:
         """Originals and degraded texts, example by example, each with no more than a judge may see."""
         levels = {v.name: v.level for v in self.variants}
-        degraded: dict[str, list[PerturbedText]] = {}
-        for t in self.texts:
-            if t.text is not None:
-                degraded.setdefault(t.example, []).append(t)
-        task = self.dataset.task
-        found = []
-        for example in self.dataset.examples:
-            made = degraded.get(example.id, [])
-            original = replace(original_of(example, task), columns=made[0].columns if made else {})
-            found.append(original)
-            for t in made:
-                copy = replace(original, variant=t.variant, text=t.text or "", level=levels.get(t.variant))
-                found.append(replace(copy, columns=t.columns))
-        return found
+        found = Candidates(self.dataset.examples, self.texts, self.dataset.task, levels)
+        return found if isinstance(self.texts, Spooled) else tuple(found)
 
     def judged_as(self, task: Task) -> "PerturbedDataset":
         """With another task: the one that a judge with metrics of its own rates by."""
@@ -125,16 +115,3 @@ class PerturbedDataset:
             origins=self.origins,
             steps=self.auto_steps,
         )
-
-
-def original_of(example: Example, task: Task) -> Candidate:
-    """The undamaged text of an example, with the fields that the task shows and the columns of the data."""
-    shown = {*task.shown_fields, *task.columns.values()}
-    fields = {k: v for k, v in example.fields.items() if k in shown}
-    return Candidate(example.id, ORIGINAL, example.output, example.source, fields, _references(example))
-
-
-def _references(example: Example) -> tuple[str, ...]:
-    """A further reference text of the example; never the original, beside which every copy would look bad."""
-    reference = example.fields.get("reference")
-    return () if reference in (None, example.output) else (reference,)

@@ -7,6 +7,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from dhp.content.damage import variant_name
@@ -60,7 +61,8 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
     says so. The same run gives the same characters, as far as zlib is the same.
     """
     datasets = {name: _Dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
-    frame = run.ratings[run.ratings["status"] != STOPPED]
+    frame = run.ratings_about({e for each in datasets.values() for e in each.ids})
+    frame = frame[frame["status"] != STOPPED]
     most = MOST_EXAMPLES if any(each.larger for each in datasets.values()) else None
     judges = [_judge(rated, frame, datasets[rated.ratings.dataset]) for rated in run.rated]
 
@@ -94,17 +96,21 @@ class _Dataset:
     """The examples of a run, each with the changes that every variant made to it once these are asked for."""
 
     def __init__(self, run: "Run", name: str) -> None:
-        rows = [row for row in run.perturbed if row["dataset"] == name]
-        levels = {row["variant"]: row["level"] for row in rows}
+        examples = list(islice((e for e in run.examples if e["dataset"] == name), MOST_EXAMPLES + 1))
+        self._examples, self.larger = examples[:MOST_EXAMPLES], len(examples) > MOST_EXAMPLES
+        self.ids = [e["id"] for e in self._examples]
+        shown = set(self.ids)
+        levels: dict[str, str] = {}
+        self._texts: dict[tuple[str, str], str | None] = {}
+        for row in run.perturbed:
+            if row["dataset"] == name:
+                levels.setdefault(row["variant"], row["level"])
+                if row["example"] in shown:
+                    self._texts[row["example"], row["variant"]] = row["text"]
         self.variants = [
             {"name": variant, "words": variant_name(variant), "level": level}
             for variant, level in levels.items()
         ]
-        examples = [e for e in run.examples if e["dataset"] == name]
-        self._examples, self.larger = examples[:MOST_EXAMPLES], len(examples) > MOST_EXAMPLES
-        self.ids = [e["id"] for e in self._examples]
-        shown = set(self.ids)
-        self._texts = {(r["example"], r["variant"]): r["text"] for r in rows if r["example"] in shown}
         self._changes: dict[str, list[Pieces | None]] = {}
 
     def examples(self, kept: slice, length: int | None) -> list[dict[str, Any]]:

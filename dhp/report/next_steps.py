@@ -81,9 +81,9 @@ def _clearest(
     original, degraded = ratings.score_tables(variants)
     drops = ratings.difference_table(variants, ratings.metrics)
     paired = ~np.isnan(drops).any(axis=2)
-    found = []
+    found, names = [], sorted(ratings.examples)
     for e, v in np.argwhere(paired):
-        row = texts.get((name := sorted(ratings.examples)[e], variants[v]))
+        row = texts.get((name := names[e], variants[v]))
         drop = float(drops[e, v].mean())
         if row is None or row["text"] is None or drop > 0:
             continue

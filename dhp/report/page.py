@@ -14,7 +14,7 @@ from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import parse_variant
 from dhp.core.terminal_progress import progress_of
 from dhp.report.curves import detection_chart, discernment_curves, judges_chart
-from dhp.report.explorer import explorer_data
+from dhp.report.explorer import MOST_EXAMPLES, explorer_data
 from dhp.report.figures import discernment_chart, scores_chart
 from dhp.report.labels import judge_name, state
 from dhp.report.next_steps import BlindSpot, blind_spot_pages, next_steps, shared_remedies
@@ -157,12 +157,15 @@ def write_report(
 
 
 def _texts(run: Run) -> dict[str, dict[tuple[str, str], Mapping[str, Any]]]:
-    """Dataset -> (example, variant) -> its row, with the original as `before`."""
-    before = {(e["dataset"], e["id"]): e["output"] for e in run.examples}
-    found: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {}
+    """Dataset -> (example, variant) -> its row, with the original as `before`, of the examples shown."""
+    before: dict[str, dict[str, str]] = {}
+    for e in run.examples:
+        if len(own := before.setdefault(e["dataset"], {})) < MOST_EXAMPLES:
+            own[e["id"]] = e["output"]
+    found: dict[str, dict[tuple[str, str], Mapping[str, Any]]] = {name: {} for name in before}
     for row in run.perturbed:
-        text = {**row, "before": before[row["dataset"], row["example"]]}
-        found.setdefault(row["dataset"], {})[row["example"], row["variant"]] = text
+        if (original := before[row["dataset"]].get(row["example"])) is not None:
+            found[row["dataset"]][row["example"], row["variant"]] = {**row, "before": original}
     return found
 
 

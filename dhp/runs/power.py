@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.analysis.config import METHODS
-from dhp.analysis.ratings import RatingsArray, split_ratings
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.ratings_split import split_ratings
 from dhp.content.catalog import read_task
 from dhp.content.damage import variant_name
 from dhp.core.errors import InputError, suggest

@@ -1,14 +1,15 @@
 """The ratings of one judge on one dataset, with interim analyses where these are asked for."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dhp.analysis.config import ResolvedConfig
-from dhp.analysis.ratings import split_ratings
+from dhp.analysis.ratings_split import split_ratings
 from dhp.analysis.sequential import interim_numbers, resolved
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress
 from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
 from dhp.core.specs import Task
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SECONDS_BETWEEN_SHOWS = 0.2
+PART_RATINGS = 100_000
+"""Ratings that are in memory at a time, about."""
 
 
 def rate_dataset(
@@ -33,8 +36,8 @@ def rate_dataset(
     seed: int,
     progress: Progress | None,
     clusters: Mapping[str, str] | None = None,
-) -> "pd.DataFrame":
-    """All ratings of one judge on one dataset.
+) -> "Iterator[pd.DataFrame]":
+    """All ratings of one judge on one dataset, as tables of whole examples.
 
     Parameters
     ----------
@@ -46,71 +49,128 @@ def rate_dataset(
     progress
         Called as `progress(what, done, total, cost)`.
 
-    Returns
-    -------
-    One row a rating. What the judge left unrated is there as failed, what was not asked as stopped.
+    Yields
+    ------
+    One row a rating. What the judge left unrated is there as failed, what was not asked as stopped. Very many
+    ratings come as several tables, else one; with interim analyses and thresholds there is one.
     """
-    session = _Session(judge, task, dataset, len(candidates), progress)
-
-    def table(interim: Mapping[str, int]) -> "pd.DataFrame":
-        frame = _table(judge, candidates, task.metric_names, session.ratings, interim, clusters or {})
-        return frame.assign(model=judge.model, protocol=judge.protocol, dataset=dataset)
-
-    judge.prepare(list(candidates), task)
+    session = _Session(judge, task, dataset, len(candidates), progress, clusters or {})
+    judge.prepare(candidates, task)
     if config.find_threshold:
-        if judge.pairwise:
-            raise InputError(f"judge '{judge.model}': compares texts; `find_threshold` needs one that rates")
         search = ThresholdSearch(candidates, task.metric_names, config, seed, dataset)
-        session.expect(search.most)
-        while turn := search.turn(session.ratings):
-            session.rate(turn)
-        session.expect(0)
-        return table({})
+        yield _with_thresholds(session, candidates, search)
+    elif config.interim:
+        interim = interim_numbers(list(dict.fromkeys(c.example for c in candidates)), seed, dataset)
+        yield _with_interim_analyses(session, candidates, interim, config)
+    else:
+        yield from _in_parts(session, candidates)
+
+
+def _with_thresholds(
+    session: "_Session", candidates: Sequence[Candidate], search: ThresholdSearch
+) -> "pd.DataFrame":
+    if session.judge.pairwise:
+        raise InputError(
+            f"judge '{session.judge.model}': compares texts; `find_threshold` needs one that rates"
+        )
+    session.expect(search.most)
+    while turn := search.turn(session.ratings):
+        session.rate(turn)
+    session.expect(0)
+    return session.table(candidates)
+
+
+def _with_interim_analyses(
+    session: "_Session", candidates: Sequence[Candidate], interim: Mapping[str, int], config: ResolvedConfig
+) -> "pd.DataFrame":
     ahead = list(candidates)
-    examples = list(dict.fromkeys(c.example for c in candidates))
-    interim = interim_numbers(examples, seed, dataset) if config.interim else dict.fromkeys(examples, 1)
     for number in range(1, 1 + max(interim.values())):
         session.rate([c for c in ahead if interim[c.example] == number])
         ahead = [c for c in ahead if interim[c.example] > number]
         if ahead:
-            ahead = _needed(candidates, ahead, table(interim), config)
+            ahead = _needed(candidates, ahead, session.table(candidates, interim), config)
             session.expect(len(ahead))
-    return table(interim if config.interim else {})
+    return session.table(candidates, interim)
+
+
+def _in_parts(session: "_Session", candidates: Sequence[Candidate]) -> "Iterator[pd.DataFrame]":
+    waiting: Waiting | None = None
+    for part in _parts(candidates, most=max(1, PART_RATINGS // session.per_text)):
+        try:
+            session.rate(part)
+            yield session.table(part)
+        except Waiting as e:  # the requests about the other parts belong into the same batch
+            waiting = e
+        session.ratings.clear()
+    if waiting:
+        raise waiting
+
+
+def _parts(candidates: Sequence[Candidate], most: int) -> Iterator[list[Candidate]]:
+    """The texts of whole examples, about so many at a time."""
+    part: list[Candidate] = []
+    for _, own in groupby(candidates, key=lambda c: c.example):
+        part += own
+        if len(part) >= most:
+            yield part
+            part = []
+    if part:
+        yield part
 
 
 class _Session:
     """The ratings of one judge on one dataset as they come in, and what is shown of them."""
 
-    def __init__(self, judge: Judge, task: Task, dataset: str, texts: int, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        task: Task,
+        dataset: str,
+        texts: int,
+        progress: Progress | None,
+        clusters: Mapping[str, str],
+    ) -> None:
         self.ratings: list[Rating] = []
-        self._judge, self._task, self._dataset, self._progress = judge, task, dataset, progress
+        """Those that came and were not taken away."""
+        self.per_text = len(task.metrics) * judge.samples
+        """Ratings of a text."""
+        self.judge, self._task, self._dataset, self._progress = judge, task, dataset, progress
+        self._clusters = clusters
         self._model, self._shown = judge.cached_model, time.monotonic()
         way = f" ({judge.protocol.partition('@')[0]})" if self._model else ""
         self._what = f"{judge.model}{way} on {dataset}"
-        self._per_text = len(task.metrics) * judge.samples
-        self._total = texts * self._per_text
+        self._count, self._total = 0, texts * self.per_text
         self._before = replace(self._model.session_usage) if self._model else None
         if self._model:
             self._model.on_wait = self._show
 
     def rate(self, turn: Sequence[Candidate]) -> None:
         """Ask about these texts."""
-        rated = checked_ratings(self._judge, turn, self._task) if turn else ()
-        for rating in readable(rated, self._judge, self._task, self._dataset) if turn else ():
+        rated = checked_ratings(self.judge, turn, self._task) if turn else iter(())
+        if turn and not self._count:
+            rated = readable(rated, self.judge, self._task, self._dataset)
+        for rating in rated:
             self.ratings.append(rating)
-            if len(self.ratings) == self._total or time.monotonic() - self._shown > _SECONDS_BETWEEN_SHOWS:
+            self._count += 1
+            if self._count == self._total or time.monotonic() - self._shown > _SECONDS_BETWEEN_SHOWS:
                 self._shown = time.monotonic()
                 self._show()
 
     def expect(self, texts: int) -> None:
         """Show that so many texts are still to come."""
-        self._total = len(self.ratings) + texts * self._per_text
+        self._total = self._count + texts * self.per_text
         self._show()
+
+    def table(self, texts: Sequence[Candidate], interim: Mapping[str, int] = {}) -> "pd.DataFrame":
+        """The ratings of these texts; with interim analyses also what was not asked."""
+        judge = self.judge
+        frame = _table(judge, texts, self._task.metric_names, self.ratings, interim, self._clusters)
+        return frame.assign(model=judge.model, protocol=judge.protocol, dataset=self._dataset)
 
     def _show(self) -> None:
         if self._progress:
             cost = self._model.spent(self._before) if self._model and self._before else ""
-            self._progress(self._what, len(self.ratings), self._total, cost)
+            self._progress(self._what, self._count, self._total, cost)
 
 
 def _needed(

@@ -1,10 +1,10 @@
 """The ratings of a run on disk: one file, or a folder of parts where there are very many."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
 from dhp.core.files import reason, replacing
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PART_ROWS = 1_000_000
-"""The most rows of a file; more go into a folder of parts."""
+"""The most rows of a file, about; more go into a folder of parts."""
 _NUMBERS = {"sample": "int64", "look": "int64", "score": "float64", "missing_mass": "float64"}
 
 
 class RatingsFile:
-    """Takes the ratings of one judge on one dataset after another and holds no more than a part in memory.
+    """Takes one table of ratings after another and holds none of them in memory.
 
-    Up to `PART_ROWS` rows become a Parquet file, more a folder of such files with the columns of the first.
-    What stands at `path` is replaced when all is written.
+    Up to `PART_ROWS` rows become a Parquet file, more a folder of such files; each table is a row group. What
+    stands at `path` is replaced when all is written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,50 +30,63 @@ class RatingsFile:
         alone."""
         self._path = path
         self._staged = path.with_name(f".{path.name}.parts")
-        self._held: list[pd.DataFrame] = []
-        self._parts = 0
+        self._parts: list[Path] = []
+        self._rows = 0
+        self._writer: Any = None
+
+    def passing(self, frames: "Iterable[pd.DataFrame]") -> "Iterator[pd.DataFrame]":
+        """Tables of ratings, each taken before it is passed on; where they break off all is dropped."""
+        try:
+            for frame in frames:
+                self.add(frame)
+                yield frame
+        except BaseException:
+            self._end_part()
+            shutil.rmtree(self._staged, ignore_errors=True)
+            self._parts.clear()
+            raise
 
     def add(self, frame: "pd.DataFrame") -> None:
-        """Take the ratings of one judge on one dataset."""
+        """Take ratings of one judge on one dataset, all of some examples."""
+        import pyarrow
+
         alone = self.clustered and "cluster" not in frame
-        self._held.append(frame.assign(cluster=frame["example"]) if alone else frame)
-        if sum(map(len, self._held)) > PART_ROWS:
-            with self._writing():
-                self._write_parts()
+        frame = frame.assign(cluster=frame["example"]) if alone else frame
+        kinds = [(c, pyarrow.type_for_alias(_NUMBERS.get(c, "large_string"))) for c in frame.columns]
+        table = pyarrow.Table.from_pandas(frame, pyarrow.schema(kinds), preserve_index=False)
+        with self._writing():
+            if self._rows + len(frame) > PART_ROWS:
+                self._end_part()
+            if self._writer is None:
+                self._begin_part(table.schema)
+            self._writer.write_table(table)
+            self._rows += len(frame)
 
     def finish(self) -> None:
-        """Write what is held and put all in its place."""
+        """Put what was taken in its place."""
         with self._writing(), replacing(self._path) as new:
-            if not self._parts:
-                self._all_held().to_parquet(new, index=False)
-                self._held.clear()
+            self._end_part()
+            if len(self._parts) == 1:
+                self._parts[0].rename(new)
+                self._staged.rmdir()
                 return
-            if self._held:
-                self._write_parts()
             if self._path.is_file():  # which no folder can take the place of
                 self._path.unlink()
             self._staged.rename(new)
 
-    def _write_parts(self) -> None:
-        import pyarrow
-        import pyarrow.parquet
+    def _begin_part(self, schema: Any) -> None:
+        from pyarrow.parquet import ParquetWriter
 
         if not self._parts:
             shutil.rmtree(self._staged, ignore_errors=True)  # of a run that was killed
             self._staged.mkdir(parents=True)
-        frame = self._all_held()
-        self._held.clear()
-        kinds = [(c, pyarrow.type_for_alias(_NUMBERS.get(c, "large_string"))) for c in frame.columns]
-        for start in range(0, len(frame), PART_ROWS):
-            rows = frame.iloc[start : start + PART_ROWS]
-            table = pyarrow.Table.from_pandas(rows, pyarrow.schema(kinds), preserve_index=False)
-            pyarrow.parquet.write_table(table, self._staged / f"part-{self._parts:05}.parquet")
-            self._parts += 1
+        self._parts.append(self._staged / f"part-{len(self._parts):05}.parquet")
+        self._writer = ParquetWriter(self._parts[-1], schema)
 
-    def _all_held(self) -> "pd.DataFrame":
-        import pandas as pd
-
-        return pd.concat(self._held) if len(self._held) > 1 else self._held[0]
+    def _end_part(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._writer, self._rows = None, 0
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -1,15 +1,18 @@
 """Finished runs, read back from their folders."""
 
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.analysis.ratings import RatingsArray, split_ratings
-from dhp.analysis.ratings_table import read_ratings
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.ratings_parts import ratings_of_file
+from dhp.analysis.ratings_table import ratings_parts, read_ratings
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
-from dhp.core.files import parse_json, read_json, read_lines
+from dhp.core.files import opened, parse_json, read_json, text_lines
+from dhp.core.spool import spooled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,15 +37,22 @@ class Run:
     folder: Path
     results: Results
 
-    @cached_property
+    @property
     def ratings(self) -> "pd.DataFrame":
-        """All its ratings."""
+        """All its ratings, as one table."""
         return read_ratings(self.folder / RATINGS)
+
+    def ratings_about(self, examples: Collection[str]) -> "pd.DataFrame":
+        """The ratings of some examples, of whatever datasets."""
+        import pandas as pd
+
+        parts = ratings_parts(self.folder / RATINGS)
+        return pd.concat([part[part["example"].isin(examples)] for part in parts])
 
     @cached_property
     def rated(self) -> tuple[RunResult, ...]:
         """Each result with its ratings; raises `InputError` for a result that has none."""
-        known = {(g.model, g.protocol, g.dataset): g for g in split_ratings(self.ratings)}
+        known = {(g.model, g.protocol, g.dataset): g for g in ratings_of_file(self.folder / RATINGS)}
         for r in self.results:
             if (r.model, r.protocol, r.dataset) not in known:
                 raise InputError(f"{self.folder}: no ratings of model '{r.model}' on '{r.dataset}'")
@@ -56,12 +66,12 @@ class Run:
         return dict(read_json(self.folder / MANIFEST))
 
     @cached_property
-    def examples(self) -> list[dict[str, Any]]:
+    def examples(self) -> Sequence[dict[str, Any]]:
         """The undamaged texts: `dataset`, `id`, `source`, `output`, `fields`."""
         return self._lines("examples.jsonl")
 
     @cached_property
-    def perturbed(self) -> list[dict[str, Any]]:
+    def perturbed(self) -> Sequence[dict[str, Any]]:
         """The degraded texts: `dataset`, `example`, `variant`, `level`, `status`, `text`, `audit`, ..."""
         return self._lines("perturbed.jsonl")
 
@@ -71,9 +81,13 @@ class Run:
         path = self.folder / "prompts.json"
         return list(read_json(path)) if path.exists() else []
 
-    def _lines(self, name: str) -> list[dict[str, Any]]:
-        path = self.folder / name
-        return [parse_json(f"{path}: line {n}", line) for n, line in enumerate(read_lines(path), 1)]
+    def _lines(self, name: str) -> Sequence[dict[str, Any]]:
+        return spooled(self._read(self.folder / name))
+
+    def _read(self, path: Path) -> Iterator[dict[str, Any]]:
+        with opened(path) as file:
+            for number, line in enumerate(text_lines(str(path), file), 1):
+                yield parse_json(f"{path}: line {number}", line)
 
 
 def read_run(folder: str | Path) -> Run:

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from dhp.analysis.ratings import RatingsArray, split_ratings
+from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.ratings_split import split_ratings
 
 
 def rated(original: list[float], degraded: list[float]) -> RatingsArray:

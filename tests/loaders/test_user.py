@@ -51,7 +51,7 @@ def test_a_field_map_renames_and_takes_precedence(tmp_path: Path) -> None:
         tmp_path / "x.jsonl", [{"article": "A", "summary": "S", "output": "not this", "key": "k"}]
     )
     mapped = {"source": "article", "output": "summary", "id": "key"}
-    assert read_examples(path, mapped).examples == [Example("k", "A", "S")]
+    assert list(read_examples(path, mapped).examples) == [Example("k", "A", "S")]
     missing = f"{path}: --field output=sumary: column 'sumary' is missing (did you mean 'summary'?)"
     assert missing in message(path, {"output": "sumary"})
 
@@ -107,7 +107,7 @@ def test_rows_are_chosen_by_their_values(tmp_path: Path) -> None:
 def test_nested_values_are_named_by_their_path(tmp_path: Path) -> None:
     rows = [{"chat": [{"role": "user", "text": "S"}], "out": {"a": {"b": ["O", "P"]}}}]
     path = write_jsonl(tmp_path / "x.jsonl", rows)
-    assert read_examples(path, {"source": "chat[0].text", "output": "out.a.b[1]"}).examples == [
+    assert list(read_examples(path, {"source": "chat[0].text", "output": "out.a.b[1]"}).examples) == [
         Example("1", "S", "P")
     ]
     assert "line 1: column 'out.a.c' is empty" in message(

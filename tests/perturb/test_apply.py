@@ -14,7 +14,8 @@ from dhp.core.errors import InputError
 from dhp.core.records import PerturbedText, Variant
 from dhp.core.registry import Registry
 from dhp.core.suite_spec import Suite
-from dhp.perturb.apply import Others, RulesApplied
+from dhp.perturb.apply import RulesApplied
+from dhp.perturb.others import Others
 from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
 
 EXAMPLES = [
@@ -30,7 +31,7 @@ def perturb(
     perturbers: Registry[dhp.Perturber],
     seed: int = 0,
 ) -> Iterator[PerturbedText]:
-    rules = RulesApplied(tuple(variants), perturbers, "d", seed, Others(examples, None), None)
+    rules = RulesApplied(tuple(variants), perturbers, "d", seed, Others(examples, None, seed, "d"), None)
     return rules.texts(examples)
 
 

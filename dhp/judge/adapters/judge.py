@@ -255,9 +255,9 @@ class ObjectJudge(Judge):
 
     def _found_out(self, candidates: Sequence[Candidate]) -> _Known:
         """Metrics and scale by the first originals, which are rated one by one."""
-        originals = [c for c in candidates if c.variant == ORIGINAL] or list(candidates)
+        originals = islice((c for c in candidates if c.variant == ORIGINAL), _TRIED)
         tried: list[Outcome] = []
-        for candidate in islice(originals, _TRIED):
+        for candidate in list(originals) or candidates[:_TRIED]:
             ((_, outcomes),) = self._scorer.outcomes([candidate])
             tried += outcomes.values()
             if scored := [o for o in outcomes.values() if o.status == "scored"]:

@@ -103,7 +103,7 @@ def _answers(file: Path) -> Iterator[tuple[Row, RecordedAnswer]]:
     if name.endswith(".json"):
         yield from _items(file, name.removesuffix(".json"), text)
         return
-    for row in json_lines(str(file), text):
+    for row in json_lines(str(file), text.split("\n")):
         yield row, _answer(row)
 
 

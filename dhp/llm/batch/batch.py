@@ -20,10 +20,6 @@ WAITS = Failure("waits for a batch", passing=True)
 _WRITABLE = ("openai/", "litellm/")
 
 
-class Waiting(StoppedEarly):
-    """Requests of a run wait for a batch: what depends on them cannot be had yet."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Sent:
     """What was sent for one model earlier."""

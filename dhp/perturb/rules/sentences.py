@@ -9,6 +9,7 @@ from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once
 from dhp.core.segments import sentence_spans, sentences
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
+from dhp.perturb.others import other_texts
 
 
 @perturber(name="reordering", level="sentence", degrees={"minor": {"count": 2}, "major": {"count": "all"}})
@@ -137,7 +138,7 @@ def _inserted(text: str, added: Sequence[tuple[int, str]]) -> str:
 
 
 def _text_of_another(text: str, rng: Random, others: Sequence[Example]) -> str:
-    candidates = sorted({other.output for other in others} - {text})
+    candidates = other_texts(others, text)
     if not candidates:
         raise NotApplicable("no other example with another text")
     return candidates[int(rng.random() * len(candidates))]

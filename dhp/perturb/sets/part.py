@@ -19,12 +19,12 @@ class SetPart:
     task: str
     suite: str
     seed: int
-    examples: tuple[Example, ...]
+    examples: Sequence[Example]
     """As read from a set: id and output, with the field `source_sha256` in the place of the source."""
     variants: tuple[Variant, ...]
     left_out: tuple[str, ...]
     """Names of the suite's variants that are not made."""
-    texts: tuple[PerturbedText, ...]
+    texts: Sequence[PerturbedText]
     """Variant by variant, example by example."""
     origins: Mapping[str, str]
     """Perturber -> what made its texts, in free words; only where more than the perturber did."""

@@ -1,0 +1,172 @@
+"""A ratings table as arrays, one for each (model, protocol, dataset)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dhp.analysis.interim import read_interim_analyses
+from dhp.analysis.ratings import Floats, Ints, RatingsArray
+from dhp.analysis.ratings_table import GROUPING, blank, checked_ratings, place_of
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
+from dhp.core.specs import Scale
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_UNKNOWN = "unknown"
+_LARGEST = 1e306  # beyond it differences overflow
+
+
+def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> Iterator[RatingsArray]:
+    """Check a ratings table and split it by (model, protocol, dataset), in order of appearance.
+
+    Parameters and errors as for `checked_ratings`; samples that stand twice, examples without their original
+    and variants with two levels are errors too.
+    """
+    table, place = checked_ratings(frame, scales), place_of(frame)
+    present = [c for c in GROUPING if c in table]
+    if not present:
+        yield _array(table, {}, place)
+        return
+    if len(firsts := table[present].drop_duplicates()) == 1:  # no copy of what may be millions of rows
+        yield _array(table, dict(zip(present, map(str, firsts.iloc[0]), strict=True)), place)
+        return
+    for key, part in table.groupby(present, sort=False):
+        names = key if isinstance(key, tuple) else (key,)
+        yield _array(part, dict(zip(present, map(str, names), strict=True)), place)
+
+
+def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsArray:
+    import pandas as pd
+
+    place = f"{file}: model '{names['model']}'" if "model" in names else file
+    keys = ["example", "variant", "metric", "sample"]
+    if "sample" in table and (repeated := table.duplicated(keys)).any():
+        row = table[repeated].iloc[0]
+        raise InputError(
+            f"{place}: sample {row['sample']} of example '{row['example']}', variant '{row['variant']}', "
+            f"metric '{row['metric']}' stands twice"
+        )
+    example, examples = pd.factorize(table["example"])
+    metric, metrics = pd.factorize(table["metric"])
+    variants = [v for v in table["variant"].unique() if v != ORIGINAL]
+    if len(variants) == table["variant"].nunique():
+        raise InputError(f"{place}: no rows of the variant '{ORIGINAL}'; {suggest(ORIGINAL, variants)}")
+    variant = table["variant"].map({name: i for i, name in enumerate([ORIGINAL, *variants])}).to_numpy()
+    shape = (1 + len(variants), len(metrics), len(examples))
+    cell = np.ravel_multi_index((variant, metric, example), shape)
+    size = int(np.prod(shape))
+    scored = (table["status"] == "scored").to_numpy()
+    rows = np.bincount(cell[(table["status"] != STOPPED).to_numpy()], minlength=size).reshape(shape)
+    samples = np.bincount(cell[scored], minlength=size).reshape(shape)
+    sums = np.bincount(cell[scored], weights=table["score"].to_numpy()[scored], minlength=size).reshape(shape)
+    _check_originals(rows, list(metrics), list(examples), place)
+    with np.errstate(invalid="ignore"):
+        means = sums / samples
+    if np.abs(means[samples > 0]).max(initial=0) > _LARGEST:
+        raise InputError(f"{place}: a score is larger than {_LARGEST:g}")
+    counts = table["status"].value_counts()
+    mass = _missing_mass(table, place)
+    clusters = _clusters(table, place) if "cluster" in table else None
+    interim = read_interim_analyses(table, place)
+    kinds = RATING_STATUSES if interim is None else (*RATING_STATUSES, STOPPED)
+    return RatingsArray(
+        place=place,
+        model=names.get("model", _UNKNOWN),
+        protocol=names.get("protocol", _UNKNOWN),
+        dataset=names.get("dataset", _UNKNOWN),
+        examples=tuple(examples),
+        variants=tuple(variants),
+        metrics=tuple(metrics),
+        means=means,
+        samples={
+            name: _by_text(cell[chosen], table["score"].to_numpy()[chosen])
+            for m, name in enumerate(metrics)
+            for chosen in [scored & (metric == m)]
+        },
+        asked=rows > 0,
+        interim=interim,
+        levels=_levels(table, place) if "level" in table else None,
+        counts={"asked": int(rows.sum()), **{s: int(counts.get(s, 0)) for s in kinds}},
+        failures=_failures(table),
+        rules=_rules(table),
+        missing_mass=None if mass is None else float(mass.mean()),
+        masses=0 if mass is None else int(mass.count()),
+        clusters=None if clusters is None else cluster_numbers(clusters),
+        cluster_names=clusters,
+        columns=frozenset(map(str, table.columns)),
+    )
+
+
+def _clusters(table: "pd.DataFrame", place: str) -> dict[str, str]:
+    """Example -> its cluster."""
+    own = table[["example", "cluster"]].drop_duplicates()
+    if (twice := own["example"].duplicated()).any():
+        raise InputError(
+            f"{place}: example '{own['example'][twice].iloc[0]}' is in two clusters; allowed: one"
+        )
+    return dict(zip(own["example"], own["cluster"], strict=True))
+
+
+def cluster_numbers(clusters: Mapping[str, str]) -> Ints | None:
+    """The number of each example's cluster, sorted by name; None where every example is one of its own."""
+    if len(set(clusters.values())) == len(clusters):
+        return None
+    return np.unique([clusters[e] for e in sorted(clusters)], return_inverse=True)[1].astype(np.int64)
+
+
+def _by_text(texts: Ints, scores: Floats) -> Floats:
+    """The scores of each text as a row, in the order in which they come."""
+    order = np.argsort(texts, kind="stable")
+    _, row, counts = np.unique(texts[order], return_inverse=True, return_counts=True)
+    place = np.arange(texts.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    table = np.full((counts.size, counts.max(initial=0)), np.nan)
+    table[row, place] = scores[order]
+    return table
+
+
+def _failures(table: "pd.DataFrame") -> dict[str, int]:
+    if "raw" not in table:
+        return {}
+    reasons = table.loc[table["status"] == "failed", "raw"]
+    counts = reasons[~blank(reasons)].astype(str).value_counts()
+    return {str(reason): int(count) for reason, count in counts.items()}
+
+
+def _rules(table: "pd.DataFrame") -> dict[str, int]:
+    if "rule" not in table:
+        return {}
+    rules = table.loc[table["status"] == "scored", "rule"]
+    return {str(rule): int(count) for rule, count in rules[~blank(rules)].value_counts().sort_index().items()}
+
+
+def _missing_mass(table: "pd.DataFrame", place: str) -> "pd.Series[float] | None":
+    if "missing_mass" not in table or blank(table["missing_mass"]).all():
+        return None
+    import pandas as pd
+
+    mass = pd.to_numeric(table["missing_mass"].mask(blank(table["missing_mass"])), errors="coerce")
+    if not mass.dropna().between(0, 1).all():
+        raise InputError(f"{place}: column 'missing_mass' holds a value outside [0, 1]")
+    return mass
+
+
+def _check_originals(rows: Ints, metrics: Sequence[str], examples: Sequence[str], place: str) -> None:
+    if (orphan := (rows[1:].sum(axis=0) > 0) & (rows[0] == 0)).any():
+        m, e = np.argwhere(orphan)[0]
+        raise InputError(
+            f"{place}: example '{examples[e]}' has no rating of its original for metric '{metrics[m]}'"
+        )
+
+
+def _levels(table: "pd.DataFrame", place: str) -> dict[str, str]:
+    pairs = table.loc[table["variant"] != ORIGINAL, ["variant", "level"]].drop_duplicates()
+    levels: dict[str, str] = {}
+    for variant, level in pairs.itertuples(index=False):
+        if levels.setdefault(variant, level) != level:
+            raise InputError(
+                f"{place}: variant '{variant}' has two levels, '{levels[variant]}' and '{level}'"
+            )
+    return levels

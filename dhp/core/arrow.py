@@ -1,0 +1,59 @@
+"""Parquet files: as a whole, by row groups, or in small batches."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from dhp.core.errors import InputError
+from dhp.core.files import reason
+
+_BATCH = 1_000
+"""Rows that are read at a time."""
+
+
+def parquet_table(name: str, file: BinaryIO) -> Any:
+    """The `pyarrow.Table` in a Parquet file, without notes on it; raises `InputError` if there is none."""
+    with _parquet(name, file) as found:
+        return _sound(found.read()).replace_schema_metadata(None)
+
+
+def group_count(name: str, file: BinaryIO) -> int:
+    """The number of row groups of a Parquet file."""
+    with _parquet(name, file) as found:
+        return int(found.num_row_groups)
+
+
+def row_groups(name: str, file: BinaryIO) -> Iterator[Any]:
+    """As `parquet_table`, one row group after the other."""
+    with _parquet(name, file) as found:
+        for number in range(found.num_row_groups):
+            yield _sound(found.read_row_group(number)).replace_schema_metadata(None)
+
+
+def parquet_batches(name: str, file: BinaryIO) -> Iterator[Any]:
+    """The `pyarrow.RecordBatch`es of a Parquet file; raises `InputError` if it is none, or for a column that
+    stands twice."""
+    with _parquet(name, file) as found:
+        for batch in found.iter_batches(_BATCH):
+            names = _sound(batch).schema.names
+            if len(set(names)) < len(names):
+                twice = next(column for column in names if names.count(column) > 1)
+                raise InputError(f"{name}: column '{twice}' stands twice; allowed: once")
+            yield batch
+
+
+@contextmanager
+def _parquet(name: str, file: BinaryIO) -> Iterator[Any]:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        yield pyarrow.parquet.ParquetFile(file)
+    except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as e:
+        raise InputError(f"{name}: not a Parquet file ({reason(e)})") from None
+
+
+def _sound(rows: Any) -> Any:
+    rows.validate(full=True)
+    _ = rows.schema.names  # raises UnicodeDecodeError
+    return rows

@@ -1,0 +1,62 @@
+"""Values separated by commas, semicolons or tabs."""
+
+import csv
+import io
+import sys
+from typing import Any
+
+from dhp.core.errors import InputError
+
+
+def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[str]]]:
+    """The header and the values of each row.
+
+    Parameters
+    ----------
+    name
+        Of the file, for messages.
+    text
+        What it holds.
+    tabs
+        Whether tabs separate; where quotation marks do not pair up then they are part of the texts. Otherwise
+        commas do, or semicolons or tabs where the header has more of those.
+
+    Raises
+    ------
+    InputError
+        For a row that has more or fewer values than the header, a column that stands twice, broken quotation
+        marks.
+    """
+    if not tabs:
+        return _read(name, text, max(",;\t", key=text.partition("\n")[0].count))
+    try:
+        return _read(name, text, "\t")
+    except InputError as e:
+        try:
+            return _read(name, text, "\t", csv.QUOTE_NONE)
+        except InputError:
+            raise e from None
+
+
+def _read(
+    name: str, text: str, mark: str, quoting: Any = csv.QUOTE_MINIMAL
+) -> tuple[list[str], list[list[str]]]:
+    limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting, strict=True)
+        header = next(reader, [])
+        rows: list[list[str]] = []
+        for values in filter(None, reader):
+            if len(values) != len(header):
+                raise InputError(
+                    f"{name}: row {len(rows) + 1}: {len(values)} values; allowed: {len(header)}, as in the "
+                    "header"
+                )
+            rows.append(values)
+    except csv.Error as e:
+        raise InputError(f"{name}: line {reader.line_num}: broken CSV ({e})") from None
+    finally:
+        csv.field_size_limit(limit)
+    if twice := [column for i, column in enumerate(header) if column in header[:i]]:
+        raise InputError(f"{name}: column '{twice[0]}' stands twice; allowed: once")
+    return header, rows

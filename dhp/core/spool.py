@@ -1,0 +1,180 @@
+"""Records that may be more than fit into memory: few are kept as they are, many in a temporary file."""
+
+import pickle
+import tempfile
+import threading
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, islice
+from typing import IO, Generic, NamedTuple, TypeVar, overload
+
+from dhp.core.errors import InputError
+from dhp.core.files import reason
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+KEPT = 50_000
+"""Records that a spool keeps in memory; beyond it all of them go to disk."""
+BLOCK = 256
+"""Records that are read at a time."""
+
+
+class _File:
+    """A file without a name, which goes with the last sequence that reads it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        try:
+            self._file: IO[bytes] = tempfile.TemporaryFile(prefix="dhp-")  # noqa: SIM115
+        except OSError as e:
+            raise _full(e) from None
+
+    def write(self, data: bytes) -> int:
+        """Where it begins."""
+        try:
+            with self._lock:
+                start = self._file.seek(0, 2)
+                self._file.write(data)
+        except OSError as e:
+            raise _full(e) from None
+        return start
+
+    def read(self, start: int, size: int) -> bytes:
+        """What was written there."""
+        with self._lock:
+            self._file.seek(start)
+            return self._file.read(size)
+
+
+def _full(error: OSError) -> InputError:
+    return InputError(
+        f"{tempfile.gettempdir()}: cannot be written ({reason(error)}); TMPDIR names another folder for "
+        "texts that do not fit into memory"
+    )
+
+
+class _Block(NamedTuple):
+    """Some records in a file."""
+
+    file: _File
+    start: int
+    size: int
+    records: int
+
+
+class Spooled(Sequence[T]):
+    """Records on disk, of which one block is in memory. Equal only to itself; pickled as a tuple."""
+
+    def __init__(self, blocks: Sequence[_Block]) -> None:
+        self._blocks = tuple(blocks)
+        self._ends = list(accumulate(block.records for block in blocks))
+        self._last: tuple[int, list[T]] = (-1, [])
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[T, ...]]]:
+        return tuple, (tuple(self),)
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __iter__(self) -> Iterator[T]:
+        for block in self._blocks:
+            yield from _records(block)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[T, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> T | tuple[T, ...]:
+        if isinstance(place, slice):
+            return tuple(self[i] for i in range(*place.indices(len(self))))
+        place = range(len(self))[place]
+        number = bisect_right(self._ends, place)
+        known, records = self._last
+        if known != number:
+            records = list(_records(self._blocks[number]))
+            self._last = number, records
+        return records[place - self._ends[number] + self._blocks[number].records]
+
+    @property
+    def blocks(self) -> tuple[_Block, ...]:
+        """Where they lie."""
+        return self._blocks
+
+
+def _records(block: _Block) -> Iterator[T]:
+    yield from pickle.loads(block.file.read(block.start, block.size))
+
+
+class Spool(Generic[K, T]):
+    """Takes records group by group and gives them back in any order of the groups."""
+
+    def __init__(self) -> None:
+        self._held: dict[K, tuple[T, ...]] = {}
+        self._count = 0
+        self._file: _File | None = None
+        self._blocks: dict[K, list[_Block]] = {}
+
+    @property
+    def groups(self) -> list[K]:
+        """Those that were put here."""
+        return [*self._blocks, *self._held]
+
+    def put(self, group: K, records: Iterable[T]) -> None:
+        """Take the records of a group, all at once."""
+        self._held[group] = tuple(records)
+        self._count += len(self._held[group])
+        if self._count > KEPT:
+            self._file = self._file or _File()
+            for name, held in self._held.items():
+                self._blocks[name] = [_written(self._file, some) for some in grouped(held, BLOCK)]
+            self._held.clear()
+
+    def read(self, groups: Iterable[K]) -> Sequence[T]:
+        """The records of these groups, one after the other: a tuple while nothing is on disk."""
+        if self._file is None:
+            return tuple(chain.from_iterable(self._held[group] for group in groups))
+        for name, held in self._held.items():
+            self._blocks[name] = [_written(self._file, some) for some in grouped(held, BLOCK)]
+        self._held.clear()
+        return Spooled([block for group in groups for block in self._blocks[group]])
+
+
+def _written(file: _File, records: Sequence[object]) -> _Block:
+    data = pickle.dumps(records, protocol=pickle.HIGHEST_PROTOCOL)
+    return _Block(file, file.write(data), len(data), len(records))
+
+
+def spooled(records: Iterable[T]) -> Sequence[T]:
+    """The records in their order: a tuple, or where they are very many `Spooled`."""
+    if isinstance(records, tuple | Spooled):
+        return records
+    spool: Spool[int, T] = Spool()
+    for place, some in enumerate(grouped(records, BLOCK)):
+        spool.put(place, some)
+    return spool.read(spool.groups)
+
+
+def joined(first: Sequence[T], second: Sequence[T]) -> Sequence[T]:
+    """One sequence after the other; what is on disk is not written again."""
+    if not second:
+        return first
+    if not isinstance(first, Spooled) and not isinstance(second, Spooled):
+        return (*first, *second)
+    return Spooled([block for part in (first, second) for block in _blocks(part)])
+
+
+def grouped(records: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """So many records at a time."""
+    left = iter(records)
+    while some := tuple(islice(left, size)):
+        yield some
+
+
+def _blocks(records: Sequence[T]) -> Sequence[_Block]:
+    if isinstance(records, Spooled):
+        return records.blocks
+    file = _File()
+    return [_written(file, some) for some in grouped(records, BLOCK)]

@@ -1,0 +1,97 @@
+"""The other examples of a dataset, from which some perturbers draw."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeVar, overload
+
+from dhp.core.language import text_language
+from dhp.core.records import Example
+from dhp.loaders.dataset import select
+
+T = TypeVar("T")
+
+MOST = 10_000
+"""Examples of a dataset from which perturbers draw: so their time grows no faster than the texts."""
+
+
+def example_language(example: Example, otherwise: str | None = None) -> str | None:
+    """The language of a text: the example's field `language`, else that of the data, else by its script."""
+    return text_language(example.output, example.fields.get("language") or otherwise)
+
+
+class _But(Sequence[T]):
+    """A sequence without what stands at one place, if anything stands there; nothing is copied."""
+
+    def __init__(self, whole: Sequence[T], place: int) -> None:
+        self._whole, self._place = whole, place
+
+    def __len__(self) -> int:
+        return len(self._whole) - (self._place < len(self._whole))
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        place = range(len(self))[place]
+        return self._whole[place + (place >= self._place)]
+
+
+class _Spoken:
+    """The examples in one language."""
+
+    def __init__(self) -> None:
+        self.examples: list[Example] = []
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Their outputs, each once, sorted."""
+        return sorted({example.output for example in self.examples})
+
+
+class OtherExamples(_But[Example]):
+    """Those in a language without one of them."""
+
+    def __init__(self, spoken: _Spoken, place: int) -> None:
+        super().__init__(spoken.examples, place)
+        self._spoken = spoken
+
+    def texts_but(self, text: str) -> Sequence[str]:
+        """The outputs of all in the language, each once, sorted, without this one."""
+        texts = self._spoken.texts
+        place = bisect_left(texts, text)
+        return _But(texts, place if texts[place : place + 1] == [text] else len(texts))
+
+
+class Others:
+    """For each text the others in its language, in the order of their ids.
+
+    Of a larger dataset the same `MOST`, chosen by `seed`, are the others of all texts.
+    """
+
+    def __init__(self, pool: Sequence[Example], language: str | None, seed: int, dataset: str) -> None:
+        self._known: dict[str | None, _Spoken] = {}
+        self._places: dict[tuple[str, str | None], int] = {}
+        some = pool if len(pool) <= MOST else select(pool, MOST, seed=seed, dataset=dataset)
+        for example in sorted(some, key=lambda e: e.id):
+            spoken = example_language(example, language)
+            known = self._known.setdefault(spoken, _Spoken()).examples
+            self._places[example.id, spoken] = len(known)
+            known.append(example)
+
+    def of(self, example: str, spoken: str | None) -> OtherExamples:
+        """Those in a language without the example itself."""
+        known = self._known.get(spoken, _Spoken())
+        return OtherExamples(known, self._places.get((example, spoken), len(known.examples)))
+
+
+def other_texts(others: Sequence[Example], text: str) -> Sequence[str]:
+    """The outputs of others, each once, sorted, without this one."""
+    if isinstance(others, OtherExamples):
+        return others.texts_but(text)
+    return sorted({other.output for other in others} - {text})
