@@ -26,12 +26,12 @@ from dhp.core.specs import Scale
 from dhp.human.agreement import Agreement, correlate
 from dhp.human.comparison import Williams, williams
 from dhp.human.correlation import Coefficient, Level, correlations
-from dhp.human.scores import Floats
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.judges.recorded import dialogue_id
 from dhp.judge.metrics.judge import metric_judge
 from dhp.loaders.rated import RatedText, human_scores, read_rated
 from dhp.run import judge_texts
+from dhp.stats.arrays import Floats
 
 # Pearson pooled and Kendall per source of naturalness, then of coherence.
 TOPICAL_CHAT: dict[tuple[str, AnswerForm], tuple[float, ...]] = {

@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import Ends, RunDetection, VariantResult
 from dhp.core.records import PROBES
+from dhp.stats.arrays import Floats
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.design import Design
 from dhp.stats.detection import Detection, Estimate, detection
@@ -23,7 +23,6 @@ from dhp.stats.selection import Selected
 from dhp.stats.verdict import FEWEST_PAIRS
 from dhp.stats.wilcoxon.signed_rank import Method, signed_rank
 
-Floats = npt.NDArray[np.float64]
 LEVEL = 0.95
 NOTHING = RunDetection(None, None, None, {"avg": None, "min": None}, {}, {})
 """Where no variant was rated."""

@@ -6,21 +6,19 @@ from dataclasses import replace
 from statistics import median
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, DoseThreshold
 from dhp.core.records import Example, parse_variant
 from dhp.core.seeding import key_digest
+from dhp.stats.arrays import Floats
 from dhp.stats.design import Design
 from dhp.stats.dose_response import dose_tests, threshold, threshold_interval
 from dhp.stats.psychometric import T75, curve, psychometric
 
 COMBINED = "combined"
 _FEWEST_DOSES = 2
-
-Floats = npt.NDArray[np.float64]
 
 
 def dose_responses(

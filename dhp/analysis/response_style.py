@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import ResponseStyle
 from dhp.core.specs import Scale
+from dhp.stats.arrays import Floats
 from dhp.stats.response_style import rank_correlations, spread, style_names
 
-Floats = npt.NDArray[np.float64]
 SIDES = ("originals", "degraded")
 
 

@@ -6,7 +6,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
 from dhp.human.comparison import (
@@ -21,13 +20,13 @@ from dhp.human.comparison import (
 from dhp.human.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level, correlations
 from dhp.human.raters import RaterAgreement, by_samples, rater_agreement
 from dhp.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
+from dhp.stats.arrays import Floats
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 SCHEMA = "dhp.agreement/1"
 
 _SHOWN = 10  # judges in a `repr`

@@ -11,13 +11,12 @@ import numpy.typing as npt
 from dhp.core.errors import InputError, suggest
 from dhp.human.correlation import FEWEST
 from dhp.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
+from dhp.stats.arrays import Bools, Floats
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ def self_preference(
 
 
 def _difference(
-    gap: Floats, mine: npt.NDArray[np.bool_], sources: npt.NDArray[np.intp], resamples: int, seed: int
+    gap: Floats, mine: Bools, sources: npt.NDArray[np.intp], resamples: int, seed: int
 ) -> tuple[float, tuple[float, float] | None]:
     _, place = np.unique(sources, return_inverse=True)
     sums = [

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.human.correlation import FEWEST
-
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dhp.core.errors import InputError
 from dhp.human.scores import Scores, human_scores, mean_over, scores_by_judge
+from dhp.stats.arrays import Bools, Floats
 from dhp.stats.error_rates import ErrorRates
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 _Z = NormalDist().inv_cdf(0.975)
 """Half of a 95 % interval in standard errors."""
 
@@ -241,9 +241,7 @@ def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats) -> SystemMea
     return SystemMean(*names, texts, labelled, judged, human, corrected)
 
 
-def _system_share(
-    names: tuple[str, str, str], passed: npt.NDArray[np.bool_], rates: ErrorRates
-) -> SystemShare:
+def _system_share(names: tuple[str, str, str], passed: Bools, rates: ErrorRates) -> SystemShare:
     (right, good), (noticed, bad) = rates.sensitivity, rates.specificity
     corrected = misclassification_corrected_share(
         int(passed.sum()), len(passed), sensitivity=rates.sensitivity, specificity=rates.specificity

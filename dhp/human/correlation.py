@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Bools, Floats
+
 Level = Literal["per_source", "pooled", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 """The mean over sources of the correlation within a source (sample or document level in the literature); over
@@ -129,7 +129,7 @@ def _ranks(x: Floats) -> Floats:
     return np.where(np.isnan(x), np.nan, below)
 
 
-def _kendall_rows(x: Floats, y: Floats, there: npt.NDArray[np.bool_], coefficient: Coefficient) -> Floats:
+def _kendall_rows(x: Floats, y: Floats, there: Bools, coefficient: Coefficient) -> Floats:
     sx, sy = (np.nan_to_num(np.sign(v[:, :, None] - v[:, None, :])) for v in (x, y))
     score, nx, ny = (sx * sy).sum(axis=(1, 2)), (sx * sx).sum(axis=(1, 2)), (sy * sy).sum(axis=(1, 2))
     if coefficient == "kendall-c":

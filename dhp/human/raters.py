@@ -4,13 +4,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.core.errors import InputError, require
 from dhp.human.correlation import Coefficient, Level, correlations
 from dhp.human.scores import mean_over
+from dhp.stats.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 _MOST_VALUES = 2000
 """krippendorff needs memory for the square of the number of different scores."""
 

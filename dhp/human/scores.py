@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.tables import read_table
+from dhp.stats.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 COLUMNS = ("source", "system", "metric", "score")
 """What every table of scores has."""
 OPTIONAL = ("sample", "model", "protocol", "rater", "status")

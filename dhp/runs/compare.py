@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.analysis.response_style import shared_styles
 from dhp.analysis.result_parts import VariantResult
@@ -19,6 +18,7 @@ from dhp.core.seeding import key_digest
 from dhp.runs.comparable import check_alike, check_allowed, check_once, differences, rated_by_dataset
 from dhp.runs.reader import RunResult
 from dhp.runs.sizes import differ_in_size_alone
+from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, compare
 from dhp.stats.swap import RESAMPLES
 
@@ -39,7 +39,7 @@ class DatasetComparison:
     """Each variant as each judge saw it, shape (V, K)."""
     scores: dict[str, Comparison]
     """`detection`, `auroc`, `standardised_drop`, `d_avg` -> the comparison by it."""
-    shared_styles: dict[str, npt.NDArray[np.float64]]
+    shared_styles: dict[str, Floats]
     """`originals`, `degraded` -> Spearman's correlation of the judges' scores over texts, shape (K, K), the
     mean over metrics; NaN where undefined."""
 
@@ -220,7 +220,7 @@ def _compared(
     return DatasetComparison(dataset, len(scores[0].original), judges, damage, found, shared)
 
 
-def stated_weights(entry: RunResult) -> npt.NDArray[np.float64]:
+def stated_weights(entry: RunResult) -> Floats:
     """The expert weights that a result states, shape (variants, metrics); NaN where it states none."""
     return np.array(
         [
@@ -232,7 +232,7 @@ def stated_weights(entry: RunResult) -> npt.NDArray[np.float64]:
 
 def judge_scores(
     dataset: str, entries: Sequence[RunResult], variants: Sequence[str]
-) -> tuple[list[JudgeScores], npt.NDArray[np.int64] | None]:
+) -> tuple[list[JudgeScores], Ints | None]:
     """What judges said of the examples that all of them rated, by name, and the clusters of these.
 
     Raises `InputError` for judges without an example in common.

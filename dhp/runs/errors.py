@@ -1,13 +1,11 @@
 """The error rates of the judges of a run: originals and harmless edits are good texts, degraded ones bad."""
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.core.errors import InputError
 from dhp.runs.reader import Run, RunResult
+from dhp.stats.arrays import Floats
 from dhp.stats.error_rates import ErrorRates, error_rates
-
-Floats = npt.NDArray[np.float64]
 
 
 def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:

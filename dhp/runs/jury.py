@@ -11,8 +11,8 @@ from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import check_alike, check_once, differences, rated_by_dataset
 from dhp.runs.reader import RunResult
+from dhp.stats.arrays import Floats
 from dhp.stats.jury import (
-    Floats,
     held_out_gains,
     jury_figures,
     order_of_gain,

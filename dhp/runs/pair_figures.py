@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.judge.pairwise.records import PairVerdict, majorities, two_order_score
+from dhp.stats.arrays import Floats, Ints
 from dhp.stats.detection import detection
 from dhp.stats.discernment import discernment
 from dhp.stats.pairwise import PositionBias, position_bias, sign_flip_log_p
@@ -143,7 +143,7 @@ def d_interval(scores: Sequence[float], *, resamples: int = 1000) -> Interval | 
     return float(low), float(high)
 
 
-def _log_p(values: npt.NDArray[np.float64], counts: npt.NDArray[np.int64]) -> float:
+def _log_p(values: Floats, counts: Ints) -> float:
     """`sign_flip_log_p` of scores that occur so often; a binomial tail where all are of one size."""
     from scipy.stats import binom
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.analysis.config import METHODS
 from dhp.analysis.ratings import RatingsArray
@@ -19,6 +18,7 @@ from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.judge.judges.mock import MockJudge, mock_judge
 from dhp.runs.reader import RunResult, read_run
+from dhp.stats.arrays import Floats
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination
 from dhp.stats.effects import effect
 from dhp.stats.power import Needed, largest_effect, power_curve, power_interval, shifted, simulated_power
@@ -220,7 +220,7 @@ def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -
 
 def _variant(
     name: str,
-    population: npt.NDArray[np.float64],
+    population: Floats,
     question: Question,
     method: Method,
     combination: Combination,

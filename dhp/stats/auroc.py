@@ -8,9 +8,8 @@ in units of the judge's own spread, so that judges with different scales compare
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Bools, Floats
 from dhp.stats.influences import Influences
-
-Floats = npt.NDArray[np.float64]
 
 
 def auroc_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influences:
@@ -77,7 +76,7 @@ def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLik
     return Influences(value, influence, there, np.ones(value.shape))
 
 
-def _pairs(original: npt.ArrayLike, degraded: npt.ArrayLike) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+def _pairs(original: npt.ArrayLike, degraded: npt.ArrayLike) -> tuple[Floats, Floats, Bools]:
     x, y = np.asarray(original, dtype=np.float64), np.asarray(degraded, dtype=np.float64)
     if x.ndim != 2 or y.ndim != 3 or y.size == 0 or x.shape != (y.shape[0], y.shape[2]):
         raise ValueError(

@@ -8,8 +8,8 @@ together. Everywhere `clusters=None` says that each example is a cluster of its 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from dhp.stats.arrays import Floats, Ints
+
 _BITS = 16
 """Clusters up to which all sign patterns may be enumerated."""
 _AT_ONCE = 1 << 20

@@ -3,10 +3,10 @@
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
+
+from dhp.stats.arrays import Floats
 
 Combination = Literal["hmp", "printed", "hmp-asymptotic", "joint"]
-Floats = npt.NDArray[np.float64]
 DEFAULT_COMBINATION: Combination = "hmp-asymptotic"
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.clusters import cluster_index
 from dhp.stats.combine import DEFAULT_COMBINATION, Combination
@@ -20,7 +21,6 @@ from dhp.stats.multiplicity import holm
 from dhp.stats.swap import RESAMPLES, Swapped, swap, swap_discernment
 
 T = TypeVar("T")
-Floats = npt.NDArray[np.float64]
 QUANTITIES = ("detection", "auroc", "standardised_drop", "d_avg")
 _ALPHA = 0.05  # at which judges are told apart
 _OF_D = 2000

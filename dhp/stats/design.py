@@ -8,6 +8,7 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats, Ints
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import discernment, level_average, minimum
 from dhp.stats.effects import Effect, effect
@@ -15,8 +16,6 @@ from dhp.stats.joint import joint_log_p
 from dhp.stats.layout import checked_table, metric_weights
 from dhp.stats.wilcoxon.resampled import Grid, Times
 from dhp.stats.wilcoxon.signed_rank import Alternative, Method, SignedRank, signed_rank
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class Design:
     method: Method
     combination: Combination
     alternative: Alternative
-    clusters: npt.NDArray[np.int64] | None
+    clusters: Ints | None
 
     @classmethod
     def of(
@@ -63,7 +62,7 @@ class Design:
         method: Method = "exact",
         combination: Combination = DEFAULT_COMBINATION,
         alternative: Alternative = "greater",
-        clusters: npt.NDArray[np.int64] | None = None,
+        clusters: Ints | None = None,
     ) -> "Design":
         """A design that fits together.
 

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats, Ints
 from dhp.stats.influences import Influences, bonett_price_interval, weighted, wilson_interval
 from dhp.stats.layout import checked_table, level_shares, metric_weights
 from dhp.stats.selection import Selected, largest, smallest
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

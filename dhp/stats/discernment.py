@@ -7,10 +7,9 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats, Ints
 from dhp.stats.layout import level_shares
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 LOG_ALPHA = math.log(0.05)
 _ROUNDING = 1e-9  # scores that differ by less are equal
 

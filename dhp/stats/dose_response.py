@@ -5,13 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats, Ints
 from dhp.stats.design import Design
 from dhp.stats.discernment import discernment
 from dhp.stats.psychometric import checked_doses
 from dhp.stats.wilcoxon.resampled import draws
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def error_rates(good: Floats, bad: Floats, passes: float) -> ErrorRates | None:
     return ErrorRates(sensitivity, specificity)
 
 
-def _counts(right: npt.NDArray[np.bool_], there: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def _counts(right: Bools, there: Bools) -> tuple[float, float]:
     """Texts judged rightly, of how many, in independent texts."""
     of = there.sum(axis=0)
     chosen = of > 0

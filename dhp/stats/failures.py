@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Floats
 
 
 def worst_case_bounds(differences: npt.ArrayLike) -> tuple[Floats, Floats]:

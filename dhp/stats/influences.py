@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Bools, Floats
 from dhp.stats.clusters import cluster_index, cluster_sums
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 _PRIOR = 0.5
 """Weight of the assumed design effect, in examples that are not at an end of the scale."""
 _CORRELATION = 0.25

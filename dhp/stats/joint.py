@@ -11,12 +11,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats
 from dhp.stats.clusters import cluster_index, cluster_sums, flip_p, flipped_sums, sign_flips
 from dhp.stats.combine import combined
 from dhp.stats.layout import checked_table
 from dhp.stats.swap import RESAMPLES, signed_ranks
-
-Floats = npt.NDArray[np.float64]
 
 
 def joint_log_p(

@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Floats
+
 _DIGITS = 12
 """Ranks that differ beyond are the same: means of ranks in floating point."""
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Bools, Floats
 
 
 def checked_table(differences: npt.ArrayLike) -> Floats:
@@ -32,7 +32,7 @@ def metric_weights(weights: npt.ArrayLike | None, variants: int, metrics: int) -
     return np.where(given[:, None], w, equal)
 
 
-def level_shares(levels: Sequence[str], defined: npt.NDArray[np.bool_]) -> tuple[tuple[str, ...], Floats]:
+def level_shares(levels: Sequence[str], defined: Bools) -> tuple[tuple[str, ...], Floats]:
     """The share of each variant in the mean of each level, and in the mean of the levels.
 
     Parameters

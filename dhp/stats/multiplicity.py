@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Bools, Floats, Ints
 
 
 def holm(log_p: npt.ArrayLike) -> Floats:
@@ -52,15 +52,13 @@ def _checked(log_p: npt.ArrayLike) -> Floats:
     return logs
 
 
-def _sorted(logs: Floats) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+def _sorted(logs: Floats) -> tuple[Bools, Ints]:
     """Which tests are defined, and their order by p."""
     there = ~np.isnan(logs)
     return there, np.argsort(logs[there], kind="stable")
 
 
-def _back(
-    logs: Floats, there: npt.NDArray[np.bool_], order: npt.NDArray[np.int64], adjusted: Floats
-) -> Floats:
+def _back(logs: Floats, there: Bools, order: Ints, adjusted: Floats) -> Floats:
     """Adjusted values from the order of p back to that of the tests."""
     result = np.full(logs.shape, np.nan)
     result[np.flatnonzero(there)[order]] = np.minimum(adjusted, 0.0)

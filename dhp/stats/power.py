@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Bools, Floats, Ints
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.wilcoxon.resampled import Tests
 from dhp.stats.wilcoxon.signed_rank import Method
 
-Floats = npt.NDArray[np.float64]
 _MODEL_POINTS = 13  # log2 of the examples of a population by model
 _AT_ONCE = 1 << 20  # scores drawn
 _FAR = 8.0  # standard deviations beyond which a shift makes no difference
@@ -151,7 +151,7 @@ def _tests(differences: Floats) -> Tests:
     groups = int(group.max()) + 1
     cell = np.arange(len(x))[:, None] * max(groups, 1) + group
 
-    def counted(chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    def counted(chosen: Bools) -> Ints:
         counts = np.bincount(cell[chosen], minlength=len(x) * max(groups, 1))
         return counts.reshape(len(x), -1).astype(np.int64)
 

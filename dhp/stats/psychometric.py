@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats, Ints
 from dhp.stats.clusters import cluster_draws, cluster_index
 from dhp.stats.layout import checked_table, metric_weights
 
-Floats = npt.NDArray[np.float64]
 TARGET = 0.75
 _STEPS = 6  # thresholds of the grid per octave of the dose
 _BEYOND = 3  # octaves by which the grid goes beyond the doses
@@ -43,7 +43,7 @@ class Psychometric:
 
     detection: Floats
     """At each dose, shape (k,); NaN where no pair is left."""
-    pairs: npt.NDArray[np.int64]
+    pairs: Ints
     """Examples with all scores, shape (k,)."""
     guess: float
     """Detection at dose 0: that of harmless edits, at least 0.5."""
@@ -229,7 +229,7 @@ def _scores(differences: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats
 
 
 def _resampled(
-    scores: Floats, index: npt.NDArray[np.int64], resamples: int, rng: np.random.Generator
+    scores: Floats, index: Ints, resamples: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Sums of the scores and numbers of pairs by dose: of the data, then of resamples; (1 + resamples, k)."""
     times = np.vstack([np.ones(len(scores)), cluster_draws(index, resamples, rng).T])

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Floats
+
 _LENIENT = 2 / 3
 _HARSH = 1 / 2
 _COMPRESSED = 1 / 2

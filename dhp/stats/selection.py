@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Bools, Floats, Ints
+
 Limits = Callable[[Floats], tuple[Floats, Floats]]
 _FIRST_STEP = 0.1
 
@@ -15,7 +15,7 @@ _FIRST_STEP = 0.1
 class Selected:
     """The smallest or largest along the last axis of figures (..., K); NaN and -1 where none is defined."""
 
-    index: npt.NDArray[np.int64]
+    index: Ints
     """Which of the K it is in the data, the first on a tie; shape (...)."""
     value: Floats
     """The figure itself, not corrected."""
@@ -53,7 +53,7 @@ def smallest(values: Floats, limits: Limits, level: float = 0.95) -> Selected:
     _, high = limits(1 - 2 * share / np.maximum(candidate.sum(axis=-1, keepdims=True), 1))
     undefined = (there & np.isnan(low)).any(axis=-1) | ~there.any(axis=-1)
 
-    def least(ends: Floats, of: npt.NDArray[np.bool_]) -> Floats:
+    def least(ends: Floats, of: Bools) -> Floats:
         return np.where(undefined, np.nan, np.where(of, ends, np.inf).min(axis=-1, initial=np.inf))
 
     filled = np.where(there, values, np.inf)

@@ -11,7 +11,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Floats
+
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of the examples, after which there is an interim analysis."""
 ALPHA = 0.05

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats
 from dhp.stats.psychometric import T75, checked_doses, curve, threshold_grid
 
-Floats = npt.NDArray[np.float64]
 _POWERS = np.exp(np.linspace(math.log(0.5), math.log(3), 5))
 _POWER_SPREAD = 0.5  # prior standard deviation of the logarithm of the power, around a power of 1
 _LAPSES = np.array([0.0, 0.05, 0.1, 0.2])

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats
 from dhp.stats.clusters import cluster_index, cluster_sums, flip_p, flipped_sums, sign_flips
 from dhp.stats.combine import DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
 from dhp.stats.layout import checked_table, level_shares
 
-Floats = npt.NDArray[np.float64]
 RESAMPLES = 10_000
 
 

@@ -8,10 +8,8 @@ Ranks are doubled average ranks, hence integers.
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from dhp.stats.arrays import Floats, Ints
 
 _NEGLIGIBLE = 37.0  # -log of a relative mass that no longer matters (8.5e-17)
 _LATTICE_SHARE = 0.05

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Bools, Floats, Ints
 from dhp.stats.wilcoxon.signed_rank import Method
 from dhp.stats.wilcoxon.tails import doubled_ranks, exact_log_tails, log_tails
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Times = npt.NDArray[np.int32]
 _AT_ONCE = 1 << 20  # draws
 
@@ -84,7 +83,7 @@ class Tests:
 class Grid:
     """The differences of one test, sorted into their distinct values."""
 
-    there: npt.NDArray[np.bool_]
+    there: Bools
     """Which examples have a pair, shape (n,)."""
     order: Ints
     """The examples with a non-zero difference, equal ones together."""
@@ -92,7 +91,7 @@ class Grid:
     """Where each distinct value starts in `order`."""
     group: Ints
     """The group of magnitude of each distinct value, increasing."""
-    rises: npt.NDArray[np.bool_]
+    rises: Bools
     """Whether the distinct value is positive."""
     magnitudes: Floats
     """Of the groups."""

@@ -7,11 +7,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from dhp.stats.arrays import Floats, Ints
 from dhp.stats.clusters import cluster_index, cluster_sums
 from dhp.stats.wilcoxon.null import exact_log_tail, flip_log_tail, tilted_log_tail
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Method = Literal["exact", "scipy", "sign-flip"]
 Alternative = Literal["greater", "two-sided"]
 EXACT_UP_TO = 200

@@ -3,12 +3,10 @@
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from dhp.stats.arrays import Floats, Ints
 from dhp.stats.wilcoxon.null import exact_log_tail
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 _LOG_2 = float(np.log(2))
 _NEWTON_STEPS = 100
 _AT_THE_MEAN = 0.05  # z below which the correction of the normal tail cancels to nothing
