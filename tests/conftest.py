@@ -1,13 +1,16 @@
 """Shared by all tests: hypothesis without deadlines (timings are measured by scripts), a private cache."""
 
+import itertools
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("dhp", deadline=None)
+settings.register_profile("thorough", deadline=None, max_examples=300)  # .ci/run
+settings.register_profile("dhp", deadline=None, max_examples=50)
 settings.load_profile("dhp")
 
 
@@ -16,10 +19,18 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Names of new folders: counting is faster than looking what is there."""
+    root = tmp_path_factory.mktemp("caches")
+    return (root / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def private_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def private_cache(caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """The data cache of each test is a folder of its own."""
-    folder = tmp_path_factory.mktemp("cache")
+    folder = next(caches)
+    folder.mkdir()
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
 

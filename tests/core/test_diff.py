@@ -1,6 +1,7 @@
 """Diffs: what is deleted and what is inserted."""
 
 import random
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -51,6 +52,7 @@ def test_what_is_gone_stands_before_what_came_for_it(level: str) -> None:
     assert diff("", "", level) == []
 
 
+@cache
 def long_text(seed: int, letters: int = 3 * LONG) -> str:
     """Sentences of random words, some of which stand once."""
     rng = random.Random(seed)

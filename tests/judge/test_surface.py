@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.core.errors import InputError
@@ -226,7 +226,6 @@ def test_the_reference_is_not_looked_at() -> None:
 # Bounds ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
 @given(text=st.text(), source=st.text(), question=st.text())
 def test_any_text_gets_a_score_within_the_scale(text: str, source: str, question: str) -> None:
     candidate = shown(Example("e", source, "", {"question": question}), ORIGINAL, text)

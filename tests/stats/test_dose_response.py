@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
@@ -169,7 +169,6 @@ grids = st.one_of(
 
 @pytest.mark.slow
 @given(grids)
-@settings(max_examples=150)
 def test_resampled_tails_agree_with_the_exact_test(differences: list[int]) -> None:
     sizes, positive, drawn = resampled_tests(np.array(differences, dtype=np.float64), 2)
     for log_p, sample in zip(tails_of(sizes, positive), drawn, strict=True):

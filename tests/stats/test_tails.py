@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dhp.stats.wilcoxon.null import exact_log_tail
@@ -28,7 +28,6 @@ def relative_error(d: np.ndarray) -> float:
 
 
 @given(st.lists(st.integers(-3, 5), min_size=1, max_size=120))
-@settings(max_examples=200, deadline=None)
 def test_exact_where_tie_groups_are_few(d: list[int]) -> None:
     few = np.clip(d, -2, 2).astype(np.float64)
     assert relative_error(few) == pytest.approx(0, abs=1e-9)
@@ -36,7 +35,6 @@ def test_exact_where_tie_groups_are_few(d: list[int]) -> None:
 
 @given(st.lists(st.integers(-40, 40), min_size=1, max_size=16))
 @example([-1, 2, 3, -4, 5, 6, -7, 8, -9, 10, 11, -12, -13])  # without ties, below the mean
-@settings(max_examples=150, deadline=None)
 def test_exact_where_differences_are_few(d: list[int]) -> None:
     assert relative_error(np.array(d, dtype=np.float64)) == pytest.approx(0, abs=1e-9)
 
@@ -57,7 +55,6 @@ def test_exact_near_the_largest_value_where_it_moves_in_leaps(sizes: list[int], 
 
 
 @given(st.lists(st.integers(-6, 9).filter(bool), min_size=1, max_size=40))
-@settings(max_examples=150, deadline=None)
 def test_exact_tails_are_exact(d: list[int]) -> None:
     sizes, positive = grouped(np.array(d, dtype=np.float64))
     ranks = 2 * np.cumsum(sizes, axis=1) - sizes + 1
