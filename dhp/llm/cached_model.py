@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from dhp.core.errors import Waiting
 from dhp.llm.api import Client, LocalModel
-from dhp.llm.batch.batch import WAITS, Batch
+from dhp.llm.batch.batch import WAITS, Batch, stop_if_any
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
 from dhp.llm.engine.jobs import Done, Engine, Job
@@ -83,8 +82,9 @@ class CachedModel:
         Waiting
             After all that is known, where requests wait for a batch.
         """
-        if self.batch is not None:
-            return self._ask_batch(self.batch, requests)
+        batch = self.batch
+        if batch is not None and batch.first:
+            return self._ask_batch(batch, requests)
         return self._ask_model(requests)
 
     @property
@@ -106,16 +106,22 @@ class CachedModel:
             job = self._job(request)
             if not job.keys:
                 yield self._answer(job, {})
-            elif batch.keeps_back(self.model, request, job.keys, job.prompt_tokens, self.context.budget):
+            elif kept_back := self._kept_back(job):
                 waiting += 1
-                yield Answer(request, {**job.found, **dict.fromkeys(job.keys, WAITS)})
+                yield kept_back
             else:
                 left.append(request)
         if left:
             batch.check_results(self.model.model, self.context.opened)
             yield from self._ask_model(left)
-        if waiting:
-            raise Waiting(f"{self.model.model}: {waiting:,} requests wait for a batch")
+        stop_if_any(self.model, waiting)
+
+    def _kept_back(self, job: Job) -> Answer | None:
+        """What is known of a request that is not to be asked now, for a batch."""
+        asked = self.model, job.request, job.keys, job.prompt_tokens, self.context.budget
+        if (batch := self.batch) is None or not batch.keeps_back(*asked):
+            return None
+        return Answer(job.request, {**job.found, **dict.fromkeys(job.keys, WAITS)})
 
     def spent(self, before: Usage) -> str:
         """Calls, tokens, money and trouble in this process since `before`, in a few words."""
@@ -193,6 +199,7 @@ class CachedModel:
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
         engine = self._made_engine(client)
+        waiting = 0
         twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
 
         def answers(done: Done) -> list[Answer]:
@@ -215,6 +222,10 @@ class CachedModel:
                 if (missing := tuple(job.keys.values())) in twins:
                     twins[missing].append(job)
                     continue
+                if kept_back := self._kept_back(job):
+                    waiting += 1
+                    yield kept_back
+                    continue
                 twins[missing] = []
                 calls = calls or stack.enter_context(self.context.executor.calls(engine, self.on_wait))
                 calls.submit(job)
@@ -225,20 +236,14 @@ class CachedModel:
             while calls and calls.pending:
                 yield from answers(calls.wait())
         self._lengths.check()
+        stop_if_any(client, waiting)
 
     def _made_engine(self, client: Client) -> Engine:
         """One for all requests: what it learns of the server holds on."""
         context = self.context
         if self._engine is None:
-            self._engine = Engine(
-                client,
-                context.store,
-                context.rate_limits,
-                context.budget,
-                self._lengths,
-                self.run,
-                context.refresh,
-            )
+            shared = context.store, context.rate_limits, context.budget
+            self._engine = Engine(client, *shared, self._lengths, self.run, context.refresh)
         self._engine.run = self.run
         return self._engine
 
@@ -274,17 +279,14 @@ class CachedModel:
         self._lengths.check()
 
     def _keep(self, job: Job, outcomes: Mapping[int, Reply | Failure]) -> None:
-        if self.context.store is None:
-            return
         model = self.model
-        self.context.store.add(
-            [
-                row(job.keys[sample], model.model, model.endpoint, sample, reply, self.run)
-                for sample, reply in outcomes.items()
-                if isinstance(reply, Reply)
-            ],
-            replace=self.context.refresh,
-        )
+        rows = [
+            row(job.keys[sample], model.model, model.endpoint, sample, reply, self.run)
+            for sample, reply in outcomes.items()
+            if isinstance(reply, Reply)
+        ]
+        if self.context.store is not None:
+            self.context.store.add(rows, replace=self.context.refresh)
 
 
 def estimated_tokens(text: str) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dhp.core.errors import InputError, StoppedEarly
+from dhp.core.errors import InputError, StoppedEarly, Waiting
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.batch.jobs import Job
 from dhp.llm.batch.providers.api import check_address
@@ -18,6 +18,12 @@ from dhp.llm.usage import Budget
 
 WAITS = Failure("waits for a batch", passing=True)
 _WRITABLE = ("openai/", "litellm/")
+
+
+def stop_if_any(model: Client | LocalModel, waiting: int) -> None:
+    """Raise `Waiting` unless `waiting`, the number of requests to a model that wait, is 0."""
+    if waiting:
+        raise Waiting(f"{model.model}: {waiting:,} requests wait for a batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,7 @@ class Batch:
         self._go_on = go_on
         self._known = [job.name for job in remote.jobs()] if remote and provider else []
         self._sent: dict[tuple[str, str], _Sent] = {}
+        self._seen = 0
         self._written: set[str] = set()
         self._waits_for: dict[str, Job] = {}
         self._budget = Budget()
@@ -89,9 +96,17 @@ class Batch:
         """Raise `InputError` where results were given and none belongs to this run, as far as it is known."""
         self._results.check_claimed(model, others)
 
+    @property
+    def first(self) -> bool:
+        """Whether requests are written, or replies read, before anything is asked."""
+        return self._writer is not None or len(self._results) > 0
+
     def concerns(self, model: Client | LocalModel) -> bool:
         """Whether requests to a model may have come by batch, wait in one, or are to be written."""
-        return self._writer is not None or len(self._results) > 0 or bool(self._of(model).jobs)
+        if self._writer is None and self._remote and (changed := self._remote.changed) != self._seen:
+            self._seen = changed  # another process has sent or fetched
+            self._sent.clear()
+        return self.first or bool(self._of(model).jobs)
 
     def take(
         self, model: Client | LocalModel, request: Request, keys: Mapping[int, bytes], missing: Container[int]
@@ -146,7 +161,7 @@ class Batch:
             for samples in self._together(model, request, left):
                 self._write(model, request, samples, missing[samples[0]].hex(), prompt_tokens, budget)
             return True
-        return not left
+        return len(left) < len(missing)
 
     def stop_if_waiting(self) -> None:
         """Give written files their names; raise `StoppedEarly` where requests wait for a batch."""

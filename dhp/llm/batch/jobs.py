@@ -50,6 +50,14 @@ class JobFolder:
     def __init__(self, cache: Path) -> None:
         self.folder = cache / _FOLDER
 
+    @property
+    def changed(self) -> int:
+        """When a batch was last written down, by whatever process."""
+        try:
+            return self.folder.stat().st_mtime_ns
+        except OSError:
+            return 0
+
     def jobs(self) -> list[Job]:
         """All batches, the oldest first; raises `InputError` for a file that is none."""
         found = []

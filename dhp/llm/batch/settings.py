@@ -41,8 +41,8 @@ class BatchSettings:
         named = self.batch_write is not None or bool(self.batch_read) or self.batch is not None
         return named and not self.dry
 
-    def open(self, cache: Path) -> Batch | None:
-        """The batch of a run; None where none is wanted and none is in work.
+    def open(self, cache: Path) -> Batch:
+        """The batch of a run.
 
         `cache` is the folder of the store; what was sent to a provider is kept there.
         """
@@ -53,8 +53,6 @@ class BatchSettings:
             check_key(self.batch)
             new, go_on = BatchWriter(remote.new_file()), self.carried.append
             return Batch(BatchResults([]), new, remote, self.batch, many=self._many, go_on=go_on)
-        if not self.given and not remote.jobs():
-            return None
         results = BatchResults(result_files(self.batch_read))
         writer = BatchWriter(Path(self.batch_write)) if self.batch_write is not None else None
         return Batch(results, writer, remote)

@@ -48,11 +48,21 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
         yield running
 
 
-def run(server: Provider, folder: Path, calls: int | None = None, **batch: object) -> dhp.Results:
+def run(
+    server: Provider,
+    folder: Path,
+    calls: int | None = None,
+    *,
+    out: str = "out",
+    samples: int = 2,
+    rate_limits: dhp.RateLimits | None = None,
+    **batch: object,
+) -> dhp.Results:
     settings = dhp.ModelSettings(
         base_url=f"{server.url}/v1",
         cache=folder / "cache",
         limits=dhp.Limits(calls=calls),
+        rate_limits=rate_limits or dhp.RateLimits(),
         batch=BatchSettings(**batch),
     )
     return through_batches(
@@ -60,9 +70,9 @@ def run(server: Provider, folder: Path, calls: int | None = None, **batch: objec
             "openai/m",
             "mini/answer_equivalence",
             n=2,
-            protocol=dhp.protocol("dhp", samples=2),
+            protocol=dhp.protocol("dhp", samples=samples),
             settings=settings,
-            out=folder / "out",
+            out=folder / out,
         )
     )
 
@@ -178,6 +188,44 @@ def test_a_direct_run_takes_what_was_fetched_and_not_stored(server: Provider, tm
     assert run(server, tmp_path).ratings["failed"] == 0
     assert server.direct == 0
     assert [job.state for job in RemoteBatches(tmp_path / "cache").jobs()] == ["stored"]
+
+
+def test_a_direct_run_leaves_alone_what_is_sent_while_it_asks(server: Provider, tmp_path: Path) -> None:
+    """The batch is sent by another process when a tenth of the direct run's calls are made."""
+    direct = server.answer
+
+    def answered(method: str, path: str, *given: object) -> object:
+        found = direct(method, path, *given)
+        if path.endswith("/chat/completions") and server.direct == 2:
+            server.looks, stop = 10**6, pytest.MonkeyPatch()
+            stop.setattr(remote.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                run(server, tmp_path, out="other", batch="openai")
+            stop.undo()
+        return found
+
+    server.answer = answered
+    limits = dhp.RateLimits(concurrency=1)
+    with pytest.raises(StoppedEarly, match=r"requests wait in the batch dhp-.* at openai"):
+        run(server, tmp_path, rate_limits=limits)
+    (batch,) = server.batches.values()
+    assert 2 <= server.direct <= 4
+    assert server.direct + len(server.lines(batch)) <= 20 + 2, "all but the calls under way are asked once"
+
+
+def test_more_samples_are_not_asked_while_some_are_in_flight(server: Provider, tmp_path: Path) -> None:
+    server.looks = 10**6
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remote.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(server, tmp_path, batch="openai")
+    with pytest.raises(StoppedEarly, match="requests wait in the batch"):
+        run(server, tmp_path, out="more", samples=3)
+    assert server.direct == 0
+    server.looks = 1
+    run(server, tmp_path, batch="openai")
+    assert run(server, tmp_path, out="more", samples=3).ratings["failed"] == 0
+    assert server.direct == 20, "the third samples"
 
 
 def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path) -> None:
