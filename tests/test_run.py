@@ -100,15 +100,12 @@ def test_the_surface_judge_beats_the_floor_and_has_its_blind_spot() -> None:
     assert stories[1].d_avg == 0
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.skipif(not DATA.is_dir(), reason="the published datasets are not in ../shared/data")
 @pytest.mark.parametrize(
     ("dataset", "path", "variants"),
-    [
-        pytest.param("summeval", "summeval/summeval.jsonl", 6, marks=pytest.mark.slow),
-        pytest.param("sumpubmed", "sumpubmed", 6, marks=pytest.mark.slow),
-        ("wmt22_zhen", "wmt22", 6),
-    ],
+    [("summeval", "summeval/summeval.jsonl", 6), ("sumpubmed", "sumpubmed", 6), ("wmt22_zhen", "wmt22", 6)],
 )
 def test_real_data(dataset: str, path: str, variants: int) -> None:
     result = dhp.run("baseline/surface", dataset, data=DATA / path)

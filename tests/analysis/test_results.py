@@ -19,14 +19,13 @@ from dhp.runs.reader import read_results, read_run
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("runs") / "r"
-    dhp.run(
-        "baseline/surface",
-        "mini/summeval",
-        controls=True,
-        attacks=True,
-        out=path,
-    )
+    dhp.run("baseline/surface", "mini/summeval", n=8, controls=True, attacks=True, out=path)
     return path
+
+
+@pytest.fixture(scope="module")
+def schema() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(results_schema())
 
 
 @pytest.fixture
@@ -38,18 +37,18 @@ def found(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_what_is_written_is_read_back(folder: Path) -> None:
-    results = dhp.run("baseline/surface", "mini/summeval", controls=True, attacks=True)
+    results = dhp.run("baseline/surface", "mini/summeval", n=8, controls=True, attacks=True)
     (read,) = read_results(folder / "results.json")
     assert read.to_dict() | {"created": ""} == results[0].to_dict() | {"created": ""}
     assert json.loads(json.dumps(read.to_dict())) == json.loads((folder / "results.json").read_text())
 
 
 @pytest.mark.slow
-def test_several_results_and_curves_are_read_back() -> None:
+def test_several_results_and_curves_are_read_back(schema: jsonschema.Draft202012Validator) -> None:
     results = dhp.run(["mock/ideal", "mock/blind"], "mini/summeval", doses=(5, 50))
     plain = json.loads(json.dumps(results.to_dict()))
     assert list(Results.from_json(plain, "here")) == list(results)
-    jsonschema.validate(plain, results_schema())
+    schema.validate(plain)
 
 
 def test_files_with_intervals_of_d_are_read_without_them(found: dict[str, Any]) -> None:
@@ -75,7 +74,9 @@ BROKEN = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "value"), BROKEN, ids=lambda v: str(v))
-def test_schema_and_reader_refuse_the_same(found: dict[str, Any], path: list[Any], value: object) -> None:
+def test_schema_and_reader_refuse_the_same(
+    found: dict[str, Any], path: list[Any], value: object, schema: jsonschema.Draft202012Validator
+) -> None:
     broken = copy.deepcopy(found)
     place: Any = broken
     for key in path[:-1]:
@@ -85,7 +86,7 @@ def test_schema_and_reader_refuse_the_same(found: dict[str, Any], path: list[Any
         Results.from_json(broken, "results.json")
     assert "\n" not in str(refusal.value)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(broken, results_schema())
+        schema.validate(broken)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -94,21 +95,23 @@ def test_what_is_no_json_number_is_refused(found: dict[str, Any], value: float) 
         Results.from_json(found | {"d_min": value}, "here")
 
 
-def test_a_missing_field_is_named(found: dict[str, Any]) -> None:
+def test_a_missing_field_is_named(found: dict[str, Any], schema: jsonschema.Draft202012Validator) -> None:
     for name in ("d_avg", "variants", "signature"):
         broken = {k: v for k, v in found.items() if k != name}
         with pytest.raises(InputError, match=name):
             Results.from_json(broken, "here")
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(broken, results_schema())
+            schema.validate(broken)
 
 
-def test_the_schema_takes_what_runs_write(found: dict[str, Any]) -> None:
-    jsonschema.validate(found, results_schema())
+def test_the_schema_takes_what_runs_write(
+    found: dict[str, Any], schema: jsonschema.Draft202012Validator
+) -> None:
+    schema.validate(found)
     for several in ([found], [found, found]):
-        jsonschema.validate(several, results_schema())
+        schema.validate(several)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate([], results_schema())
+        schema.validate([])
     jsonschema.Draft202012Validator.check_schema(results_schema())
 
 
