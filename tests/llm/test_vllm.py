@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dhp
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.records import Params, Request
 from dhp.llm.settings import ModelSettings
@@ -102,6 +102,19 @@ def test_calls_in_progress_leave_one_another_alone(vllm_model: Any) -> None:
     assert texts(vllm_model.answer(feed())) | inner == alone
     left.close()
     assert not vllm_model._engine.llm_engine.has_unfinished_requests(), "nobody waits for what is left"
+
+
+def test_an_engine_that_fails_stops_the_run_for_now(vllm_model: Any) -> None:
+    def fail() -> None:
+        raise RuntimeError("out of\nmemory")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vllm_model._engine.llm_engine, "step", fail)
+        with pytest.raises(
+            StoppedEarly, match=r"the engine of vLLM has ended \(out of memory\); the same comm"
+        ):
+            list(vllm_model.answer(requests(2)))
+    assert len(texts(vllm_model.answer(requests(2)))) == 2
 
 
 def test_an_idle_engine_makes_room_for_another_model(vllm_model: Any, tiny_model: Path) -> None:

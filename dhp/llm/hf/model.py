@@ -52,6 +52,8 @@ class HfModel:
     """
 
     provider = "hf"
+    _sent = False
+    """Whether it came from another process."""
 
     def __init__(
         self,
@@ -241,4 +243,5 @@ def same_for_all(request: Request, first: Reply) -> dict[int, Reply]:
 def _held(kind: type[HfModel], *given: Any) -> HfModel:
     model = kind.__new__(kind)
     model.model, model.endpoint, model._source, model._template, model._device, model._batch_size = given
+    model._sent = True
     return model

@@ -64,6 +64,8 @@ class VllmModel(HfModel):
     def _engine(self) -> "LLM":
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
         os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+        if self._sent:  # processes of its own would outlive a worker that is killed, and keep its GPU
+            os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         import torch
         from vllm import LLM
 
@@ -135,10 +137,10 @@ class VllmModel(HfModel):
 
         try:
             found: list[Any] = self._engine.llm_engine.step()
-        except EngineDeadError:
+        except (EngineDeadError, RuntimeError) as e:
             raise StoppedEarly(
-                f"model '{self.model}': the engine of vLLM has ended, for the reason that it wrote; the same "
-                "command goes on from here"
+                f"model '{self.model}': the engine of vLLM has ended ({' '.join(str(e).split())[:200]}); the "
+                "same command goes on from here"
             ) from None
         for output in found:
             if output.request_id in self._open:  # not aborted meanwhile
