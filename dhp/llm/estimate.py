@@ -139,7 +139,9 @@ def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
     given = cached_model.context.budget.prices
     if given != Prices():
         return given, ""
-    return listed_prices(cached_model.model.model, cached_model.model.endpoint)
+    batch, model = cached_model.context.batch, cached_model.model
+    by_batch = batch is not None and batch.provider is not None
+    return listed_prices(model.model, model.endpoint, by_batch=by_batch)
 
 
 @dataclass(frozen=True, slots=True)

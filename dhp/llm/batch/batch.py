@@ -72,7 +72,7 @@ class Batch:
         self._results = results
         self._writer = writer
         self._remote = remote
-        self._provider = provider
+        self.provider = provider
         self._go_on = go_on
         self._known = [job.name for job in remote.jobs()] if remote and provider else []
         self._sent: dict[tuple[str, str], _Sent] = {}
@@ -89,8 +89,8 @@ class Batch:
 
     def check_address(self, model: Client | LocalModel) -> None:
         """Raise `InputError` for a model that is not of the provider."""
-        if self._provider is not None:
-            check_address(self._provider, model.model, model.endpoint)
+        if self.provider is not None and self._writer is not None:
+            check_address(self.provider, model.model, model.endpoint)
 
     def check_results(self, model: str, others: Collection[str]) -> None:
         """Raise `InputError` where results were given and none belongs to this run, as far as it is known."""
@@ -168,8 +168,8 @@ class Batch:
         if self._remote is not None:
             self._remote.stored({path for sent in self._sent.values() for path in sent.results.used_up()})
         parts = self._parts()
-        if self._remote and self._provider and (parts or self._waits_for):
-            self._remote.wait({*self._waits_for} | self._remote.send(self._provider, parts, self._known))
+        if self._remote and self.provider and (parts or self._waits_for):
+            self._remote.wait({*self._waits_for} | self._remote.send(self.provider, parts, self._known))
             if not self._limit:
                 self._go_on(self._budget)
                 raise Answered("the batches have been fetched; the same command goes on from here")
@@ -201,7 +201,7 @@ class Batch:
             remote = self._remote
             jobs = remote.of(*key) if remote else []
             paths = remote.results(jobs) if remote else []
-            results = BatchResults(paths, own=False, failures=self._provider is not None)
+            results = BatchResults(paths, own=False, failures=self.provider is not None)
             self._sent[key] = _Sent(jobs, remote.in_flight(jobs) if remote else {}, results)
         return self._sent[key]
 

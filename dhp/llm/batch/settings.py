@@ -47,7 +47,7 @@ class BatchSettings:
         `cache` is the folder of the store; what was sent to a provider is kept there.
         """
         if self.dry:
-            return Batch(BatchResults([]), many=self._many)
+            return Batch(BatchResults([]), provider=self.batch, many=self._many)
         remote = RemoteBatches(cache)
         if self.batch is not None:
             check_key(self.batch)
