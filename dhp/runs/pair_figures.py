@@ -9,7 +9,6 @@ from statistics import fmean
 import numpy as np
 
 from dhp.judge.pairwise.records import PairVerdict, majorities, two_order_score
-from dhp.stats.arrays import Floats, Ints
 from dhp.stats.detection import detection
 from dhp.stats.discernment import discernment
 from dhp.stats.pairwise import PositionBias, position_bias, sign_flip_log_p
@@ -138,20 +137,9 @@ def d_interval(scores: Sequence[float], *, resamples: int = 1000) -> Interval | 
     drawn, times = np.unique(
         rng.multinomial(len(scores), counts / len(scores), size=resamples), axis=0, return_counts=True
     )
-    found = np.repeat([discernment(_log_p(values, each)) for each in drawn], times)
+    found = np.repeat([discernment(sign_flip_log_p(values, each)) for each in drawn], times)
     low, high = np.quantile(found, [0.025, 0.975])
     return float(low), float(high)
-
-
-def _log_p(values: Floats, counts: Ints) -> float:
-    """`sign_flip_log_p` of scores that occur so often; a binomial tail where all are of one size."""
-    from scipy.stats import binom
-
-    sizes = set(np.abs(values[(values != 0) & (counts > 0)]))
-    if len(sizes) > 1:
-        return sign_flip_log_p(np.repeat(values, counts))
-    won, lost = int(counts[values > 0].sum()), int(counts[values < 0].sum())
-    return min(0.0, float(binom.logsf(won - 1, won + lost, 0.5))) if won + lost else 0.0
 
 
 def win_rate(scores: Sequence[float]) -> Share:

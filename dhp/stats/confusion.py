@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats
+from dhp.stats.layout import metric_row
 
 
 def confusion(drops: npt.ArrayLike, weights: npt.ArrayLike) -> float:
@@ -30,8 +31,8 @@ def confusion(drops: npt.ArrayLike, weights: npt.ArrayLike) -> float:
     ValueError
         If shapes differ or the weights do not sum to 1.
     """
-    d, w = _paired(drops, weights)
-    fallen = np.maximum(d, 0.0)
+    fallen = np.maximum(np.atleast_1d(np.asarray(drops, dtype=np.float64)), 0.0)
+    w = metric_row(weights, fallen.size)
     total = fallen.sum()
     if not total > 0:
         return float("nan")
@@ -59,20 +60,9 @@ def contributions(log_p: npt.ArrayLike, weights: npt.ArrayLike | None = None) ->
         If shapes differ or the weights do not sum to 1.
     """
     logs = np.atleast_1d(np.asarray(log_p, dtype=np.float64))
-    logs, w = _paired(logs, np.full(logs.size, 1 / logs.size) if weights is None else weights)
+    w = metric_row(weights, logs.size)
     with np.errstate(divide="ignore"):
         terms = np.log(w) - logs
     terms = np.exp(terms - terms.max())
     shares: Floats = terms / terms.sum()
     return shares
-
-
-def _paired(values: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
-    x, w = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    if x.ndim != 1 or x.size == 0 or x.shape != w.shape:
-        raise ValueError(
-            f"values and weights must have one shape (M,) with M >= 1, not {x.shape} and {w.shape}"
-        )
-    if not (w >= 0).all() or abs(w.sum() - 1) > 1e-6:
-        raise ValueError("weights must be non-negative and sum to 1")
-    return x, w

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.wilcoxon.signed_rank import checked_differences
-from dhp.stats.wilcoxon.tails import doubled_ranks
+from dhp.stats.wilcoxon.signed_rank import average_ranks, checked_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +31,8 @@ def effect(differences: npt.ArrayLike) -> Effect:
     """Effect sizes of differences of shape (n,); raises `ValueError` if empty or not finite."""
     d = checked_differences(differences)
     moved = d[d != 0]
-    _, group, sizes = np.unique(np.abs(moved), return_inverse=True, return_counts=True)
     signs = np.where(moved > 0, 1, -1)
-    ranks = doubled_ranks(sizes[None])[0][group] / 2 + (d.size - moved.size)
+    ranks = average_ranks(np.abs(moved)) + (d.size - moved.size)
     return Effect(
         float(signs @ ranks) / (d.size * (d.size + 1) / 2) + 0.0,
         fell=float((d > 0).mean()),

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats
+from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 _DIGITS = 12
 """Ranks that differ beyond are the same: means of ranks in floating point."""
@@ -53,8 +54,7 @@ def text_ranks(scores: npt.ArrayLike) -> Floats:
     ranked = np.full_like(x, np.nan)
     for m in range(x.shape[1]):
         there = ~np.isnan(x[:, m])
-        _, group, sizes = np.unique(x[:, m][there], return_inverse=True, return_counts=True)
-        ranks = (sizes.cumsum() - (sizes - 1) / 2)[group]  # ties share their mean rank
+        ranks = average_ranks(x[:, m][there])
         ranked[:, m][there] = (ranks - 1) / max(1, ranks.size - 1)
     return np.asarray(ranked.mean(axis=1), dtype=np.float64)
 

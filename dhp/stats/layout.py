@@ -32,6 +32,14 @@ def metric_weights(weights: npt.ArrayLike | None, variants: int, metrics: int) -
     return np.where(given[:, None], w, equal)
 
 
+def metric_row(weights: npt.ArrayLike | None, metrics: int) -> Floats:
+    """The same of one variant, shape (M,)."""
+    if not metrics:
+        raise ValueError("weights must be for one metric or more")
+    rows = None if weights is None else np.asarray(weights, dtype=np.float64)[None]
+    return np.asarray(metric_weights(rows, 1, metrics)[0])
+
+
 def level_shares(levels: Sequence[str], defined: Bools) -> tuple[tuple[str, ...], Floats]:
     """The share of each variant in the mean of each level, and in the mean of the levels.
 

@@ -1,6 +1,5 @@
 """Statistics of verdicts between two texts, each pair asked in both orders."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,13 +24,15 @@ class PositionBias:
     n: int
 
 
-def sign_flip_log_p(scores: npt.ArrayLike) -> float:
+def sign_flip_log_p(scores: npt.ArrayLike, times: npt.ArrayLike = 1) -> float:
     """One-sided exact sign-flip test that scores lie above zero.
 
     Parameters
     ----------
     scores : shape (pairs,)
-        Multiples of 1/2, positive in favour of the alternative. Zeros carry no sign and change nothing.
+        1, 0.5, 0, -0.5 or -1, positive in favour of the alternative. Zeros carry no sign and change nothing.
+    times
+        How often each score occurs, shape (pairs,), or all of them.
 
     Returns
     -------
@@ -41,25 +42,24 @@ def sign_flip_log_p(scores: npt.ArrayLike) -> float:
     Raises
     ------
     ValueError
-        For scores that are not multiples of 1/2, or NaN.
+        For other scores, or NaN.
     """
-    halves = 2 * np.asarray(scores, dtype=float)
-    steps = np.rint(halves)
-    if not np.allclose(halves, steps, rtol=0, atol=1e-9):
-        raise ValueError("scores must be multiples of 1/2")
-    sizes = np.abs(steps[steps != 0]).astype(int)
-    if not len(sizes):
-        return 0.0
-    total, observed = int(sizes.sum()), int(steps.sum())
-    # In log space: the distribution of the sum of positive sizes, (observed + total) / 2 of it or more.
-    log_counts = np.full(total + 1, -math.inf)
-    log_counts[0] = 0.0
-    for size in sizes:
-        shifted = np.full(total + 1, -math.inf)
-        shifted[size:] = log_counts[: total + 1 - size]
-        log_counts = np.logaddexp(log_counts, shifted)
-    tail = log_counts[(observed + total) // 2 :]
-    return min(0.0, float(np.logaddexp.reduce(tail)) - len(sizes) * math.log(2))
+    steps = np.round(2 * np.asarray(scores, dtype=float), 9)
+    if not np.isin(steps, (-2, -1, 0, 1, 2)).all():
+        raise ValueError("scores must be multiples of 1/2 in [-1, 1]")
+    counts = np.broadcast_to(times, steps.shape)
+    won, lost = ([int(counts[steps == side * size].sum()) for size in (1, 2)] for side in (1, -1))
+    halves, wholes = (_log_binomial(w + o) for w, o in zip(won, lost, strict=True))
+    # P(sum of positive sizes >= that observed), in units of 1/2: of the halves as many as the wholes leave.
+    tails = np.append(np.logaddexp.accumulate(halves[::-1])[::-1], -np.inf)
+    left = won[0] + 2 * won[1] - 2 * np.arange(wholes.size)
+    return min(0.0, float(np.logaddexp.reduce(wholes + tails[np.clip(left, 0, halves.size)])))
+
+
+def _log_binomial(n: int) -> Floats:
+    """log P(X = k) of X ~ Binomial(n, 1/2) for k = 0, ..., n."""
+    k = np.arange(1, n + 1)
+    return np.asarray(np.append(0.0, np.cumsum(np.log((n + 1 - k) / k))) - n * np.log(2))
 
 
 def position_bias(as_given: npt.ArrayLike, swapped: npt.ArrayLike) -> PositionBias | None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.clusters import cluster_draws, cluster_index
-from dhp.stats.layout import checked_table, metric_weights
+from dhp.stats.layout import checked_table, metric_row
 
 TARGET = 0.75
 _STEPS = 6  # thresholds of the grid per octave of the dose
@@ -223,8 +223,7 @@ def checked_doses(doses: npt.ArrayLike) -> Floats:
 def _scores(differences: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:
     """Share of the metrics that fell, ties counting half, by example and dose; NaN where one is missing."""
     x = checked_table(differences)
-    rows = None if weights is None else np.asarray(weights, dtype=np.float64)[None]
-    w = metric_weights(rows, 1, x.shape[2])[0]
+    w = metric_row(weights, x.shape[2])
     return np.asarray(((1 + np.sign(x[:, :, w > 0])) / 2) @ w[w > 0])
 
 

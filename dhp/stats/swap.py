@@ -20,6 +20,7 @@ from dhp.stats.combine import DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import LOG_ALPHA
 from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
 from dhp.stats.layout import checked_table, level_shares
+from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 RESAMPLES = 10_000
 
@@ -180,8 +181,8 @@ def signed_ranks(differences: Floats) -> Floats:
     ranks = np.zeros(x.shape)
     for column in range(x.shape[1]):
         there = np.flatnonzero(x[:, column])
-        _, group, sizes = np.unique(np.abs(x[there, column]), return_inverse=True, return_counts=True)
-        ranks[there, column] = np.sign(x[there, column]) * (sizes.cumsum() - (sizes - 1) / 2)[group]
+        moved = x[there, column]
+        ranks[there, column] = np.sign(moved) * average_ranks(np.abs(moved))
     return ranks.reshape(differences.shape)
 
 

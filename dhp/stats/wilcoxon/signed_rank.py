@@ -46,6 +46,12 @@ def checked_differences(differences: npt.ArrayLike) -> Floats:
     return d
 
 
+def average_ranks(values: Floats) -> Floats:
+    """The rank of each value, from 1 on; equal ones share their mean rank."""
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((sizes.cumsum() - (sizes - 1) / 2)[group])
+
+
 def signed_rank(
     differences: npt.ArrayLike,
     method: Method = "exact",
