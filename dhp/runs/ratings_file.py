@@ -54,12 +54,13 @@ class RatingsFile:
         frame = frame.assign(cluster=frame["example"]) if alone else frame
         kinds = [(c, pyarrow.type_for_alias(_NUMBERS.get(c, "large_string"))) for c in frame.columns]
         table = pyarrow.Table.from_pandas(frame, pyarrow.schema(kinds), preserve_index=False)
+        table = table.replace_schema_metadata(None)
         with self._writing():
-            if self._rows + len(frame) > PART_ROWS:
+            if self._rows + len(frame) > PART_ROWS or not self._fits(table.schema):
                 self._end_part()
             if self._writer is None:
                 self._begin_part(table.schema)
-            self._writer.write_table(table)
+            self._writer.write_table(table.select(self._writer.schema.names))
             self._rows += len(frame)
 
     def finish(self) -> None:
@@ -73,6 +74,10 @@ class RatingsFile:
             if self._path.is_file():  # which no folder can take the place of
                 self._path.unlink()
             self._staged.rename(new)
+
+    def _fits(self, schema: Any) -> bool:
+        """Whether the part that is being written has these columns, in whatever order."""
+        return self._writer is None or set(self._writer.schema.names) == set(schema.names)
 
     def _begin_part(self, schema: Any) -> None:
         from pyarrow.parquet import ParquetWriter

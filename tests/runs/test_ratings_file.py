@@ -75,6 +75,14 @@ def test_a_file_and_parts_take_the_place_of_each_other(
         assert path.is_dir() == (count > 1 and rows < 1000)
 
 
+def test_columns_in_another_order_or_number_are_kept(tmp_path: Path) -> None:
+    one, other, third = frames()
+    tables = [one, other[other.columns[::-1]], third.assign(cluster="c")]
+    found = write(tmp_path / "ratings.parquet", tables)
+    wanted = pd.concat(tables, ignore_index=True)
+    assert found.fillna("-").to_dict("records") == wanted.fillna("-").to_dict("records")
+
+
 def test_what_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ROWS, 5)
     (tmp_path / "file").write_text("")
