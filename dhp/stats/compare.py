@@ -19,6 +19,7 @@ from dhp.stats.influences import Influences, student_interval, weighted, wilson_
 from dhp.stats.layout import checked_table, level_shares, metric_weights
 from dhp.stats.multiplicity import holm
 from dhp.stats.swap import RESAMPLES, Swapped, swap, swap_discernment
+from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 T = TypeVar("T")
 QUANTITIES = ("detection", "auroc", "standardised_drop", "d_avg")
@@ -262,20 +263,12 @@ def _compared(point: Floats, ends: Floats, swapped: Sequence[Swapped]) -> Compar
         point,
         ends[:, 0],
         ends[:, 1],
-        _ranks(point[None])[0],
+        np.where(there, average_ranks(-point), np.nan),
         np.where(there, 1 + better, np.nan),
         np.where(there, there.sum() - worse, np.nan),
         pairs,
         _groups(point, apart),
     )
-
-
-def _ranks(scores: Floats) -> Floats:
-    """Ranks within each row, shape (R, K); 1 is the highest, equal scores share the mean; NaN stays NaN."""
-    undefined = np.isnan(scores)
-    above = (scores[:, None, :] > scores[:, :, None]).sum(axis=2)
-    equal = (scores[:, None, :] == scores[:, :, None]).sum(axis=2)
-    return np.where(undefined, np.nan, 1 + above + (equal - 1) / 2)
 
 
 def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
