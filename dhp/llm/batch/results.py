@@ -29,13 +29,15 @@ class _Place:
     path: Path
     line: int
     offset: int
-    good: bool
+    weight: int
+    """2 for an answer, 1 for a refusal for good, 0 for an error that may pass."""
 
 
 class BatchResults:
     """The results of one or more files, found by the custom_id of their request.
 
-    Where a request was answered twice, the first answer counts; an answer counts before an error.
+    Where a request was answered twice, the first answer counts; an answer counts before an error, and a
+    refusal for good before an error that may pass.
 
     Parameters
     ----------
@@ -145,7 +147,9 @@ class BatchResults:
     def used_up(self) -> set[Path]:
         """The files of which every result is an answer that was taken."""
         left = {
-            place.path for name, place in self._places.items() if not place.good or name not in self._claimed
+            place.path
+            for name, place in self._places.items()
+            if place.weight < 2 or name not in self._claimed
         }
         return set(self._paths) - left
 
@@ -161,16 +165,16 @@ class BatchResults:
                     result = self._line(path, number, raw)
                     if result is None:
                         continue
-                    good = result.body is not None
-                    if result.body is not None:
+                    if result.problem is None:
                         answered += 1
-                        self._models.add(str(result.body.get("model") or ""))
+                        self._models.add(str((result.body or {}).get("model") or ""))
                     else:
                         kinds.update([result.kind])
+                    weight = 2 if result.problem is None else 0 if _may_pass(result.problem) else 1
                     before = self._places.get(result.custom_id)
-                    twice += before is not None and before.good and good
-                    if before is None or (good and not before.good):
-                        self._places[result.custom_id] = _Place(path, number, start, good)
+                    twice += before is not None and before.weight == weight == 2
+                    if before is None or weight > before.weight:
+                        self._places[result.custom_id] = _Place(path, number, start, weight)
         except IsADirectoryError:
             raise InputError(f"{path}: is a folder; {_ALLOWED}, e.g. '{path}/*.jsonl'") from None
         except OSError as e:
@@ -200,8 +204,7 @@ class BatchResults:
                 f"{place.path}: line {place.line}: the server refuses the parameter '{parameter}' "
                 f"({problem.reason})"
             )
-        passing = problem.status == 0 or problem.transient or problem.wrong_key or problem.no_model
-        if passing or problem.out_of_money:
+        if _may_pass(problem):
             return None
         if problem.too_long:
             return Failure(f"the prompt is too long for the model ({problem.reason}); nothing was cut off")
@@ -211,6 +214,12 @@ class BatchResults:
         with place.path.open("rb") as file:
             file.seek(place.offset)
             return read_result_line(f"{place.path}: line {place.line}", file.readline())
+
+
+def _may_pass(problem: Problem) -> bool:
+    """Whether the same request may be answered another time."""
+    passing = problem.status == 0 or problem.transient or problem.wrong_key or problem.no_model
+    return passing or problem.out_of_money
 
 
 def result_files(given: Sequence[str | Path]) -> list[Path]:

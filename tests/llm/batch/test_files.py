@@ -128,6 +128,16 @@ def test_lines_twice_count_once_and_the_first_counts(
     assert f"{len(lines)} lines twice, of which the first counts" in caplog.text
 
 
+def test_a_refusal_for_good_counts_before_an_error_that_passes(tmp_path: Path) -> None:
+    lines = lacking(tmp_path, "r.jsonl")
+    late = write(tmp_path / "late.jsonl", [expired(line) for line in lines])
+    flagged = [refused(line, 400, "The content was flagged by our safety system") for line in lines[:3]]
+    again = write(tmp_path / "again.jsonl", flagged)
+    for files in ((late, again), (again, late)):
+        (tmp_path / "n.jsonl").unlink(missing_ok=True)
+        assert len(lacking(tmp_path, "n.jsonl", read=files)) == len(lines) - 3
+
+
 def test_fewer_answers_than_samples_leave_the_others_to_ask(tmp_path: Path) -> None:
     lines = lacking(tmp_path, "r.jsonl", samples=3)
     one = [{**line, "body": {**line["body"], "n": 1}} for line in lines]
