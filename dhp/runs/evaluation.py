@@ -148,12 +148,12 @@ def _cell(
     )
 
 
-def mean_interval(scores: Sequence[float], scale: Scale) -> tuple[float, float] | None:
-    """The 95 % interval of a mean by Student's t, within the scale; None with fewer than two scores."""
+def mean_interval(scores: Sequence[float], scale: Scale | None = None) -> tuple[float, float] | None:
+    """The 95 % interval of a mean by Student's t, within any scale; None with fewer than two scores."""
     from scipy.stats import t
 
     if len(scores) < 2:
         return None
     half = float(t.ppf(0.975, len(scores) - 1)) * stdev(scores) / math.sqrt(len(scores))
-    mean = fmean(scores)
-    return max(scale.min, mean - half), min(scale.max, mean + half)
+    low, high = fmean(scores) - half, fmean(scores) + half
+    return (low, high) if scale is None else (max(scale.min, low), min(scale.max, high))

@@ -11,6 +11,7 @@ import numpy as np
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import Choice, VerdictForm, llmbar_choice, read_verdict
+from dhp.runs.evaluation import mean_interval
 from dhp.runs.pair_figures import PairFigures, PairOutcome, pair_figures
 from dhp.stats.pairwise import sign_flip_log_p
 
@@ -177,22 +178,18 @@ def compared_ways(cells: Sequence[RecordedCell]) -> list[ComparedWays]:
 
 
 def _compared(cell: RecordedCell, twin: RecordedCell) -> ComparedWays:
-    from scipy.stats import t
-
     both = [pair for pair in cell.scores if pair in twin.scores]
     own = np.array([(np.sign(cell.scores[p]) + 1) / 2 for p in both])
     other = np.array([(np.sign(twin.scores[p]) + 1) / 2 for p in both])
     differences = own - other
-    mean, n = float(differences.mean()), len(both)
-    half = float(t.ppf(0.975, n - 1) * differences.std(ddof=1) / math.sqrt(n)) if n > 1 else None
     log_p = min(sign_flip_log_p(differences), sign_flip_log_p(-differences))
     return ComparedWays(
         cell.protocol,
         twin.protocol,
         cell.subset,
-        n,
+        len(both),
         (float(own.mean()), float(other.mean())),
-        mean,
-        None if half is None else (mean - half, mean + half),
+        float(differences.mean()),
+        mean_interval(differences.tolist()),
         min(1.0, 2 * math.exp(log_p)),
     )
