@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("thorough", deadline=None, max_examples=300)  # .ci/run
+settings.register_profile("thorough", deadline=None, max_examples=200)  # .ci/run
 settings.register_profile("dhp", deadline=None, max_examples=50)
 settings.load_profile("dhp")
 

@@ -22,6 +22,9 @@ from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.perturb.sets.write import write_set
 from dhp.report.labels import most_changed
 from tests.perturb.says import Says
+from tests.quick import undrawn_charts
+
+__all__ = ["undrawn_charts"]
 
 STORIES = "mini/story_cloze"
 DOSES = (1, 5, 20)

@@ -1,6 +1,7 @@
 """Detection and its selected figures: hand-worked tables, exact coverage by enumeration, simulation."""
 
 import math
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dhp.stats.detection import detection, level_shares, metric_weights
+from dhp.stats.detection import Estimate, detection, level_shares, metric_weights
 from dhp.stats.selection import largest, smallest
 
 Floats = npt.NDArray[np.float64]
@@ -92,12 +93,19 @@ def test_reversed_scores_mirror_everything(seed: int, n: int) -> None:
     assert found.minimum.low <= found.minimum.value <= found.minimum.high
 
 
-def coverage(n: int, fell: float, rose: float) -> float:
-    """Of the interval of one test, by counting every outcome."""
+@cache
+def outcomes(n: int) -> tuple[list[tuple[int, int]], Estimate]:
+    """Every number of pairs that fell and that rose, and what is found of each."""
     counts = [(i, j) for i, j in product(range(n + 1), repeat=2) if i + j <= n]
     x = np.array([[1.0] * i + [-1.0] * j + [0.0] * (n - i - j) for i, j in counts]).T[:, :, None]
+    return counts, detection(x, ["a"] * len(counts)).metrics
+
+
+def coverage(n: int, fell: float, rose: float) -> float:
+    """Of the interval of one test, by counting every outcome."""
+    counts, found = outcomes(n)
     chances = stats.multinomial.pmf([[i, j, n - i - j] for i, j in counts], n, [fell, rose, 1 - fell - rose])
-    found, truth = detection(x, ["a"] * len(counts)).metrics, (1 + fell - rose) / 2
+    truth = (1 + fell - rose) / 2
     return float(chances @ ((found.low <= truth) & (truth <= found.high))[:, 0])
 
 

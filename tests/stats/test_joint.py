@@ -57,14 +57,14 @@ def test_beyond_the_swaps_the_tail_takes_over() -> None:
 
 def test_designs_combine_by_it() -> None:
     rng = np.random.default_rng(2)
-    x = rng.integers(-2, 4, (9, 2, 3)).astype(float)
+    x = rng.integers(-2, 4, (8, 2, 3)).astype(float)
     weights = np.array([[0.6, 0.3, 0.1], [np.nan] * 3])
     found = Design.of(x, ["a", "a"], weights, combination="joint").point
     for v in range(2):
-        assert 0.05 ** found.d[0, v] == pytest.approx(enumerated(x[:, v], np.arange(9)))
+        assert 0.05 ** found.d[0, v] == pytest.approx(enumerated(x[:, v], np.arange(8)))
     only = Design.of(x, ["a", "a"], np.array([[1.0, 0, 0], [0, 1.0, 0]]), combination="joint").point
     for v in range(2):
-        assert 0.05 ** only.d_ew[0, v] == pytest.approx(enumerated(x[:, v, [v]], np.arange(9)))
+        assert 0.05 ** only.d_ew[0, v] == pytest.approx(enumerated(x[:, v, [v]], np.arange(8)))
     assert found.d_ew[0, 0] != found.d[0, 0]
     assert found.d_ew[0, 1] == found.d[0, 1]
 
