@@ -215,7 +215,8 @@ class Builder:
         """Put the texts of these variants there; the examples are shared out among workers."""
         if not variants:
             return
-        others = Others(dataset.pool, dataset.language, self.seed, dataset.name)
+        drawn = any(self.registry[v.perturber].wants("others") for v in variants)
+        others = Others(dataset.pool if drawn else (), dataset.language, self.seed, dataset.name)
         work = RulesApplied(tuple(variants), self.registry, dataset.name, self.seed, others, dataset.language)
         for (start, _), texts in self.executor.each(work, self._parts(dataset)):
             for name, own in groupby(texts, key=lambda text: text.variant):
