@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dhp
@@ -82,6 +82,7 @@ def same(one: Any, other: Any) -> None:
     assert one.digest == other.digest
 
 
+@settings(max_examples=settings().max_examples // 2)  # each takes a tenth of a second
 @given(tables(), st.lists(st.integers(0, 8), max_size=4))
 def test_merged_parts_are_the_whole_table(table: pd.DataFrame, ends: list[int]) -> None:
     whole = list(split_ratings(table))
