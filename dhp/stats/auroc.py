@@ -11,6 +11,9 @@ import numpy.typing as npt
 from dhp.stats.arrays import Bools, Floats
 from dhp.stats.influences import Influences
 
+_CELLS = 2_000_000
+"""Scores whose intermediate results are in memory at a time."""
+
 
 def auroc_influences(original: npt.ArrayLike, degraded: npt.ArrayLike) -> Influences:
     """The area under the ROC curve of originals against degraded texts, unpaired, of each test.
@@ -59,6 +62,17 @@ def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLik
     and errors as for `auroc_influences`; undefined, NaN, where no score varies or there are fewer than two.
     """
     x, y, there = _pairs(original, degraded)
+    _, v, m = y.shape
+    value, influence = np.empty((v, m)), np.empty(y.shape)
+    some = max(1, _CELLS // (len(x) * m))
+    for start in range(0, v, some):
+        own = slice(start, start + some)
+        value[own], influence[:, own] = _standardised(x, y[:, own], there[:, own])
+    return Influences(value, influence, there, np.ones((v, m)))
+
+
+def _standardised(x: Floats, y: Floats, there: Bools) -> tuple[Floats, Floats]:
+    """Standardised drops of some variants and their influences."""
     x = np.where(there, x[:, None, :], 0.0)
     y = np.where(there, y, 0.0)
     largest = np.maximum(np.abs(x), np.abs(y)).max(axis=0)
@@ -72,8 +86,7 @@ def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLik
     value = (x - y).sum(axis=0) / count / spread
     of_spread = squares * count / (count - 1) / spread**2 - 1
     pull = (deviations[0] - deviations[1]) / spread - value / 2 * of_spread
-    influence = np.where(there & ~np.isnan(value), pull / count, 0.0)
-    return Influences(value, influence, there, np.ones(value.shape))
+    return value, np.where(there & ~np.isnan(value), pull / count, 0.0)
 
 
 def _pairs(original: npt.ArrayLike, degraded: npt.ArrayLike) -> tuple[Floats, Floats, Bools]:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from dhp.stats import auroc
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.influences import Influences, student_interval, wilson_interval
 
@@ -117,3 +118,14 @@ def test_coverage() -> None:
 def test_bad_input(x: Floats, y: Floats, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         auroc_influences(x, y)
+
+
+def test_variants_computed_apart_are_those_computed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(1, 6, (30, 2)).astype(float), rng.integers(1, 6, (30, 5, 2)).astype(float)
+    x[3, 0], y[7, 2, 1] = np.nan, np.nan
+    whole = standardised_drop_influences(x, y)
+    monkeypatch.setattr(auroc, "_CELLS", 130)
+    apart = standardised_drop_influences(x, y)
+    np.testing.assert_array_equal(apart.value, whole.value)
+    np.testing.assert_array_equal(apart.influence, whole.influence)

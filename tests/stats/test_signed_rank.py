@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
+from dhp.stats.wilcoxon import null
 from dhp.stats.wilcoxon.null import exact_log_tail, tilted_log_tail
 from dhp.stats.wilcoxon.signed_rank import Alternative, log_normal_tail, signed_rank
 
@@ -257,3 +258,30 @@ def test_clusters_that_cancel_say_nothing() -> None:
     assert signed_rank([1.0, -1.0, 2.0, -2.0], clusters=[0, 0, 1, 1]).p == 1
     with pytest.raises(ValueError, match="clusters must be"):
         signed_rank([1.0, 2.0], clusters=[0])
+
+
+@pytest.mark.parametrize("shares", [(0.9, 0.1), (0.1, 0.2, 0.7), (0.4, 0.3, 0.2, 0.1), (0.9995, 0.0005)])
+@pytest.mark.parametrize("z", [0.2, 4.0, 40.0])
+def test_frequencies_without_weight_are_passed_over(
+    shares: tuple[float, ...], z: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = np.round(9000 * np.array(shares)).astype(np.int64)
+    ranks = 2 * np.cumsum(sizes) - sizes + 1
+    w = int(ranks @ sizes / 2 + z * math.sqrt(float(sizes @ ranks.astype(float) ** 2)) / 2)
+    used: list[int] = []
+    inverted = null._inverted
+
+    def counted(frequency: np.ndarray, *rest: object) -> float:
+        assert len(np.unique(frequency)) == len(frequency)
+        used.append(len(frequency))
+        return inverted(frequency, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(null, "_inverted", counted)
+    found, counts = [], []
+    for many in (1 << 60, 1):
+        monkeypatch.setattr(null, "_MANY", many)
+        used.clear()
+        found.append(tilted_log_tail(ranks, sizes, w))
+        counts.append(sum(used))
+    assert found[1] == pytest.approx(found[0], rel=1e-12)
+    assert counts[1] < 0.3 * counts[0]

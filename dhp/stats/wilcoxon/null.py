@@ -6,6 +6,7 @@ Ranks are doubled average ranks, hence integers.
 """
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,6 +16,7 @@ _NEGLIGIBLE = 37.0  # -log of a relative mass that no longer matters (8.5e-17)
 _LATTICE_SHARE = 0.05
 _NEAR_MAXIMUM = 20_000  # distance to the largest W, in units of the lattice
 _CHUNK = 1 << 17
+_MANY = 1 << 22  # frequencies of which those without weight are passed over
 _FEW = 20  # values of which all sign patterns are listed
 _MOST_COUNTS = 20_000_000  # that `exact_log_tail` goes through in about 0.05 s
 
@@ -91,8 +93,7 @@ def tilted_log_tail(ranks: Ints, sizes: Ints, w: int) -> float:
     if smooth:  # without a dominant tie group only the lobe around zero has any weight
         top = min(top, math.ceil(9 / deviation * period / (2 * math.pi)))
     mass = 0.0
-    for start in range(0, top + 1, _CHUNK):
-        frequency = np.arange(start, min(start + _CHUNK, top + 1))
+    for frequency in _frequencies(top, period, ranks, sizes, probability):
         mass += _inverted(frequency, period, ranks, sizes, probability, tilt, w, above)
     return cumulant - tilt * w + math.log(mass)
 
@@ -127,6 +128,29 @@ def _window(r: Floats, m: Floats, t: float, cumulant: float, w: int, deviation: 
         log_moment = _cumulant(r, m, t + delta) - cumulant - delta * w
         spans.append(math.ceil((log_moment + _NEGLIGIBLE) / abs(delta)))
     return spans[0], spans[1]
+
+
+def _frequencies(top: int, period: int, ranks: Ints, sizes: Ints, probability: Floats) -> Iterator[Ints]:
+    """Those from 0 to `top` that may have weight, some at a time.
+
+    Of very many only those near the multiples of period / rank of the largest tie group, which alone makes
+    the others negligible: its factor is at most exp(-2 size p (1 - p) sin^2(angle / 2)).
+    """
+    g = int(np.argmax(sizes))
+    rank, p = int(ranks[g]), float(probability[g])
+    share = _NEGLIGIBLE / (float(sizes[g]) * p * (1 - p)) if 0 < p < 1 else 1.0
+    if top < _MANY or share > _LATTICE_SHARE:
+        for start in range(0, top + 1, _CHUNK):
+            yield np.arange(start, min(start + _CHUNK, top + 1))
+        return
+    reach = math.ceil(period * math.asin(math.sqrt(share)) / math.pi)
+    width = 2 * reach // rank + 2
+    most = (top * rank + reach) // period  # the last multiple that any of them is near
+    for start in range(0, most + 1, max(1, _CHUNK // width)):
+        multiple = np.arange(start, min(start + max(1, _CHUNK // width), most + 1))
+        first = -((reach - multiple * period) // rank)
+        near = (first[:, None] + np.arange(width)).ravel()
+        yield near[(near >= 0) & (near <= top)]
 
 
 def _inverted(
