@@ -1,7 +1,7 @@
 """The whole chain, examples to results, and ratings of given texts: the only module that knows all stages."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -161,23 +161,26 @@ def _carry_out(
     for judge in judges:
         if judge.cached_model:
             judge.cached_model.run = run_name(identity)
-    found: list[Result] = []
-    for place, (judge, part) in enumerate(own, 1):
-        with suppress(Waiting):  # the requests of the other judges belong into the same batch
-            config = resolve(part.dataset.task, part.variants)
-            found.append(_judged(judge, part, config, seed, numbered(progress, place, len(own)), folder))
-    if context.batch:
-        context.batch.finish()
-    results = Results(found)
-    if folder:
-        folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
-        folder.write([(p.dataset.name, p.variants, p.texts) for p in perturbed], results)
-        if shown := [each for part in perturbed for judge in judges for each in _shown(judge, part)]:
-            folder.write_prompts(shown)
-        for judge in judges:
-            folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
-        folder.write_steps("perturbations", {p.dataset.name: p.auto_steps for p in perturbed if p.auto_steps})
-        folder.write_report(html_report(read_run(folder.path), progress))
+    with folder.ratings if folder else nullcontext():
+        found: list[Result] = []
+        for place, (judge, part) in enumerate(own, 1):
+            with suppress(Waiting):  # the requests of the other judges belong into the same batch
+                config = resolve(part.dataset.task, part.variants)
+                found.append(_judged(judge, part, config, seed, numbered(progress, place, len(own)), folder))
+        if context.batch:
+            context.batch.finish()
+        results = Results(found)
+        if folder:
+            folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
+            folder.write([(p.dataset.name, p.variants, p.texts) for p in perturbed], results)
+            if shown := [each for part in perturbed for judge in judges for each in _shown(judge, part)]:
+                folder.write_prompts(shown)
+            for judge in judges:
+                folder.write_steps(f"{judge.model} {judge.protocol}", judge.auto_steps)
+            folder.write_steps(
+                "perturbations", {p.dataset.name: p.auto_steps for p in perturbed if p.auto_steps}
+            )
+            folder.write_report(html_report(read_run(folder.path), progress))
     return results
 
 

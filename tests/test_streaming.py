@@ -122,13 +122,11 @@ def test_given_texts_are_judged_part_by_part(
 
 
 def test_what_breaks_off_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = ratings_file.RatingsFile(tmp_path / "r.parquet")
-
     def frames() -> Any:
         yield pd.DataFrame({"example": ["a"], "score": [1.0]})
         raise StoppedEarly("the server gave out")
 
-    with pytest.raises(StoppedEarly):
+    with pytest.raises(StoppedEarly), ratings_file.RatingsFile(tmp_path / "r.parquet") as file:
         list(file.passing(frames()))
     assert list(tmp_path.iterdir()) == []
 

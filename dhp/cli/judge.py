@@ -91,10 +91,10 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:
     """Write tables into a file, one after the other; returns how many rows have which status."""
     counts: Counter[str] = Counter()
     if target.suffix == ".parquet":
-        file = RatingsFile(target)
-        for frame in file.passing(frames):
-            counts.update(frame["status"])
-        file.finish()
+        with RatingsFile(target) as file:
+            for frame in file.passing(frames):
+                counts.update(frame["status"])
+            file.finish()
         return counts
     with replacing(target) as new:
         for number, frame in enumerate(frames):

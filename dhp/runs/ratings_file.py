@@ -18,10 +18,10 @@ _NUMBERS = {"sample": "int64", "look": "int64", "score": "float64", "missing_mas
 
 
 class RatingsFile:
-    """Takes one table of ratings after another and holds none of them in memory.
+    """Takes one table of ratings after another and holds none of them in memory; a context manager.
 
     Up to `PART_ROWS` rows become a Parquet file, more a folder of such files; each table is a row group. What
-    stands at `path` is replaced when all is written.
+    stands at `path` is replaced by `finish`; whatever comes in between leaves nothing behind.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,17 +34,18 @@ class RatingsFile:
         self._rows = 0
         self._writer: Any = None
 
+    def __enter__(self) -> "RatingsFile":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end_part()
+        shutil.rmtree(self._staged, ignore_errors=True)
+
     def passing(self, frames: "Iterable[pd.DataFrame]") -> "Iterator[pd.DataFrame]":
-        """Tables of ratings, each taken before it is passed on; where they break off all is dropped."""
-        try:
-            for frame in frames:
-                self.add(frame)
-                yield frame
-        except BaseException:
-            self._end_part()
-            shutil.rmtree(self._staged, ignore_errors=True)
-            self._parts.clear()
-            raise
+        """Tables of ratings, each taken before it is passed on."""
+        for frame in frames:
+            self.add(frame)
+            yield frame
 
     def add(self, frame: "pd.DataFrame") -> None:
         """Take ratings of one judge on one dataset, all of some examples."""
