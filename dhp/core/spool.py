@@ -3,8 +3,10 @@
 import pickle
 import tempfile
 import threading
+import weakref
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate, chain, islice
 from typing import IO, Generic, NamedTuple, TypeVar, overload
 
@@ -29,6 +31,7 @@ class _File:
             self._file: IO[bytes] = tempfile.TemporaryFile(prefix="dhp-")  # noqa: SIM115
         except OSError as e:
             raise _full(e) from None
+        weakref.finalize(self, _close, self._file)
 
     def write(self, data: bytes) -> int:
         """Where it begins."""
@@ -42,9 +45,17 @@ class _File:
 
     def read(self, start: int, size: int) -> bytes:
         """What was written there."""
-        with self._lock:
-            self._file.seek(start)
-            return self._file.read(size)
+        try:
+            with self._lock:
+                self._file.seek(start)  # what is still buffered is written now
+                return self._file.read(size)
+        except OSError as e:
+            raise _full(e) from None
+
+
+def _close(file: IO[bytes]) -> None:
+    with suppress(OSError):  # of a full disk, which was told when it was met
+        file.close()
 
 
 def _full(error: OSError) -> InputError:

@@ -76,7 +76,9 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: p
         spooled(RECORDS)
 
 
-def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Path("/dev/full").open("r+b", buffering=0))  # noqa: SIM115
+@pytest.mark.parametrize("buffering", [0, 1 << 20])
+def test_a_full_disk_is_named(buffering: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = Path("/dev/full")
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: full.open("r+b", buffering=buffering))
     with pytest.raises(InputError, match="No space left on device"):
-        spooled(RECORDS)
+        list(spooled(RECORDS))
