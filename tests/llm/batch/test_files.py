@@ -15,6 +15,7 @@ from dhp.llm.batch.results import same_model
 from dhp.llm.batch.settings import BatchSettings
 from dhp.llm.batch.writer import BatchWriter
 from dhp.loaders.rated import RatedText
+from dhp.runs import rating
 from tests.llm.batch.answers import answer, expired, read, refused, score, write, write_answers
 from tests.llm.scripted import Call, reply, scripted_server
 
@@ -71,6 +72,25 @@ def test_a_batch_gives_what_direct_calls_give(tmp_path: Path) -> None:
     assert direct.to_frame().equals(batch.to_frame())
     assert direct.to_frame().equals(again.to_frame())
     assert ratings(tmp_path / "a").equals(ratings(tmp_path / "b"))
+
+
+def test_a_run_in_parts_writes_and_reads_what_one_as_a_whole_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    whole = lacking(tmp_path / "a", "r.jsonl")
+    results = write_answers(tmp_path / "a" / "r.jsonl", tmp_path / "res.jsonl")
+    monkeypatch.setattr(rating, "PART_RATINGS", 10)
+    assert lacking(tmp_path / "b", "r.jsonl") == whole
+    late = write(tmp_path / "late.jsonl", [expired(line) for line in whole[1::2]])
+    done = {line["custom_id"] for line in whole[::2]}
+    some = write(tmp_path / "some.jsonl", [line for line in read(results) if line["custom_id"] in done])
+    assert lacking(tmp_path / "b", "r2.jsonl", read=(late, some)) == whole[1::2]
+    assert run(tmp_path / "b", read=(results,)).ratings["failed"] == 0
+    monkeypatch.undo()
+    assert run(tmp_path / "a", read=(results,)).ratings["failed"] == 0
+    pd.testing.assert_frame_equal(ratings(tmp_path / "a"), ratings(tmp_path / "b"))
 
 
 def test_lines_are_openais_and_named_by_the_stores_key(tmp_path: Path) -> None:
