@@ -20,7 +20,7 @@ from dhp.perturb import builder
 from dhp.perturb.build import perturb_datasets
 from dhp.perturb.candidates import Candidates
 from dhp.run import run
-from dhp.runs import rating, ratings_file
+from dhp.runs import ratings_file
 
 WAYS: dict[str, dict[str, Any]] = {
     "controls": {"dataset": "mini/summeval", "n": 7},
@@ -41,7 +41,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spool, "BLOCK", 4)
     monkeypatch.setattr(builder, "BLOCK", 4)
     monkeypatch.setattr("dhp.perturb.candidates.BLOCK", 4)
-    monkeypatch.setattr(rating, "PART_RATINGS", 100)
     monkeypatch.setattr(rate_texts, "PART_RATINGS", 100)
     monkeypatch.setattr(ratings_file, "PART_ROWS", 300)
 

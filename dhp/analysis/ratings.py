@@ -2,20 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from dhp.analysis.interim import InterimAnalyses
 from dhp.core.seeding import text_hash
-
-if TYPE_CHECKING:
-    pass
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from dhp.stats.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

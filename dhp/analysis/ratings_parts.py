@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dhp.analysis.ratings import Floats, RatingsArray
+from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import cluster_numbers, split_ratings
 from dhp.analysis.ratings_table import in_parts, ratings_parts, read_ratings
 from dhp.core.errors import InputError
 from dhp.core.specs import Scale
+from dhp.stats.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd

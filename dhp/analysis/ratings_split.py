@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dhp.analysis.interim import read_interim_analyses
-from dhp.analysis.ratings import Floats, Ints, RatingsArray
+from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_table import GROUPING, blank, checked_ratings, place_of
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.core.specs import Scale
+from dhp.stats.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd

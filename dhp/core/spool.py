@@ -147,9 +147,6 @@ class Spool(Generic[K, T]):
         """The records of these groups, one after the other: a tuple while nothing is on disk."""
         if self._file is None:
             return tuple(chain.from_iterable(self._held[group] for group in groups))
-        for name, held in self._held.items():
-            self._blocks[name] = [_written(self._file, some) for some in grouped(held, BLOCK)]
-        self._held.clear()
         return Spooled([block for group in groups for block in self._blocks[group]])
 
 

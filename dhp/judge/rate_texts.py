@@ -24,6 +24,16 @@ PART_RATINGS = 100_000
 """Ratings that are in memory at a time, about."""
 
 
+def texts_at_a_time(judge: Judge, task: Task, texts: int) -> int:
+    """Of so many texts, those whose ratings are in memory at a time.
+
+    All of them where answers come by batch: whether any belongs to the run is seen in the whole alone.
+    """
+    if judge.cached_model and judge.cached_model.batch:
+        return texts
+    return max(1, PART_RATINGS // (len(task.metrics) * judge.samples))
+
+
 def rate_texts(
     judges: Sequence[Judge],
     texts: Sequence[Candidate],
@@ -52,7 +62,7 @@ def rate_texts(
         own = judge.own_task(task, texts)
         judge.prepare(texts, own)
         per_text, done = len(own.metrics) * judge.samples, 0
-        for part in grouped(texts, max(1, PART_RATINGS // per_text)):
+        for part in grouped(texts, texts_at_a_time(judge, own, len(texts))):
             shown = partial(_shown, progress, judge.model, done, len(texts) * per_text)
             with suppress(Waiting):  # the other requests belong into the same batch
                 yield _rated(judge, part, own, first=not done, shown=shown)

@@ -15,6 +15,7 @@ from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Varia
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
+from dhp.judge.rate_texts import texts_at_a_time
 from dhp.judge.unreadable import readable
 from dhp.runs.thresholds import ThresholdSearch
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SECONDS_BETWEEN_SHOWS = 0.2
-PART_RATINGS = 100_000
-"""Ratings that are in memory at a time, about."""
 
 
 def rate_dataset(
@@ -95,7 +94,7 @@ def _with_interim_analyses(
 
 def _in_parts(session: "_Session", candidates: Sequence[Candidate]) -> "Iterator[pd.DataFrame]":
     waiting: Waiting | None = None
-    for part in _parts(candidates, most=max(1, PART_RATINGS // session.per_text)):
+    for part in _parts(candidates, texts_at_a_time(session.judge, session.task, len(candidates))):
         try:
             session.rate(part)
             yield session.table(part)
@@ -134,7 +133,7 @@ class _Session:
         """Those that came and were not taken away."""
         self.per_text = len(task.metrics) * judge.samples
         """Ratings of a text."""
-        self.judge, self._task, self._dataset, self._progress = judge, task, dataset, progress
+        self.judge, self.task, self._dataset, self._progress = judge, task, dataset, progress
         self._clusters = clusters
         self._model, self._shown = judge.cached_model, time.monotonic()
         way = f" ({judge.protocol.partition('@')[0]})" if self._model else ""
@@ -146,9 +145,9 @@ class _Session:
 
     def rate(self, turn: Sequence[Candidate]) -> None:
         """Ask about these texts."""
-        rated = checked_ratings(self.judge, turn, self._task) if turn else iter(())
+        rated = checked_ratings(self.judge, turn, self.task) if turn else iter(())
         if turn and not self._count:
-            rated = readable(rated, self.judge, self._task, self._dataset)
+            rated = readable(rated, self.judge, self.task, self._dataset)
         for rating in rated:
             self.ratings.append(rating)
             self._count += 1
@@ -164,7 +163,7 @@ class _Session:
     def table(self, texts: Sequence[Candidate], interim: Mapping[str, int] = {}) -> "pd.DataFrame":
         """The ratings of these texts; with interim analyses also what was not asked."""
         judge = self.judge
-        frame = _table(judge, texts, self._task.metric_names, self.ratings, interim, self._clusters)
+        frame = _table(judge, texts, self.task.metric_names, self.ratings, interim, self._clusters)
         return frame.assign(model=judge.model, protocol=judge.protocol, dataset=self._dataset)
 
     def _show(self) -> None:

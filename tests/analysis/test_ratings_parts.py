@@ -62,8 +62,8 @@ def parts_of(table: pd.DataFrame, ends: list[int]) -> Iterator[pd.DataFrame]:
             yield own[own["example"].isin(names[start:end])]
 
 
-def same(one: Any, other: Any) -> None:
-    """Whether two sets of ratings hold the same, in the same order of variants and metrics."""
+def assert_same(one: Any, other: Any) -> None:
+    """That two sets of ratings hold the same, in the same order of variants and metrics."""
     left, right = asdict(one), asdict(other)
     for name, value in left.items():
         if name in ("place", "means", "asked", "clusters", "samples", "missing_mass", "failures"):
@@ -90,7 +90,7 @@ def test_merged_parts_are_the_whole_table(table: pd.DataFrame, ends: list[int]) 
     assert [each.model for each in merged] == [each.model for each in whole]
     for one, other in zip(whole, merged, strict=True):
         # Variants and metrics stand in the order in which the parts have them, which is that of the table.
-        same(one, other)
+        assert_same(one, other)
 
 
 def write_parts(folder: Path, table: pd.DataFrame, ends: list[int]) -> Path:
@@ -124,12 +124,16 @@ def test_a_part_is_read_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert again.digest == found.digest
 
 
-def test_an_example_in_two_parts_is_read_as_a_whole(tmp_path: Path) -> None:
+def test_an_example_in_two_parts_is_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = ratings(status="scored")
     table.to_parquet(tmp_path / "r.parquet", row_group_size=3)
-    (found,) = ratings_of_file(tmp_path / "r.parquet")
     (whole,) = split_ratings(table)
-    same(whole, found)
+    read, paths = ratings_parts.read_ratings, []
+    monkeypatch.setattr(ratings_parts, "read_ratings", lambda path: paths.append(path) or read(path))
+    (found,) = ratings_of_file(tmp_path / "r.parquet")
+    assert paths == [tmp_path / "r.parquet"]
+    assert found.examples == whole.examples
+    assert_same(whole, found)
 
 
 def test_errors_count_rows_in_the_whole(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError, StoppedEarly
+from dhp.judge import rate_texts
 from dhp.llm.batch.lines import read_result_line
 from dhp.llm.batch.results import same_model
 from dhp.llm.batch.settings import BatchSettings
 from dhp.llm.batch.writer import BatchWriter
 from dhp.loaders.rated import RatedText
-from dhp.runs import rating
 from tests.llm.batch.answers import answer, expired, read, refused, score, write, write_answers
 from tests.llm.scripted import Call, reply, scripted_server
 
@@ -81,7 +81,7 @@ def test_a_run_in_parts_writes_and_reads_what_one_as_a_whole_does(
     (tmp_path / "b").mkdir()
     whole = lacking(tmp_path / "a", "r.jsonl")
     results = write_answers(tmp_path / "a" / "r.jsonl", tmp_path / "res.jsonl")
-    monkeypatch.setattr(rating, "PART_RATINGS", 10)
+    monkeypatch.setattr(rate_texts, "PART_RATINGS", 10)
     assert lacking(tmp_path / "b", "r.jsonl") == whole
     late = write(tmp_path / "late.jsonl", [expired(line) for line in whole[1::2]])
     done = {line["custom_id"] for line in whole[::2]}
@@ -91,6 +91,20 @@ def test_a_run_in_parts_writes_and_reads_what_one_as_a_whole_does(
     monkeypatch.undo()
     assert run(tmp_path / "a", read=(results,)).ratings["failed"] == 0
     pd.testing.assert_frame_equal(ratings(tmp_path / "a"), ratings(tmp_path / "b"))
+
+
+@pytest.mark.slow
+def test_results_of_the_last_texts_alone_are_those_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate_texts, "PART_RATINGS", 10)
+    with scripted_server(lambda call: reply(*["3"] * call.body.get("n", 1))) as server:
+        url = f"{server.url}/v1"
+        lines = lacking(tmp_path, "r.jsonl", base_url=url)
+        last = write(tmp_path / "last.jsonl", [answer(line) for line in lines[-2:]])
+        before = len(asked(server.calls))
+        assert run(tmp_path, base_url=url, read=(last,)).ratings["failed"] == 0
+        assert len(asked(server.calls)) - before == len(lines) - 2
 
 
 def test_lines_are_openais_and_named_by_the_stores_key(tmp_path: Path) -> None:
