@@ -6,7 +6,6 @@ judge score originals and degraded copies, test whether the scores fell. Names a
 
 import importlib
 import sys
-import warnings
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +25,14 @@ if TYPE_CHECKING:
     from dhp.judge.factory import llm_judge, protocol
     from dhp.judge.judges.llm import LlmJudge
     from dhp.leaderboard.site import write_leaderboard as leaderboard
-    from dhp.llm.engine.rate_limits import RateLimits
+    from dhp.llm.limits import Limits, Prices, RateLimits
     from dhp.llm.settings import ModelSettings
-    from dhp.llm.usage import Limits, Prices
     from dhp.loaders.dataset import Dataset
     from dhp.loaders.logs import log_dataset
     from dhp.loaders.rated import read_human_scores
     from dhp.perturb.api import Edited, Perturber, perturber
     from dhp.perturb.build import perturb_datasets
-    from dhp.perturb.choice import Choice
-    from dhp.perturb.model_config import PerturbModel
+    from dhp.perturb.settings import Choice, PerturbModel
     from dhp.report.page import write_report as report
     from dhp.run import estimate, run
     from dhp.run import judge_texts as judge
@@ -99,16 +96,14 @@ _MODULES = {
     "judge.api": "Judge",
     "judge.factory": "llm_judge protocol",
     "judge.judges.llm": "LlmJudge",
-    "llm.usage": "Limits Prices",
-    "llm.engine.rate_limits": "RateLimits",
+    "llm.limits": "Limits Prices RateLimits",
     "llm.settings": "ModelSettings",
     "loaders.dataset": "Dataset",
     "loaders.logs": "log_dataset",
     "loaders.rated": "read_human_scores",
     "perturb.api": "Edited Perturber perturber",
     "perturb.build": "perturb_datasets",
-    "perturb.choice": "Choice",
-    "perturb.model_config": "PerturbModel",
+    "perturb.settings": "Choice PerturbModel",
     "runs.finished": "compare gate power",
     "human.agreement": "correlate",
     "run": "estimate run",
@@ -120,12 +115,6 @@ _CALLABLE = {
     "report": ("report.page", "write_report"),
 }
 """Package -> the module and the function in it that the package calls."""
-_RENAMED = {
-    "Asking": "ModelSettings",
-    "Pace": "RateLimits",
-    "correlate_tables": "correlate",
-    "judge_texts": "judge",
-}
 
 
 class _Package(ModuleType):
@@ -149,9 +138,6 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    if name in _RENAMED:
-        warnings.warn(f"dhp.{name} is now dhp.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
-        name = _RENAMED[name]
     if name in _CALLABLE:
         return importlib.import_module(f"dhp.{name}")
     if name not in _MODULE_OF:

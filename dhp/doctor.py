@@ -90,11 +90,11 @@ def examine(
     InputError
         If `base_url` is no address.
     """
-    server = [_server(base_url, timeout)] if base_url is not None else []
-    server += [_own_judge(judge, fields)] if judge is not None else []
+    checks = [server(base_url, timeout)] if base_url is not None else []
+    checks += [_own_judge(judge, fields)] if judge is not None else []
     packages = _packages()
     extras = [_extra(name, use, packages.get(name, [])) for name, use in _EXTRAS.items()]
-    return [_versions(), _core(packages), _content(), _cache(), *extras, _key(), _devices(), *server]
+    return [_versions(), _core(packages), _content(), _cache(), *extras, _key(), _devices(), *checks]
 
 
 def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
@@ -114,7 +114,7 @@ def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
     mapping = ", ".join(f"{p} <- {' or '.join(names) or 'nothing'}" for p, names in given.items())
     scale = f"scale {adapter.scale[0]:g}..{adapter.scale[1]:g}" if adapter.scale else "scale not known"
     way = "asynchronous" if adapter.is_async else "synchronous"
-    says = f"{adapter.shape} '{adapter.name}', {way}, {scale}; {mapping}"
+    says = f"{adapter.shape}, metric '{adapter.name}', {way}, {scale}; {mapping}"
     return Check(f"judge {name}", "ok", says, {"shape": adapter.shape, "fields": given})
 
 
@@ -226,7 +226,7 @@ def _cache() -> Check:
         with tempfile.TemporaryFile(dir=there):
             pass
     except OSError as e:
-        says = f"{folder}: cannot be written ({reason(e)}); set XDG_CACHE_HOME, or use --cache or --no-cache"
+        says = f"{folder}: cannot be written ({reason(e)}); set XDG_CACHE_HOME, or use --cache or --no-store"
         return Check("cache", "failed", says, {**found, "writable": False})
     says = f"{folder}, writable, {size / 1e6:,.1f} MB of replies"
     return Check("cache", "ok", says, {**found, "writable": True})
@@ -263,7 +263,8 @@ def _devices() -> Check:
     return Check("devices", "ok", f"{says}; GPUs: {', '.join(found['gpus']) or 'none'}", found)
 
 
-def _server(base_url: str, timeout: float) -> Check:
+def server(base_url: str, timeout: float = 5.0) -> Check:
+    """An OpenAI-compatible server: whether it answers, and its models. Raises `InputError` for no address."""
     from dhp.llm.clients.connection import KEY_VARIABLE, find_connection
     from dhp.llm.clients.reachable import served_models
 

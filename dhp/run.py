@@ -2,27 +2,30 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 from dhp.analysis.analyze import analyze_ratings
-from dhp.analysis.config import AnalysisConfig, ResolvedConfig, takes_old_keywords
+from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.dose_response import with_length
+from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_parts import merged_ratings
 from dhp.analysis.results import Result, Results, without_absent
-from dhp.content.own_task import with_metrics
+from dhp.content.own_task import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
+from dhp.core.keywords import check_whole, keywords_of
 from dhp.core.pair_spec import Protocols
 from dhp.core.progress import Progress, numbered, stage
 from dhp.core.records import PROBES, Variant
-from dhp.core.specs import Metric, Task
+from dhp.core.specs import Task
 from dhp.core.terminal_progress import progress_of
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
-from dhp.judge.factory import all_computed, find_judges
+from dhp.judge.factory import any_recorded, find_judges
+from dhp.judge.prompt_files import PromptFiles
 from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
@@ -30,12 +33,14 @@ from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RatedText, given_texts, rated_task
+from dhp.loaders.rows import Rows
 from dhp.perturb.build import build_texts
 from dhp.perturb.candidates import original_of
-from dhp.perturb.choice import Choice, with_own_task
+from dhp.perturb.choice import Data, with_own_task
 from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.settings import Choice
 from dhp.report.page import html_report
 from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
@@ -46,34 +51,98 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Way(TypedDict, total=False):
-    """How language models are asked; keywords of `run` and `estimate`."""
+@dataclass(frozen=True)
+class Asked:
+    """Judges, and how they are asked."""
 
-    protocol: Protocols
-    prompt_files: Sequence[str]
-    metrics: Sequence[str | Metric]
-    settings: ModelSettings
-    judge_settings: JudgeSettings
-    seed: int
-    analysis: AnalysisConfig
+    model: object
+    """`provider/name`, `python:MODULE:OBJECT`, a `Judge`, a function, a framework's scorer, or several."""
+    _: KW_ONLY
+    protocol: Protocols = "dhp"
+    """How language models are asked: a name, a file, `dhp.protocol(...)`, or several of them."""
+    prompt_files: PromptFiles = ()
+    """Prompts to use as they are, one or several: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}`
+    takes a column."""
+    metrics: Metrics = ()
+    """Those of the task to judge by, default all, or of your own: `dhp.own_metric("usefulness", (1, 10))`."""
+    settings: ModelSettings = ModelSettings()
+    """How language models are reached, how hard they are worked, and what they may cost."""
+    judge_settings: JudgeSettings = JudgeSettings()
+    """What is said about a judge of your own: scale, threshold, version, what its parameters are given."""
+    seed: int = 0
+    """Of every random choice."""
+    progress: Progress | bool | None = True
+    """True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`."""
+
+    def __post_init__(self) -> None:
+        check_whole("seed", self.seed)
+        self._check("settings", ModelSettings)
+        self._check("judge_settings", JudgeSettings)
+
+    def _check(self, name: str, kind: type) -> None:
+        if not isinstance(given := getattr(self, name), kind):
+            raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
+
+    def judges(self, context: RequestContext) -> list[Judge]:
+        """Those that are named."""
+        return find_judges(
+            self.model,
+            self.protocol,
+            self.settings,
+            context,
+            prompt_files=self.prompt_files,
+            seed=self.seed,
+            judge_settings=self.judge_settings,
+            by_metric=bool(self.metrics),
+        )
 
 
-@takes_old_keywords("weights", "statistics", "combination", "stop_when_resolved")
-def run(
-    model: object = "baseline/surface",
-    dataset: str | Dataset | Sequence[str | Dataset] | None = None,
-    *,
-    protocol: Protocols = "dhp",
-    prompt_files: Sequence[str] = (),
-    metrics: Sequence[str | Metric] = (),
-    settings: ModelSettings = ModelSettings(),
-    judge_settings: JudgeSettings = JudgeSettings(),
-    seed: int = 0,
-    analysis: AnalysisConfig = AnalysisConfig(),
-    out: str | Path | RunFolder | None = None,
-    progress: Progress | bool | None = True,
-    **choice: Unpack[Choice],
-) -> Results:
+@dataclass(frozen=True)
+class RunSpec(Choice, Asked):
+    """What `run` is asked."""
+
+    model: object = "baseline/surface"
+    """As in `Asked`."""
+    dataset: Data = None
+    """Whose texts: a name, a file, a DataFrame, a list of dictionaries, a `Dataset`, or several of them;
+    default: the bundled set."""
+    _: KW_ONLY
+    analysis: AnalysisConfig = AnalysisConfig()
+    """Tests, combination, expert weights and intervals, and whether to stop early."""
+    out: str | Path | RunFolder | None = None
+    """Folder to write the run to; None writes nothing."""
+
+    def __post_init__(self) -> None:
+        Choice.__post_init__(self)
+        Asked.__post_init__(self)
+        self._check("analysis", AnalysisConfig)
+        if self.analysis.stop_when_resolved and (self.doses or self.analysis.find_threshold):
+            name = "find_threshold" if self.analysis.find_threshold else "doses"
+            raise InputError(
+                f"`{name}`: cannot be used with `stop_when_resolved`, as curves need all their examples"
+            )
+
+    def folder(self) -> RunFolder | None:
+        """Where it is written, if anywhere."""
+        return RunFolder(Path(self.out)) if isinstance(self.out, str | Path) else self.out
+
+    def known(self, judges: Sequence[Judge]) -> dict[str, object]:
+        """The parts of the run's identity that are known before any text is made."""
+        return {"seed": self.seed, "models": [judge.identity for judge in judges]}
+
+    def choice(self) -> Choice:
+        """Its choice of texts, with the doses and the task that follow from the rest.
+
+        Harmless edits are left out where a judge reads recorded scores and nobody asks for them.
+        """
+        searched = self.analysis.find_threshold and not self.doses
+        doses = SEARCHED if searched else self.doses
+        controls = False if self.controls is None and any_recorded(self.model) else self.controls
+        return with_own_task(self.dataset, replace(self, doses=doses, controls=controls), self.metrics)
+
+
+@keywords_of(RunSpec)
+def run(spec: RunSpec) -> Results:
     """Degrade, judge and analyse: the benchmark as one call.
 
     Parameters
@@ -81,49 +150,45 @@ def run(
     model
         `provider/name`, `python:MODULE:OBJECT`, a `Judge`, a function, a framework's scorer, or several.
     dataset
-        Whose texts: a name, a file, a `Dataset`, or several of them; default: the bundled set.
-    protocol
-        How language models are asked: a name, a file, `dhp.protocol(...)`, or several of them.
-    prompt_files
-        Prompts to use as they are: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}` takes a column.
+        Whose texts: a name, a file, a DataFrame, a list of dictionaries, a `Dataset`, or several of them;
+        default: the bundled set.
+    data, task, fields, where, n, text_language
+        Which of these texts: fields of `dhp.Choice`.
+    suite, perturbers, perturb_model, perturbed, controls, attacks, doses
+        How they are degraded: fields of `dhp.Choice`.
+    protocol, prompt_files
+        How language models are asked: names, files or `dhp.protocol(...)`; prompts to use as they are.
     metrics
         Those of the task to judge by, default all, or of your own: `dhp.own_metric("usefulness", (1, 10))`.
-    settings
-        How language models are reached, how hard they are worked, and what they may cost.
-    judge_settings
-        What is said about a judge of your own: scale, threshold, version, what its parameters are given.
+    settings, judge_settings, analysis
+        How models are reached and what they may cost; what is said about a judge of your own; the tests.
     seed
         Of every random choice.
-    analysis
-        Tests, combination, expert weights and intervals, and whether to stop early.
-    out
-        Folder to write the run to; None writes nothing.
-    progress
-        True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
-    **choice
-        Which texts of these, and how they are degraded: the fields of `dhp.Choice`.
+    out, progress
+        Folder to write the run to, if any; whether progress is shown, or a function that is told it.
 
     Raises
     ------
     InputError, StoppedEarly
         For anything wrong with these; at a limit of `settings`, or when a server gives out (resumable).
     """
-    _check(settings, analysis, choice)
-    folder, context = RunFolder(Path(out)) if isinstance(out, str | Path) else out, settings.context()
-    find = partial(find_judges, prompt_files=prompt_files, seed=seed, by_metric=bool(metrics))
-    judges = find(model, protocol, settings, context, judge_settings=judge_settings)
-    check = partial(_check_asked, judges, metrics, resolve := partial(_resolved, analysis))
-    if folder:
-        folder.check({"seed": seed, "models": [judge.identity for judge in judges]})
-    choice = with_own_task(dataset, _with_controls(_with_doses(choice, analysis), model), metrics)
-    with progress_of(progress) as show:
-        made = build_texts(dataset, choice, seed, settings, context, progress=show, check=check)
-        return _carry_out(judges, [p.judged_by(metrics) for p in made], resolve, seed, folder, show, context)
+    judges = spec.judges(context := spec.settings.context())
+    folder, resolve = spec.folder(), partial(_resolved, spec.analysis)
+    choice = spec.choice()
+    with progress_of(spec.progress) as show, folder or nullcontext():
+        if folder:
+            folder.check(spec.known(judges))
+        check = partial(_check_asked, judges, spec.metrics, resolve)
+        made = build_texts(
+            spec.dataset, choice, spec.seed, spec.settings, context, progress=show, check=check
+        )
+        judged = [p.judged_by(spec.metrics) for p in made]
+        return _carry_out(judges, judged, resolve, spec.seed, folder, show, context)
 
 
 def _check_asked(
     judges: Sequence[Judge],
-    metrics: Sequence[str | Metric],
+    metrics: Metrics,
     resolve: Callable[[Task, Sequence[Variant]], ResolvedConfig],
     dataset: Dataset,
     variants: Sequence[Variant],
@@ -162,14 +227,14 @@ def _carry_out(
         if judge.cached_model:
             judge.cached_model.run = run_name(identity)
     with folder.ratings if folder else nullcontext():
-        found: list[Result] = []
+        found: list[tuple[Result, RatingsArray]] = []
         for place, (judge, part) in enumerate(own, 1):
             with suppress(Waiting):  # the requests of the other judges belong into the same batch
                 config = resolve(part.dataset.task, part.variants)
                 found.append(_judged(judge, part, config, seed, numbered(progress, place, len(own)), folder))
         if context.batch:
             context.batch.finish()
-        results = Results(found)
+        results = Results([result for result, _ in found], [ratings for _, ratings in found])
         if folder:
             folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
             folder.write([(p.dataset.name, p.variants, p.texts) for p in perturbed], results)
@@ -184,47 +249,38 @@ def _carry_out(
     return results
 
 
-@takes_old_keywords("stop_when_resolved")
-def estimate(
-    model: object,
-    dataset: str | Dataset | Sequence[str | Dataset] | None = None,
-    *,
-    protocol: Protocols = "dhp",
-    prompt_files: Sequence[str] = (),
-    metrics: Sequence[str | Metric] = (),
-    settings: ModelSettings = ModelSettings(),
-    judge_settings: JudgeSettings = JudgeSettings(),
-    seed: int = 0,
-    analysis: AnalysisConfig = AnalysisConfig(),
-    **choice: Unpack[Choice],
-) -> list[Estimate]:
+@keywords_of(RunSpec)
+def estimate(spec: RunSpec) -> list[Estimate]:
     """What `run` would take of language models, at most, asking nothing; parameters and errors as there."""
-    _check(settings, analysis, choice)
-    context = settings.context()
-    find = partial(find_judges, prompt_files=prompt_files, seed=seed, by_metric=bool(metrics))
-    judges = find(model, protocol, settings, context, judge_settings=judge_settings)
-    choice = with_own_task(dataset, _with_doses(choice, analysis), metrics)
-    made = build_texts(dataset, choice, seed, settings, context, dry=True)
-    parts = [p.judged_by(metrics) for p in made]
-    texts = perturbing_estimates(parts, choice.get("perturb_model"), settings, context)
+    judges = spec.judges(context := spec.settings.context())
+    with spec.folder() or nullcontext() as folder:
+        if folder:
+            folder.check(spec.known(judges))
+    choice = spec.choice()
+    with progress_of(spec.progress) as show:
+        made = build_texts(spec.dataset, choice, spec.seed, spec.settings, context, progress=show, dry=True)
+    parts = [p.judged_by(spec.metrics) for p in made]
+    texts = perturbing_estimates(parts, choice.perturb_model, spec.settings, context)
     for part in parts:
         texts += judge_estimates(judges, part.dataset.name, part.candidates(), part.dataset.task)
     return texts
 
 
-def judge_texts(
-    model: object,
-    data: str | Sequence[RatedText],
-    *,
-    task: str | None = None,
-    protocol: Protocols = "dhp",
-    prompt_files: Sequence[str] = (),
-    metrics: Sequence[str | Metric] = (),
-    settings: ModelSettings = ModelSettings(),
-    judge_settings: JudgeSettings = JudgeSettings(),
-    seed: int = 0,
-    progress: Progress | bool | None = True,
-) -> "pd.DataFrame":
+@dataclass(frozen=True)
+class RatingSpec(Asked):
+    """What `judge_texts` is asked."""
+
+    data: str | Rows | Sequence[RatedText]
+    """A table of texts, a file or in memory, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or
+    texts."""
+    _: KW_ONLY
+    task: str | None = None
+    """What the systems had to do: a name or a YAML file; default: the published set's, else
+    `summarization`."""
+
+
+@keywords_of(RatingSpec)
+def judge_texts(spec: RatingSpec) -> "pd.DataFrame":
     """Rate given texts without degrading them.
 
     Parameters
@@ -232,7 +288,8 @@ def judge_texts(
     model, protocol, prompt_files, metrics, settings, judge_settings, seed, progress
         As for `run`.
     data
-        A table of texts, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or texts.
+        A table of texts, a file or in memory, `NAME=FILE` of a published set (see `dhp.loaders.rated`), or
+        texts.
     task
         What the systems had to do: a name or a YAML file. Default: the published set's, else
         `summarization`.
@@ -250,83 +307,26 @@ def judge_texts(
     """
     import pandas as pd
 
-    parts = judge_parts(
-        model,
-        data,
-        task=task,
-        protocol=protocol,
-        prompt_files=prompt_files,
-        metrics=metrics,
-        settings=settings,
-        judge_settings=judge_settings,
-        seed=seed,
-        progress=progress,
-    )
-    return pd.concat(list(parts) or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+    return pd.concat(list(rating_parts(spec)) or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
 
-def judge_parts(
-    model: object,
-    data: str | Sequence[RatedText],
-    *,
-    task: str | None = None,
-    protocol: Protocols = "dhp",
-    prompt_files: Sequence[str] = (),
-    metrics: Sequence[str | Metric] = (),
-    settings: ModelSettings = ModelSettings(),
-    judge_settings: JudgeSettings = JudgeSettings(),
-    seed: int = 0,
-    progress: Progress | bool | None = True,
-) -> "Iterator[pd.DataFrame]":
+def rating_parts(spec: RatingSpec) -> "Iterator[pd.DataFrame]":
     """As `judge_texts`, some texts at a time: neither texts nor ratings need fit into memory."""
-    context = settings.context()
-    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
-    judges = pointwise_only(find(model, protocol, settings, context))
-    with progress_of(progress) as show:
-        texts = given_texts(data)
-        yield from rate_texts(judges, texts, with_metrics(rated_task(data, task), metrics), show)
+    judges = pointwise_only(spec.judges(context := spec.settings.context()))
+    with progress_of(spec.progress) as show:
+        texts = given_texts(spec.data)
+        task = with_metrics(rated_task(spec.data, spec.task), spec.metrics)
+        yield from rate_texts(judges, texts, task, show)
     if context.batch:
         context.batch.finish()
 
 
-def estimate_texts(
-    model: object,
-    data: str | Sequence[RatedText],
-    *,
-    task: str | None = None,
-    protocol: Protocols = "dhp",
-    prompt_files: Sequence[str] = (),
-    metrics: Sequence[str | Metric] = (),
-    settings: ModelSettings = ModelSettings(),
-    judge_settings: JudgeSettings = JudgeSettings(),
-    seed: int = 0,
-) -> list[Estimate]:
-    """What `judge_texts` would take of language models, at most, asking nothing; parameters as there."""
-    find = partial(find_judges, prompt_files=prompt_files, seed=seed, judge_settings=judge_settings)
-    judges = pointwise_only(find(model, protocol, settings, settings.context()))
-    texts, chosen = given_texts(data), with_metrics(rated_task(data, task), metrics)
-    return judge_estimates(judges, str(data), texts, chosen)
-
-
-def _check(settings: ModelSettings, analysis: AnalysisConfig, choice: Choice) -> None:
-    for name, given, kind in (("settings", settings, ModelSettings), ("analysis", analysis, AnalysisConfig)):
-        if not isinstance(given, kind):
-            raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
-    if analysis.stop_when_resolved and (choice.get("doses") or analysis.find_threshold):
-        name = "find_threshold" if analysis.find_threshold else "doses"
-        raise InputError(
-            f"`{name}`: cannot be used with `stop_when_resolved`, as curves need all the examples they get"
-        )
-
-
-def _with_doses(choice: Choice, analysis: AnalysisConfig) -> Choice:
-    return {**choice, "doses": SEARCHED} if analysis.find_threshold and not choice.get("doses") else choice
-
-
-def _with_controls(choice: Choice, model: object) -> Choice:
-    """With controls where none are refused, they cost no call, and no dose response would start at them."""
-    settled = choice.get("controls") is not None or choice.get("doses") or not all_computed(model)
-    return choice if settled else {**choice, "controls": True}
+def estimate_texts(spec: RatingSpec) -> list[Estimate]:
+    """What `judge_texts` would take of language models, at most, asking nothing."""
+    judges = pointwise_only(spec.judges(spec.settings.context()))
+    texts = given_texts(spec.data)
+    task = with_metrics(rated_task(spec.data, spec.task), spec.metrics)
+    return judge_estimates(judges, str(spec.data), texts, task)
 
 
 def _resolved(analysis: AnalysisConfig, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:
@@ -355,8 +355,8 @@ def _judged(
     seed: int,
     progress: Progress | None,
     folder: RunFolder | None,
-) -> Result:
-    """What follows from the ratings of one judge on one dataset, which go to the folder."""
+) -> tuple[Result, RatingsArray]:
+    """What follows from the ratings of one judge on one dataset, which go to the folder, and these."""
     before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
@@ -389,7 +389,7 @@ def _judged(
         usage = judge.cached_model.usage.since(before)
         cost = usage.cost(judge.cached_model.context.budget.prices)
         result = replace(result, usage=usage.lasting, cost=cost)
-    return result
+    return result, ratings
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:

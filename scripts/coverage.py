@@ -1,28 +1,34 @@
 """Measure whether the figures hold: coverage of intervals, level and power of comparisons, gates, verdicts.
 
 Judges whose sight is known rate examples of their own in every run; the true figures are those of 60,000
-examples. `intervals`, `t75`: share of 95 % intervals that hold the true figure. `compare`: how often two
-judges that see equally well, or one 15 % worse, are told apart. `gate`: how often an unchanged judge and one
-that is worse by 15 % fail a loss of 5 points. `verdicts`: how often a judge at the floor is said to have
-missed.
+examples. `intervals`: share of 95 % intervals that hold the true figure; `t75`, `search`: the same of T75, by
+a grid of doses and by a search. `compare`: how often two judges that see equally well, or one 15 % worse, are
+told apart. `gate`: how often an unchanged judge and one that is worse by 15 % fail a loss of 5 points.
+`verdicts`: how often a judge at the floor is said to have missed.
 
 Run it from anywhere: python scripts/coverage.py intervals --runs 200
 """
 
 import argparse
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
-from dhp.stats.compare import QUANTITIES, JudgeScores, averaged
-from dhp.stats.detection import detection, detection_influences
-from dhp.stats.influences import Influences, difference, wilson_interval
-from dhp.stats.psychometric import psychometric
+from dhp.stats.compare import QUANTITIES, JudgeScores
+from dhp.stats.detection import detection, kind_influences
+from dhp.stats.floor import FLOOR
+from dhp.stats.influences import Influences, difference, weighted, wilson_interval
+from dhp.stats.layout import level_shares
+from dhp.stats.psychometric import T75, TARGET, fallen, psychometric
+from dhp.stats.staircase import searched, staircase
 from dhp.stats.swap import noninferiority, swap, swap_discernment
-from dhp.stats.verdict import FLOOR, verdict
+from dhp.stats.verdict import verdict
 
 Floats = npt.NDArray[np.float64]
 METRICS, LEVELS = 4, ["character", "word", "sentence", "word"]
@@ -30,7 +36,7 @@ STRENGTHS = {"weak": (0.05, 0.3), "middling": (0.3, 0.8), "strong": (0.8, 2.5)}
 """Drops of the variants hurt least and most, in points of a scale from 1 to 5."""
 SIZES, SAMPLES = (24, 100, 400), {"whole scores": 1, "means of five": 5}
 DOSES = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-_TRUE = 60_000
+SEARCHED = np.unique(np.round(2 ** np.arange(0, 4.01, 0.25)))
 
 
 def rated(quality: Floats, drops: Floats, samples: int, rng: np.random.Generator) -> JudgeScores:
@@ -60,9 +66,16 @@ def cells(chosen: argparse.Namespace) -> Iterator[tuple[str, int, str, list[int]
                 yield strength, n, kind, [chosen.seed] * (chosen.seed > 0)
 
 
+def averaged(tests: Influences) -> Influences:
+    """The mean over levels of the mean over variants, and over the metrics of each, of shape (1,)."""
+    _, shares = level_shares(LEVELS, np.ones(len(LEVELS), dtype=np.bool_))
+    metrics = tests.value.shape[1]
+    return weighted(tests, np.repeat(shares[-1:, :, None] / metrics, metrics, axis=2))
+
+
 def overall(judge: JudgeScores) -> Influences:
     """Detection over all variants."""
-    return averaged(detection_influences(judge.differences), LEVELS, None)
+    return averaged(kind_influences(judge.differences))
 
 
 def estimates(both: tuple[JudgeScores, JudgeScores]) -> dict[str, tuple[Floats, ...]]:
@@ -71,26 +84,39 @@ def estimates(both: tuple[JudgeScores, JudgeScores]) -> dict[str, tuple[Floats, 
     seen = detection(one.differences, LEVELS)
     area = auroc_influences(one.original, one.degraded)
     apart = difference(overall(one), overall(other))
-    found = {
-        "test": seen.metrics,
-        "variant": seen.variants,
-        "run": seen.average,
-        "lowest": seen.minimum,
-        "best metric": seen.best_metric,
-    }
+    found = {"kind": seen.kinds, "run": seen.average}
     made = {name: (each.value, each.low, each.high) for name, each in found.items()}
     made["AUROC"] = (area.value, *wilson_interval(area))
     made["difference"] = (apart.value, *wilson_interval(apart, bounds=(-1.0, 1.0)))
     return made
 
 
-def curve(strength: str, n: int, samples: int, rng: np.random.Generator, resamples: int) -> tuple[float, ...]:
-    """T75 of a judge whose drop grows with the logarithm of the dose."""
-    drops = STRENGTHS[strength][1] * np.log2(1 + DOSES) / np.log2(1 + DOSES[-1])
-    found = psychometric(
-        DOSES, rated(qualities(n, rng), drops, samples, rng).differences, rng, resamples=resamples
-    )
-    return found.fitted.value, found.fitted.low, found.fitted.high
+def dosed(
+    strength: str, looks: float, n: int, samples: int, doses: Floats, rng: np.random.Generator
+) -> Floats:
+    """Differences of a judge whose drop grows with the logarithm of the dose, in a share of the texts."""
+    drops = STRENGTHS[strength][1] * np.log2(1 + doses) / np.log2(1 + DOSES[-1])
+    seen = drops if looks == 1 else drops * (rng.random((n, 1)) < looks)
+    return rated(qualities(n, rng), seen, samples, rng).differences
+
+
+def by_grid(differences: Callable[[Floats], Floats], rng: np.random.Generator, resamples: int = 300) -> T75:
+    """T75 of texts that are all asked about at each dose."""
+    return psychometric(DOSES, differences(DOSES), rng, resamples=resamples).fitted
+
+
+def by_search(differences: Callable[[Floats], Floats], rng: np.random.Generator) -> T75:
+    """T75 of a search that asks about five doses for three texts, eight at once."""
+    x = differences(SEARCHED)
+    score, asked = fallen(x, None), np.zeros(x.shape[:2], dtype=np.bool_)
+    state, left = staircase(SEARCHED), math.ceil(5 * len(x) / 3)
+    while left:
+        for dose in state.next_doses(min(8, left)):
+            at = int(np.flatnonzero(dose == SEARCHED)[0])
+            example = int(np.lexsort((asked.sum(axis=1), asked[:, at]))[0])
+            asked[example, at], state = True, state.updated(dose, score[example, at])
+            left -= 1
+    return searched(SEARCHED, np.where(asked[:, :, None], x, np.nan)).fitted
 
 
 def intervals(runs: int, chosen: argparse.Namespace) -> None:
@@ -106,7 +132,7 @@ def intervals(runs: int, chosen: argparse.Namespace) -> None:
             quality = qualities(size, rng)  # noqa: B023 - used at once
             return rated(quality, drops, samples, rng), rated(quality, 0.85 * drops, samples, rng)  # noqa: B023
 
-        truth = {name: value for name, (value, *_) in estimates(judges(_TRUE)).items()}
+        truth = {name: value for name, (value, *_) in estimates(judges(chosen.true)).items()}
         held: dict[str, list[Floats]] = {name: [] for name in truth}
         for _ in range(runs):
             for name, (_, low, high) in estimates(judges(n)).items():
@@ -118,28 +144,49 @@ def intervals(runs: int, chosen: argparse.Namespace) -> None:
         print(f"{strength:9} {kind:13} N = {n:3}: {', '.join(said)}", flush=True)
 
 
+@cache
+def sight(strength: str, samples: int, end: float, size: int, seed: int) -> tuple[float, float]:
+    """In which share of the texts a judge looks whose detection ends there, and its true T75."""
+    rng = np.random.default_rng([0, samples, len(strength), 5, seed])
+    largest = fallen(dosed(strength, 1.0, size, samples, DOSES[-1:], rng), None).mean()
+    looks = min(1.0, (end - 0.5) / (largest - 0.5))
+    if end < TARGET:
+        return looks, math.inf
+    every = [
+        by_grid(lambda x: dosed(strength, looks, size, samples, x, rng), rng, 1).value for _ in range(20)
+    ]
+    return looks, float(np.mean(every))
+
+
 def thresholds(runs: int, chosen: argparse.Namespace) -> None:
-    """Print the share of intervals that hold the true T75."""
+    """Print the share of intervals that hold the true T75, and of those without an upper end."""
+    way = by_search if chosen.part == "search" else by_grid
     for strength, n, kind, seed in cells(chosen):
         samples = SAMPLES[kind]
-        # one truth for all N, so that its own error is the same in each
-        of_all, rng = (np.random.default_rng([k, samples, len(strength), 5, *seed]) for k in (0, n))
-        truth = np.mean([curve(strength, _TRUE, samples, of_all, 1)[0] for _ in range(20)])
-        ends = np.array([curve(strength, n, samples, rng, 300)[1:] for _ in range(runs)])
-        held = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
-        print(f"{strength:9} {kind:13} N = {n:3}: T75 {held.mean():.1%} of {truth:.3g}", flush=True)
+        for end in (1.0, 0.8, 0.74) if strength == "strong" else (1.0,):
+            looks, truth = sight(strength, samples, end, chosen.true, chosen.seed)
+            rng = np.random.default_rng([n, samples, len(strength), int(100 * end), *seed])
+            of = partial(dosed, strength, looks, n, samples)
+            found = [way(lambda doses: of(doses, rng), rng) for _ in range(runs)]  # noqa: B023 - used at once
+            held = np.mean([one.low <= truth <= one.high for one in found])
+            judge = f"{strength}, ends at {end:.0%}" if end < 1 else strength
+            print(
+                f"{judge:21} {kind:13} N = {n:3}: T75 {held:.1%} of {truth:.3g}; without an upper end "
+                f"{np.mean([math.isinf(one.high) for one in found]):.1%}",
+                flush=True,
+            )
 
 
 def swaps(both: Sequence[JudgeScores], rng: np.random.Generator) -> dict[str, float]:
     """p of two judges by each figure: those of `dhp.stats.compare`, without figures and limits."""
     of = {
-        "detection": [detection_influences(judge.differences) for judge in both],
+        "detection": [kind_influences(judge.differences) for judge in both],
         "auroc": [auroc_influences(judge.original, judge.degraded) for judge in both],
         "standardised_drop": [standardised_drop_influences(judge.original, judge.degraded) for judge in both],
     }
     found = {}
     for name, tests in of.items():
-        one, other = (averaged(each, LEVELS, None) for each in tests)
+        one, other = (averaged(each) for each in tests)
         found[name] = swap(one, other, rng, resamples=499).p
     differences = [judge.differences for judge in both]
     found["d_avg"] = swap_discernment(*differences, LEVELS, rng, resamples=499).p
@@ -166,37 +213,104 @@ def comparisons(runs: int, chosen: argparse.Namespace) -> None:
 def gates(runs: int, chosen: argparse.Namespace) -> None:
     """Print how often a loss of five points is said to be proven, by the test over all variants."""
     for strength, n, kind, seed in cells(chosen):
-        drops, outcomes = np.linspace(*STRENGTHS[strength], len(LEVELS)), {}
+        drops, said_of = np.linspace(*STRENGTHS[strength], len(LEVELS)), {}
         rng = np.random.default_rng([n, len(strength), 9, *seed])
         for factor in (1.0, 0.85, 0.5):
             found: Counter[str] = Counter()
             for _ in range(runs):
                 quality = qualities(n, rng)
                 old, new = (overall(rated(quality, f * drops, SAMPLES[kind], rng)) for f in (1.0, factor))
-                found[noninferiority(new, old, 0.05, rng, resamples=999).outcomes()[0]] += 1
-            outcomes[factor] = " / ".join(f"{found[o] / runs:.1%}" for o in ("failed", "undecided", "passed"))
-        said = ", ".join(f"x {factor:g} {shares}" for factor, shares in outcomes.items())
+                test = noninferiority(new, old, 0.05, rng, resamples=999)
+                found["failed"] += test.p_inferior[0] <= 0.05
+                found["passed"] += test.p_noninferior[0] <= 0.05
+            found["undecided"] = runs - found.total()
+            said_of[factor] = " / ".join(f"{found[o] / runs:.1%}" for o in ("failed", "undecided", "passed"))
+        said = ", ".join(f"x {factor:g} {shares}" for factor, shares in said_of.items())
         print(f"{strength:9} {kind:13} N = {n:3}: failed / undecided / passed: {said}", flush=True)
 
 
+SHAPES = ("halo", "independent", "specific", "plateau")
+KINDS, TRUTHS = 12, (0.5, 0.55, FLOOR, 0.65, 0.8)
+MANY = (24, 100, 200, 270, 400, 1600)
+
+
+def outcomes(shape: str, truth: Floats, ties: float, n: int, rng: np.random.Generator) -> Floats:
+    """Signs (n, kinds, METRICS) of a judge whose best metric detects each kind as often as `truth` says.
+
+    `halo`: all metrics move alike. `independent`: each by itself. `specific`: one metric sees the damage, the
+    others are blind. `plateau`: all metrics fall in some examples and never rise. The kinds of an example
+    correlate, as they are compared with the same rating of the original.
+    """
+    metrics = 1 if shape in ("halo", "plateau") else METRICS
+    latent = rng.normal(size=(n, 1, metrics)) + rng.normal(size=(n, len(truth), metrics))
+    u = ndtr(latent / np.sqrt(2))
+    seen = np.repeat(truth[:, None], metrics, axis=1)
+    if shape == "specific":
+        seen[:, 1:] = 0.5
+    tied = 2 * (1 - seen) if shape == "plateau" else np.minimum(ties, 2 * np.minimum(seen, 1 - seen))
+    fell = seen - tied / 2
+    signs = np.where(u < fell, 1.0, np.where(u < fell + tied, 0.0, -1.0))
+    return np.broadcast_to(signs, (n, len(truth), METRICS))
+
+
 def verdicts(runs: int, chosen: argparse.Namespace) -> None:
-    """Print how often a variant whose detection is at the floor is said to be missed."""
-    rng = np.random.default_rng(3)
-    for ties in (0.0, 0.3, 0.6):
-        fell = FLOOR - ties / 2
-        for n in SIZES:
-            x = rng.choice([1.0, 0.0, -1.0], (n, runs, 1), p=[fell, ties, 1 - fell - ties])
-            high = detection(x, ["all"] * runs).variants.high
-            missed = np.mean([verdict(0.0, 0.5, end, n) == "missed" for end in high.tolist()])
-            print(f"{ties:.0%} ties, N = {n:3}: missed {missed:.1%}", flush=True)
+    """Print, for kinds of known detection, bias, coverage and verdicts, by kind and by run."""
+    print("of kinds: bias, intervals that hold, verdicts; of runs of 12 kinds: any noticed, any missed")
+    for shape in SHAPES:
+        for ties in (0.0, 0.4, 0.8) if shape != "plateau" else (0.0,):
+            for truth in TRUTHS:
+                for n in chosen.n or MANY:
+                    rng = np.random.default_rng([n, SHAPES.index(shape), int(1000 * truth), int(10 * ties)])
+                    said = _judged_runs(runs, shape, np.full(KINDS, truth), ties, n, rng)
+                    print(f"{shape:11} ties {ties:.1f} at {truth:.2f}, N = {n:4}: {said}", flush=True)
+
+
+def _judged_runs(runs: int, shape: str, truth: Floats, ties: float, n: int, rng: np.random.Generator) -> str:
+    counts: Counter[str] = Counter()
+    bias, held, some = [], [], {"noticed": 0, "missed": 0}
+    for _ in range(runs):
+        found = detection(outcomes(shape, truth, ties, n, rng), ["all"] * KINDS).kinds
+        bias.append(np.mean(found.value - truth))
+        held.append(np.mean((found.low <= truth) & (truth <= found.high)))
+        ends = zip(found.value.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+        said = [verdict(*each, n) for each in ends]
+        counts.update(said)
+        for word in some:
+            some[word] += word in said
+    words = ", ".join(f"{word} {counts[word] / runs / KINDS:.2%}" for word in sorted(counts))
+    any_of = ", ".join(f"any {word} {count / runs:.1%}" for word, count in some.items())
+    return f"bias {np.mean(bias):+.3f}, holds {np.mean(held):.2%}; {words}; {any_of}"
+
+
+def run_averages(runs: int, chosen: argparse.Namespace) -> None:
+    """Print coverage of the average, and of all intervals of kinds together, where kinds differ."""
+    truth, levels = np.linspace(0.5, 0.95, KINDS), ["character", "word", "sentence"] * (KINDS // 3)
+    for shape in SHAPES:
+        for ties in (0.0, 0.4, 0.8) if shape != "plateau" else (0.0,):
+            for n in chosen.n or SIZES:
+                rng = np.random.default_rng([n, SHAPES.index(shape), int(10 * ties), 11])
+                held, together, value = [], [], []
+                for _ in range(runs):
+                    found = detection(outcomes(shape, truth, ties, n, rng), levels)
+                    inside = (found.kinds.low <= truth) & (truth <= found.kinds.high)
+                    held.append(found.average.low <= truth.mean() <= found.average.high)
+                    together.append(inside.all())
+                    value.append(found.average.value)
+                print(
+                    f"{shape:11} ties {ties:.1f}, N = {n:3}: average holds {np.mean(held):.1%}, its bias "
+                    f"{np.mean(value) - truth.mean():+.3f}; all kinds hold {np.mean(together):.1%}",
+                    flush=True,
+                )
 
 
 PARTS = {
     "intervals": intervals,
     "t75": thresholds,
+    "search": thresholds,
     "compare": comparisons,
     "gate": gates,
     "verdicts": verdicts,
+    "averages": run_averages,
 }
 
 
@@ -206,7 +320,8 @@ def main() -> None:
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--strength", nargs="*", choices=STRENGTHS, help="only these cells")
-    parser.add_argument("--n", nargs="*", type=int, choices=SIZES)
+    parser.add_argument("--n", nargs="*", type=int)
+    parser.add_argument("--true", type=int, default=60_000, help="examples of which the true figures are")
     parser.add_argument("--seed", type=int, default=0, help="other runs of the same cells")
     args = parser.parse_args()
     PARTS[args.part](args.runs, args)

@@ -68,7 +68,9 @@ def main() -> None:
     """Write the plot where the docs show it, or where `--out` says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=PLOT)
-    draw(parser.parse_args().out)
+    parser.add_argument("--runs", type=int, default=RUNS)
+    given = parser.parse_args()
+    draw(given.out, given.runs)
 
 
 if __name__ == "__main__":

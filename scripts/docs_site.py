@@ -6,6 +6,7 @@ mkdocs build --strict
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 import click
@@ -14,8 +15,10 @@ from mkdocs.structure.files import File, Files
 
 import dhp
 from dhp.cli.main import app
+from dhp.cli.options import Command
 from dhp.content.catalog import read_suite
 from dhp.content.protocols import pairwise_names, protocol_names, read_pairwise, read_protocol
+from dhp.core.options import option_of
 from dhp.perturb.registry import find_perturbers
 
 SUITES = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen", "general")
@@ -33,7 +36,7 @@ _LOADED = re.compile(
     r"<(?:script|img|iframe|source)\b[^>]*\bsrc=.?https?:|<link\b[^>]*stylesheet[^>]*https?:", re.I
 )
 _ABOUT_PROTOCOLS = """\
-A protocol says how a judge is asked and how its answers are read. `dhp protocols show NAME` prints the exact
+A protocol says how a judge is asked and how its answers are read. `dhp show NAME` prints the exact
 prompts; a YAML file with the same keys is a protocol of your own. What a paper says and what is ours stands
 apart. How answers are read: [extraction.md](extraction.md).
 """
@@ -67,8 +70,8 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
 
 
 def _command_line() -> str:
-    context = click.Context(app, info_name="dhp")
-    lines = ["# Command line", "", "What `dhp COMMAND --help` says, in one page.", ""]
+    context = click.Context(app, info_name="dhp", show_default=True)
+    lines = ["# Command line", "", "What `dhp COMMAND --help-all` says, in one page.", ""]
     for command, inner in _commands(app, context):
         lines += [f"## {inner.command_path}", ""]
         lines += [_help(command, inner), ""]
@@ -91,18 +94,18 @@ def _help(command: click.Command, context: click.Context) -> str:
     parts = [_code(" ".join(command.collect_usage_pieces(context)), context.command_path), _plain(text)]
     if example:
         parts.append(f"```\n{' '.join(example.split())}\n```")
-    sections: dict[str, list[str]] = {}
-    for parameter in command.get_params(context):
-        if record := parameter.get_help_record(context):
-            heading = getattr(parameter, "heading", "Options")
-            name, meaning = (
-                html.escape(record[0]).replace("|", "&#124;"),
-                _plain(record[1]).replace("|", "\\|<wbr>"),
-            )
-            sections.setdefault(heading, []).append(f"| <code>{name}</code> | {meaning} |")
-    for heading, rows in sorted(sections.items(), key=lambda each: each[0] != "Options"):
-        parts.append("\n".join([f"| {_plain(heading)} | |", "|---|---|", *rows]))
+    if isinstance(command, Command):
+        for heading, records in command.sections(context).items():
+            rows = [
+                f"| <code>{html.escape(name).replace('|', '&#124;')}</code> | {_cell(meaning)} |"
+                for name, meaning in records
+            ]
+            parts.append("\n".join([f"| {_plain(heading)} | |", "|---|---|", *rows]))
     return "\n\n".join(parts)
+
+
+def _cell(text: str) -> str:
+    return _plain(text).replace("|", "\\|<wbr>")
 
 
 def _code(usage: str, path: str) -> str:
@@ -128,8 +131,22 @@ def _python() -> str:
                 f"      heading: dhp.{name}",
                 f"      toc_label: {name}",
                 "",
+                *_options(getattr(dhp, name)),
             ]
     return "\n".join(lines)
+
+
+def _options(record: Any) -> list[str]:
+    """The fields of a settings record that are options of the command line, too."""
+    found = [each for each in fields(record) if option_of(each)] if is_dataclass(record) else []
+    rows = []
+    for each in found:
+        known = option_of(each)
+        assert known is not None
+        default = "" if each.default in (MISSING, None, ()) else f"`{each.default!r}`"
+        option = known.name or f"--{each.name.replace('_', '-')}"
+        rows.append(f"| `{each.name}` | `{option}` | {default} | {_cell(known.help)} |")
+    return ["| field | option | default | |", "|---|---|---|---|", *rows, ""] if rows else []
 
 
 def _path(name: str) -> str:

@@ -1,11 +1,12 @@
 """What requests cost us, against a local stub server: time, memory, and what survives faults and kills.
 
-    python scripts/engine.py [overhead|transports|memory|store|faults|kills ...]
+    python scripts/engine.py [overhead|transports|memory|store|faults|kills ...] [--share 1.0]
 
 Each part prints its figures beside what must hold. Timings are noisy; shares are of what the server's latency
 and the number of calls in flight allow.
 """
 
+import argparse
 import json
 import random
 import resource
@@ -27,7 +28,7 @@ from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import TRANSPORTS, OpenAIClient
-from dhp.llm.engine.rate_limits import RateLimits
+from dhp.llm.limits import RateLimits
 from dhp.llm.records import Params, Reply, Request
 from dhp.llm.store import Store, keys, row
 from dhp.llm.usage import Usage
@@ -69,11 +70,16 @@ def rated(asked: LlmJudge, candidates: Sequence[Candidate], task: Task) -> tuple
     return count, time.perf_counter() - began, time.process_time() - used
 
 
-def overhead() -> None:
+def _some(calls: int, share: float) -> int:
+    """So many of these calls; 64 are for what is imported with the first ones."""
+    return 64 + max(4, int(calls * share))
+
+
+def overhead(share: float) -> None:
     """Processor time a call and share of the ideal rate."""
     for concurrency, latency, calls, bar in RUNS:
         with stub_process("--latency", latency) as url, tempfile.TemporaryDirectory() as folder:
-            candidates, task = texts(calls)
+            candidates, task = texts(_some(calls, share))
             asked = judge(url, Path(folder), concurrency)
             rated(asked, candidates[:16], task)  # imports
             count, seconds, used = rated(asked, candidates[16:], task)
@@ -85,13 +91,14 @@ def overhead() -> None:
         print(f"{concurrency} in flight, {latency * 1000:.0f} ms: {reached}, {spent}")
 
 
-def transports(times: int = 5, calls: int = 2_000) -> None:
+def transports(share: float) -> None:
     """Processor time a call by both transports, in turn; the fast one must stay three times cheaper."""
+    times = max(1, int(5 * share))
     found: dict[str, list[float]] = {name: [] for name in TRANSPORTS}
     for _ in range(times):
         for name, spent in found.items():
             with stub_process() as url, tempfile.TemporaryDirectory() as folder:
-                candidates, task = texts(calls)
+                candidates, task = texts(_some(2_000, share))
                 asked = judge(url, Path(folder), 64, transport=name)
                 rated(asked, candidates[:16], task)  # imports
                 count, _, used = rated(asked, candidates[16:], task)
@@ -104,9 +111,9 @@ def transports(times: int = 5, calls: int = 2_000) -> None:
     print(f"sdk / fast: {medians['sdk'] / medians['fast']:.1f} (>= 3)")
 
 
-def memory() -> None:
+def memory(share: float) -> None:
     """Growth of resident memory over 100,000 ratings."""
-    candidates, task = texts(100_000)
+    candidates, task = texts(_some(100_000, share))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with stub_process() as url, tempfile.TemporaryDirectory() as folder:
         count, seconds, _ = rated(judge(url, Path(folder), 64), candidates, task)
@@ -114,11 +121,11 @@ def memory() -> None:
     print(f"{count:,} ratings in {seconds:.0f} s: {grown:.0f} MB beyond import and texts (< 120)")
 
 
-def store() -> None:
+def store(share: float) -> None:
     """Processor time a stored row, in groups of 32."""
     with tempfile.TemporaryDirectory() as folder:
         kept, rows = Store(Path(folder) / "replies.sqlite"), []
-        for number in range(64_000):
+        for number in range(int(64_000 * share)):
             key = keys("m", "e", Request(f"prompt {number}", Params(0.0, None, 16), (0,), ""))[0]
             rows.append(
                 row(
@@ -137,14 +144,14 @@ def store() -> None:
     print(f"store: {used / len(rows) * 1e6:.1f} microseconds CPU a row (<= 15)")
 
 
-def faults() -> None:
+def faults(share: float) -> None:
     """Every rating answered or failed with its reason, none twice, none lost."""
     with (
         stub_process("--faults", FAULTS, "--retry-after", "0.05") as url,
         tempfile.TemporaryDirectory() as folder,
     ):
         asked = judge(url, Path(folder), 64, timeout=0.5)
-        candidates, task = texts(8_000)
+        candidates, task = texts(_some(8_000, share))
         ratings = list(checked_ratings(asked, candidates, task))
         counted = stats(url)
     places = {(r.example, r.metric) for r in ratings}
@@ -157,8 +164,9 @@ def faults() -> None:
     )
 
 
-def kills(times: int = 20, concurrency: int = 16) -> None:
+def kills(share: float, concurrency: int = 16) -> None:
     """A run killed again and again against one that is not."""
+    times = max(1, int(20 * share))
     with stub_process("--latency", "0.4") as url, tempfile.TemporaryDirectory() as folder:
         base = [sys.executable, "-m", "dhp.benchmark", "--model", "openai/stub", "--base-url", url]
         base += ["--dataset", "mini/summeval", "--samples", "2", "--concurrency", str(concurrency)]
@@ -209,9 +217,19 @@ PARTS = {
     "kills": kills,
 }
 
-if __name__ == "__main__":
-    for name in sys.argv[1:] or PARTS:
-        if name == "memory" and len(sys.argv) != 2:  # in a process of its own
-            subprocess.run([sys.executable, __file__, "memory"], check=True)
+
+def main() -> None:
+    """Print the figures of some or all parts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="*", choices=[*PARTS, []], default=[])
+    parser.add_argument("--share", type=float, default=1.0, help="of the whole size; default: 1")
+    given = parser.parse_args()
+    for name in given.part or PARTS:
+        if name == "memory" and len(given.part) != 1:  # in a process of its own
+            subprocess.run([sys.executable, __file__, "memory", "--share", str(given.share)], check=True)
         else:
-            PARTS[name]()
+            PARTS[name](given.share)
+
+
+if __name__ == "__main__":
+    main()

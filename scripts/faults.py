@@ -8,6 +8,7 @@ other results or pays for more than what was in flight. Each run rates 5 texts a
 """
 
 import argparse
+import functools
 import json
 import os
 import resource
@@ -19,6 +20,8 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +33,8 @@ SCRIPT = "<script>alert(1)</script></textarea>"
 LIMIT = 180
 """Seconds from which a run counts as one that does not end."""
 CONCURRENCY = 4
+MOST_KILOBYTES = 600_000
+"""Of the memory of a run."""
 _VOLATILE = ("created", "usage", "cost")
 
 Answer = tuple[int, Mapping[str, str], bytes | None]
@@ -58,20 +63,30 @@ def refusal(status: int, message: str, **headers: str) -> Answer:
     )
 
 
+def weighed(chosen: str, **logprobs: float) -> Answer:
+    """A reply of one token with the log-probabilities of its alternatives, `_` before digits."""
+    tops = [{"token": token.strip("_"), "logprob": logprob} for token, logprob in logprobs.items()]
+    place = {"token": chosen, "logprob": tops[0]["logprob"], "top_logprobs": tops}
+    choice = {"index": 0, "message": {"content": chosen}, "finish_reason": "stop"}
+    return answer(choices=[{**choice, "logprobs": {"content": [place]}}])
+
+
 class Server:
-    """A server that answers by a function of the number of the call."""
+    """A server that answers by a function of the number of the call, and counts what it is asked."""
 
     def __init__(self, says: Callable[[int], Answer]) -> None:
         self.calls = 0
+        self.asked: Counter[bytes] = Counter()
         lock = threading.Lock()
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(handler) -> None:
-                handler.rfile.read(int(handler.headers["content-length"]))
+                body = handler.rfile.read(int(handler.headers["content-length"]))
                 with lock:
                     self.calls += 1
+                    self.asked[body] += 1
                     number = self.calls
                 status, headers, body = says(number)
                 if body is None:
@@ -141,8 +156,14 @@ def command(url: str, folder: Path, *more: str) -> list[str]:
 ENVIRONMENT = {**os.environ, "OPENAI_API_KEY": KEY}
 
 
+def _peak() -> int:
+    """Most kilobytes that any of the runs so far has used."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
 def judged(process: "subprocess.Popen[str]", folder: Path, begun: float) -> Outcome:
     """Wait for a run and look at what it left."""
+    peak = _peak()
     try:
         _, said = process.communicate(timeout=LIMIT)
     except subprocess.TimeoutExpired:
@@ -151,6 +172,8 @@ def judged(process: "subprocess.Popen[str]", folder: Path, begun: float) -> Outc
         return Outcome(None, LIMIT, "", ["does not end"])
     lines = [line for line in said.splitlines() if line.strip()]
     found = Outcome(process.returncode, time.monotonic() - begun, lines[-1] if lines else "")
+    if _peak() > max(peak, MOST_KILOBYTES):
+        found.faults.append("more than 600 MB of memory")
     if "Traceback" in said:
         found.faults.append("traceback")
     if process.returncode == 70:
@@ -184,6 +207,14 @@ def _hang(number: int) -> Answer:
     return 200, {}, None
 
 
+@functools.cache
+def _bomb() -> bytes:
+    packer = zlib.compressobj(9, wbits=31)
+    parts = [packer.compress(b'{"choices": [{"message": {"content": "')]
+    parts += [packer.compress(b"4 " * 2**19) for _ in range(300)]
+    return b"".join([*parts, packer.compress(b'"}}]}'), packer.flush()])
+
+
 NASTY: dict[str, Callable[[int], Answer]] = {
     "hangs": _hang,
     "closes each connection": lambda i: (200, {}, None),
@@ -196,10 +227,13 @@ NASTY: dict[str, Callable[[int], Answer]] = {
     ),
     "500 always": lambda i: refusal(500, "oh"),
     "401, with the key in it": lambda i: refusal(401, f"Incorrect API key provided: {KEY}"),
+    "401 for one prompt in ten": lambda i: refusal(401, "no") if i % 10 == 7 else answer(),
+    "403 from the twentieth call on": lambda i: refusal(403, "no") if i > 20 else answer(),
     "404, a page": lambda i: (404, {"Content-Type": "text/html"}, b"<html>" + b"x" * 5000),
     "redirects": lambda i: refusal(307, "", Location="https://example.invalid/v1/chat/completions"),
     "redirects to itself": lambda i: refusal(308, "", Location="/v1/chat/completions"),
     "garbage in the place of JSON": lambda i: (200, {}, b"\x00\xff\xfe garbage"),
+    "a stray byte in each answer": lambda i: (200, {}, (answer("4 @")[2] or b"").replace(b"@", b"\xff")),
     "JSON of another form": lambda i: (200, {}, b'["choices"]'),
     "deep JSON": lambda i: (200, {}, b"[" * 100_000),
     "no choices": lambda i: answer(choices=[]),
@@ -213,7 +247,15 @@ NASTY: dict[str, Callable[[int], Answer]] = {
     "the key in the answer": lambda i: answer(f"You sent {KEY}: 4"),
     "a script in the answer": lambda i: answer(f"4 {SCRIPT}"),
     "terminal codes in the answer": lambda i: answer("4 \x1b[2J\x1b]0;x\x07"),
-    "an answer of 1 MB": lambda i: answer("4 out of 5 " * 100_000),
+    "an answer of 100 kB": lambda i: answer("4 out of 5 " * 10_000),
+    "log-probabilities: infinity": lambda i: weighed("4", _4=float("inf"), _1=-1.0),
+    "log-probabilities: 5": lambda i: weighed("4", _4=-0.1, _1=5.0),
+    "log-probabilities: NaN": lambda i: weighed("4", _4=-0.1, _1=float("nan")),
+    "log-probabilities: too much in all": lambda i: weighed("4", _4=-0.01, _1=-0.01, _2=-0.01),
+    "log-probabilities: another token's": lambda i: weighed("4", _2=-0.7, _3=-0.7),
+    "an answer of 50 MB": lambda i: answer("4 out of 5 " * 5_000_000),
+    "300 MB packed into 300 kB": lambda i: (200, {"Content-Encoding": "gzip"}, _bomb()),
+    "a refusal of 15 MB": lambda i: refusal(400, "no " * 5_000_000),
     "400, too long a prompt": lambda i: refusal(400, "maximum context length is 8 tokens"),
     "400, terminal codes": lambda i: refusal(400, "\x1b[2J\r\n bad\nworse"),
 }
@@ -221,8 +263,13 @@ NASTY: dict[str, Callable[[int], Answer]] = {
 
 def nasty(name: str, folder: Path) -> Outcome:
     """A run against a nasty server."""
+    _bomb()  # takes longer than a call may
+    more = ["--protocol", "g-eval-prob"] if "log-probabilities" in name else []
     with serving(NASTY[name]) as server:
-        return ran(command(server.url, folder), folder)
+        found = ran(command(server.url, folder, *more), folder)
+    if more and found.code == 0:
+        found.faults.append("impossible probabilities were scored")
+    return found
 
 
 def _slow(number: int) -> Answer:
@@ -306,7 +353,7 @@ def _holes(store: Path) -> None:
 def _table(store: Path) -> None:
     with sqlite3.connect(store) as connection:
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            connection.execute(f'ALTER TABLE "{name}" RENAME TO other')
+            connection.execute(f'ALTER TABLE "{name}" RENAME TO "other_{name}"')
 
 
 def _empty(store: Path) -> None:
@@ -339,20 +386,64 @@ def broken_store(name: str, folder: Path) -> Outcome:
         return ran(command(server.url, folder), folder)
 
 
-def two_at_once(folder: Path) -> Outcome:
-    """Two runs that share a store; each of their folders must end complete and alike."""
+def flipped_bits(folder: Path) -> Outcome:
+    """A finished run in whose store three answers are another number: asked again, with the same results."""
+    with serving(_steady) as server:
+        ran(command(server.url, folder), folder)
+        before, paid = _results(folder), server.calls
+        (store,) = (folder / "cache").rglob("*.sqlite")
+        store.write_bytes(store.read_bytes().replace(b"4stop", b"5stop", 3))
+        found = ran(command(server.url, folder), folder)
+    if _results(folder) != before:
+        found.faults.append("other results")
+    if server.calls != paid + 3:
+        found.faults.append(f"{server.calls - paid} calls")
+    with sqlite3.connect(store) as connection:
+        if connection.execute("SELECT count(*) FROM set_aside").fetchone() != (3,):
+            found.faults.append("not set aside")
+    return found
+
+
+def two_on_one_store(folder: Path, kill: bool = False) -> Outcome:
+    """Two runs that share a store, the first perhaps killed: both end alike, each prompt paid for once."""
     with serving(_steady) as server:
         begun = time.monotonic()
         folders = [folder / "one", folder / "two"]
         shared = ["--cache", str(folder / "shared")]
         processes = [started(command(server.url, each, *shared)) for each in folders]
+        while kill and server.calls < 30 and processes[0].poll() is None:
+            time.sleep(0.01)
+        if kill:
+            processes[0].kill()
         one, two = (judged(p, f, begun) for p, f in zip(processes, folders, strict=True))
-        one.faults += two.faults
-        if (one.code, two.code) != (0, 0):
-            one.faults.append(f"exits {one.code} and {two.code}")
-        elif _results(folders[0]) != _results(folders[1]):
-            one.faults.append("other results")
-    return one
+        if kill:
+            one = ran(command(server.url, folders[0], *shared), folders[0])
+    two.faults += one.faults
+    if (one.code, two.code) != (0, 0):
+        two.faults.append(f"exits {one.code} and {two.code}")
+    elif _results(folders[0]) != _results(folders[1]):
+        two.faults.append("other results")
+    twice = sum(server.asked.values()) - len(server.asked)
+    if twice > (CONCURRENCY if kill else 0):
+        two.faults.append("paid twice")
+    two.said = f"{twice} of {len(server.asked)} calls paid twice; {two.said}"
+    return two
+
+
+def two_in_one_folder(folder: Path) -> Outcome:
+    """The same command twice at once: one writes the folder, the other says who does and pays nothing."""
+    with serving(_steady) as server:
+        begun = time.monotonic()
+        processes = [started(command(server.url, folder)) for _ in range(2)]
+        ends = sorted((judged(p, folder, begun) for p in processes), key=lambda end: end.code or 0)
+        again = ran(command(server.url, folder), folder)
+    one, two = ends
+    two.faults += one.faults + again.faults
+    if (one.code, two.code, again.code) != (0, 2, 0) or "being written by process" not in two.said:
+        two.faults.append(f"exits {one.code}, {two.code}, then {again.code}")
+    if sum(server.asked.values()) != len(server.asked):
+        two.faults.append("paid twice")
+    return two
 
 
 def cases() -> dict[str, Callable[[Path], Outcome]]:
@@ -367,7 +458,10 @@ def cases() -> dict[str, Callable[[Path], Outcome]]:
         found[f"disk: {size} kB a file"] = lambda folder, size=size: full_disk(size, folder)  # type: ignore[misc]
     for name in STORES:
         found[f"store: {name}"] = lambda folder, name=name: broken_store(name, folder)  # type: ignore[misc]
-    found["two runs on one store"] = two_at_once
+    found["store: three flipped bits"] = flipped_bits
+    found["two runs on one store"] = two_on_one_store
+    found["two runs on one store, one killed"] = lambda folder: two_on_one_store(folder, kill=True)
+    found["two runs in one folder"] = two_in_one_folder
     return found
 
 

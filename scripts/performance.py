@@ -1,4 +1,4 @@
-"""Measure what must stay fast: the offline run, rule perturbation, exact statistics, `--help`.
+"""Measure what must stay fast: the offline run, rule perturbation, exact statistics, `--help`; medians.
 
 Run it from anywhere: python scripts/performance.py [--summeval FILE]
 Without FILE the texts are those of the bundled mini set, repeated to 100.
@@ -77,7 +77,7 @@ def degraded(
     examples: list[dhp.Example], variant: dhp.Variant, perturbers: Registry[dhp.Perturber]
 ) -> object:
     """All texts of a variant."""
-    rules = RulesApplied((variant,), perturbers, "x", 0, Others(examples, None), None)
+    rules = RulesApplied((variant,), perturbers, "x", 0, Others(examples, None, 0, "x"), None)
     return list(rules.texts(examples))
 
 
@@ -85,23 +85,24 @@ def main() -> None:
     """Print one line a figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--summeval", type=Path, help="the published SummEval table (JSONL or Parquet)")
+    parser.add_argument("--repeats", type=int, default=10, help="of each measurement")
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
 
     for arguments in (["-m", "dhp", "--help"], ["-m", "dhp.benchmark", "--help"]):
-        ratio = median_ratio(command(*arguments), command("-c", "pass"), 10)
-        print(f"python {' '.join(arguments)}: {ratio:.1f} times python -c pass, median of 10 pairs (bar: 10)")
+        ratio = median_ratio(command(*arguments), command("-c", "pass"), options.repeats)
+        print(f"python {' '.join(arguments)}: {ratio:.1f} times python -c pass (bar: 10)")
 
-    seconds = median_seconds(command("-m", "dhp.benchmark", "--model", "baseline/surface"), 3)
+    seconds = median_seconds(command("-m", "dhp.benchmark", "--model", "baseline/surface"), options.repeats)
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"benchmark of mini with baseline/surface: {seconds:.1f} s, median of 3 (bar: 30 s)")
+    print(f"benchmark of mini with baseline/surface: {seconds:.1f} s (bar: 30 s)")
     print(f"  peak memory of the largest of these processes: {memory:.0f} MB (bar: 600 MB)")
 
     examples, perturbers = hundred_examples(options.summeval), find_perturbers()
     variants = [v for v in read_suite("summeval").variants if v.method == "rule"]
     total = 0.0
     for variant in variants:
-        seconds = median_seconds(lambda v=variant: degraded(examples, v, perturbers), 5)
+        seconds = median_seconds(lambda v=variant: degraded(examples, v, perturbers), options.repeats)
         total += seconds
         print(f"  {variant.name}: {len(examples) / seconds:.0f} texts a second")
     print(f"rule perturbation: {len(examples) * len(variants) / total:.0f} variants a second (bar: 500)")
@@ -110,7 +111,7 @@ def main() -> None:
     for preset in ("default", "paper"):
         seconds = median_seconds(
             lambda p=preset: dhp.analyze(frame, suite="summeval", analysis=dhp.AnalysisConfig(statistics=p)),
-            7,
+            options.repeats,
         )
         what = f"analysis of 48 tests from {len(frame):,} ratings, {preset}"
         print(f"{what}: {seconds * 1000:.0f} ms (bar: 50 ms)")

@@ -104,10 +104,10 @@ def faults(file: Path) -> Iterator[tuple[Position, Fault]]:
                 yield place, Fault(str(file.relative_to(ROOT)), place[0], name, occurrence)
 
 
-def drawn(count: int, seed: int) -> list[Fault]:
-    """Faults at `count` places, one of those that a place allows."""
+def drawn(count: int, seed: int, targets: Sequence[str]) -> list[Fault]:
+    """Faults at `count` places of the targets, one of those that a place allows."""
     by_place: dict[tuple[Path, Position], list[Fault]] = {}
-    for target in TESTS:
+    for target in targets:
         path = ROOT / target
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             for place, fault in faults(file):
@@ -170,8 +170,8 @@ class Record:
         return self.seconds[test] + self.fixtures.get(test.split("::")[0], 0.0)
 
 
-def recorded(copy: Path) -> Record:
-    """Run all tests of TESTS in this process, in the copy, and record what executes what."""
+def recorded(copy: Path, targets: Sequence[str]) -> Record:
+    """Run all tests of the targets in this process, in the copy, and record what executes what."""
     os.chdir(copy)
     sys.path.insert(0, str(copy))
     sys.dont_write_bytecode = False
@@ -179,7 +179,7 @@ def recorded(copy: Path) -> Record:
     coverage.set_option("run:core", "ctrace")  # other cores know no contexts
     recorder = Recorder(coverage)
     coverage.start()
-    code = pytest.main([*PYTEST, *sorted({test for tests in TESTS.values() for test in tests})], [recorder])
+    code = pytest.main([*PYTEST, *sorted({test for of in targets for test in TESTS[of]})], [recorder])
     coverage.stop()
     if code:
         raise RuntimeError("a test fails without a fault")
@@ -291,8 +291,10 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--only", choices=TESTS, help="faults of this part alone")
     options = parser.parse_args()
-    chosen = drawn(options.mutants, options.seed)
+    targets = [options.only] if options.only else list(TESTS)
+    chosen = drawn(options.mutants, options.seed, targets)
     caught = 0
     copies: queue.Queue[Path] = queue.Queue()
     with tempfile.TemporaryDirectory() as folder:
@@ -300,7 +302,7 @@ def main() -> None:
         left = shutil.ignore_patterns(".git", ".venv", ".mypy_cache", ".hypothesis", "__pycache__")
         shutil.copytree(ROOT, first, ignore=left)
         with ProcessPoolExecutor(1, CONTEXT) as process:
-            record = process.submit(recorded, first).result()
+            record = process.submit(recorded, first, targets).result()
         copies.put(first)
         for number in range(1, options.processes):  # with the bytecode of the tests and the package
             copies.put(shutil.copytree(first, Path(folder) / str(number)))

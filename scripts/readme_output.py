@@ -3,30 +3,50 @@
 Run it from the checkout: python scripts/readme_output.py [--check]
 """
 
-import io
+import os
+import pty
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
-
-from rich.console import Console
-
-import dhp
-from dhp.report.overview import print_overview
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 MARKED = re.compile(
     r"(<!-- example output: scripts/readme_output.py -->\n```\n).*?(```\n<!-- end of example output -->)",
     re.S,
 )
+COMMAND = [sys.executable, "-m", "dhp.benchmark", "--model", "baseline/surface"]
+COLUMNS = 80
+_CONTROLS = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def example_output() -> str:
-    """The last thing that the first command says, as a terminal of 124 columns shows it."""
-    console = Console(file=io.StringIO(), width=124)
-    print_overview(dhp.run("baseline/surface", "mini"), console)
-    stream = console.file
-    assert isinstance(stream, io.StringIO)
-    return "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines()) + "\n"
+    """What the first command prints on a terminal of 80 columns, without its progress."""
+    ours, theirs = pty.openpty()
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            COMMAND,
+            cwd=folder,
+            stdout=theirs,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "COLUMNS": str(COLUMNS), "NO_COLOR": "1", "TERM": "dumb"},
+        )
+        os.close(theirs)
+        shown = b"".join(iter(lambda: _read(ours), b""))
+        os.close(ours)
+        if process.wait():
+            sys.exit(f"{' '.join(COMMAND)}: exit code {process.returncode}")
+    text = _CONTROLS.sub(b"", shown).decode().replace("\r\n", "\n")
+    return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
+
+
+def _read(terminal: int) -> bytes:
+    """What comes next; nothing once the other end is closed."""
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""
 
 
 def main() -> None:

@@ -12,17 +12,23 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from results_pages.agents import agents
+from results_pages.judgebench import judgebench
 from results_pages.llmbar import llmbar
 from results_pages.mini import mini
 from results_pages.pages import all_pages, readme_table
 from results_pages.parts import SetFigures
 from results_pages.released import bump, demetr
+from results_pages.rewardbench2 import rewardbench2
 from results_pages.summeval import summeval
 
 from dhp.core.errors import InputError
 
 HOME = Path(__file__).resolve().parent.parent
 SETS: Mapping[str, Callable[[Path], SetFigures]] = {
+    "rewardbench2": rewardbench2,
+    "judgebench": judgebench,
+    "agents": agents,
     "llmbar": llmbar,
     "bump": bump,
     "demetr": demetr,

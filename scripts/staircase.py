@@ -44,12 +44,12 @@ def scores(n: int, drop: float, form: tuple[int, int], doses: Floats, rng: np.ra
     return np.asarray(((1 + np.sign(original - copies)) / 2).mean(axis=2))
 
 
-def threshold(drop: float, form: tuple[int, int], rng: np.random.Generator) -> float:
-    """The true T75, by bisection on many examples."""
+def threshold(drop: float, form: tuple[int, int], size: int, rng: np.random.Generator) -> float:
+    """The true T75, by bisection on so many examples."""
     low, high = 0.05, 400.0
     for _ in range(14):
         middle = math.sqrt(low * high)
-        found = np.mean([scores(50_000, drop, form, np.array([middle]), rng).mean() for _ in range(4)])
+        found = np.mean([scores(size, drop, form, np.array([middle]), rng).mean() for _ in range(4)])
         low, high = (middle, high) if found < 0.75 else (low, middle)
     return math.sqrt(low * high)
 
@@ -64,23 +64,17 @@ def by_grid(drop: float, form: tuple[int, int], rng: np.random.Generator) -> flo
 def by_staircase(
     drop: float, form: tuple[int, int], calls: int, batch: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Log of T75 and its limits from a staircase over the examples in turn, within a number of calls.
-
-    T75 by maximum likelihood, as dhp reports it; the limits of the posterior.
-    """
+    """Log of T75 and its limits from a staircase over the examples in turn, within a number of calls."""
     answers = scores(EXAMPLES, drop, form, CANDIDATES, rng)
-    state, copies, sums, pairs = staircase(CANDIDATES), 0, *np.zeros((2, CANDIDATES.size))
+    state, copies = staircase(CANDIDATES), 0
     while (left := calls - copies - min(copies, EXAMPLES)) > 1:
         for dose in state.next_doses(min(batch, left)):
             if copies + 1 + min(copies + 1, EXAMPLES) <= calls:
                 at = int(np.flatnonzero(dose == CANDIDATES)[0])
-                score = float(answers[copies % EXAMPLES, at])
-                state = state.updated(dose, score)
-                copies, sums[at], pairs[at] = copies + 1, sums[at] + score, pairs[at] + 1
+                state = state.updated(dose, float(answers[copies % EXAMPLES, at]))
+                copies += 1
     found = state.t75()
-    asked = pairs > 0
-    fitted = fit(CANDIDATES[asked], sums[None, asked], pairs[None, asked], 0.5)[0][0]
-    return math.log(min(max(fitted, GRID[0] / 2), GRID[-1] * 2)), found.low, found.high
+    return math.log(min(max(found.value, GRID[0] / 2), GRID[-1] * 2)), found.low, found.high
 
 
 def main() -> None:
@@ -89,6 +83,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--batch", type=int, default=8, help="judgements asked for at once")
     parser.add_argument("--calls", type=int, default=EXAMPLES * (GRID.size + 1) // 3)
+    parser.add_argument("--true", type=int, default=50_000, help="examples of which the true T75 is")
     args = parser.parse_args()
     print(
         f"{args.runs} runs; grid {EXAMPLES * (GRID.size + 1)} calls, staircase {args.calls}: error of log T75"
@@ -97,7 +92,7 @@ def main() -> None:
     for strength, drop in DROPS.items():
         for name, form in FORMS.items():
             rng = np.random.default_rng(1)
-            truth = threshold(drop, form, rng)
+            truth = threshold(drop, form, args.true, rng)
             grid = np.array([by_grid(drop, form, rng) for _ in range(args.runs)]) - math.log(truth)
             found = np.array(
                 [by_staircase(drop, form, args.calls, args.batch, rng) for _ in range(args.runs)]

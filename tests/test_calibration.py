@@ -13,7 +13,6 @@ import dhp
 from dhp.content.catalog import read_weights
 from dhp.core.records import parse_variant
 from dhp.core.specs import Task
-from dhp.report.notes import notes
 from dhp.stats.wilcoxon.signed_rank import log_normal_tail, signed_rank
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
@@ -141,7 +140,7 @@ def test_it_is_found_among_noise(seed: int) -> None:
 def test_a_judge_that_prefers_damage_notices_nothing() -> None:
     (result,) = dhp.run("mock/ideal?sensitivity=-1", "mini/summeval")
     assert max(v.d for v in result.variants) < 0.01
-    assert max(c.effect for v in result.variants for c in v.metrics.values()) < 0
+    assert {v.verdict for v in result.variants} == {"preferred"}
 
 
 class Lowers:
@@ -174,22 +173,18 @@ def test_planted_confusion_is_found(dataset: str) -> None:
         assert seen.d_ew >= seen.d
         assert seen.misplaced <= 0.6 <= confused.misplaced
     assert wrong.d_avg_ew < wrong.d_avg < right.d_avg_ew
-    assert any("weights do not expect it" in note for note in notes(wrong))
 
 
 def test_a_judge_that_lowers_whatever_changed_is_flagged_by_the_controls() -> None:
     (found,) = dhp.run("mock/ideal?harmless=1", "mini/summeval", controls=True)
     assert found.d_min >= 1
-    assert [w.partition(":")[0].partition(" (")[0] for w in found.warnings] == [
-        "control 'harmless edits' lowered the score"
-    ]
-    assert {row.variant: row.d >= 1 for row in found.controls} == {"identity": False, "harmless": True}
-    assert any(note.startswith("the largest D of a control is") for note in notes(found))
+    states = {row.variant: row.verdict for row in found.controls}
+    assert states == {"identity": "passed", "harmless": "false alarm"}
 
 
 def test_a_judge_that_lowers_the_same_text_again_is_flagged_too() -> None:
     (found,) = dhp.run("mock/blind?identity=1&harmless=1", "mini/summeval", controls=True)
-    assert len(found.warnings) == 2
+    assert {row.verdict for row in found.controls} == {"false alarm"}
     assert found.d_avg == 0
 
 
@@ -203,7 +198,7 @@ def test_a_judge_that_sees_damage_only_is_not_flagged(seed: int) -> None:
         seed=seed,
     )
     assert found.d_avg > 1
-    assert found.warnings == ()
+    assert "false alarm" not in {row.verdict for row in found.controls}
 
 
 def test_the_plot_is_the_same_every_time(tmp_path: Path) -> None:

@@ -15,11 +15,15 @@ import pytest
 from pydantic import BaseModel
 
 import dhp
+from dhp.core.options import option_of
+from dhp.core.specs import Task
 from dhp.leaderboard.site import write_leaderboard
+from dhp.llm.usage import Budget
+from dhp.perturb.dose_suites import Doses
 from dhp.report.page import write_report
 from dhp.run import judge_texts
 
-NAMES = {"pd": pd, "Path": Path}
+NAMES = {"pd": pd, "Path": Path, "Budget": Budget, "Task": Task, "Perturber": dhp.Perturber, "Doses": Doses}
 """What annotations name that modules import for type checkers alone."""
 
 
@@ -55,7 +59,8 @@ def reachable() -> set[type]:
 
 
 def unexplained(record: type) -> list[str]:
-    """Fields without a docstring below them and without an entry in the docstring of the class."""
+    """Fields without a docstring below them, without help as an option, and without an entry in the docstring
+    of the class."""
     tree = ast.parse(inspect.getsource(sys.modules[record.__module__]))
     (node,) = (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == record.__name__)
     said = ast.get_docstring(node) or ""
@@ -64,6 +69,9 @@ def unexplained(record: type) -> list[str]:
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
         name, below = statement.target.id, node.body[place + 1 : place + 2]
+        field = getattr(record, "__dataclass_fields__", {}).get(name)
+        if field is not None and (known := option_of(field)) and known.help:
+            continue
         if name.startswith("_") or re.search(rf"^{name}\b.*\n +\S", said, re.M) or "fields as in `" in said:
             continue
         if not (below and isinstance(below[0], ast.Expr) and isinstance(below[0].value, ast.Constant)):
@@ -80,11 +88,11 @@ def test_every_field_is_explained() -> None:
 
 
 def test_a_field_that_is_not_explained_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = inspect.getsource(sys.modules[dhp.Limits.__module__])
-    bare = re.sub(r'(    cost: float \| None = None\n)    """.*?"""\n', r"\1", source)
+    source = inspect.getsource(sys.modules[dhp.JudgeSettings.__module__])
+    bare = re.sub(r'(    scale: .*? = None\n)    """.*?"""\n', r"\1", source, flags=re.S)
     assert bare != source
     monkeypatch.setattr(inspect, "getsource", lambda module: bare)
-    assert unexplained(dhp.Limits) == ["cost"]
+    assert unexplained(dhp.JudgeSettings) == ["scale"]
 
 
 @pytest.mark.slow

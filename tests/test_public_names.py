@@ -1,4 +1,4 @@
-"""The names of the package: each is there, packages of the same name can be called, old names warn."""
+"""The names of the package: each is there, packages of the same name can be called."""
 
 import pandas as pd
 import pytest
@@ -12,9 +12,6 @@ def test_every_name_is_there() -> None:
     assert [name for name in dhp.__all__ if getattr(dhp, name, None) is None] == []
     assert callable(dhp.judge)
     assert dhp.judge.judges.llm.LlmJudge is dhp.LlmJudge
-    for old, new in (("judge_texts", "judge"), ("correlate_tables", "correlate")):
-        with pytest.warns(DeprecationWarning, match=f"dhp.{old} is now dhp.{new}"):
-            assert getattr(dhp, old) is getattr(dhp, new)
 
 
 def test_scores_of_given_texts_go_to_the_correlation(tmp_path: object) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pandas as pd
 import pytest
 from scipy.stats import binomtest, wilcoxon
 
@@ -27,10 +28,14 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def shown(page: str, heading: str, kind: str) -> tuple[str, str, str]:
-    """Detection, D and N of a kind of damage on a judge's page, in the first table below a heading."""
-    row = page.partition(f"<h3>{heading}:")[2].partition(f"<th>{kind}</th>")[2].partition("</tr>")[0]
-    _, detection, _, d, n = (re.sub("<[^>]*>", "", cell) for cell in re.findall("<td.*?</td>", row))
-    return detection, d, n
+    """Detection, D and pairs of a kind of damage on a judge's page, in the first part below a heading."""
+    part = page.partition(f"<h3>{heading}:")[2]
+    row = part.partition(f"<th>{kind}</th>")[2].partition("</tr>")[0]
+    _, detection, _, n = (re.sub("<[^>]*>", "", cell) for cell in re.findall("<td.*?</td>", row))
+    folded = part.partition("<details")[2].partition("</details>")[0]
+    d = re.search(rf"{re.escape(kind)}: ([\d.]+\d)", folded)
+    assert d
+    return detection, d[1], n
 
 
 def discernment(p: float) -> str:
@@ -73,9 +78,9 @@ def bias(choices: list[tuple[bool, bool]]) -> str:
 
 @pytest.mark.realdata
 def test_a_rank_test_of_bump(real: Path) -> None:
-    """BERTScore on wrong pronouns: its differences have no zeros and no ties, so scipy's exact test holds."""
+    """BERTScore on wrong pronouns: an article a pair, no zeros and no ties, so scipy's exact test holds."""
     rows = json.loads((real / "bump" / "task1_dataset.json").read_text("utf-8"))
-    scores = [row["scores"] for row in rows if row["error_type"] == "Coreference Error"]
+    scores = [row["scores"] for row in rows if row["corrected_error_type"] == "Coreference Error"]
     drops = [each["BERTScore_reference"] - each["BERTScore_edited"] for each in scores]
     assert len({abs(drop) for drop in drops} - {0.0}) == len(drops)
     page = (JUDGES / "bertscore-bump.html").read_text("utf-8")
@@ -94,6 +99,92 @@ def test_sign_tests_and_position_bias_of_llmbar(real: Path, subset: str) -> None
     assert shown(page, "Vanilla", subset) == sign_test(choices)
     table = page.partition("<h2>Position bias")[2]
     assert bias(choices) in table.partition(">Vanilla</td>")[2].partition("</tr>")[0]
+
+
+def cells(page: str, row: str) -> list[str]:
+    """The cells of the first row with this head, without tags; a line break is a space."""
+    (head,) = re.findall(rf"<tr><th[^>]*>(?:<a[^>]*>)?{re.escape(row)}<.*?</tr>", page, re.S)[:1]
+    return [" ".join(re.sub("<[^>]*>", " ", cell).split()) for cell in re.findall("<td.*?</td>", head, re.S)]
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("judge", ["gpt-5.4", "gpt-5.4-mini", "claude-sonnet-4.6"])
+def test_judges_of_2026_by_a_plain_count(real: Path, judge: str) -> None:
+    """Shares of rejected answers below the good one, ties half, by the mean of eight ratings and by one."""
+    shares: dict[str, list[float]] = {}
+    singles: dict[str, list[list[float]]] = {}
+    for row in rows_of(real / "rewardbench2_judges" / f"{judge}.jsonl"):
+        good, *others = row["scores"]
+        for worse in others:
+            means = [[x for x in side if x is not None] for side in (good, worse)]
+            if all(means):
+                drop = sum(means[0]) / len(means[0]) - sum(means[1]) / len(means[1])
+                shares.setdefault(row["subset"], []).append(_share(drop))
+            single = singles.setdefault(row["subset"], [[] for _ in range(8)])
+            for found, a, b in zip(single, good, worse, strict=True):
+                if a is not None and b is not None:
+                    found.append(_share(a - b))
+    page = (JUDGES.parent / "sets" / "rewardbench2.html").read_text("utf-8")
+    names = re.findall("<th>(.*?)</th>", page.partition('class="grid"')[2].partition("</thead>")[0])[2:]
+    told = dict(zip(names, cells(page, judge)[1:], strict=True))
+    for kind, found in shares.items():
+        mean = sum(found) / len(found)
+        assert told[kind].startswith(f"● {mean:.0%} ")
+        assert told[kind].endswith(f"n {len(found)}")
+    eight, one, *_ = cells(page.partition("<h2>Eight ratings against one")[2], judge)
+    assert eight == f"{sum(sum(f) / len(f) for f in shares.values()) / 5:.1%}"
+    by_one = [sum(sum(f) / len(f) for f in each) / 8 for each in singles.values()]
+    assert one == f"{sum(by_one) / 5:.1%}"
+
+
+def _share(drop: float) -> float:
+    return 0.5 if abs(drop) < 1e-9 else float(drop > 0)
+
+
+def test_what_one_rating_loses_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two prompts, two ratings: the mean detects both pairs, single ratings one and a half of them."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    from results_pages.rewardbench2 import losses  # type: ignore[import-not-found]
+
+    scores = {"a": {"original": (5, 5), "K": (4, 5)}, "b": {"original": (5, 3), "K": (1, 6)}}
+    ratings = [
+        (prompt, prompt, variant, sample, score)
+        for prompt, own in scores.items()
+        for variant, pair in own.items()
+        for sample, score in enumerate(pair)
+    ]
+    frame = pd.DataFrame(ratings, columns=["cluster", "example", "variant", "sample", "score"])
+    # a: mean 1, single 1 and 1/2; b: mean 1 (4 against 3.5), single 1 and 0: drops 1/4 and 1/2
+    assert losses(frame) == {"K": (1.0, 0.625, pytest.approx(0.125), 2)}
+
+
+def test_published_accuracies_come_out_exactly() -> None:
+    page = (JUDGES.parent / "sets" / "judgebench.html").read_text("utf-8")
+    table = page.partition("<h2>Against the published accuracies")[2]
+    for judge in ("Skywork-Reward-Gemma-2-27B", "o1-mini-2024-09-12"):
+        published = cells(table, judge)
+        counted = cells(table.partition(f">{judge}<")[2], judge)
+        assert (published[0], counted[0]) == ("published", "counted here")
+        assert [c.partition(" (")[0] for c in counted[1:]] == published[1:]
+
+
+def test_figures_of_the_overview_stand_on_the_pages() -> None:
+    index = (JUDGES.parent / "index.html").read_text("utf-8")
+    said = index.partition("<ul>")[2].partition("</ul>")[0]
+    assert said.count("<li>") <= 5
+    pages = {
+        name: (JUDGES.parent / "sets" / f"{name}.html").read_text("utf-8")
+        for name in ("rewardbench2", "judgebench")
+    }
+    found = re.findall(r"(\d[\d.]*) (?:points? )?\[([\d.]+) to ([\d.]+)\]", said)
+    assert len(found) >= 5
+    for value, low, high in found:
+        signs = (
+            f"{value} [{low} to {high}]",
+            f"+{value} [+{low} to +{high}]",
+            f"-{value} [-{high} to -{low}]",
+        )
+        assert any(sign in page for sign in signs for page in pages.values()), value
 
 
 def test_the_recorded_run_follows_from_its_ratings() -> None:

@@ -34,8 +34,8 @@ def test_result_object() -> None:
     assert result.d_avg > 1
     assert result.d_min == min(v.d for v in result.variants)
     frame = result.to_frame()
-    assert len(frame) == (12 + 2) * 4  # controls, too
-    assert {"variant", "level", "metric", "p", "n", "effect", "d", "d_ew"} <= set(frame.columns)
+    assert len(frame) == (12 + 1) * 4  # harmless edits, too
+    assert {"variant", "level", "metric", "p", "n", "verdict", "detection", "d", "d_ew"} <= set(frame.columns)
 
 
 def test_a_judge_of_ones_own() -> None:
@@ -45,7 +45,7 @@ def test_a_judge_of_ones_own() -> None:
     assert noticed >= {"word_deletions.minor", "word_deletions.major"}
     assert result.model == "own/judge"
     texts = [c.text for c in judge.seen]
-    assert len(texts) == len(set(texts)) == 24 * 11
+    assert len(texts) == len(set(texts)) == 24 * 12
 
 
 def test_examples_of_ones_own() -> None:
@@ -111,7 +111,7 @@ def test_real_data(dataset: str, path: str, variants: int) -> None:
     result = dhp.run("baseline/surface", dataset, data=DATA / path)
     assert (result.n, len(result.variants)) == (100, variants)
     characters = [v for v in result.variants if v.level == "character"]
-    assert all(v.d > 5 and v.metrics["fluency"].effect > 0.9 for v in characters)
+    assert all(v.d > 5 and v.metrics["fluency"].detection > 0.9 for v in characters)
 
 
 def test_the_same_judge_twice_is_refused() -> None:

@@ -1,29 +1,26 @@
 """How ratings are to be analysed: what a user asks for, and what follows for one task."""
 
 import math
-import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar, get_args
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
-from dhp.content.catalog import read_weights
 from dhp.core.errors import InputError, suggest
-from dhp.core.seeding import text_hash
-from dhp.core.signature import STOPPING
-from dhp.core.weight_spec import Weights
-from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination
-from dhp.stats.verdict import FLOOR
-from dhp.stats.wilcoxon.signed_rank import Method
+from dhp.core.keywords import near_keywords
+from dhp.core.options import check_numbers, option
+from dhp.stats.floor import FLOOR
 
-P = ParamSpec("P")
-R = TypeVar("R")
+if TYPE_CHECKING:
+    from dhp.core.weight_spec import Weights
+    from dhp.stats.combine import Combination
+    from dhp.stats.wilcoxon.signed_rank import Method
+
 T = TypeVar("T")
 
 Statistics = Literal["default", "paper", "sign-flip"]
 _SEARCH = "|find-threshold"
 STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
-METHODS: Mapping[str, Method] = {"default": "exact", "paper": "scipy", "sign-flip": "sign-flip"}
+METHODS: "Mapping[str, Method]" = {"default": "exact", "paper": "scipy", "sign-flip": "sign-flip"}
 """Preset -> how each metric is tested."""
 
 
@@ -32,30 +29,34 @@ class ResolvedConfig:
     """How the ratings of one task are to be analysed."""
 
     statistics: Statistics
-    combination: Combination
-    weights: Weights
+    combination: "Combination"
+    weights: "Weights"
     task: str | None
     """The task whose rows of the weights apply; None where they have no rows."""
     floor: float = FLOOR
-    """Detection below which damage counts as missed."""
+    """Detection from which damage counts as noticed."""
     interim: bool = False
     """Whether variants get no further examples once they are resolved; see `dhp.analysis.sequential`."""
     find_threshold: bool = False
     """Whether doses are placed as ratings come in; see `dhp.runs.thresholds`."""
 
     @property
-    def method(self) -> Method:
+    def method(self) -> "Method":
         """Of the tests."""
         return METHODS[self.statistics]
 
     @property
     def signed_weights(self) -> str:
         """The part `weights` of signatures."""
+        from dhp.core.seeding import text_hash
+
         return f"{self.weights.weights}.v{self.weights.version}@{text_hash(self.weights.model_dump_json())}"
 
     @property
     def signed_statistics(self) -> str:
         """The part `statistics` of signatures."""
+        from dhp.core.signature import STOPPING
+
         return f"{self.statistics}+{self.combination}{STOPPING * self.interim}"
 
     @property
@@ -94,6 +95,7 @@ class ResolvedConfig:
         return [row[m] for m in metrics]
 
 
+@near_keywords
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysisConfig:
     """How ratings are to be analysed.
@@ -102,29 +104,54 @@ class AnalysisConfig:
     ------
     InputError
         For an unknown name, a floor out of range, or a combination by which no run can stop.
+
+    Notes
+    -----
+    The statistics `default` are the exact Wilcoxon test and the harmonic mean p-value, made asymptotically
+    exact (Wilson 2019); `paper` are scipy's Wilcoxon at its defaults and the combination as the DHP paper
+    prints it; pairwise judges get `sign-flip`, the exact sign-flip test, by themselves.
     """
 
-    statistics: str = "default"
-    """`default`: exact Wilcoxon test and the harmonic mean p-value, made asymptotically exact (Wilson 2019).
-    `paper`: scipy's Wilcoxon at its defaults and the combination as the DHP paper prints it. `sign-flip`: the
-    exact sign-flip test, which pairwise judges get by themselves."""
-    combination: str | None = None
-    """Of the metrics' p-values: `hmp`, `printed`, `hmp-asymptotic` or `joint`. Default: the preset's."""
-    weights: str | None = None
-    """Name or YAML file of the expert weights. Default: `design` where it covers all perturbers and metrics,
-    else `uniform`."""
-    floor: float = FLOOR
-    """Detection below which damage counts as missed, more than 0.5 and at most 1."""
-    stop_when_resolved: bool = False
-    """Ask no more about variants that are noticed, or missed, beyond doubt; see `dhp.analysis.sequential`.
-    Only for `dhp.run`: ratings that exist tell by themselves whether they come from such a run."""
-    find_threshold: bool = False
-    """Place the doses of each perturber that takes one as ratings come in, to find T75 with few calls. Only
-    for `dhp.run`."""
+    statistics: str = field(
+        default="default",
+        metadata=option("Exact tests, or the paper's arithmetic.", metavar="default|paper"),
+    )
+    combination: str | None = field(
+        default=None,
+        metadata=option(
+            "How p-values of metrics are combined: hmp, printed, hmp-asymptotic or joint; default: by "
+            "the statistics.",
+            metavar="NAME",
+        ),
+    )
+    weights: str | None = field(
+        default=None,
+        metadata=option(
+            "Expert weights; default: design where they cover all perturbers and metrics, else uniform.",
+            metavar="NAME|FILE.yaml",
+        ),
+    )
+    floor: float = field(
+        default=100 * FLOOR,
+        metadata=option(
+            "Detection from which damage counts as noticed.",
+            metavar="PERCENT",
+            above=50,
+            high=100,
+            percent=True,
+        ),
+    )
+    stop_when_resolved: bool = field(
+        default=False,
+        metadata=option("Ask no more about damage whose verdict is decided."),
+    )
+    find_threshold: bool = field(
+        default=False,
+        metadata=option("Find the smallest damage that is noticed (T75), with few calls."),
+    )
 
     def __post_init__(self) -> None:
-        if not 0.5 < self.floor <= 1:
-            raise InputError(f"floor: {self.floor:g}; allowed: more than 0.5, at most 1")
+        check_numbers(self)
         if self._combination() == "printed" and self.stop_when_resolved:
             raise InputError(
                 "`stop_when_resolved`: the combination 'printed' finds too much by chance to stop by it; "
@@ -134,7 +161,9 @@ class AnalysisConfig:
     def _preset(self) -> Statistics:
         return _one_of("statistics", self.statistics, STATISTICS)
 
-    def _combination(self) -> Combination:
+    def _combination(self) -> "Combination":
+        from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION
+
         default: Combination = "printed" if self._preset() == "paper" else DEFAULT_COMBINATION
         named = default if self.combination is None else self.combination
         return _one_of("combination", named, COMBINATIONS)
@@ -146,6 +175,8 @@ class AnalysisConfig:
 
         Raises `InputError` for weights that do not exist or do not fit.
         """
+        from dhp.content.catalog import read_weights
+
         name = self.weights
         if name is None:
             design = read_weights("design")
@@ -159,40 +190,13 @@ class AnalysisConfig:
             self._combination(),
             weights,
             task,
-            self.floor,
+            self.floor / 100,
             self.stop_when_resolved,
             self.find_threshold,
         )
         for perturber in perturbers:
             config.weight_row(perturber, metrics)
         return config
-
-
-def takes_old_keywords(*names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function with a parameter `analysis` take fields of it as keywords, as in version 0.1.
-
-    `resamples`, which served the intervals of D of that version, is taken too and has no effect.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def wrapper(*args: Any, **given: Any) -> R:
-            if given.pop("resamples", names) is not names:
-                warnings.warn("keyword resamples: has no effect any more", DeprecationWarning, stacklevel=2)
-            old = {name: given.pop(name) for name in names if name in given}
-            if old:
-                new = ", ".join(f"{name}={value!r}" for name, value in old.items())
-                warnings.warn(
-                    f"keywords {', '.join(old)}: write analysis=dhp.AnalysisConfig({new})",
-                    DeprecationWarning,
-                    stacklevel=2,
-                )
-                given["analysis"] = replace(given.get("analysis", AnalysisConfig()), **old)
-            return function(*args, **given)
-
-        return wrapper
-
-    return decorate
 
 
 def _one_of(kind: str, name: str, allowed: tuple[T, ...]) -> T:

@@ -1,78 +1,89 @@
-"""From ratings to detection, the headline: by metric, variant, level and run, with confidence limits."""
+"""From ratings to detection and verdicts: by metric, kind of damage and run, with confidence limits."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cache
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.result_parts import Ends, RunDetection, VariantResult
-from dhp.core.records import PROBES
+from dhp.analysis.result_parts import Cell, Ends, RunDetection, VariantResult
 from dhp.stats.arrays import Floats
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.design import Design
-from dhp.stats.detection import Detection, Estimate, detection
-from dhp.stats.discernment import discernment
-from dhp.stats.failures import worst_case_bounds
+from dhp.stats.detection import ALPHA, Detection, detection
+from dhp.stats.failures import failure_p
 from dhp.stats.influences import wilson_interval
-from dhp.stats.layout import metric_weights
-from dhp.stats.selection import Selected
-from dhp.stats.verdict import FEWEST_PAIRS
-from dhp.stats.wilcoxon.signed_rank import Method, signed_rank
-
-LEVEL = 0.95
-NOTHING = RunDetection(None, None, None, {"avg": None, "min": None}, {}, {})
-"""Where no variant was rated."""
+from dhp.stats.multiplicity import holm
+from dhp.stats.verdict import ControlState, control_state, examples_to_decide, verdict
 
 
-def with_detection(
-    ratings: RatingsArray, rows: Sequence[VariantResult], design: Design
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """Of V variants and M metrics, shape (V, M), with limits; NaN where undefined."""
+
+    area: Floats
+    low: Floats
+    high: Floats
+    drops: Floats
+
+
+def judged_kinds(
+    ratings: RatingsArray,
+    rows: Sequence[VariantResult],
+    design: Design,
+    controls: Sequence[str],
+    floor: float,
 ) -> tuple[list[VariantResult], RunDetection]:
-    """The rows of `design_of` these ratings with detection, AUROC and standardised drop, and that of all.
+    """The rows of `design_of` these ratings with detection and verdict, and the detection of the run.
 
-    In a run that stops early the limits are at a level that is shared between the interim analyses.
+    Parameters
+    ----------
+    ratings, rows, design
+        What was rated, the kinds of damage that are judged together, and how they are tested.
+    controls
+        Names of the harmless edits that the damage is compared with.
+    floor
+        As for `dhp.stats.verdict.verdict`.
     """
     names = [row.variant for row in rows]
-    interim = None if set(design.levels) <= set(PROBES) else ratings.interim
-    level = LEVEL if interim is None else 1 - (1 - LEVEL) / interim.analyses
     differences = ratings.difference_table(names, ratings.metrics)
-    found = detection(differences, design.levels, design.weights, ratings.clusters, level, FEWEST_PAIRS)
-    original, degraded = ratings.score_tables(names)
-    area = auroc_influences(original, degraded)
-    curve = Estimate(area.value, *wilson_interval(area, ratings.clusters, level))
-    drops = standardised_drop_influences(original, degraded).value
-    bounds = _bounds(ratings, names, differences, design)
-    filled = [
-        replace(
-            row,
-            metrics={
-                metric: replace(
-                    cell,
-                    detection=defined(found.metrics.value[v, m]),
-                    detection_ci=_ends(found.metrics, (v, m)),
-                    auroc=defined(curve.value[v, m]),
-                    auroc_ci=_ends(curve, (v, m)),
-                    standardised_drop=defined(drops[v, m]),
-                )
-                for m, (metric, cell) in enumerate(row.metrics.items())
-            },
-            detection=defined(found.variants.value[v]),
-            detection_ci=_ends(found.variants, (v,)),
-            detection_bounds=bounds[v],
-            saturated=_saturated(row, design, v),
-            **_best(found, v, ratings.metrics),
-        )
-        for v, row in enumerate(rows)
-    ]
-    return filled, _of_run(found, names)
+    harmless = ratings.difference_table(controls, ratings.metrics) if controls else None
+    alpha, together = ALPHA, None
+    if ratings.interim is not None:
+        # The same at each interim analysis, so that a kind that was resolved stays so.
+        alpha, together = ALPHA / ratings.interim.analyses, len(names)
+    found = detection(
+        differences, design.levels, ratings.clusters, controls=harmless, alpha=alpha, together=together
+    )
+    filled = _filled(ratings, rows, found)
+    return [_with_verdict(row, ratings, found, v, floor) for v, row in enumerate(filled)], _of_run(
+        found, names
+    )
 
 
-def pairs(row: VariantResult) -> int:
-    """The most pairs that a metric has."""
-    return max((cell.n for cell in row.metrics.values()), default=0)
+def judged_probes(
+    ratings: RatingsArray,
+    rows: Sequence[VariantResult],
+    design: Design,
+    floor: float,
+    *,
+    attacks: bool = False,
+) -> list[VariantResult]:
+    """Rows of controls, or of attacks, with detection and state.
+
+    Of an attack the metric is named that it raised most, and detection is that metric's: the figures of the
+    share of scores that rose, mirrored.
+    """
+    differences = ratings.difference_table([row.variant for row in rows], ratings.metrics)
+    found = detection(-differences if attacks else differences, design.levels, ratings.clusters)
+    alarm: ControlState = "raised" if attacks else "false alarm"
+    states = []
+    for v, row in enumerate(_filled(ratings, rows, found)):
+        value, low, high = _kind(found, v)
+        state = control_state(value, low, high, row.n, floor=floor, alarm=alarm)
+        states.append(replace(row, verdict=state))
+    return [_mirrored(row) for row in states] if attacks else states
 
 
 def defined(value: float) -> float | None:
@@ -80,64 +91,118 @@ def defined(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _ends(found: Estimate | Selected, at: tuple[int, ...]) -> Ends:
-    low, high = float(found.low[at]), float(found.high[at])
-    return None if math.isnan(low) or math.isnan(high) else (low, high)
+def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> list[str]:
+    """Variants of which more, or fewer, ratings have no score than of the originals (Holm over variants)."""
+    found = {}
+    for row in rows:
+        failed = ratings.failed(row.variant)
+        if failed is not None and failed.any():
+            found[row.variant] = (failed.mean(axis=1), math.log(float(failure_p(*failed))))
+    adjusted = holm(np.array([log_p for _, log_p in found.values()]))
+    return [
+        f"{name}: {after:.0%} of the examples have a rating without a score, of the originals {before:.0%}: "
+        "failures follow the damage, and detection leaves these examples out"
+        for (name, ((before, after), _)), log_p in zip(found.items(), adjusted.tolist(), strict=True)
+        if log_p <= math.log(0.05)
+    ]
 
 
-def _best(found: Detection, v: int, metrics: Sequence[str]) -> dict[str, Any]:
-    """Of several best metrics the first by name, whatever their order."""
-    best = found.best_metric
-    if best.index[v] < 0:
-        return {}
-    tied = found.metrics.value[v] >= best.value[v] - 1e-12
-    return {
-        "best_metric": min(metric for metric, is_best in zip(metrics, tied, strict=True) if is_best),
-        "best_detection": float(best.value[v]),
-        "best_detection_ci": _ends(best, (v,)),
-    }
+def _filled(ratings: RatingsArray, rows: Sequence[VariantResult], found: Detection) -> list[VariantResult]:
+    """The rows with detection, AUROC and standardised drop."""
+    original, degraded = ratings.score_tables([row.variant for row in rows])
+    area = auroc_influences(original, degraded)
+    drops = standardised_drop_influences(original, degraded).value
+    figures = _Figures(area.value, *wilson_interval(area, ratings.clusters), drops)
+    filled = []
+    for v, row in enumerate(rows):
+        metrics = {
+            metric: _cell(cell, found, figures, (v, m))
+            for m, (metric, cell) in enumerate(row.metrics.items())
+        }
+        value, low, high = _kind(found, v)
+        best = None if math.isnan(value) else _best(found, v, ratings.metrics)
+        ends = _ends(low, high)
+        pairs = int(found.pairs[v].max())
+        filled.append(
+            replace(
+                row, metrics=metrics, detection=defined(value), detection_ci=ends, best_metric=best, n=pairs
+            )
+        )
+    return filled
 
 
-def _of_run(found: Detection, names: Sequence[str]) -> RunDetection:
-    lowest, place = found.minimum, int(found.minimum.index)
-    levels = range(len(found.level_names))
-    return RunDetection(
-        avg=defined(float(found.average.value)),
-        min=defined(float(lowest.value)),
-        min_variant=None if place < 0 else names[place],
-        ci={"avg": _ends(found.average, ()), "min": _ends(lowest, ())},
-        levels={found.level_names[i]: defined(found.levels.value[i]) for i in levels},
-        levels_ci={found.level_names[i]: _ends(found.levels, (i,)) for i in levels},
+def _cell(cell: Cell, found: Detection, figures: _Figures, at: tuple[int, int]) -> Cell:
+    return replace(
+        cell,
+        fell=defined(found.fell[at]),
+        tied=defined(found.tied[at]),
+        rose=defined(found.rose[at]),
+        detection=defined(found.metrics.value[at]),
+        detection_ci=_ends(found.metrics.low[at], found.metrics.high[at]),
+        auroc=defined(figures.area[at]),
+        auroc_ci=_ends(figures.low[at], figures.high[at]),
+        standardised_drop=defined(figures.drops[at]),
     )
 
 
-def _bounds(ratings: RatingsArray, names: Sequence[str], differences: Floats, design: Design) -> list[Ends]:
-    """Worst-case bounds of each variant, over the examples that it was asked about."""
-    _, v, m = differences.shape
-    weights = metric_weights(design.weights, v, m)
-    bounds: list[Ends] = []
-    for place, name in enumerate(names):
-        asked = ratings.asked_about(name)
-        mine = differences[asked, place]
-        if not len(mine) or not np.isnan(mine).any():
-            bounds.append(None)
-            continue
-        low, high = (float(weights[place] @ each) for each in worst_case_bounds(mine))
-        bounds.append((low, high))
-    return bounds
+def _best(found: Detection, v: int, metrics: Sequence[str]) -> str:
+    """Of several best metrics the first by name, whatever their order."""
+    values = found.metrics.value[v]
+    return min(
+        metric for metric, value in zip(metrics, values, strict=True) if value >= np.nanmax(values) - 1e-12
+    )
 
 
-def _saturated(row: VariantResult, design: Design, v: int) -> bool | None:
-    if row.d is None or not pairs(row):
-        return None
-    independent = pairs(row)
-    if design.clusters is not None and design.method != "scipy":
-        there = ~np.isnan(design.differences[:, v])
-        independent = max(np.unique(design.clusters[mine]).size for mine in there.T)
-    return row.d >= _ceiling(independent, design.method) / 2
+def _with_verdict(
+    row: VariantResult, ratings: RatingsArray, found: Detection, v: int, floor: float
+) -> VariantResult:
+    value, low, high = _kind(found, v)
+    said = verdict(value, low, high, row.n, floor=floor, above_controls=float(found.above_controls[v]))
+    more = None
+    if said == "undecided":
+        deviates = float(found.deviates[0][v]), found.deviates[1]
+        more = examples_to_decide(len(ratings.examples), value, low, high, deviates, floor=floor)
+    return replace(row, verdict=said, n_to_decide=more)
 
 
-@cache
-def _ceiling(n: int, method: Method) -> float:
-    """D of a metric of which all of n scores fell."""
-    return discernment(signed_rank(np.ones(n), method).log_p)
+def _kind(found: Detection, v: int) -> tuple[float, float, float]:
+    return float(found.kinds.value[v]), float(found.kinds.low[v]), float(found.kinds.high[v])
+
+
+def _mirrored(row: VariantResult) -> VariantResult:
+    """Figures of the shares that rose as those of the shares that fell."""
+
+    def turned(value: float | None) -> float | None:
+        return None if value is None else 1 - value
+
+    def swapped(ends: Ends) -> Ends:
+        return None if ends is None else (1 - ends[1], 1 - ends[0])
+
+    metrics = {
+        name: replace(
+            cell,
+            fell=cell.rose,
+            rose=cell.fell,
+            detection=turned(cell.detection),
+            detection_ci=swapped(cell.detection_ci),
+        )
+        for name, cell in row.metrics.items()
+    }
+    return replace(
+        row, metrics=metrics, detection=turned(row.detection), detection_ci=swapped(row.detection_ci)
+    )
+
+
+def _ends(low: float, high: float) -> Ends:
+    return None if math.isnan(low) or math.isnan(high) else (float(low), float(high))
+
+
+def _of_run(found: Detection, names: Sequence[str]) -> RunDetection:
+    average, lowest = found.average, found.lowest
+    value, low, high = (math.nan,) * 3 if lowest < 0 else _kind(found, lowest)
+    return RunDetection(
+        avg=defined(float(average.value)),
+        min=defined(value),
+        min_variant=None if lowest < 0 else names[lowest],
+        ci={"avg": _ends(float(average.low), float(average.high)), "min": _ends(low, high)},
+    )

@@ -1,4 +1,4 @@
-"""From ratings of many doses to dose-response: D by dose, the dose at which D passes 1, and T75."""
+"""From ratings of many doses to dose-response: detection by dose and T75."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,25 +9,23 @@ import numpy as np
 
 from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, DoseThreshold
+from dhp.analysis.result_parts import DoseResponse, DoseThreshold
 from dhp.core.records import Example, parse_variant
 from dhp.core.seeding import key_digest
 from dhp.stats.arrays import Floats
-from dhp.stats.design import Design
-from dhp.stats.dose_response import dose_tests, threshold, threshold_interval
 from dhp.stats.psychometric import T75, curve, psychometric
+from dhp.stats.staircase import searched
 
-COMBINED = "combined"
 _FEWEST_DOSES = 2
 
 
 def dose_responses(
     ratings: RatingsArray, variants: Iterable[str], config: ResolvedConfig, guess: float
 ) -> tuple[DoseResponse, ...]:
-    """One for each perturber of which two doses or more were rated, by exact tests and a psychometric curve.
+    """One for each perturber of which two doses or more were rated, by a psychometric curve.
 
-    The combination is that of D, without weights; detection has the weights. The bootstrap is seeded by the
-    ratings. `guess` is the detection of the controls.
+    Intervals are by bootstrap, seeded by the ratings; after a search for thresholds by its posterior. `guess`
+    is the detection of the controls.
     """
     doses: dict[str, list[int]] = {}
     for name in variants:
@@ -58,39 +56,16 @@ def fitted_detection(found: DoseResponse, doses: Sequence[float]) -> list[float]
 def _dose_response(
     ratings: RatingsArray, perturber: str, doses: list[int], config: ResolvedConfig, guess: float
 ) -> DoseResponse:
-    names = [f"{perturber}.k{k}" for k in doses]
-    design = Design.of(
-        ratings.difference_table(names, ratings.metrics),
-        names,
-        combination=config.combination,
-        clusters=ratings.clusters,
-    )
-    found = dose_tests(design)
-    rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
-    intervals = threshold_interval(doses, design, rng)
-    lines = {
-        metric: DoseResponseLine(
-            _as_tuple(found.d[:, m]),
-            _as_tuple(found.rank_biserial[:, m]),
-            _as_tuple(found.fell[:, m]),
-            *_ends(threshold(doses, found.d[:, m]), intervals.metrics[m]),
-        )
-        for m, metric in enumerate(ratings.metrics)
-    }
-    ends = _ends(threshold(doses, found.combined), intervals.combined)
-    lines[COMBINED] = DoseResponseLine(_as_tuple(found.combined), None, None, *ends)
-    fitted = psychometric(
-        doses,
-        design.differences,
-        rng,
-        config.weight_row(perturber, ratings.metrics),
-        guess=guess,
-        clusters=ratings.clusters,
-    )
+    differences = ratings.difference_table([f"{perturber}.k{k}" for k in doses], ratings.metrics)
+    weights = config.weight_row(perturber, ratings.metrics)
+    if config.find_threshold:
+        fitted = searched(doses, differences, weights, guess=guess)
+    else:
+        rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
+        fitted = psychometric(doses, differences, rng, weights, guess=guess, clusters=ratings.clusters)
     return DoseResponse(
         perturber,
         tuple(doses),
-        lines,
         detection=_as_tuple(fitted.detection),
         guess=fitted.guess,
         power=_finite(fitted.power),
@@ -108,10 +83,6 @@ def _t75(found: T75) -> DoseThreshold | None:
 
 def _as_tuple(values: Floats) -> tuple[float | None, ...]:
     return tuple(_finite(value) for value in values)
-
-
-def _ends(middle: float, interval: Floats) -> tuple[float | None, float | None, float | None]:
-    return _finite(middle), _finite(interval[0]), _finite(interval[1])
 
 
 def _finite(value: float) -> float | None:

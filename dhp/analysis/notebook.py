@@ -4,12 +4,21 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Protocol
 
-from dhp.analysis.result_parts import RunDetection, VariantResult
+from dhp.analysis.result_parts import Ends, RunDetection, VariantResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_COLOURS = {"noticed": "#2e7d32", "missed": "#c62828", "undecided": "#f9a825"}
+_COLOURS = {
+    "noticed": "#0f5f73",
+    "faint": "#7a9aa1",
+    "as harmless edits": "#7d4f99",
+    "missed": "#b35a06",
+    "preferred": "#b3261e",
+    "false alarm": "#b3261e",
+    "raised": "#b3261e",
+}
+_GREY = "#6b7280"
 
 
 class Shown(Protocol):
@@ -24,21 +33,23 @@ class Shown(Protocol):
     @property
     def variants(self) -> Sequence[VariantResult]: ...
     @property
-    def detection(self) -> RunDetection | None: ...
+    def controls(self) -> Sequence[VariantResult]: ...
     @property
-    def d_avg(self) -> float | None: ...
-    @property
-    def d_min(self) -> float | None: ...
+    def detection(self) -> RunDetection: ...
 
 
 def line(result: Shown) -> str:
-    """A result in one line: judge, data, what was noticed, detection, D."""
+    """A result in one line: judge, data, what was noticed, detection, the lowest kind, false alarms."""
     verdicts = [row.verdict for row in result.variants]
-    detected = result.detection.avg if result.detection else None
-    return (
+    run = result.detection
+    said = (
         f"{result.judge} on {result.dataset}: {verdicts.count('noticed')} of {len(verdicts)} noticed, "
-        f"detection {_percent(detected)}, D_avg {_figure(result.d_avg)}, D_min {_figure(result.d_min)}"
+        f"detection {_with_ends(run.avg, run.ci['avg'])}"
     )
+    if run.min_variant is not None:
+        said += f", lowest {_percent(run.min)} ({run.min_variant})"
+    alarms = [row.variant for row in result.controls if row.verdict == "false alarm"]
+    return f"{said}, false alarm on {', '.join(alarms)}" if alarms else said
 
 
 def html_table(results: Sequence[Shown]) -> str:
@@ -47,7 +58,7 @@ def html_table(results: Sequence[Shown]) -> str:
 
 
 def plot(result: Shown) -> "Figure":
-    """Detection of each variant with its limits, from 50 % to 100 %, coloured by verdict.
+    """Detection of each kind of damage and control with its limits, coloured by verdict; 50 % is blind.
 
     Returns
     -------
@@ -56,15 +67,15 @@ def plot(result: Shown) -> "Figure":
     """
     from matplotlib.figure import Figure
 
-    rows = [row for row in result.variants if row.detection is not None]
+    rows = [row for row in (*result.variants, *result.controls) if row.detection is not None]
     figure = Figure(figsize=(7, 0.8 + 0.32 * len(rows)), layout="constrained")
     axes = figure.subplots()
     for place, row in enumerate(rows):
-        value, colour = row.detection or 0.0, _COLOURS.get(row.verdict or "", "#777777")
+        value, colour = row.detection or 0.0, _COLOURS.get(row.verdict or "", _GREY)
         low, high = row.detection_ci or (value, value)
         axes.plot([low, high], [place, place], color=colour, linewidth=2)
         axes.plot([value], [place], "o", color=colour)
-    axes.axvline(0.5, color="#777777", linewidth=1, linestyle=":")
+    axes.axvline(0.5, color=_GREY, linewidth=1, linestyle=":")
     axes.set_yticks(range(len(rows)), [row.variant for row in rows])
     axes.invert_yaxis()
     axes.set_xlim(min([0.5, *((row.detection_ci or (0.5, 1.0))[0] for row in rows)]) - 0.02, 1.02)
@@ -75,23 +86,28 @@ def plot(result: Shown) -> "Figure":
 
 
 def _section(result: Shown) -> str:
-    rows = "".join(map(_row, result.variants))
-    headings = "".join(f"<th>{name}</th>" for name in ("variant", "detection", "95 %", "verdict", "D"))
+    rows = "".join(_row(row) for row in (*result.variants, *result.controls))
+    headings = "".join(
+        f"<th>{name}</th>" for name in ("kind", "detection", "verdict", "best metric", "pairs")
+    )
     return f"<p><b>{escape(line(result))}</b></p><table><tr>{headings}</tr>{rows}</table>"
 
 
 def _row(row: VariantResult) -> str:
-    ends = "–" if row.detection_ci is None else "–".join(_percent(end) for end in row.detection_ci)
-    colour = _COLOURS.get(row.verdict or "", "#777777")
-    cells = (escape(row.variant), _percent(row.detection), ends, _figure(row.d))
-    name, detected, between, d = (f"<td>{cell}</td>" for cell in cells)
-    verdict = f'<td style="color:{colour}">{escape(row.verdict or "undefined")}</td>'
-    return f"<tr>{name}{detected}{between}{verdict}{d}</tr>"
+    colour = _COLOURS.get(row.verdict or "", _GREY)
+    cells = (
+        f"<td>{escape(row.variant)}</td>",
+        f"<td>{_with_ends(row.detection, row.detection_ci)}</td>",
+        f'<td style="color:{colour}">{escape(row.verdict or "–")}</td>',
+        f"<td>{escape(row.best_metric or '–')}</td>",
+        f"<td>{row.n}</td>",
+    )
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.0%}"
 
 
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+def _with_ends(value: float | None, ends: Ends) -> str:
+    return _percent(value) if ends is None else f"{_percent(value)} [{ends[0]:.0%}–{ends[1]:.0%}]"

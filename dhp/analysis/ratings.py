@@ -8,6 +8,7 @@ import numpy as np
 from dhp.analysis.interim import InterimAnalyses
 from dhp.core.seeding import text_hash
 from dhp.stats.arrays import Bools, Floats, Ints
+from dhp.stats.ties import rounding_error, with_ties
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,19 @@ class RatingsArray:
         """The number of examples, for signatures."""
         return str(len(self.examples)) if self.interim is None else self.interim.size
 
+    @property
+    def repeated(self) -> tuple[int, int]:
+        """Texts and metrics with more scores than most have, and how many of these have different scores."""
+        texts = different = 0
+        for scores in self.samples.values():
+            if not scores.size:
+                continue
+            counts = (~np.isnan(scores)).sum(axis=1)
+            several = scores[counts > np.bincount(counts).argmax()]
+            texts += len(several)
+            different += sum(np.nanmin(several, axis=1) < np.nanmax(several, axis=1))
+        return texts, int(different)
+
     def not_applicable(self, variant: str) -> int:
         """Number of examples about which nothing was asked under this variant."""
         if variant not in self.variants:
@@ -110,9 +124,7 @@ class RatingsArray:
                 degraded[:, v] = self.means[1 + self.variants.index(name)].T[order]
         return self.means[0].T[order], degraded
 
-    def difference_table(
-        self, variants: Sequence[str], metrics: Sequence[str], rounded: bool = True
-    ) -> Floats:
+    def difference_table(self, variants: Sequence[str], metrics: Sequence[str], ties: bool = True) -> Floats:
         """`differences`, shape (examples, variants, metrics), for resampling: examples sorted by name.
 
         NaN all over for a variant that was not rated.
@@ -122,23 +134,21 @@ class RatingsArray:
         for v, name in enumerate(variants):
             if name in self.variants:
                 for m, metric in enumerate(metrics):
-                    table[:, v, m] = self.differences(name, metric, rounded)[order]
+                    table[:, v, m] = self.differences(name, metric, ties)[order]
         return table
 
-    def differences(self, variant: str, metric: str, rounded: bool = True) -> Floats:
+    def differences(self, variant: str, metric: str, ties: bool = True) -> Floats:
         """Original minus a rated variant, shape (examples,); NaN where a score is missing.
 
-        Rounded to twelve significant digits of the typical score: means of samples lie on a grid of
-        rational numbers, which floating point would split into false non-ties. As published it is not
-        `rounded`.
+        At the precision of the scores: those that floating point alone tells apart are equal, other than in
+        differences without `ties`, as published.
         """
         m = self.metrics.index(metric)
         original, degraded = self.means[0, m], self.means[1 + self.variants.index(variant), m]
-        difference = original - degraded
-        if not rounded:
-            return np.asarray(difference)
-        paired = ~np.isnan(difference)
-        size = (np.abs(original[paired]) + np.abs(degraded[paired])) / 2
-        typical = float(np.median(size[size > 0])) if size.any() else 1.0
-        unit = 10.0 ** np.floor(np.log10(typical))
-        return np.asarray(np.round(difference / unit, 11) * unit + 0.0)
+        difference: Floats = original - degraded
+        if not ties:
+            return difference
+        size, scores = np.maximum(np.abs(original), np.abs(degraded)), self.samples[metric]
+        if scores.shape[1] > 1 and (scores < 0).any():  # a mean may be smaller than what it was made of
+            size = np.full_like(size, np.nanmax(np.abs(scores)))
+        return with_ties(difference, rounding_error(size, scores.shape[1]))

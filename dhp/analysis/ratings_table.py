@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 REQUIRED = ("example", "variant", "metric", "score")
 GROUPING = ("model", "protocol", "dataset")
-OPTIONAL = ("sample", "level", "status", "cluster", "look", *GROUPING)
+OPTIONAL = ("sample", "level", "status", "cluster", "look", "search_turn", *GROUPING)
 _PLACE = "dhp.place"
 
 

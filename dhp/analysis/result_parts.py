@@ -1,12 +1,13 @@
 """What a result is made of: tests, variants, response styles, dose-response; the shapes in `results.json`."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
 from dhp.stats.response_style import Spread
-from dhp.stats.verdict import Verdict
+from dhp.stats.verdict import CONTROL_PAIRS as CONTROL_PAIRS
+from dhp.stats.verdict import ControlState, Verdict
 
 Ends = tuple[float, float] | None
 """Low and high end of an interval; None where undefined."""
@@ -28,28 +29,21 @@ class Cell:
     """Pairs with a score on both sides."""
     missing: int
     """Pairs left out because a side has no score."""
-    n_nonzero: int
-    """Pairs whose scores differ."""
-    effect: float | None
-    """Matched-pairs rank-biserial correlation, in [-1, 1]; positive where scores fell."""
     mean_drop: float | None
     """Original minus degraded, in points of the scale."""
-    fell: float | None
-    """Share of the pairs in which the score fell, in [0, 1]."""
-    tied: float | None
-    """Share in which it stayed."""
-    rose: float | None
-    """Share in which it rose."""
     weight: float | None = None
-    """How much of the drop experts expect here, in [0, 1]; None without expert weights."""
-    share: float | None = None
-    """What this metric contributes to D: its part of the sum of 1 / p, in [0, 1]."""
-    share_ew: float | None = None
-    """The same for D_EW; where it differs from `share`, D and D_EW do."""
+    """How much of the drop the weights expect here, in [0, 1]; None without expert weights."""
+    fell: float | None = None
+    """Share of the pairs in which the score fell, in [0, 1]; None without a pair."""
+    tied: float | None = None
+    """Share of the pairs in which the score stayed."""
+    rose: float | None = None
+    """Share of the pairs in which the score rose."""
     detection: float | None = None
     """P(fell) + P(tied) / 2, in [0, 1]: 0.5 is blind, below it the damage is preferred."""
     detection_ci: Ends = None
-    """95 % confidence limits (Bonett and Price 2012); None with fewer than two pairs."""
+    """Confidence limits (Bonett and Price 2012) at the level by which those of the kind of damage are the
+    largest of its metrics'; None with fewer than two clusters."""
     auroc: float | None = None
     """Area under the ROC curve of originals against degraded texts, unpaired, in [0, 1]."""
     auroc_ci: Ends = None
@@ -82,88 +76,57 @@ class VariantResult:
     """None where a metric has no pair at all: undefined."""
     d_ew: float | None
     """D with the expert weights."""
-    effect: float | None
-    """Mean effect over the metrics; None where a metric has no pair."""
-    effect_ew: float | None
-    """The mean with the weights of the metrics."""
     not_applicable: int
     """Examples that have no text in this variant, of those that it got."""
     stopped_at: int | None = None
     """In a run that stops what is resolved, the number of examples after which this variant was and got no
     more; None where it got all. p and D are adjusted for the interim analyses, those of single metrics are
     not; see `dhp.analysis.sequential`."""
-    p_holm: float | None = None
-    """p adjusted over the variants: bounds the chance of any false one among those noticed (Holm 1979)."""
-    p_by: float | None = None
-    """p adjusted over the variants: bounds the expected share of false ones among them (Benjamini and
-    Yekutieli 2001)."""
     misplaced: float | None = None
     """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
     weights or without a drop."""
 
     detection: float | None = None
-    """Mean over the metrics by their weights, in [0, 1]; None where a metric with weight has no pair, and in
-    files of version 1."""
+    """That of the metric that sees the damage best, in [0, 1], corrected for the choice of the metric; see
+    `dhp.stats.detection`. None without a pair. Of an attack that of the metric that rose most."""
     detection_ci: Ends = None
-    """95 % confidence limits; in a run that stops early at a level adjusted for the interim analyses."""
-    detection_bounds: Ends = None
-    """Detection if all pairs that lack a score had risen, and if all had fallen; None where none lacks it."""
+    """Confidence limits that hold for all kinds of damage of the run together with 95 %."""
     best_metric: str | None = None
-    """The metric with the highest detection."""
-    best_detection: float | None = None
-    """Its detection, in [0, 1]."""
-    best_detection_ci: Ends = None
-    """95 % confidence limits of the highest detection, the choice of the metric accounted for."""
-    verdict: Verdict | None = None
-    """`noticed`, `missed` or `undecided`; see `dhp.stats.verdict`. None for attacks and in files of version
-    1."""
+    """The metric with the highest detection, of an attack the lowest; the first by name on a tie."""
+    n: int = 0
+    """Pairs of the metric that has most."""
+    verdict: Verdict | ControlState | None = None
+    """Of damage `noticed`, `faint`, `missed`, `preferred`, `as harmless edits` or `undecided`, of a control
+    or attack its state; see `dhp.stats.verdict`."""
     n_to_decide: int | None = None
-    """Examples that would decide an undecided variant with a chance of 80 %, if further ones were like these;
+    """Examples that would decide an undecided kind with a chance of 80 %, if further ones were like these;
     None where it is decided, or where no number up to 100,000 would be enough."""
-    saturated: bool | None = None
-    """Whether D is at half its ceiling or more: it then says how many examples there are, hardly how good the
-    judge is. None where D is undefined."""
 
     def __repr__(self) -> str:
         found = "–" if self.detection is None else f"{self.detection:.0%}"
         d = "–" if self.d is None else f"{self.d:.2f}"
         return f"VariantResult({self.variant}: {self.verdict}, detection {found}, D {d})"
 
-    @property
-    def risen(self) -> str | None:
-        """The metric that an attack raised most clearly; None if it raised none.
-
-        One that rose beyond doubt (Bonferroni over metrics), or the clearest change of all if that is a rise.
-        Only for attacks, whose p-values are two-sided.
-        """
-        tested = {m: c for m, c in self.metrics.items() if c.log10_p is not None and c.effect is not None}
-        if not tested:
-            return None
-        order = sorted(tested, key=lambda m: (tested[m].log10_p, tested[m].effect))
-        line = math.log10(0.05 / len(self.metrics))
-        risen = [m for m in order if (tested[m].effect or 0.0) < 0]
-        clear = [m for m in risen if m == order[0] or (tested[m].log10_p or 0.0) <= line]
-        return clear[0] if clear else None
-
 
 @dataclass(frozen=True, slots=True)
 class RunDetection:
-    """Detection over the variants of a result, with 95 % confidence limits; it does not depend on N."""
+    """Detection over the kinds of damage of a result; it does not depend on N."""
 
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     avg: float | None
-    """Mean over levels of the mean within each level, in [0, 1]."""
+    """Mean over levels of the mean over the kinds of a level, in [0, 1]; kinds with fewer than five pairs do
+    not count."""
     min: float | None
-    """The lowest of a variant with five pairs or more."""
+    """The lowest of a kind with five pairs or more, as it stands with that kind."""
     min_variant: str | None
-    """The variant that has it."""
+    """The kind that has it."""
     ci: dict[str, Ends]
-    """Of `avg`, and of `min` with the choice of the variant accounted for."""
-    levels: dict[str, float | None]
-    """Level -> mean over its variants."""
-    levels_ci: dict[str, Ends]
-    """Level -> the limits of its mean."""
+    """95 % confidence limits of `avg`; those of the kind that has `min`."""
+
+
+NOTHING = RunDetection(None, None, None, {"avg": None, "min": None})
+"""Where no kind of damage was rated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,30 +144,10 @@ class ResponseStyle:
 
 
 @dataclass(frozen=True, slots=True)
-class DoseResponseLine:
-    """One line of a dose-response curve: a metric, or all metrics combined."""
-
-    __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
-
-    d: tuple[float | None, ...]
-    """D at each dose; None where there is no pair."""
-    effect: tuple[float | None, ...] | None
-    """Rank-biserial correlation at each dose; None for the combination."""
-    fell: tuple[float | None, ...] | None
-    """Share of scores that fell at each dose; None for the combination."""
-    threshold: float | None
-    """The dose at which D passes 1; None where it never does or is undefined."""
-    low: float | None
-    """Lower end of the 95 % bootstrap interval of the threshold; None beyond the largest dose."""
-    high: float | None
-    """Ends of the 95 % bootstrap interval of the threshold; None for an end beyond the largest dose."""
-
-
-@dataclass(frozen=True, slots=True)
 class DoseThreshold:
     """T75, the dose at which detection is 75 %, with a 95 % interval; it does not depend on N.
 
-    0 says below the smallest dose, None above the largest: nothing is extrapolated.
+    0 says below the smallest dose, None that no dose reaches it: nothing is extrapolated.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
@@ -219,7 +162,7 @@ class DoseThreshold:
 
 @dataclass(frozen=True, slots=True)
 class DoseResponse:
-    """How D grows with the dose of one perturber."""
+    """How detection grows with the dose of one perturber."""
 
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
@@ -227,8 +170,6 @@ class DoseResponse:
     """Its name."""
     doses: tuple[int, ...]
     """In rising order."""
-    lines: dict[str, DoseResponseLine]
-    """Metric, or `combined`, -> its line."""
     detection: tuple[float | None, ...] = ()
     """At each dose, the mean over metrics by their weights; empty in files of version 1."""
     guess: float | None = None
@@ -236,10 +177,11 @@ class DoseResponse:
     power: float | None = None
     """Of the dose, in the fitted psychometric curve; see `dhp.stats.psychometric`."""
     lapse: float | None = None
-    """1 less the detection of the largest damage."""
+    """1 less the detection of the largest damage, in [0, 0.5]."""
     t75: DoseThreshold | None = None
-    """By the fitted curve; None where undefined: nothing moves at any dose, or controls reach 75 %."""
+    """By the fitted curve, of a search by its posterior; None where undefined: nothing moves at any dose, or
+    controls reach 75 %."""
     characters: int | None = None
     """Median length of the originals; None where the texts are unknown."""
     t75_isotonic: DoseThreshold | None = None
-    """By isotonic regression, without a form of the curve, as a check."""
+    """By isotonic regression, without a form of the curve, as a check; None also after a search."""

@@ -1,4 +1,4 @@
-"""The outcome of an analysis, in the shape of `results.json` (schema `dhp.results/2`)."""
+"""The outcome of an analysis, in the shape of `results.json` (schema `dhp.results/3`)."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -7,18 +7,28 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from dhp.analysis.notebook import html_table, line, plot
-from dhp.analysis.result_parts import STRICT, DoseResponse, ResponseStyle, RunDetection, VariantResult
+from dhp.analysis.result_parts import (
+    NOTHING,
+    STRICT,
+    DoseResponse,
+    ResponseStyle,
+    RunDetection,
+    VariantResult,
+)
 from dhp.core.errors import InputError
+from dhp.core.records import IDENTITY
 from dhp.core.signature import Signature
 from dhp.stats.combine import Combination
+from dhp.stats.floor import FLOOR
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
     from pydantic import TypeAdapter
 
-SCHEMA = "dhp.results/2"
-EARLIER = "dhp.results/1"
+    from dhp.analysis.ratings import RatingsArray
+
+SCHEMA = "dhp.results/3"
 _SHOWN = 12
 """Results in a repr."""
 
@@ -61,18 +71,12 @@ class Result:
     """The variant of `d_min`."""
     d_min_variant_ew: str | None
     """The variant of `d_min_ew`."""
-    effect_avg: float | None
-    """Mean over levels of the mean effect within each level: unlike D it does not grow with N."""
-    effect_avg_ew: float | None
-    """The same with the expert weights."""
-    at_100: dict[str, float | None]
-    """The four averages as they would be on 100 examples, the mean over subsets; None with fewer."""
     variants: tuple[VariantResult, ...]
     """The degraded texts, variant by variant."""
     controls: tuple[VariantResult, ...]
-    """Changes that must not lower a score: a D of 1 or more is a false alarm."""
+    """Changes that must not lower a score, with their state."""
     attacks: tuple[VariantResult, ...]
-    """Changes that must not raise a score; tested two-sided."""
+    """Changes that must not raise a score, with their state; D is two-sided."""
     curves: tuple[DoseResponse, ...]
     """Dose-response curves, where texts were degraded in many doses."""
     left_out: tuple[str, ...]
@@ -100,12 +104,10 @@ class Result:
     """What all these tokens cost at the prices given, whoever paid for them; None without prices."""
     warnings: tuple[str, ...]
     """What makes the figures doubtful."""
-    detection: RunDetection | None = None
-    """Over the variants that count in D_avg. None in files of version 1."""
-    controls_passed: bool | None = None
-    """Whether no control was noticed (p adjusted by Holm's method at most 0.05); None without controls."""
-    floor: float | None = None
-    """Detection below which damage counts as missed; None in files of version 1."""
+    detection: RunDetection = NOTHING
+    """Over the kinds of damage that count in D_avg."""
+    floor: float = FLOOR
+    """Detection from which damage counts as noticed."""
     clusters: int | None = None
     """Of the examples; None where each stands alone."""
 
@@ -118,6 +120,19 @@ class Result:
     def judge(self) -> str:
         """The model, with the name of its prompt or protocol where it was asked by one, without the hash."""
         return f"{self.model} ({self.protocol.partition('@')[0]})" if self.asked else self.model
+
+    @property
+    def false_alarm(self) -> bool:
+        """Whether some control is noticed."""
+        return any(row.verdict == "false alarm" for row in self.controls)
+
+    @property
+    def harmless_edits(self) -> str:
+        """The state of harmless edits, `false alarm` where any control is one; `not run` without controls."""
+        states = [row.verdict or "" for row in self.controls if row.variant != IDENTITY]
+        if self.false_alarm:
+            return "false alarm"
+        return next((s for s in ("undecided", "not tested", "passed") if s in states), "not run")
 
     @property
     def signed(self) -> Signature:
@@ -153,6 +168,7 @@ class Result:
                 "dataset": self.dataset,
                 "variant": v.variant,
                 "level": v.level,
+                "verdict": v.verdict,
                 "metric": metric,
                 **asdict(cell),
                 "d": v.d,
@@ -177,18 +193,21 @@ class Results(Sequence[Result]):
     """Results of one or several (model, protocol, dataset).
 
     Where it holds exactly one, that result's attributes (`d_avg`, `variants`, ...) can be read from the
-    collection itself.
+    collection itself. `rated` holds the ratings behind each, where these are known.
     """
 
-    def __init__(self, results: Sequence[Result]) -> None:
+    def __init__(self, results: Sequence[Result], rated: Sequence["RatingsArray"] = ()) -> None:
         self._results = tuple(results)
+        self.rated = tuple(rated)
 
     @overload
     def __getitem__(self, index: int) -> Result: ...
     @overload
     def __getitem__(self, index: slice) -> "Results": ...
     def __getitem__(self, index: int | slice) -> "Result | Results":
-        return Results(self._results[index]) if isinstance(index, slice) else self._results[index]
+        if isinstance(index, slice):
+            return Results(self._results[index], self.rated[index])
+        return self._results[index]
 
     def __len__(self) -> int:
         return len(self._results)
@@ -230,7 +249,7 @@ class Results(Sequence[Result]):
     def from_json(cls, found: object, place: str) -> "Results":
         """Results from what `results.json` holds, strictly.
 
-        A file of version 1 is read too; what it lacks (detection, verdicts) is None. Raises `InputError` with
+        Raises `InputError` with
         `place` for another schema version, a field that is missing, unknown or of another type, and a
         signature that lacks a part.
         """
@@ -239,11 +258,9 @@ class Results(Sequence[Result]):
         objects = found if isinstance(found, list) else [found]
         results = []
         for each in objects:
-            if not isinstance(each, dict) or each.get("schema") not in (SCHEMA, EARLIER):
-                raise InputError(
-                    f"{place}: is no results file of this version; allowed: schema {EARLIER}, {SCHEMA}"
-                )
-            fields = _without_withdrawn({name: value for name, value in each.items() if name != "schema"})
+            if not isinstance(each, dict) or each.get("schema") != SCHEMA:
+                raise InputError(f"{place}: is no results file of this version; allowed: schema {SCHEMA}")
+            fields = {name: value for name, value in each.items() if name != "schema"}
             try:
                 result = _adapter().validate_json(json.dumps(fields), strict=True)
                 Signature.parse(result.signature)
@@ -257,20 +274,6 @@ class Results(Sequence[Result]):
         if not results:
             raise InputError(f"{place}: holds no result")
         return cls(results)
-
-
-def _without_withdrawn(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what earlier files had: intervals of D, which held the true figure too rarely; `p_clusters`."""
-    found = {name: value for name, value in result.items() if name != "ci"}
-    for part in ("variants", "controls", "attacks"):
-        if isinstance(found.get(part), list):
-            found[part] = [
-                {name: value for name, value in row.items() if name not in ("ci", "p_clusters")}
-                if isinstance(row, dict)
-                else row
-                for row in found[part]
-            ]
-    return found
 
 
 @cache

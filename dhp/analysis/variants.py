@@ -1,7 +1,7 @@
 """From ratings to the variants of a result: which were rated, how they are tested, what came out."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,19 +13,13 @@ from dhp.analysis.result_parts import Cell, VariantResult
 from dhp.content.catalog import read_probes
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
-from dhp.core.seeding import key_digest
 from dhp.core.suite_spec import Suite
-from dhp.stats.confusion import confusion, contributions
+from dhp.stats.arrays import Floats
+from dhp.stats.confusion import confusion
 from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA
-from dhp.stats.effects import Effect
-from dhp.stats.wilcoxon.resampled import subsets
 from dhp.stats.wilcoxon.signed_rank import Alternative, SignedRank
 
-STANDARD_N = 100
-"""Examples of the benchmark's own datasets, for which averages are re-expressed."""
-_DRAWS = 500  # subsets; their mean settles soon
-_AVERAGES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 _ONE_LEVEL = "all"
 _SMALLEST_LOG = -690.0  # below it p underflows
 
@@ -75,7 +69,7 @@ def design_of(
     none = [math.nan] * len(ratings.metrics)
     rows = [None if v.level in PROBES else config.weight_row(v.perturber, ratings.metrics) for v in variants]
     names = [v.name for v in variants]
-    differences = ratings.difference_table(names, ratings.metrics, rounded=config.method != "scipy")
+    differences = ratings.difference_table(names, ratings.metrics, ties=config.method != "scipy")
     if config.method == "sign-flip" and not np.array_equal(
         np.rint(2 * differences), 2 * differences, equal_nan=True
     ):
@@ -101,40 +95,20 @@ def variant_results(
     return [_variant_result(ratings, variant, design, v) for v, variant in enumerate(variants)]
 
 
-def at_standard_n(design: Design, digest: str) -> dict[str, float | None]:
-    """The averages of a design as the mean over subsets without replacement, seeded by the ratings' digest.
-
-    None where there are fewer examples, as nothing is extrapolated, and where these are clustered. A subset
-    in which an average is undefined does not count.
-    """
-    if design.n < STANDARD_N or design.clusters is not None:
-        return dict.fromkeys(_AVERAGES)
-    if design.n == STANDARD_N:
-        drawn = [design.point]
-    else:
-        rng = np.random.default_rng(int.from_bytes(key_digest(digest, "subsets")))
-        drawn = [design.sampled(times)[1] for times in subsets(design.n, STANDARD_N, _DRAWS, rng)]
-    found = {}
-    for name in _AVERAGES:
-        values = np.concatenate([getattr(part, name) for part in drawn])
-        there = values[~np.isnan(values)]
-        found[name] = float(there.mean()) if there.size else None
-    return found
-
-
 def _variant_result(ratings: RatingsArray, variant: Variant, design: Design, v: int) -> VariantResult:
     assert design.weights is not None
     point, weights = design.point, design.weights[v]
     row = None if np.isnan(weights).any() else weights.tolist()
-    tests = zip(ratings.metrics, design.tests[v], design.effects[v], strict=True)
-    cells = {metric: _cell(test, size, ratings.missing(variant.name, metric)) for metric, test, size in tests}
+    drops = design.differences[:, v]
+    cells = {
+        metric: _cell(
+            test, drops[:, m], ratings.missing(variant.name, metric), None if row is None else row[m]
+        )
+        for m, (metric, test) in enumerate(zip(ratings.metrics, design.tests[v], strict=True))
+    }
     d, d_ew = (defined(values[0, v]) for values in (point.d, point.d_ew))
-    sizes = [math.nan if each is None else each.rank_biserial for each in design.effects[v]]
-    effect, effect_ew = (defined(float(np.average(sizes, weights=w))) for w in (None, row))
     lost = math.nan
     if d is not None and d_ew is not None:
-        logs = [test.log_p for test in design.tests[v] if test is not None]
-        cells = _with_shares(cells, logs, row)
         if row is not None:
             lost = confusion([cell.mean_drop or 0.0 for cell in cells.values()], row)
         if ratings.interim is not None and variant.level not in PROBES:
@@ -149,45 +123,23 @@ def _variant_result(ratings: RatingsArray, variant: Variant, design: Design, v: 
         p_ew=None if d_ew is None else _plain_p(d_ew * LOG_ALPHA),
         d=d,
         d_ew=d_ew,
-        effect=effect,
-        effect_ew=effect_ew,
         not_applicable=ratings.not_applicable(variant.name),
         stopped_at=None if ratings.interim is None else ratings.interim.stopped_at(variant.name),
         misplaced=defined(lost),
     )
 
 
-def _cell(test: SignedRank | None, size: Effect | None, missing: int) -> Cell:
-    if test is None or size is None:
-        return Cell(None, None, 0, missing, 0, None, None, None, None, None)
+def _cell(test: SignedRank | None, drops: Floats, missing: int, weight: float | None) -> Cell:
+    if test is None:
+        return Cell(None, None, 0, missing, None, weight)
     return Cell(
         p=_plain_p(test.log_p),
         log10_p=test.log_p / math.log(10) + 0.0,
         n=test.n,
         missing=missing,
-        n_nonzero=test.n_nonzero,
-        effect=size.rank_biserial,
-        mean_drop=size.mean_drop,
-        fell=size.fell,
-        tied=size.tied,
-        rose=size.rose,
+        mean_drop=float(np.nanmean(drops)) + 0.0,
+        weight=weight,
     )
-
-
-def _with_shares(
-    cells: Mapping[str, Cell], logs: Sequence[float], row: Sequence[float] | None
-) -> dict[str, Cell]:
-    """The cells with what each contributes to D and D_EW, and what experts expect of it."""
-    shares, shares_ew = contributions(logs), contributions(logs, row)
-    return {
-        metric: replace(
-            cell,
-            weight=None if row is None else row[m],
-            share=float(shares[m]),
-            share_ew=float(shares_ew[m]),
-        )
-        for m, (metric, cell) in enumerate(cells.items())
-    }
 
 
 def _plain_p(log_p: float) -> float | None:

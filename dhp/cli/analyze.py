@@ -4,23 +4,32 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.option_groups import SUITE, GroupedCommand, StatisticsOptions, option_group
+from dhp.analysis.config import AnalysisConfig
+from dhp.cli.options import Command, settings
 from dhp.cli.output import OutputOptions
+from dhp.cli.text_options import RELEASED
+from dhp.core.errors import InputError
+from dhp.perturb.settings import Choice
 
 
-@click.command(cls=GroupedCommand)
-@click.argument("file")
-@click.option("--suite", **SUITE)
-@click.option("--format", "form", metavar="bump|llmbar", help="Scores that ship with published pairs.")
-@option_group("options", StatisticsOptions)
-@option_group("output", OutputOptions)
+@click.command(cls=Command)
+@click.argument("file", nargs=-1, required=True)
+@RELEASED
+@settings("choice", Choice, only=("suite",))
+@settings("analysis", AnalysisConfig, only=("statistics", "combination", "weights", "floor"))
+@settings("output", OutputOptions)
 def analyze(
-    file: str, suite: str | None, form: str | None, options: StatisticsOptions, output: OutputOptions
+    file: tuple[str, ...],
+    form: str | None,
+    choice: Choice,
+    analysis: AnalysisConfig,
+    output: OutputOptions,
 ) -> None:
     """Discernment scores from ratings that you have.
 
     FILE (.csv, .jsonl or .parquet) has the columns example, variant, metric, score and optionally sample,
-    level, status, model, protocol, dataset; with --format it is what BUMP or LLMBar ships.
+    level, status, model, protocol, dataset. With --format it holds released scores; several may hold several
+    judges.
 
     Example: dhp analyze ratings.csv --suite summeval
     """
@@ -29,7 +38,9 @@ def analyze(
     from dhp.loaders.recorded_scores import read_recorded_scores
 
     output.check()
-    table = file if form is None else read_recorded_scores(form, Path(file))
-    with output.working() as show, stage(show, f"analysing {file}"):
-        results = analyse(table, suite=suite, analysis=options.config())
+    if form is None and len(file) > 1:
+        raise InputError(f"{file[1]}: a second file; allowed: one, or several with --format")
+    with output.working() as show, stage(show, f"analysing {', '.join(file)}"):
+        table = file[0] if form is None else read_recorded_scores(form, *map(Path, file))
+        results = analyse(table, suite=choice.suite, analysis=analysis)
     output.show(results)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from dhp.cli.options import Command
+
 _CACHE = click.option("--cache", metavar="DIR", help="Where replies are kept; default: the user's cache.")
 
 
@@ -12,7 +14,7 @@ def batch() -> None:
     """Batches that were sent to a provider by --batch."""
 
 
-@batch.command("list")
+@batch.command("list", cls=Command)
 @_CACHE
 def list_batches(cache: str | None) -> None:
     """Show all batches of the cache folder.
@@ -29,7 +31,7 @@ def list_batches(cache: str | None) -> None:
         print("no batch was sent")
 
 
-@batch.command("cancel")
+@batch.command("cancel", cls=Command)
 @click.argument("name")
 @_CACHE
 def cancel_batch(name: str, cache: str | None) -> None:

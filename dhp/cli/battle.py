@@ -2,41 +2,43 @@
 
 import click
 
-from dhp.cli.batch_options import BatchOptions, through_batches
-from dhp.cli.model_options import ModelOptions
-from dhp.cli.option_groups import GroupedCommand, option_group
+from dhp.cli.language_models import through_batches, with_batches
+from dhp.cli.options import Command, settings
 from dhp.cli.output import print_json
-from dhp.cli.pair_options import ContestOptions, PairwiseOptions, RecordedOptions
+from dhp.cli.pair_options import Contest, PairwiseChanges, Recorded
 from dhp.core.errors import InputError
+from dhp.llm.settings import ModelSettings
 
 
-@click.command(cls=GroupedCommand)
+@click.command(
+    cls=Command,
+    common="--model --out --task --metric --protocol --ties --samples --recorded --format --pairs --base-url "
+    "--max-calls --json --dry-run",
+)
 @click.argument("answers", nargs=-1, metavar="[[NAME=]FILE]...")
 @click.option("--model", metavar="MODEL", help="The judge; mock/first always prefers the text shown first.")
 @click.option("--out", metavar="DIR", help="Writes battle.json, verdicts.jsonl and report.html there.")
 @click.option("--json", is_flag=True, help="Print battle.json.")
 @click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
-@option_group("contest", ContestOptions)
-@option_group("pairwise", PairwiseOptions)
-@option_group("recordings", RecordedOptions)
-@option_group("models", ModelOptions)
-@option_group("batches", BatchOptions)
+@settings("contest", Contest)
+@settings("changes", PairwiseChanges)
+@settings("recordings", Recorded)
+@settings("settings", ModelSettings)
 def battle(
     answers: tuple[str, ...],
     model: str | None,
     out: str | None,
     json: bool,
     dry_run: bool,
-    contest: ContestOptions,
-    pairwise: PairwiseOptions,
-    recordings: RecordedOptions,
-    models: ModelOptions,
-    batches: BatchOptions,
+    contest: Contest,
+    changes: PairwiseChanges,
+    recordings: Recorded,
+    settings: ModelSettings,
 ) -> None:
-    """Let a judge compare the answers of two systems or more, each pair in both orders.
+    """Let a judge compare the answers of two systems or more.
 
-    Each FILE holds the answers of one system: id, question (or instruction and input), output (or answer),
-    optionally category. Its name is NAME, or the file's.
+    Each pair is judged in both orders. Each FILE holds the answers of one system: id, question (or
+    instruction and input), output (or answer), optionally category. Its name is NAME, or the file's.
 
     Example: dhp battle old.jsonl new.jsonl --model openai/gpt-4o-mini --out battles/new
     """
@@ -52,9 +54,9 @@ def battle(
     from dhp.cli.battles import fought, output_folder, print_battle, read_systems, write_battle
 
     folder = output_folder(out, "battle.json")
-    protocol, systems = pairwise.chosen(), read_systems(answers)
-    settings = models.settings(batches.settings((model,), dry_run=dry_run))
-    found = through_batches(lambda: fought(systems, model, contest, protocol, settings, dry_run=dry_run))
+    protocol, systems = changes.chosen(), read_systems(answers)
+    asked = with_batches(settings, (model,), dry_run=dry_run)
+    found = through_batches(lambda: fought(systems, model, contest, protocol, asked, dry_run=dry_run))
     if found is None:
         return
     if folder:

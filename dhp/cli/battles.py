@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dhp.cli.estimates import print_estimates
 from dhp.cli.output import output_console
-from dhp.cli.pair_options import ContestOptions
+from dhp.cli.pair_options import Contest
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, Waiting, suggest
 from dhp.core.files import write_lines
@@ -67,7 +67,7 @@ def output_folder(given: str | None, own: str) -> Path | None:
 def fought(
     systems: Systems,
     model: str,
-    contest: ContestOptions,
+    contest: Contest,
     protocol: PairwiseProtocol,
     settings: ModelSettings,
     *,
@@ -80,10 +80,10 @@ def fought(
     """
     task, own_context = read_task(contest.task), context is None
     context = context or settings.context()
-    for name in contest.metric:
+    for name in contest.metrics:
         if name not in task.metric_names:
             raise InputError(f"--metric '{name}': unknown; {suggest(name, task.metric_names)}")
-    by = contest.metric or (OVERALL,)
+    by = contest.metrics or (OVERALL,)
     judge = find_pairwise_judge(
         model,
         protocol,
@@ -110,10 +110,10 @@ def fought(
     return found
 
 
-def _battle_prompt(contest: ContestOptions, protocol: PairwiseProtocol) -> BattlePrompt | None:
+def _battle_prompt(contest: Contest, protocol: PairwiseProtocol) -> BattlePrompt | None:
     if contest.battle_prompts is None:
         return None
-    if protocol.final or contest.metric or protocol.answer != "two-scores":
+    if protocol.final or contest.metrics or protocol.answer != "two-scores":
         raise InputError(
             "--battle-prompts: asks for two scores as a whole; allowed: --protocol battle without --metric"
         )

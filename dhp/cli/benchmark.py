@@ -1,62 +1,65 @@
 """`dhp benchmark`: degrade, judge, analyse."""
 
-from pathlib import Path
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dhp.cli.batch_options import BatchOptions, through_batches
+from dhp.analysis.config import AnalysisConfig
 from dhp.cli.config import config_option
-from dhp.cli.judge_options import JudgeOptions
-from dhp.cli.model_options import DEFAULT_PROTOCOL, ModelOptions, ProtocolOptions, refuse_unused
-from dhp.cli.option_groups import GroupedCommand, StatisticsOptions, option_group
+from dhp.cli.language_models import refuse_unused, through_batches, with_batches
+from dhp.cli.options import Command, settings
 from dhp.cli.output import OutputOptions, output_console
-from dhp.cli.text_options import TextOptions
+from dhp.cli.protocol_options import OWN, PROTOCOL, Criteria, ProtocolChanges
+from dhp.cli.text_options import DATASET, SEED
+from dhp.core.errors import InputError
+from dhp.judge.adapters.settings import JudgeSettings
+from dhp.llm.settings import ModelSettings
+from dhp.perturb.settings import Choice, PerturbModel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMON = (
+    "--model --dataset --field --prompt-file --metric --scale --name --base-url --n --samples --controls "
+    "--dry-run --out --config --details"
+)
+"""The options that most people need, in the order of their use."""
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=Command, common=COMMON)
 @click.option(
     "--model",
     multiple=True,
-    required=True,
     metavar="MODEL",
-    help="provider/name, e.g. baseline/surface, or python:MODULE:OBJECT; may be repeated.",
+    help="Judge, e.g. openai/NAME, python:FILE.py:OBJECT or baseline/surface; may be repeated.",
 )
-@click.option(
-    "--protocol",
-    multiple=True,
-    default=(DEFAULT_PROTOCOL,),
-    metavar="NAME|FILE.yaml",
-    help="See dhp protocols list; may be repeated.",
-)
+@DATASET
+@PROTOCOL
+@SEED
 @click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
-@click.option(
-    "--stop-when-resolved", is_flag=True, help="Ask no more about damage noticed or missed beyond doubt."
-)
-@click.option(
-    "--find-threshold", is_flag=True, help="Find the smallest damage seen: doses placed as ratings come in."
-)
-@click.option("--out", metavar="DIR", help="Run folder; default: one of its own in runs/.")
+@click.option("--out", metavar="DIR", help="Folder of the run; default: runs/NAME, or after what is asked.")
 @config_option
-@option_group("texts", TextOptions)
-@option_group("protocols", ProtocolOptions)
-@option_group("models", ModelOptions)
-@option_group("batches", BatchOptions)
-@option_group("judges", JudgeOptions)
-@option_group("statistics", StatisticsOptions)
-@option_group("output", OutputOptions)
+@settings("choice", Choice)
+@settings("criteria", Criteria)
+@settings("changes", ProtocolChanges)
+@settings("settings", ModelSettings)
+@settings("judge_settings", JudgeSettings)
+@settings("analysis", AnalysisConfig)
+@settings("output", OutputOptions)
 def benchmark(
     model: tuple[str, ...],
+    dataset: tuple[str, ...],
     protocol: tuple[str, ...],
+    seed: int,
     dry_run: bool,
-    stop_when_resolved: bool,
-    find_threshold: bool,
     out: str | None,
-    texts: TextOptions,
-    protocols: ProtocolOptions,
-    models: ModelOptions,
-    batches: BatchOptions,
-    judges: JudgeOptions,
-    statistics: StatisticsOptions,
+    choice: Choice,
+    criteria: Criteria,
+    changes: ProtocolChanges,
+    settings: ModelSettings,
+    judge_settings: JudgeSettings,
+    analysis: AnalysisConfig,
     output: OutputOptions,
 ) -> None:
     """Degrade texts, let a judge rate them, test if it noticed.
@@ -64,37 +67,47 @@ def benchmark(
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
     from dhp.cli.estimates import print_estimates
-    from dhp.run import Way, estimate, run
-    from dhp.runs.writer import RunFolder
+    from dhp.run import estimate, run
+    from dhp.runs.writer import run_folder
 
     output.check(dry_run)
-    refuse_unused(model, protocol, (protocols, models), texts.perturb_model is not None)
-    way: Way = {
-        "protocol": [protocols.changed(name) for name in protocol],
-        "prompt_files": protocols.prompt_file,
-        "metrics": protocols.metrics(judges.metric_scale(model)),
-        "settings": models.settings(batches.settings((*model, texts.perturb_model), dry_run=dry_run)),
-        "judge_settings": judges.settings(model),
-        "seed": texts.seed,
-        "analysis": statistics.config(stop_when_resolved=stop_when_resolved, find_threshold=find_threshold),
+    judges = model or _scorers_of_log(dataset)
+    perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
+    refuse_unused(model, protocol, perturb_model=perturb_model is not None)
+    named = model or (OWN,)  # the scorers of a log are objects, too
+    way: dict[str, Any] = {
+        "protocol": [changes.changed(name) for name in protocol],
+        "prompt_files": changes.prompt_files,
+        "metrics": criteria.chosen(named),
+        "settings": with_batches(settings, (*model, perturb_model), dry_run=dry_run),
+        "judge_settings": criteria.of_functions(named, judge_settings),
+        "seed": seed,
+        "analysis": analysis,
+        **{field.name: getattr(choice, field.name) for field in fields(choice)},
     }
     if dry_run:
-        estimates = estimate(model, texts.dataset, **way, **texts.choice())
-        print_estimates(estimates, output_console())
-        if stop_when_resolved:
+        print_estimates(estimate(judges, dataset or None, **way), output_console())
+        if analysis.stop_when_resolved:
             print("at most: variants that are resolved early take less")
-        if find_threshold:
+        if analysis.find_threshold:
             print("at most: doses are placed as ratings come in, and most texts are never asked about")
         return
-    folder = RunFolder(Path(out)) if out is not None else RunFolder(Path("runs"), own=True)
+    folder = run_folder(out, changes.name)
     with output.working() as show:
-        choice = texts.choice()
-        results = through_batches(
-            lambda: run(model, texts.dataset, out=folder, progress=show, **way, **choice)
-        )
+        results = through_batches(lambda: run(judges, dataset or None, out=folder, progress=show, **way))
     output.show(results)
     output.show_both_ways(results)
-    judged = any(result.controls for result in results)
-    output.offer_controls(there=judged or texts.controls is not None or find_threshold or bool(texts.doses))
-    files = sorted(path.name for path in folder.path.iterdir() if not path.name.startswith("."))
-    output.say(f"written to {folder.path}: {', '.join(files)}")
+    output.say(f"report  {folder.path / 'report.html'}")
+
+
+def _scorers_of_log(dataset: "Sequence[str]") -> list[object]:
+    """The scorers of the one log of inspect_ai that is given, where no judge is named."""
+    from dhp.loaders.logs import is_inspect_log
+
+    if len(dataset) != 1 or not is_inspect_log(dataset[0]):
+        raise InputError(
+            "--model: is missing; name a judge, e.g. openai/NAME, python:FILE.py:OBJECT or baseline/surface"
+        )
+    from dhp.judge.adapters.inspect_ai import log_scorers
+
+    return log_scorers(dataset[0])

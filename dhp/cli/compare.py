@@ -1,188 +1,291 @@
 """`dhp compare`: which of several judges is better, as far as the same examples can tell."""
 
 import math
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.option_groups import ALLOW
+from dhp.cli.options import Command
 from dhp.cli.output import output_console, print_json
+from dhp.cli.text_options import ALLOW, RELEASED
 from dhp.core.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from dhp.analysis.result_parts import VariantResult
     from dhp.runs.compare import DatasetComparison
-    from dhp.stats.compare import Comparison
+
+    Rows = Sequence[tuple[str, list[Text]]]
+    Seen = Mapping[str, Sequence[VariantResult]]
 
 _LONGEST = 24  # characters of a judge's name in a column
-_SHOWN = {
-    "detection": "detection",
-    "auroc": "AUROC",
-    "standardised_drop": "standardised drop",
-    "d_avg": "D_avg",
-}
+_MOST_KINDS = 12
+"""Kinds of damage that are shown."""
+_BY_DATA = "detection in per cent by data; judges that share a letter are not told apart at 0.05"
+_OF_ONE = "most different first"
+_OF_TWO = "most different first; * told apart at 0.05, all kinds together"
+_OF_SEVERAL = "mean, and in how many data noticed; most different first"
+_ALPHA = 0.05
+_SAME = 1e-9
+"""Figures that differ by less are equal."""
+_ALARM = "! false alarm: harmless edits lower the score as damage does"
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("run", nargs=-1, required=True)
-@click.option("--allow", **ALLOW)
+@RELEASED
+@ALLOW
 @click.option("--resamples", default=10_000, metavar="K", help="Random swaps of labels.")
-@click.option("--json", is_flag=True, help="Print the figures as JSON.")
-def compare(run: tuple[str, ...], allow: tuple[str, ...], resamples: int, json: bool) -> None:
+@click.option("--json", is_flag=True, help="Print the figures as JSON, with AUROC, drops and D.")
+def compare(
+    run: tuple[str, ...], form: str | None, allow: tuple[str, ...], resamples: int, json: bool
+) -> None:
     """Compare judges that rated the same texts.
 
-    Prints what each noticed, damage by damage, then differences, intervals, ranks and groups. Each RUN is the
-    folder of a finished run.
+    Prints what each judge detects, by data and by kind of damage, and which judges can be told apart. Each
+    RUN is the folder of a finished run; with --format a file of released scores.
 
     Example: dhp compare runs/one runs/two
     """
     from dhp.core.terminal_progress import progress_of
-    from dhp.runs.compare import compare_runs
+    from dhp.loaders.recorded_scores import read_recorded_scores
+    from dhp.runs.compare import compare_rated, compare_runs
+    from dhp.runs.recorded_scores import recorded_results
+    from dhp.stats.compare import QUANTITIES
 
+    quantities = QUANTITIES if json else ("detection",)
     with progress_of(True) as show:
-        found = compare_runs(run, allow=allow, resamples=resamples, progress=show)
+        if form is None:
+            found = compare_runs(run, allow=allow, resamples=resamples, quantities=quantities, progress=show)
+        else:
+            rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
+            found = compare_rated(
+                rated, allow=allow, resamples=resamples, quantities=quantities, progress=show
+            )
     if json:
         print_json([each.to_json() for each in found])
         return
-    console = output_console()
+    _print(found, output_console())
+
+
+def _print(found: "Sequence[DatasetComparison]", console: "Console") -> None:
+    judges = list(dict.fromkeys(judge for each in found for judge in each.judges))
+    two = len(found) == 1 and len(judges) == 2
+    further = ["difference"] * two
+    by_data, narrow_data = (_by_data(found, judges, limits=limits) for limits in (True, False))
+    by_kind, narrow_kind = (_by_kind(found, judges, narrow=narrow) for narrow in (False, True))
+    names = [printable(judge) for judge in judges]
+    fit = _fit(names, narrow_data, console) and _fit([*names, *further], narrow_kind, console)
+    if max(map(len, names)) > _LONGEST or not fit:
+        names = [f"J{place}" for place in range(1, len(judges) + 1)]
+        for name, judge in zip(names, judges, strict=True):
+            console.print(f"{name}  {printable(judge)}", highlight=False, markup=False)
+    console.print()
+    _print_matrix(_BY_DATA, names, by_data if _fit(names, by_data, console) else narrow_data, console)
+    if any(alarms for each in found for alarms in each.false_alarms):
+        console.print(_ALARM, highlight=False)
+    console.print()
+    columns = [*names, *further]
+    title = (
+        f"detection in per cent by kind, {_OF_TWO if two else _OF_ONE if len(found) == 1 else _OF_SEVERAL}"
+    )
+    _print_matrix(title, columns, by_kind if _fit(columns, by_kind, console) else narrow_kind, console)
+    if others := _others_in_words(found):
+        console.print(others, highlight=False)
+    console.print()
+    sentence = _sentence(found[0]) if len(found) == 1 else _summary(found, judges)
+    console.print(printable(sentence), highlight=False, markup=False)
+
+
+def _by_data(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, limits: bool) -> "Rows":
+    """A row for each dataset: detection of each judge, with 95 % limits and the letters of its groups."""
+    from rich.text import Text
+
+    from dhp.report.labels import group_letters, percents
+
+    rows = []
     for each in found:
-        _print(each, console)
+        by, cells = each.scores["detection"], []
+        for judge in judges:
+            if judge not in each.judges or math.isnan(by.point[k := each.judges.index(judge)]):
+                cells.append(Text("–"))
+                continue
+            ends = f" ({percents((by.low[k], by.high[k]))})" if limits and not math.isnan(by.low[k]) else ""
+            alarm = " !" if each.false_alarms[k] else ""
+            cells.append(Text(f"{100 * by.point[k]:.0f}{ends} {group_letters(by.groups, k)}{alarm}"))
+        size = f", n = {each.n}" if limits else ""
+        rows.append((f"{printable(each.dataset)}{size}", cells))
+    return rows
 
 
-def _print(found: "DatasetComparison", console: "Console") -> None:
-    from dhp.report.tables import print_table
+def _by_kind(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":
+    """A row for each kind of damage by which the judges differ most; of two judges their difference too."""
+    from dhp.content.damage import variant_name
 
-    names = _short_names(found.judges)
-    console.print()
-    _print_damage(found, names, console)
-    for quantity, comparison in found.scores.items():
-        console.print()
-        print_table(_ranks(found, names, comparison, _SHOWN[quantity]), console)
-        console.print()
-        print_table(_differences(names, comparison, _SHOWN[quantity]), console)
-    console.print("judges that share a group letter cannot be told apart at 0.05", highlight=False)
-    console.print()
-    print_table(_shared_styles(found, names), console)
-    console.print()
-    console.print(printable(_sentence(found)), highlight=False, markup=False)
+    rows = []
+    for kind, seen in _most_different(found)[:_MOST_KINDS]:
+        cells = [_seen(seen.get(judge, ()), several=len(found) > 1, narrow=narrow) for judge in judges]
+        if len(judges) == 2 and len(found) == 1:
+            cells.append(_apart(found[0], kind, limits=not narrow))
+        rows.append((variant_name(kind), cells))
+    return rows
 
 
-def _sentence(found: "DatasetComparison") -> str:
-    """Which judge detects most, and which of the others are beyond doubt behind it."""
-    from dhp.report.labels import percent
-
-    by = found.scores["detection"]
-    if not by.groups:
-        return f"{found.dataset}: detection is undefined"
-    best = by.groups[0][0]
-    said = f"{found.dataset}: {found.judges[best]} detects most, {percent(by.point[best])}"
-    near = [k for k in range(len(found.judges)) if k != best and any({k, best} <= {*g} for g in by.groups)]
-    behind = [k for k in range(len(found.judges)) if k not in (best, *near) and not math.isnan(by.point[k])]
-    for judges, words in ((near, "not told apart from it"), (behind, "detects less beyond doubt")):
-        if judges:
-            said += f"; {words}: {', '.join(found.judges[k] for k in judges)}"
-    return said
+def _others_in_words(found: "Sequence[DatasetComparison]") -> str:
+    """How far the judges are apart in the kinds that are not shown."""
+    rest = [_spread(seen) for _, seen in _most_different(found)[_MOST_KINDS:]]
+    return f"{len(rest)} more kinds: {100 * max(0.0, rest[0]):.0f} points apart at most" if rest else ""
 
 
-def _short_names(judges: Sequence[str]) -> Sequence[str]:
-    """The judges themselves, or J1, J2, ... where a name is too long for a column."""
-    if max(map(len, judges)) <= _LONGEST:
-        return judges
-    return [f"J{place}" for place in range(1, len(judges) + 1)]
+def _most_different(found: "Sequence[DatasetComparison]") -> "list[tuple[str, Seen]]":
+    """Each kind of damage with what each judge saw of it, the widest apart first."""
+    kinds: dict[str, dict[str, list[VariantResult]]] = {}
+    for each in found:
+        for rows in each.damage:
+            for judge, row in zip(each.judges, rows, strict=True):
+                kinds.setdefault(row.variant, {}).setdefault(judge, []).append(row)
+    return sorted(kinds.items(), key=lambda item: -_spread(item[1]))
 
 
-def _print_damage(found: "DatasetComparison", names: Sequence[str], console: "Console") -> None:
-    """What each judge noticed, side by side, or one below the other where the terminal is too narrow."""
+def _apart(found: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
+    """The difference of two judges in one kind of damage."""
+    from rich.text import Text
+
+    place = [rows[0].variant for rows in found.damage].index(kind)
+    (pair,) = found.by_variant[place]
+    if math.isnan(pair.difference):
+        return Text("–")
+    wide = limits and not math.isnan(pair.low)
+    ends = f" ({100 * pair.low:z.0f} to {100 * pair.high:z.0f})" if wide else ""
+    star = " *" if pair.p_holm <= _ALPHA else ""
+    return Text(f"{100 * pair.difference:+z.0f}{ends}{star}", style="bold" if star else "")
+
+
+def _spread(seen: "Seen") -> float:
+    """How far the judges lie apart, in [0, 1]; below 0 where fewer than two have a figure."""
+    means = [mean for rows in seen.values() if (mean := _mean(rows)) is not None]
+    return max(means) - min(means) if len(means) > 1 else -1.0
+
+
+def _mean(rows: "Sequence[VariantResult]") -> float | None:
+    values = [row.detection for row in rows if row.detection is not None]
+    return sum(values) / len(values) if values else None
+
+
+def _seen(rows: "Sequence[VariantResult]", *, several: bool, narrow: bool) -> "Text":
+    """Detection and verdict of a kind by one judge; of several data the mean, and how often noticed."""
+    from rich.text import Text
+
+    from dhp.report.labels import STATE_COLOURS
+
+    if (mean := _mean(rows)) is None:
+        return Text("–")
+    verdicts = [row.verdict or "" for row in rows]
+    said = verdicts[0] if not several else "" if narrow else f"{verdicts.count('noticed')}/{len(rows)}"
+    style = STATE_COLOURS.get(verdicts[0], "") if len({*verdicts}) == 1 else ""
+    return Text(f"{100 * mean:.0f} {said}".rstrip(), style=style)
+
+
+def _table(title: str, names: Sequence[str], rows: "Rows") -> "Table":
+    from dhp.report.tables import plain_table
+
+    table = plain_table(title, ("", *names))
+    for name, cells in rows:
+        table.add_row(name, *cells)
+    return table
+
+
+def _fit(names: Sequence[str], rows: "Rows", console: "Console") -> bool:
+    from dhp.report.tables import fits
+
+    return fits(_table("", names, rows), console)
+
+
+def _print_matrix(title: str, names: Sequence[str], rows: "Rows", console: "Console") -> None:
+    """The judges side by side, or one after the other where the terminal is too narrow."""
     from rich.columns import Columns
     from rich.padding import Padding
     from rich.text import Text
 
-    from dhp.content.damage import variant_name
-    from dhp.report.labels import STATE_COLOURS, percent, state
-    from dhp.report.tables import fits
+    from dhp.report.tables import print_table
 
-    def cell(row: "VariantResult") -> Text:
-        return Text(f"{percent(row.detection)} {state(row)}", style=STATE_COLOURS.get(state(row), ""))
-
-    title = f"{found.dataset}  ·  detection of each kind of damage  ·  n = {found.n}"
-    console.print(Text(printable(title), style="bold"))
-    if names != found.judges:
-        for name, judge in zip(names, found.judges, strict=True):
-            console.print(f"{name}  {printable(judge)}", highlight=False, markup=False)
-    table = _table("", "damage", *map(printable, names))
-    for rows in found.damage:
-        table.add_row(variant_name(rows[0].variant), *map(cell, rows))
-    if fits(table, console):
-        console.print(table)
+    if _fit(names, rows, console):
+        print_table(_table(title, names, rows), console)
         return
-    for rows in found.damage:
-        console.print(variant_name(rows[0].variant), highlight=False, markup=False)
-        cells = [
-            Text(f"{printable(name)} ").append_text(cell(row)) for name, row in zip(names, rows, strict=True)
-        ]
-        console.print(Padding(Columns(cells, padding=(0, 3)), (0, 0, 0, 4)))
+    console.print(Text(title, style="bold"))
+    for row, cells in rows:
+        console.print(row, highlight=False, markup=False)
+        named = [Text(f"{name} ").append_text(cell) for name, cell in zip(names, cells, strict=True)]
+        console.print(Padding(Columns(named, padding=(0, 3)), (0, 0, 0, 4)))
 
 
-def _ranks(
-    found: "DatasetComparison", names: Sequence[str], comparison: "Comparison", quantity: str
-) -> "Table":
-    from dhp.report.labels import group_letters
+def _sentence(found: "DatasetComparison") -> str:
+    """Which judge detects most, how far the others are behind it, and who raises false alarms."""
+    from dhp.report.labels import percent
 
-    title = f"{found.dataset}  ·  {quantity}  ·  n = {found.n}"
-    table = _table(title, "judge", quantity, "95 %", "rank", "group")
-    ranks, low, high = (
-        each.tolist() for each in (comparison.rank, comparison.rank_low, comparison.rank_high)
-    )
-    for k in sorted(range(len(names)), key=lambda k: (math.isnan(ranks[k]), ranks[k])):
-        ends = _between(comparison.low[k], comparison.high[k])
-        rank = _number(ranks[k], "g")
-        if not math.isnan(low[k]):
-            rank += f" ({low[k]:g}–{high[k]:g})"
-        letters = group_letters(comparison.groups, k)
-        table.add_row(printable(names[k]), _shown(comparison.point[k]), ends, rank, letters)
-    return table
+    by, best = found.scores["detection"], _best(found)
+    if not best:
+        return f"{found.dataset}: detection is undefined"
+    said = [f"{', '.join(found.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
+    behind = {True: "not told apart from it", False: "detects less beyond doubt"}
+    for near, words in behind.items():
+        judges = [f"{found.judges[k]} ({less})" for k, is_near, less in _others(found) if is_near == near]
+        if judges:
+            said.append(f"{words}: {', '.join(judges)}")
+    return f"{found.dataset}: {'; '.join([*said, *_alarms([found])])}"
 
 
-def _differences(names: Sequence[str], comparison: "Comparison", quantity: str) -> "Table":
-    table = _table(f"differences in {quantity}", "judges", "difference", "95 %", "p", "p (Holm)")
-    for pair in comparison.pairs:
-        judges = f"{names[pair.first]} – {names[pair.second]}"
-        p_values = (_number(p, ".3g") for p in (pair.p, pair.p_holm))
-        table.add_row(printable(judges), _shown(pair.difference), _between(pair.low, pair.high), *p_values)
-    return table
+def _best(found: "DatasetComparison") -> list[int]:
+    """The judges with the highest detection."""
+    points = found.scores["detection"].point.tolist()
+    highest = max((point for point in points if not math.isnan(point)), default=math.nan)
+    return [k for k, point in enumerate(points) if abs(point - highest) < _SAME]
 
 
-def _shared_styles(found: "DatasetComparison", names: Sequence[str]) -> "Table":
-    title = f"{found.dataset}  ·  how alike the judges rate (Spearman over texts, mean over metrics)"
-    table = _table(title, "judges", *found.shared_styles)
-    for first, second in combinations(range(len(names)), 2):
-        judges = f"{names[first]} – {names[second]}"
-        table.add_row(printable(judges), *(_shown(r[first, second]) for r in found.shared_styles.values()))
-    return table
+def _others(found: "DatasetComparison") -> Iterator[tuple[int, bool, str]]:
+    """Each judge behind the best: whether it is not told apart from it, and how far it is behind."""
+    by, best = found.scores["detection"], _best(found)
+    for pair in by.pairs:
+        if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_holm):
+            continue
+        k, sign = (pair.second, 1) if pair.first == best[0] else (pair.first, -1)
+        if k in best:
+            continue
+        low, high = sorted((100 * sign * pair.low, 100 * sign * pair.high))
+        limits = "" if math.isnan(low) else f", {low:z.0f} to {high:z.0f}"
+        less = f"{100 * sign * pair.difference:z.0f} points less{limits}, p = {pair.p_holm:.2g}"
+        yield k, any({k, best[0]} <= {*group} for group in by.groups), less
 
 
-def _table(title: str, first: str, *figures: str) -> "Table":
-    from dhp.report.tables import plain_table
+def _summary(found: "Sequence[DatasetComparison]", judges: Sequence[str]) -> str:
+    """On how many data each judge detects most, or is behind beyond doubt, and who raises false alarms."""
+    most, behind = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0)
+    for each in found:
+        for k in _best(each):
+            most[each.judges[k]] += 1
+        for k, near, _ in _others(each):
+            behind[each.judges[k]] += not near
+    said = [
+        f"{words} {', '.join(f'{judge} on {n}' for judge, n in counts.items() if n)}"
+        for words, counts in (
+            (f"of {len(found)} data detects most:", most),
+            ("detects less beyond doubt:", behind),
+        )
+        if any(counts.values())
+    ]
+    return "; ".join([*said, *_alarms(found)]) or "detection is undefined"
 
-    return plain_table(title, (first, *figures), right=figures)
 
-
-def _shown(value: float) -> str:
-    from dhp.report.labels import figure
-
-    return figure(None if math.isnan(value) else value)
-
-
-def _between(low: float, high: float) -> str:
-    from dhp.report.labels import between
-
-    return between(None if math.isnan(low) else (low, high))
-
-
-def _number(value: float, form: str) -> str:
-    return "–" if math.isnan(value) else f"{value:{form}}"
+def _alarms(found: "Sequence[DatasetComparison]") -> list[str]:
+    counts: dict[str, list[str]] = {}
+    for each in found:
+        for judge, alarms in zip(each.judges, each.false_alarms, strict=True):
+            if alarms:
+                counts.setdefault(judge, []).append(each.dataset)
+    named = [f"{judge} ({', '.join(data)})" if len(found) > 1 else judge for judge, data in counts.items()]
+    return [f"false alarm: {', '.join(named)}"] if named else []

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dhp.cli.options import Command, stated
 from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError
 from dhp.core.text import printable
@@ -18,31 +19,41 @@ if TYPE_CHECKING:
     from dhp.human.correlation import Correlation
 
 _MEASURE = "Spearman's correlation with human scores within sources"
+_CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json")
+"""The options that --correct takes."""
 _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "systems"}
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("ratings", nargs=-1, required=True)
 @click.option(
     "--human",
-    required=True,
     metavar="FILE|NAME=FILE",
     help="Human scores: a table, or a published set as its owners give it.",
 )
-@click.option("--resamples", default=1000, metavar="K", help="Of the sources, for intervals and tests.")
-@click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
-@click.option("--seed", default=0, metavar="K", help="Of the resamples.")
 @click.option(
-    "--runs", multiple=True, metavar="RUN", help="Show what the judges detect beside; may be repeated."
+    "--resamples", default=1000, metavar="K", help="Resamples of the sources, for intervals and tests."
+)
+@click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
+@click.option("--seed", default=0, metavar="K", help="Seed of the resamples.")
+@click.option(
+    "--runs", multiple=True, metavar="RUN", help="Also show what the judges detect there; may be repeated."
 )
 @click.option("--page", metavar="FILE", help="Write both views, and correlation by samples, as a page.")
 @click.option("--variant", metavar="NAME", help="With --runs, --page: also originals against this variant.")
 @click.option("--control", metavar="JUDGE", help="Also correlations with this judge's scores held constant.")
 @click.option("--family", metavar="NAME", help="Also self-preference: of judges and systems so named.")
+@click.option(
+    "--correct",
+    is_flag=True,
+    help="Instead: correct what the judge says of many texts, by few human scores (--human) or by its errors "
+    "in a run (--runs, --passes).",
+)
+@click.option("--passes", type=float, metavar="X", help="With --correct: the lowest score of a good text.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
 def correlate(
     ratings: tuple[str, ...],
-    human: str,
+    human: str | None,
     resamples: int,
     tau_c: bool,
     seed: int,
@@ -51,19 +62,28 @@ def correlate(
     variant: str | None,
     control: str | None,
     family: str | None,
+    correct: bool,
+    passes: float | None,
     json: bool,
 ) -> None:
-    """Correlate judges' scores with human ones.
+    """Correlate judges' scores with human ones, or correct them.
 
     RATINGS, one table or several, and the human table have the columns source, system, metric, score; ratings
     perhaps sample, model, protocol, human scores perhaps rater. Published sets: summeval, newsroom, realsumm,
-    topical_chat, openmeva_roc, bagel.
+    topical_chat, openmeva_roc, bagel. With --correct only some of the texts need a human score.
 
     Example: dhp correlate ratings.csv --human summeval=summeval.jsonl
     """
+    if correct:
+        _correct(ratings, human, runs, passes, json=json)
+        return
     from dhp.human.agreement import correlate as correlated
     from dhp.human.biases import partial_correlations, self_preference
 
+    if human is None:
+        raise InputError("--human: is missing; give a table of human scores, or NAME=FILE of a published set")
+    if passes is not None:
+        raise InputError("--passes: is for --correct")
     if resamples < 0 or 0 < resamples < 20:
         raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
     if variant and not (page and runs):
@@ -91,6 +111,22 @@ def correlate(
         _print_preference(self_preference(rated, people, family, resamples=resamples), console)
     if runs or page:
         _show_runs(found, runs, page, variant, console)
+
+
+def _correct(
+    ratings: tuple[str, ...],
+    human: str | None,
+    runs: tuple[str, ...],
+    passes: float | None,
+    *,
+    json: bool,
+) -> None:
+    from dhp.cli.corrected import print_corrected
+
+    if surplus := [option for option in stated() if option not in _CORRECTING]:
+        raise InputError(f"{surplus[0]}: is not for --correct; allowed: {', '.join(_CORRECTING)}")
+    people = None if human is None else human_table(human)
+    print_corrected(ratings_table(ratings), people, runs, passes, json=json)
 
 
 def _print_raters(found: "Agreement", console: "Console") -> None:
@@ -163,14 +199,14 @@ def _show_runs(
 
     runs = [read_run(folder) for folder in folders]
     rows = both_views(found, runs)
-    headings = ("judge", "dataset", "correlation", "detection", "weakest variant", "D_avg", "style")
-    right = ("correlation", "detection", "D_avg")
+    headings = ("judge", "dataset", "correlation", "detection", "lowest kind", "style")
+    right = ("correlation", "detection")
     table = plain_table(f"damage noticed, and {_MEASURE}", headings, right)
     for row in rows:
-        weakest = "–" if row.weakest is None else f"{variant_name(row.weakest[0])} ({row.weakest[1]:.0%})"
+        lowest = "–" if row.lowest is None else f"{variant_name(row.lowest[0])} ({row.lowest[1]:.0%})"
         ends = "" if row.detection_ci is None else " [{:.0%}, {:.0%}]".format(*row.detection_ci)
         share = "–" if row.detection is None else f"{row.detection:.0%}{ends}"
-        cells = (row.judge, row.dataset or "–", figure(row.correlation), share, weakest, figure(row.d_avg))
+        cells = (row.judge, row.dataset or "–", figure(row.correlation), share, lowest)
         table.add_row(*map(printable, cells), ", ".join(row.style) or "–")
     if runs:
         console.print(table)

@@ -2,18 +2,20 @@
 
 import click
 
+from dhp.cli.options import Command, settings
 from dhp.cli.output import print_json, print_line
 from dhp.core.text import printable
+from dhp.judge.adapters.settings import JudgeSettings
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--base-url", metavar="URL", help="Also ask this server for its models; up to /v1.")
 @click.option(
     "--judge", metavar="MODEL", help="Also say what this judge is: python:MODULE:OBJECT; it is not called."
 )
-@click.option("--map", "pairs", multiple=True, metavar="PARAMETER=FIELD", help="As for dhp benchmark.")
+@settings("judge_settings", JudgeSettings, only=("fields",))
 @click.option("--json", is_flag=True, help="Print what was found as JSON.")
-def doctor(base_url: str | None, judge: str | None, pairs: tuple[str, ...], json: bool) -> None:
+def doctor(base_url: str | None, judge: str | None, judge_settings: JudgeSettings, json: bool) -> None:
     """Say what works here and what is missing for what.
 
     Exits with 1 if the core does not work. No server is asked but the one that you name.
@@ -22,10 +24,9 @@ def doctor(base_url: str | None, judge: str | None, pairs: tuple[str, ...], json
     """
     from dataclasses import asdict
 
-    from dhp.cli.judge_options import judge_fields
     from dhp.doctor import examine
 
-    checks = examine(base_url, judge=judge, fields=judge_fields(pairs))
+    checks = examine(base_url, judge=judge, fields=judge_settings.fields)
     if json:
         print_json([asdict(check) for check in checks])
     else:

@@ -43,6 +43,11 @@ def _print_judge(
     title = f"{judge[0]}  ·  {judge[1]}  ·  {', '.join(e.dataset for e in parts)}"
     console.print(Text(printable(title), style="bold"))
     what = parts[0].what
+    if controls := sum(e.controls * e.samples for e in parts) / max(samples, 1):
+        said = (
+            f"{controls:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
+        )
+        console.print(said, highlight=False)
     console.print(
         f"{samples:,} {what}, {stored:,} of them stored or the same as another; to ask:", highlight=False
     )

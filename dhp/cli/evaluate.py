@@ -4,14 +4,18 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.batch_options import BatchOptions, through_batches
 from dhp.cli.evaluation_options import REFERENCES, EvaluationFiles, EvaluationOptions
-from dhp.cli.model_options import ModelOptions
-from dhp.cli.option_groups import GroupedCommand, option_group
+from dhp.cli.language_models import through_batches, with_batches
+from dhp.cli.options import Command, settings
 from dhp.core.errors import InputError
+from dhp.llm.settings import ModelSettings
 
 
-@click.command(cls=GroupedCommand)
+@click.command(
+    cls=Command,
+    common="--model --answers --config --prompts --targets --with-reference --language --save-questions "
+    "--discernment --base-url --max-calls --out --json --dry-run",
+)
 @click.option("--model", metavar="MODEL", help="The judge.")
 @click.option("--out", metavar="DIR", help="Writes evaluation.json, .csv, ratings, battle and report there.")
 @click.option("--json", is_flag=True, help="Print evaluation.json.")
@@ -22,10 +26,9 @@ from dhp.core.errors import InputError
     help="Instead: degrade the first answers and see whether the judge can tell.",
 )
 @click.option("--save-questions", metavar="FILE", help="Only write the bundled example questions.")
-@option_group("files", EvaluationFiles)
-@option_group("options", EvaluationOptions)
-@option_group("models", ModelOptions)
-@option_group("batches", BatchOptions)
+@settings("files", EvaluationFiles)
+@settings("options", EvaluationOptions)
+@settings("settings", ModelSettings)
 def evaluate(
     model: str | None,
     out: str | None,
@@ -35,13 +38,12 @@ def evaluate(
     save_questions: str | None,
     files: EvaluationFiles,
     options: EvaluationOptions,
-    models: ModelOptions,
-    batches: BatchOptions,
+    settings: ModelSettings,
 ) -> None:
-    """Let a judge score answers by category and metric; two models or more also fight each other.
+    """Let a judge score answers by category and metric.
 
-    Files are those of ColossalEval, unchanged. Without --config and --prompts the bundled five categories and
-    ten metrics are used.
+    Two models or more also fight each other. Files are those of ColossalEval, unchanged. Without --config and
+    --prompts the bundled five categories and ten metrics are used.
 
     Example: dhp evaluate --config config_en.json --answers m=answers.json --model openai/gpt-4o-mini --out ev
     """
@@ -64,13 +66,13 @@ def evaluate(
     from dhp.cli.evaluation_work import Work
     from dhp.cli.evaluations import discern, evaluated, shown
 
-    settings = models.settings(batches.settings((model,), dry_run=dry_run))
+    asked = with_batches(settings, (model,), dry_run=dry_run)
 
     def prepared() -> Work:
-        return Work.prepared(files, options, model, settings)
+        return Work.prepared(files, options, model, asked)
 
     if discernment:
-        if settings.batch.given:
+        if asked.batch.given:
             raise InputError("--discernment: takes no batches; dhp benchmark takes them")
         discern(prepared(), json=json, out=out)
     elif dry_run:

@@ -1,8 +1,8 @@
 """Options of `dhp evaluate`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from dhp.cli.option_groups import SEED, option
+from dhp.core.options import option
 
 REFERENCES = ("one-prompt", "second-turn")
 
@@ -11,19 +11,24 @@ REFERENCES = ("one-prompt", "second-turn")
 class EvaluationFiles:
     """What is evaluated; files in ColossalEval's form."""
 
-    config: str | None = option(
-        "--config", metavar="FILE", help="Categories and metrics; default: all bundled."
+    config: str | None = field(
+        default=None, metadata=option("Categories and metrics; default: all bundled ones.", metavar="FILE")
     )
-    prompts: str | None = option("--prompts", metavar="FILE", help="Evaluation prompts; default: bundled.")
-    battle_prompts: str | None = option(
-        "--battle-prompts", metavar="FILE", help="Battle prompt; default: own."
+    prompts: str | None = field(
+        default=None, metadata=option("Evaluation prompts; default: the bundled ones.", metavar="FILE")
     )
-    targets: str | None = option("--targets", metavar="FILE", help="Questions, and good answers to them.")
-    answers: tuple[str, ...] = option(
-        "--answers", multiple=True, metavar="[MODEL=]FILE", help="Answers of one model; may be repeated."
+    battle_prompts: str | None = field(
+        default=None, metadata=option("Battle prompt; default: the bundled one.", metavar="FILE")
     )
-    language: str = option(
-        "--language", default="en", metavar="en|zh", help="Of bundled content, without --config."
+    targets: str | None = field(
+        default=None, metadata=option("Questions, and good answers to them.", metavar="FILE")
+    )
+    answers: tuple[str, ...] = field(
+        default=(),
+        metadata=option("Answers of one model; may be repeated.", metavar="[MODEL=]FILE", many=True),
+    )
+    language: str = field(
+        default="en", metadata=option("Language of bundled content, without --config.", metavar="en|zh")
     )
 
 
@@ -31,22 +36,28 @@ class EvaluationFiles:
 class EvaluationOptions:
     """How answers are judged."""
 
-    with_reference: str | None = option(
-        "--with-reference",
-        is_flag=False,
-        flag_value="second-turn",
-        metavar="[one-prompt|second-turn]",
-        help="Show the judge the target answer, at once or after its first answer (if left out).",
+    with_reference: str | None = field(
+        default=None,
+        metadata=option(
+            "Show the judge the target answer, at once or after its first answer.",
+            metavar="|".join(REFERENCES),
+        ),
     )
-    all_metrics: bool = option(
-        "--all-metrics", default=False, help="Also metrics that the config leaves out."
+    all_metrics: bool = field(default=False, metadata=option("Also metrics that the config leaves out."))
+    steps: str = field(
+        default="written",
+        metadata=option(
+            "Evaluation steps; auto: the model writes those that are missing.", metavar="written|auto"
+        ),
     )
-    steps: str = option(
-        "--steps", default="written", metavar="written|auto", help="auto: the model writes missing ones."
+    samples: int | None = field(
+        default=None, metadata=option("Answers for each text and metric.", metavar="K")
     )
-    samples: int | None = option("--samples", type=int, metavar="K", help="Answers per text and metric.")
-    temperature: float | None = option("--temperature", type=float, metavar="T", help="0 or more.")
-    extraction: str | None = option(
-        "--extraction", metavar="parse|prob|prob-or-parse", help="Read the text, or the probabilities."
+    temperature: float | None = field(default=None, metadata=option("Temperature, 0 or more.", metavar="T"))
+    extraction: str | None = field(
+        default=None,
+        metadata=option(
+            "Read the answer's text, or the probabilities of its scores.", metavar="parse|prob|prob-or-parse"
+        ),
     )
-    seed: int = option("--seed", **SEED)
+    seed: int = field(default=0, metadata=option("Seed of every random choice.", metavar="K"))

@@ -8,7 +8,7 @@ from dhp.cli.battles import Systems, fought, read_systems
 from dhp.cli.estimates import print_estimates
 from dhp.cli.evaluation_options import EvaluationFiles, EvaluationOptions
 from dhp.cli.output import output_console
-from dhp.cli.pair_options import ContestOptions
+from dhp.cli.pair_options import Contest
 from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
 from dhp.core.errors import InputError, Waiting
 from dhp.core.records import Candidate
@@ -157,7 +157,7 @@ class Work:
         """The battle of two models or more; None for one."""
         if len(self.systems) < 2:
             return None
-        contest = ContestOptions(battle_prompts=self.files.battle_prompts, seed=self.options.seed)
+        contest = Contest(battle_prompts=self.files.battle_prompts, seed=self.options.seed)
         protocol = read_pairwise("battle", language=self.plan.language)
         known = {c.name for c in self.plan.categories}
         systems = {n: [a for a in answers if a.category in known] for n, answers in self.systems.items()}

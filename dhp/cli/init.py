@@ -1,82 +1,237 @@
-"""`dhp init`: a configuration file for one's own data, prompt and model."""
+"""`dhp init`: a configuration file for one's own data, prompt and model, asked for step by step."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dhp.core.errors import InputError
+from dhp.cli.benchmark import COMMON, benchmark
+from dhp.cli.options import Command
+from dhp.core.errors import InputError, suggest
 
-_FILE = """\
-# Run it by: dhp benchmark --config {path}
-# Every option of `dhp benchmark --help` may stand here; the command line comes first.
+if TYPE_CHECKING:
+    from dhp.core.specs import Metric
 
-model: {model}
-# base-url: http://localhost:8000/v1      # of an OpenAI-compatible server
-
-dataset: {data}                           # good texts: CSV, JSON, JSONL or Parquet
-field:                                    # what the columns are
-  output: {output}                        # the text that is judged
-{source}
-metric: {metric}
-scale: {scale}                            # 10..1 where lower is better; or labels: fail,pass
-prompt-file: {prompt}                     # {{{{column}}}} or {{column}} takes a column
-# name: v1                                # of the judge; default: the prompt file's name
-
-# n: 100                                  # examples; default: all
-# samples: 1                              # answers for each text, averaged
-# controls: true                          # changes that must not lower a score; they cost calls
-# max-cost: 5                             # with price-in and price-out, per million tokens
-"""
+_COLUMNS = ("output", "source")
+_LEFT_OUT = ("--field", "--config", "--dry-run", "--details")
+"""Common options of `dhp benchmark` that are not offered in the file."""
 
 
-@click.command()
-@click.option("--data", prompt="Table of good texts", metavar="FILE", help="CSV, JSON, JSONL or Parquet.")
-@click.option("--output", prompt="Column of the text that is judged", metavar="COLUMN", help="Its column.")
-@click.option(
-    "--source",
-    prompt="Column of what the writer was given (empty: none)",
-    default="",
-    metavar="COLUMN",
-    help="What the writer was given.",
-)
-@click.option("--metric", prompt="What is rated", default="quality", metavar="NAME", help="In one word.")
-@click.option("--scale", prompt="Scale", default="1..5", metavar="LOW..HIGH", help="Of the answers.")
-@click.option(
-    "--prompt-file", prompt="Prompt file", default="prompt.txt", metavar="FILE", help="Your prompt."
-)
-@click.option("--model", prompt="Model", default="openai/gpt-4o-mini", metavar="MODEL", help="Asked by it.")
-@click.option("--out", default="dhp.yaml", metavar="FILE", help="Where to write it.")
-def init(
-    data: str, output: str, source: str, metric: str, scale: str, prompt_file: str, model: str, out: str
-) -> None:
-    """Write a commented dhp.yaml; asks for what is not given.
+@dataclass(slots=True)
+class _Init:
+    """The answers so far, by the names of options, and what was learnt from them."""
 
-    Example: dhp init --data tickets.csv --output summary --source ticket --metric usefulness
+    answers: dict[str, str] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    """Those of the server."""
+
+    def dataset(self, given: str) -> None:
+        """A table of texts that can be read; shows its columns."""
+        from dhp.loaders.user import is_user_data, open_table
+
+        if not is_user_data(given):
+            raise InputError(f"--dataset {given}: allowed: a table, .csv, .json, .jsonl, .tsv or .parquet")
+        table = open_table(given)
+        self.columns = table.columns
+        print(f"  {len(table.rows)} rows; columns: {', '.join(table.columns)}")
+
+    def output(self, given: str) -> None:
+        """A column of the table."""
+        if given not in self.columns:
+            raise InputError(f"column '{given}' is missing; {suggest(given, self.columns)}")
+
+    def source(self, given: str) -> None:
+        """None, or another column of the table."""
+        if given == self.answers["output"]:
+            raise InputError(f"column '{given}': holds the text that is judged; choose another one, or none")
+        if given:
+            self.output(given)
+
+    def metric(self, given: str) -> None:
+        """A name."""
+        self._metric(given, "1..5")
+
+    def scale(self, given: str) -> None:
+        """Two numbers that differ."""
+        self._metric(self.answers["metric"], given)
+
+    def _metric(self, name: str, scale: str) -> "Metric":
+        from dhp.content.own_task import own_metric
+
+        return own_metric(name.lower().replace("-", "_"), scale)
+
+    def base_url(self, given: str) -> None:
+        """None, or an address; shows the models of the server."""
+        if given:
+            from dhp.doctor import server
+
+            found = server(given)
+            self.models = tuple(found.found.get("models", ()))
+            print(f"  {found.name}: {found.says}")
+
+    def model(self, given: str) -> None:
+        """A judge that there may be; of a server that was asked one of its models."""
+        from dhp.cli.listing import JUDGES, judge_form
+
+        provider, _, name = given.partition("/")
+        if judge_form(given) is None:
+            raise InputError(f"model '{given}': unknown provider; {suggest(given, JUDGES)}")
+        if provider == "openai" and self.models and name not in self.models:
+            raise InputError(f"model '{given}': the server has no '{name}'; {suggest(name, self.models)}")
+
+    def prompt_file(self, given: str) -> None:
+        """A file whose slots can be filled; one that does not exist is written."""
+        from dhp.content.own_task import own_task
+        from dhp.judge.factory import protocol, request_builder
+        from dhp.loaders.resolve import resolve_datasets
+        from dhp.perturb.candidates import original_of
+
+        if not Path(given).exists():
+            _write_prompt(Path(given), self.answers)
+            return
+        task = own_task([self._metric(self.answers["metric"], self.answers["scale"])])
+        fields = {name: self.answers[name] for name in _COLUMNS if self.answers[name]}
+        (found,) = resolve_datasets([self.answers["dataset"]], task=task, fields=fields, n=1)
+        builder = request_builder(protocol(), prompt_files=[given])
+        list(builder.requests([original_of(found.examples[0], found.task)], found.task))
+
+    def default(self, name: str) -> str | None:
+        """What is proposed."""
+        proposed = {
+            "source": "",
+            "metric": "quality",
+            "scale": "1..5",
+            "base_url": "",
+            "model": f"openai/{self.models[0]}" if self.models else "openai/gpt-4o-mini",
+            "prompt_file": "prompt.txt",
+        }
+        return proposed.get(name)
+
+
+_QUESTIONS = {
+    "dataset": "Table of good texts",
+    "output": "Column of the text that is judged",
+    "source": "Column of what the writer was given (empty: none)",
+    "metric": "What is rated, in a word",
+    "scale": "Scale, e.g. 1..10 (10..1: lower is better)",
+    "base_url": "Server, up to /v1 (empty: that of OpenAI)",
+    "model": "Model",
+    "prompt_file": "Prompt file",
+}
+"""In the order in which they are asked; the last one has an answer in every file that is complete."""
+
+
+@click.command(cls=Command)
+@click.option("--dataset", metavar="FILE", help="Table of good texts: CSV, JSON, JSONL, TSV or Parquet.")
+@click.option("--output", metavar="COLUMN", help="Column of the text that is judged.")
+@click.option("--source", metavar="COLUMN", help="Column of what the writer was given.")
+@click.option("--metric", metavar="NAME", help="What is rated, in a word.")
+@click.option("--scale", metavar="LOW..HIGH", help="Scale of the answers; 10..1: lower is better.")
+@click.option("--base-url", metavar="URL", help="Server of the model; empty: that of OpenAI.")
+@click.option("--model", metavar="MODEL", help="Judge, e.g. openai/NAME.")
+@click.option("--prompt-file", metavar="FILE", help="Your prompt; a first one is written if there is none.")
+@click.option("--out", default="dhp.yaml", metavar="FILE", help="Where to write the options.")
+def init(out: str, **given: str | None) -> None:
+    """Write a dhp.yaml for your own data, prompt and model.
+
+    It asks for what is not given, checks each answer, and goes on where it was stopped.
+
+    Example: dhp init --dataset tickets.csv --output summary --source ticket --metric usefulness
     """
-    from dhp.content.own_task import own_metric
-    from dhp.core.tables import read_table
+    path, state = Path(out), _Init()
+    written = _read(path)
+    if written and (said := [f"{_key(name)} {value}" for name, value in written.items() if value]):
+        print(f"{out} has: {', '.join(said)}")
+    for name, text in _QUESTIONS.items():
+        answer = written.get(name, given[name])
+        if name in written and given[name] not in (None, answer):
+            raise InputError(f"--{_key(name)}: {out} has '{answer}'; edit it, or choose another --out")
+        if answer is None:
+            answer = _asked(state, name, text)
+        else:
+            getattr(state, name)(answer)
+        state.answers[name] = answer
+        if name not in written:
+            _write(path, state.answers)
+    print(f"{out} is complete; run it by: dhp benchmark --config {out}")
 
-    path = Path(out)
-    if path.exists():
-        raise InputError(f"--out {out}: is there already; choose another file, or remove it")
-    columns = [name for name in (output, source) if name]
-    read_table(Path(data)).need(columns)
-    own_metric(metric, scale)
-    shown = {
-        "path": out,
-        "data": data,
-        "output": output,
-        "source": f"  source: {source}\n" if source else "",
-        "metric": metric,
-        "scale": scale,
-        "prompt": prompt_file,
-        "model": model,
-    }
-    path.write_text(_FILE.format(**shown).replace("{{", "{").replace("}}", "}"), encoding="utf-8")
-    if not Path(prompt_file).exists():
-        slots = "".join(f"{name}: {{{name}}}\n\n" for name in columns[::-1])
-        low, high = scale.split("..")[0], scale.split("..")[-1]
-        text = f"{slots}Rate the {metric} of the {output}, from {low} to {high}. Rating:\n"
-        Path(prompt_file).write_text(text, encoding="utf-8")
-        print(f"written to {prompt_file}: a first prompt, to be edited")
-    print(f"written to {out}; run it by: dhp benchmark --config {out}")
+
+def _asked(state: _Init, name: str, text: str) -> str:
+    """The answer of the user, who is asked again until it can be used."""
+
+    def checked(answer: str) -> str:
+        try:
+            getattr(state, name)(answer)
+        except InputError as e:
+            raise click.UsageError(str(e).replace("`", "")) from None
+        return answer
+
+    found: str = click.prompt(text, default=state.default(name), value_proc=checked)
+    return found
+
+
+def _key(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The answers in a file; none is an answer, too, where a later one is there."""
+    from dhp.content.yaml import load_yaml
+
+    if not path.exists():
+        return {}
+    found = load_yaml(path)
+    if not isinstance(found, dict):
+        raise InputError(f"--out {path}: is no file of options; choose another one")
+    columns = found.get("field")
+    flat: Mapping[str, Any] = {**found, **(columns if isinstance(columns, dict) else {})}
+    answers = {name: str(flat[_key(name)]) for name in _QUESTIONS if _key(name) in flat}
+    last = max((list(_QUESTIONS).index(name) for name in answers), default=-1)
+    return {name: answers.get(name, "") for name in list(_QUESTIONS)[: last + 1]}
+
+
+def _write(path: Path, answers: Mapping[str, str]) -> None:
+    """Write the answers and, as comments, the other options that most people need."""
+    from dhp.core.files import write_lines
+
+    options = {each.opts[0]: each for each in benchmark.params if isinstance(each, click.Option)}
+    lines = [
+        f"# Run it by: dhp benchmark --config {path}",
+        "# Every option of dhp benchmark --help-all may stand here; the command line comes first.",
+    ]
+    for name, answer in answers.items():
+        if name == "output":
+            lines += ["", f"# {options['--field'].help}", "field:"]
+        if name in _COLUMNS:
+            lines += [f"  {name}: {_value(answer)}"] if answer else []
+        elif answer:
+            lines += ["", f"# {options[f'--{_key(name)}'].help}", f"{_key(name)}: {_value(answer)}"]
+    for option in (name for name in COMMON.split() if name not in _LEFT_OUT):
+        key, known = option.removeprefix("--"), options[option]
+        if not answers.get(key.replace("-", "_")):
+            shown = "true" if known.is_flag else known.metavar
+            lines += ["", f"# {known.help}", f"# {key}: {shown}"]
+    write_lines(path, ["\n".join(lines) + "\n"])
+
+
+def _value(text: str) -> str:
+    """A text as YAML."""
+    import yaml
+
+    dumped: str = yaml.safe_dump(text, allow_unicode=True, width=10_000)
+    return dumped.removesuffix("\n").removesuffix("...").rstrip()
+
+
+def _write_prompt(path: Path, answers: Mapping[str, str]) -> None:
+    from dhp.core.files import write_lines
+
+    columns = {name: answers[name] for name in ("source", "output") if answers[name]}
+    plain = {name: column if column.isidentifier() else name for name, column in columns.items()}
+    slots = "".join(f"{column}: {{{{{plain[name]}}}}}\n\n" for name, column in columns.items())
+    low, high = answers["scale"].split("..")[0], answers["scale"].split("..")[-1]
+    question = f"Rate the {answers['metric']} of the {answers['output']}, from {low} to {high}. Rating:\n"
+    write_lines(path, [slots + question])
+    print(f"  written to {path}: a first prompt, to be edited; {{{{column}}}} takes a column of the table")

@@ -2,29 +2,33 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.batch_options import BatchOptions, through_batches
-from dhp.cli.judge_options import JudgeOptions
-from dhp.cli.model_options import ModelOptions, ProtocolOptions
-from dhp.cli.option_groups import GroupedCommand, option_group
+from dhp.cli.language_models import through_batches, with_batches
+from dhp.cli.options import Command, settings
+from dhp.cli.protocol_options import PROTOCOL, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
 from dhp.core.files import replacing
-from dhp.runs.ratings_file import RatingsFile
+from dhp.core.locks import Lock
+from dhp.judge.adapters.settings import JudgeSettings
+from dhp.llm.settings import ModelSettings
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@click.command(cls=GroupedCommand)
-@click.argument("data")
-@click.option("--model", multiple=True, required=True, metavar="MODEL", help="May be repeated.")
-@click.option(
-    "--protocol", multiple=True, default=("dhp",), metavar="NAME|FILE.yaml", help="See dhp protocols list."
+@click.command(
+    cls=Command,
+    common="--model --out --task --prompt-file --metric --scale --base-url --samples --reference --protocol "
+    "--max-calls --dry-run",
 )
+@click.argument("data")
+@click.option("--model", multiple=True, required=True, metavar="MODEL", help="Judge; may be repeated.")
+@PROTOCOL
 @click.option(
     "--task",
     metavar="NAME|FILE.yaml",
@@ -32,10 +36,10 @@ if TYPE_CHECKING:
 )
 @click.option("--out", required=True, metavar="FILE", help="Table of ratings: .csv, .jsonl or .parquet.")
 @click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
-@option_group("protocols", ProtocolOptions)
-@option_group("models", ModelOptions)
-@option_group("batches", BatchOptions)
-@option_group("judges", JudgeOptions)
+@settings("criteria", Criteria)
+@settings("changes", ProtocolChanges)
+@settings("settings", ModelSettings)
+@settings("judge_settings", JudgeSettings)
 def judge(
     data: str,
     model: tuple[str, ...],
@@ -43,10 +47,10 @@ def judge(
     task: str | None,
     out: str,
     dry_run: bool,
-    protocols: ProtocolOptions,
-    models: ModelOptions,
-    batches: BatchOptions,
-    judges: JudgeOptions,
+    criteria: Criteria,
+    changes: ProtocolChanges,
+    settings: ModelSettings,
+    judge_settings: JudgeSettings,
 ) -> None:
     """Rate given texts without degrading them.
 
@@ -60,30 +64,29 @@ def judge(
     from dhp.cli.output import output_console
     from dhp.core.terminal_progress import progress_shown
     from dhp.loaders.rated import FROM_REFERENCE
-    from dhp.run import estimate_texts, judge_parts
+    from dhp.run import RatingSpec, estimate_texts, rating_parts
 
     target = Path(out)
     if target.suffix not in (".csv", ".jsonl", ".parquet"):
         raise InputError(f"--out {out}: allowed: a file that ends in .csv, .jsonl or .parquet")
-    chosen = {
-        "protocol": [protocols.changed(name) for name in protocol],
-        "prompt_files": protocols.prompt_file,
-        "metrics": protocols.metrics(judges.metric_scale(model)),
-        "settings": models.settings(batches.settings(model, dry_run=dry_run)),
-        "judge_settings": judges.settings(model),
-        "task": task,
-    }
+    spec = RatingSpec(
+        model,
+        data,
+        protocol=[changes.changed(name) for name in protocol],
+        prompt_files=changes.prompt_files,
+        metrics=criteria.chosen(model),
+        settings=with_batches(settings, model, dry_run=dry_run),
+        judge_settings=criteria.of_functions(model, judge_settings),
+        task=task,
+    )
     if dry_run:
-        estimates = estimate_texts(model, data, **chosen)  # type: ignore[arg-type]
-        print_estimates(estimates, output_console())
+        print_estimates(estimate_texts(spec), output_console())
         return
-    with progress_shown("ratings") as show:
-        counts = through_batches(
-            lambda: _written(judge_parts(model, data, progress=show, **chosen), target)  # type: ignore[arg-type]
-        )
+    with Lock(target.with_name(f".{target.name}.lock"), f"`out` {out}"), progress_shown("ratings") as show:
+        counts = through_batches(lambda: _written(rating_parts(replace(spec, progress=show)), target))
     print(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
     name = data.partition("=")[0]
-    if (why := FROM_REFERENCE.get(name)) and not protocols.reference:
+    if (why := FROM_REFERENCE.get(name)) and not changes.reference:
         print(f"note: {name}: {why}; --reference shows it to language models")
 
 
@@ -91,6 +94,8 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:
     """Write tables into a file, one after the other; returns how many rows have which status."""
     counts: Counter[str] = Counter()
     if target.suffix == ".parquet":
+        from dhp.runs.ratings_file import RatingsFile
+
         with RatingsFile(target) as file:
             for frame in file.passing(frames):
                 counts.update(frame["status"])

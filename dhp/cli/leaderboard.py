@@ -2,7 +2,8 @@
 
 import click
 
-from dhp.cli.option_groups import ALLOW
+from dhp.cli.options import Command
+from dhp.cli.text_options import ALLOW
 from dhp.core.text import printable
 
 
@@ -16,16 +17,16 @@ class _SiteUnlessNamed(click.Group):
 
 @click.group(cls=_SiteUnlessNamed)
 def leaderboard() -> None:
-    """Write a static site of many runs, or add results to a board.
+    """Write a static site of many runs, or add results.
 
     dhp leaderboard RUN... --out DIR; dhp leaderboard add FILE --to BOARD.
     """
 
 
-@leaderboard.command()
+@leaderboard.command(cls=Command)
 @click.argument("run", nargs=-1)
 @click.option("--out", default="site", metavar="DIR", help="Folder of the site.")
-@click.option("--allow", **ALLOW)
+@ALLOW
 def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
     """Write a leaderboard as a static site.
 
@@ -49,12 +50,12 @@ def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
     print(f"{page}: {_number(count, 'result')} in {_number(len(tables), 'table')}")
 
 
-@leaderboard.command()
+@leaderboard.command(cls=Command)
 @click.argument("file")
-@click.option("--to", required=True, metavar="BOARD", help="Folder of results files to add it to.")
+@click.option("--to", "board", required=True, metavar="BOARD", help="Folder of results files to add it to.")
 @click.option("--ratings", metavar="FILE", help="Its ratings; all figures are computed anew.")
 @click.option("--weights", metavar="FILE", help="Its expert weights, if they do not ship.")
-def add(file: str, to: str, ratings: str | None, weights: str | None) -> None:
+def add(file: str, board: str, ratings: str | None, weights: str | None) -> None:
     """Check a results file and add it to a board.
 
     FILE is a run folder or a results.json; the schema is schema.json in every site. With --ratings, and for a
@@ -64,7 +65,7 @@ def add(file: str, to: str, ratings: str | None, weights: str | None) -> None:
     """
     from dhp.leaderboard.add import add_results
 
-    for path in add_results(file, to, ratings=ratings, weights=weights):
+    for path in add_results(file, board, ratings=ratings, weights=weights):
         print(f"written: {printable(str(path))}")
 
 

@@ -5,7 +5,7 @@ import io
 import logging
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import NoReturn
 
@@ -13,8 +13,8 @@ import click
 
 from dhp._version import __version__
 from dhp.cli.messages import Messages
+from dhp.cli.options import help_all, is_whole_help, option_names
 from dhp.core.errors import DhpError
-from dhp.core.files import reason
 
 _BROKEN_PIPE = 141  # as the shell has it
 _FAULT_OF_OURS = 70
@@ -24,22 +24,61 @@ _GARBAGE = (100_000, 20, 20)
 """How seldom the collector looks: a run makes many objects that live to its end."""
 
 
-_COMMANDS = tuple(
-    "benchmark audit perturb judge analyze compare gate power correlate correct report card jury battle"
-    " evaluate doctor init batch data protocols weights leaderboard".split()
-)
-"""Each is the object of that name in the module of that name, which is imported when it is asked for."""
+COMMANDS = {
+    "init": ("init:init", "Write a dhp.yaml for your own data, prompt and model."),
+    "benchmark": ("benchmark:benchmark", "Degrade texts, let a judge rate them, test if it noticed."),
+    "report": ("report:report", "Make the report of a finished run again, or a card."),
+    "compare": ("compare:compare", "Compare judges that rated the same texts."),
+    "gate": ("gate:gate", "Exit with 1 unless every result of a run is good enough."),
+    "leaderboard": (
+        "leaderboard:leaderboard",
+        "Write a static site of many runs, or add results.",
+    ),
+    "judge": ("judge:judge", "Rate given texts without degrading them."),
+    "analyze": ("analyze:analyze", "Discernment scores from ratings that you have."),
+    "perturb": ("perturb:perturb", "Write, freeze, show or audit degraded texts."),
+    "list": ("listing:list_names", "What can be named: datasets, protocols, perturbers, judges, weights."),
+    "show": ("show:show", "One dataset, protocol, perturber, judge or weights file."),
+    "doctor": ("doctor:doctor", "Say what works here and what is missing for what."),
+}
+"""The commands that most people need, in the order of their use: module and object, what it does."""
+MORE = {
+    "power": ("power:power", "How many examples a judge needs to notice damage."),
+    "jury": (
+        "jury:jury",
+        "Find the smallest set of judges that notices every kind of damage.",
+    ),
+    "correlate": ("correlate:correlate", "Correlate judges' scores with human ones, or correct them."),
+    "battle": ("battle:battle", "Let a judge compare the answers of two systems or more."),
+    "evaluate": ("evaluate:evaluate", "Let a judge score answers by category and metric."),
+    "batch": ("batch:batch", "Batches that were sent to a provider by --batch."),
+    "data": ("data:data", "Datasets: prepare published ones, check the bundled ones."),
+    "weights": ("weights:weights", "Expert weights: ask experts, count their votes."),
+}
+"""The other ones."""
 
 
 class _Commands(click.Group):
+    """Imports a command when it is needed: the list of commands imports none."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return [*COMMANDS, *MORE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        place, _ = (COMMANDS | MORE).get(cmd_name, ("", ""))
+        if not place:
             return None
-        command: click.Command = getattr(import_module(f"dhp.cli.{cmd_name}"), cmd_name)
+        module, _, name = place.partition(":")
+        command: click.Command = getattr(import_module(f"dhp.cli.{module}"), name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        shown = COMMANDS | (MORE if is_whole_help(ctx) else {})
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, said) for name, (_, said) in shown.items()])
+        if not is_whole_help(ctx):
+            formatter.write_paragraph()
+            formatter.write_text(f"more: {', '.join(MORE)}")
 
 
 @click.group(cls=_Commands, context_settings={"show_default": True})
@@ -49,18 +88,17 @@ def app(debug: bool) -> None:
     """Can this judge tell good text from the same text made worse?"""
 
 
-def _options(command: click.Command = app) -> frozenset[str]:
-    """The options of a command and of those below it."""
-    found = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            if inner := command.get_command(context, name):
-                found |= _options(inner)
-    return frozenset(found)
+app.params.append(help_all("Show all commands."))
 
 
-_MESSAGES = Messages(_options)
+def _names(command: click.Command | None) -> Mapping[str, str]:
+    """The options that parameters have in a command, else in `dhp benchmark`."""
+    from dhp.cli.benchmark import benchmark
+
+    return option_names(benchmark) | (option_names(command) if command else {})
+
+
+_MESSAGES = Messages(_names)
 
 
 def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoReturn:
@@ -83,6 +121,8 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
                 _fail(str(e), e.exit_code)
             case OSError():  # a file that no reader or writer of ours expected to fail
                 _fail(f"{e.filename or 'output'}: {e.strerror or e}", 2)
+        from dhp.core.files import reason
+
         hint = "" if debug else f"; run it again with {_DEBUG} to see where"
         _fail(f"internal error, {type(e).__name__}: {reason(e)}{hint}", _FAULT_OF_OURS)
 
@@ -95,7 +135,7 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows '?'
     try:
-        code = app(arguments, prog_name=program, standalone_mode=False)
+        code = app(arguments, prog_name=program, standalone_mode=False, obj=_MESSAGES)
     except SystemExit:  # how click and rich say that nobody reads on
         code = _BROKEN_PIPE
     except click.ClickException as e:

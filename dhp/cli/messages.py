@@ -3,56 +3,32 @@
 import logging
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from dhp.core.text import printable
+import click
 
-_PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)?(?:=(?:None|False))?)`")
+_PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*)(=None|=False)?`")
 """How the library names a parameter in a message."""
-_OPTIONS = {
-    "board": "--to",
-    "d_avg": "--min-d-avg",
-    "d_min": "--min-d-min",
-    "detection": "--min-detection",
-    "fields": "--field",
-    "judge_settings": "--scale, --threshold, --judge-version and the like",
-    "judge_settings.fields": "--map",
-    "judge_settings.scale": "--scale",
-    "judge_settings.threads": "--judge-threads",
-    "judge_settings.threshold": "--threshold",
-    "judge_settings.version": "--judge-version",
-    "limits.calls": "--max-calls",
-    "limits.cost": "--max-cost",
-    "limits.tokens": "--max-tokens",
-    "max_tokens": "--answer-tokens",
-    "metrics": "--metric",
-    "perturb_model.max_tokens": "--perturb-tokens",
-    "perturb_model.steps": "--perturb-steps",
-    "perturbers": "--perturber",
-    "prices.completion": "--price-out",
-    "prices.prompt": "--price-in",
-    "rate_limits.longest_wait": "--longest-wait",
-    "runs": "--simulate",
-    "send_seed=False": "--no-seed",
-    "store=False": "--no-cache",
-    "temperature=None": "--temperature default",
-    "top_p=None": "--top-p default",
-}
-"""Parameter -> its option, where that has another name."""
 
 
 class Messages(logging.Handler):
     """Prints errors, warnings and what the package logs, a line each."""
 
-    def __init__(self, options: Callable[[], frozenset[str]]) -> None:
-        """`options` gives those of all commands."""
+    def __init__(self, names: Callable[[click.Command | None], Mapping[str, str]]) -> None:
+        """`names` gives the options that parameters have in a command."""
         super().__init__()
-        self._known = options
+        self._names = names
+        self.command: click.Command | None = None
+        """The command that runs."""
 
     def say(self, message: str) -> None:
         """Print a message."""
-        shown = _PARAMETER.sub(self._option, message)
-        print(f"dhp: {printable(' '.join(shown.split()))}", file=sys.stderr)
+        from dhp.core.text import printable
+
+        if _PARAMETER.search(message):
+            names = self._names(self.command)
+            message = _PARAMETER.sub(lambda found: _option(found, names), message)
+        print(f"dhp: {printable(' '.join(message.split()))}", file=sys.stderr)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print what is logged."""
@@ -62,7 +38,13 @@ class Messages(logging.Handler):
         """In the place of `warnings.showwarning`."""
         self.say(str(message))
 
-    def _option(self, found: re.Match[str]) -> str:
-        """The option of a parameter; what is none stays."""
-        option = _OPTIONS.get(found[1], f"--{found[1].replace('_', '-')}")
-        return option if re.split("[ ,]", option)[0] in self._known() else found[0]
+
+def _option(found: re.Match[str], names: Mapping[str, str]) -> str:
+    """The option of a parameter; other names are left unchanged."""
+    name, value = found[1], found[2] or ""
+    group, _, rest = name.partition(".")
+    if name not in names and group in names:
+        name = rest
+    if value == "=None":
+        return f"{names[name]} default" if name in names else found[0]
+    return names.get(name + value, found[0])

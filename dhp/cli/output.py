@@ -7,14 +7,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from json import dumps
-from shutil import get_terminal_size
-from textwrap import fill
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from dhp.cli.option_groups import option
 from dhp.core.errors import InputError
+from dhp.core.options import option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,12 +34,17 @@ def output_console() -> "Console":
 
 def print_json(found: object) -> None:
     """Print plain values as JSON."""
+    from json import dumps
+
     print(dumps(found, ensure_ascii=False, indent=1))
 
 
 def print_line(line: str, indent: int = 4) -> None:
     """Print a line for people: on a terminal wrapped between words, in files and pipes whole."""
     if sys.stdout.isatty():
+        from shutil import get_terminal_size
+        from textwrap import fill
+
         line = fill(
             line,
             get_terminal_size().columns,
@@ -57,11 +59,11 @@ def print_line(line: str, indent: int = 4) -> None:
 class OutputOptions:
     """What is printed: tables for people, or one of these."""
 
-    json: bool = option("--json", default=False, help="Print what results.json holds.")
-    csv: bool = option("--csv", default=False, help="Print one row a variant and metric.")
-    markdown: bool = option("--markdown", default=False, help="Print tables for a pull request.")
-    details: bool = option("--details", default=False, help="Show the table of each dataset and judge.")
-    quiet: bool = option("--quiet", default=False, help="Print nothing but errors.")
+    json: bool = field(default=False, metadata=option("Print what results.json holds."))
+    csv: bool = field(default=False, metadata=option("Print one row per variant and metric."))
+    markdown: bool = field(default=False, metadata=option("Print tables for a pull request."))
+    details: bool = field(default=False, metadata=option("Show each kind of damage with D, and all notes."))
+    quiet: bool = field(default=False, metadata=option("Print nothing but errors."))
 
     def check(self, dry_run: bool = False) -> None:
         """Raise `InputError` for more than one of them, and for any in a dry run, which has no results."""
@@ -111,11 +113,6 @@ class OutputOptions:
             from dhp.report.both_ways import print_both_ways
 
             print_both_ways(results, output_console())
-
-    def offer_controls(self, *, there: bool) -> None:
-        """Say to a person how to see false alarms, where nothing is `there` to show them."""
-        if not (there or self.json or self.csv or self.markdown):
-            self.say("no harmless edits were judged; --controls adds them and shows false alarms")
 
     def say(self, line: str) -> None:
         """Print a line for people, beside what is for a program."""

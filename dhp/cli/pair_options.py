@@ -1,68 +1,75 @@
 """Options on how a judge is asked which of two texts is better."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dhp.cli.model_options import AnswerOptions
-from dhp.cli.option_groups import SEED, option
+from dhp.cli.protocol_options import AnswerChanges
+from dhp.core.options import option
 
 if TYPE_CHECKING:
     from dhp.core.pair_spec import PairwiseProtocol
 
 
 @dataclass(frozen=True)
-class PairwiseOptions(AnswerOptions):
-    """How a judge is asked about two texts."""
+class PairwiseChanges(AnswerChanges):
+    """How a judge is asked about two texts; otherwise as the protocol says."""
 
-    protocol: str = option(
-        "--protocol",
+    protocol: str = field(
         default="battle",
-        metavar="NAME|FILE.yaml",
-        help="battle, choose or swap; see dhp protocols list.",
+        metadata=option("battle, choose or swap, see dhp list protocols.", metavar="NAME|FILE.yaml"),
     )
-    answer: str | None = option(
-        "--answer", metavar="FORM", help="two-scores, bare, reason-first or reason-last."
+    answer: str | None = field(
+        default=None,
+        metadata=option("Form of the answer.", metavar="two-scores|bare|reason-first|reason-last"),
     )
-    ties: bool | None = option("--ties/--no-ties", help="Whether the judge may call a tie.")
-    samples: int | None = option(
-        "--samples", type=int, metavar="K", help="Answers in each order; the majority counts."
+    ties: bool | None = field(
+        default=None, metadata=option("The judge may call a tie.", name="--ties/--no-ties")
+    )
+    samples: int | None = field(
+        default=None, metadata=option("Answers in each order; the majority counts.", metavar="K")
     )
 
     def chosen(self) -> "PairwiseProtocol":
-        """The protocol with the changes that the options make."""
+        """The protocol with these changes."""
         from dhp.content.protocols import read_pairwise
 
-        changes = {
-            "answer": self.answer,
-            "ties": self.ties,
-            "samples": self.samples,
-        }
-        given = self.given(changes)
-        return read_pairwise(self.protocol, **given)
+        changes = {"answer": self.answer, "ties": self.ties, "samples": self.samples}
+        return read_pairwise(self.protocol, **self.given(changes))
 
 
 @dataclass(frozen=True)
-class RecordedOptions:
+class Recorded:
     """Verdicts that are recorded; no judge is asked."""
 
-    recorded: tuple[str, ...] = option(
-        "--recorded", multiple=True, metavar="FILE", help="Recorded verdicts; may be repeated."
+    recorded: tuple[str, ...] = field(
+        default=(), metadata=option("Recorded verdicts; may be repeated.", metavar="FILE", many=True)
     )
-    form: str = option("--format", "form", default="llmbar", metavar="llmbar", help="Their form.")
-    pairs: str | None = option("--pairs", metavar="FILE", help="The pairs that they are about.")
+    form: str = field(
+        default="llmbar", metadata=option("Their form.", name="--format", metavar="llmbar|judgebench")
+    )
+    pairs: str | None = field(
+        default=None, metadata=option("The pairs that the verdicts are about (llmbar).", metavar="FILE")
+    )
 
 
 @dataclass(frozen=True)
-class ContestOptions:
+class Contest:
     """What is compared, and by what."""
 
-    task: str = option(
-        "--task", default="instruction", metavar="NAME|FILE.yaml", help="What the systems had to do."
+    task: str = field(
+        default="instruction", metadata=option("What the systems had to do.", metavar="NAME|FILE.yaml")
     )
-    metric: tuple[str, ...] = option(
-        "--metric", multiple=True, metavar="NAME", help="Compare by this metric, not as a whole; repeatable."
+    metrics: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "Compare by this metric, not as a whole; may be repeated.",
+            name="--metric",
+            metavar="NAME",
+            many=True,
+        ),
     )
-    battle_prompts: str | None = option(
-        "--battle-prompts", metavar="FILE", help="A battle prompt file of ColossalEval, used as it is."
+    battle_prompts: str | None = field(
+        default=None,
+        metadata=option("A battle prompt file of ColossalEval, used as it is.", metavar="FILE"),
     )
-    seed: int = option("--seed", **SEED)
+    seed: int = field(default=0, metadata=option("Seed of every random choice.", metavar="K"))

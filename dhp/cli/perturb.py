@@ -1,17 +1,19 @@
 """`dhp perturb`: make the degraded texts, to look at, to keep or to freeze."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.batch_options import BatchOptions, through_batches
-from dhp.cli.model_options import ModelOptions
-from dhp.cli.option_groups import GroupedCommand, option, option_group
+from dhp.cli.language_models import through_batches, with_batches
+from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import output_console
-from dhp.cli.text_options import TextOptions
+from dhp.cli.text_options import DATASET, SEED
 from dhp.core.errors import InputError
+from dhp.core.options import check_numbers, option
+from dhp.llm.settings import ModelSettings
+from dhp.perturb.settings import Choice, PerturbModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,94 +30,94 @@ _TOKENS = ("prompt_tokens", "completion_tokens")
 class _Output:
     """What becomes of the texts."""
 
-    out: str | None = option("--out", metavar="FILE.jsonl", help="Write the degraded texts here.")
-    freeze: str | None = option("--freeze", metavar="DIR", help="Write a perturbation set, for --perturbed.")
-    show: int = option(
-        "--show",
-        default=0,
-        type=click.IntRange(min=0),
-        metavar="K",
-        help="Print before and after of K examples.",
+    out: str | None = field(
+        default=None, metadata=option("Write the degraded texts to this file.", metavar="FILE.jsonl")
     )
-    audit: str | None = option(
-        "--audit", metavar="DIR", help="Only look at a perturbation set: figures and outliers."
+    freeze: str | None = field(
+        default=None,
+        metadata=option("Write a set of degraded texts to this folder, for --perturbed.", metavar="DIR"),
     )
-    dry_run: bool = option("--dry-run", default=False, help="Only say what a --perturb-model would take.")
+    show: int = field(
+        default=0, metadata=option("Print the texts of K examples before and after.", metavar="K", low=0)
+    )
+    audit: str | None = field(
+        default=None,
+        metadata=option("Only look at a set of degraded texts: figures and outliers.", metavar="DIR"),
+    )
+    dry_run: bool = field(
+        default=False, metadata=option("Only say what a --perturb-model would take: calls, tokens, money.")
+    )
 
-    def others(self, texts: TextOptions) -> list[tuple[str, object]]:
-        """What makes texts, with its value."""
-        made = [("--out", self.out), ("--freeze", self.freeze), ("--show", self.show)]
-        return [*made, ("--dataset", texts.dataset), ("--perturbed", texts.perturbed)]
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
-    def check(self, texts: TextOptions) -> None:
+    def check(self, dataset: "Sequence[str]", choice: Choice) -> None:
         """Raise `InputError` where the texts could not be written, before they are made."""
         from dhp.core.files import check_writable
         from dhp.loaders.released import is_released
         from dhp.perturb.sets.write import check_free
 
+        given = (*dataset, choice.data, choice.suite, choice.perturbed)
+        inputs = [Path(each).resolve() for each in given if each]
+        for name, path in (("--out", self.out), ("--freeze", self.freeze)):
+            if path is not None and Path(path).resolve() in inputs:
+                raise InputError(f"{name} {path}: is the input; choose another one")
+        if not (self.out or self.freeze or self.show or self.dry_run):
+            raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
         if self.out is not None:
             check_writable(Path(self.out))
         if self.freeze is not None:
             check_free(Path(self.freeze))
-            if texts.perturbed is not None and is_released(texts.perturbed):
+            if choice.perturbed is not None and is_released(str(choice.perturbed)):
                 raise InputError("--freeze: a released set needs none, --perturbed takes it as it is")
 
 
-@click.command(cls=GroupedCommand)
-@option_group("output", _Output)
-@option_group("texts", TextOptions)
-@option_group("models", ModelOptions)
-@option_group("batches", BatchOptions)
-def perturb(texts: TextOptions, output: _Output, models: ModelOptions, batches: BatchOptions) -> None:
+@click.command(
+    cls=Command,
+    common="--dataset --field --task --suite --perturber --perturb-model --n --seed --show --out --freeze "
+    "--audit --dry-run",
+)
+@DATASET
+@SEED
+@settings("output", _Output)
+@settings("choice", Choice)
+@settings("settings", ModelSettings)
+def perturb(
+    dataset: tuple[str, ...], seed: int, output: _Output, choice: Choice, settings: ModelSettings
+) -> None:
     """Write, freeze, show or audit degraded texts.
 
     Example: dhp perturb --dataset mini/summeval --show 2
     """
     if output.audit is not None:
-        if others := [name for name, given in output.others(texts) if given]:
-            raise InputError(
-                f"{others[0]}: cannot be used with --audit, which only looks at a perturbation set"
-            )
-        from dhp.cli.audits import print_audit
-        from dhp.perturb.sets.read import read_set
-
-        print_audit(list(read_set(Path(output.audit)).values()), output_console())
+        _audit(output.audit, dataset)
         return
-    choice = texts.choice()
-    given = (*texts.dataset, texts.data, texts.suite, texts.perturbed)
-    inputs = [Path(each).resolve() for each in given if each]
-    for name, path in (("--out", output.out), ("--freeze", output.freeze)):
-        if path is not None and Path(path).resolve() in inputs:
-            raise InputError(f"{name} {path}: is the input; choose another one")
-    if not (output.out or output.freeze or output.show or output.dry_run):
-        raise InputError("say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K")
-    output.check(texts)
+    output.check(dataset, choice)
     from dhp.core.terminal_progress import progress_shown
     from dhp.perturb.build import build_texts
     from dhp.perturb.model_config import perturbing_estimates
 
-    settings = models.settings(batches.settings((texts.perturb_model,), dry_run=output.dry_run))
+    model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
+    settings = with_batches(settings, (model,), dry_run=output.dry_run)
     context = settings.context()
     if output.dry_run:
         from dhp.cli.estimates import print_estimates
 
-        parts = build_texts(texts.dataset, choice, texts.seed, settings, context, dry=True)
+        parts = build_texts(dataset or None, choice, seed, settings, context, dry=True)
         print_estimates(
-            perturbing_estimates(parts, choice["perturb_model"], settings, context), output_console()
+            perturbing_estimates(parts, choice.perturb_model, settings, context), output_console()
         )
         return
     with progress_shown("texts") as show:
         made = through_batches(
-            lambda: build_texts(
-                texts.dataset, choice, texts.seed, settings, settings.context(), progress=show
-            )
+            lambda: build_texts(dataset or None, choice, seed, settings, settings.context(), progress=show)
         )
     _write(made, output)
     if any(part.usage for part in made):
         used = {name: sum(part.usage.get(name, 0) for part in made) for name in ("calls", *_TOKENS)}
         cost = settings.prices.cost(*(used[name] for name in _TOKENS))
         print(
-            f"by {texts.perturb_model}: {used['calls']:,} calls, {sum(used[n] for n in _TOKENS):,} tokens"
+            f"by {model}: {used['calls']:,} calls, {sum(used[n] for n in _TOKENS):,} tokens"
             + ("" if cost is None else f", cost {cost:,.4g}")
         )
     console = output_console()
@@ -123,6 +125,17 @@ def perturb(texts: TextOptions, output: _Output, models: ModelOptions, batches: 
         _show(part, output.show, console)
         if part.left_out:
             print(f"{part.dataset.name}: not in the set: {', '.join(part.left_out)}")
+
+
+def _audit(folder: str, dataset: "Sequence[str]") -> None:
+    """Print figures and outliers of a set, which nothing else may be asked with."""
+    given = [*(["--dataset"] if dataset else []), *stated("choice", "output", "settings")]
+    if others := [name for name in given if name != "--audit"]:
+        raise InputError(f"{others[0]}: cannot be used with --audit, which only looks at a perturbation set")
+    from dhp.cli.audits import print_audit
+    from dhp.perturb.sets.read import read_set
+
+    print_audit(list(read_set(Path(folder)).values()), output_console())
 
 
 def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.option_groups import SEED
+from dhp.cli.options import Command
 from dhp.cli.output import output_console, print_json
+from dhp.cli.text_options import SEED
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 
@@ -17,52 +18,54 @@ if TYPE_CHECKING:
     from dhp.runs.power import PowerAnalysis, Question, VariantPower
     from dhp.stats.power import Needed
 
-_UNNOTICED = "variants with D < 1 were not noticed in the pilot: their effect may be chance"
+_UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("run", nargs=-1)
-@click.option(
-    "--effect", type=float, metavar="R", help="Rank-biserial correlation of every metric, e.g. 0.3."
-)
+@click.option("--detection", type=float, metavar="PERCENT", help="That of every metric, e.g. 75.")
 @click.option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
 @click.option("--n", default=100, metavar="N", help="Examples to give the chance to miss for.")
-@click.option("--simulate", default=500, metavar="K", help="Runs to simulate at each number of examples.")
-@click.option("--metrics", type=int, metavar="M", help="With --effect or --model; default 4.")
-@click.option("--correlation", type=float, metavar="C", help="Between metrics, with --effect; default 0.5.")
-@click.option("--nonzero", type=float, metavar="SHARE", help="Of scores that move, with --effect; default 1.")
-@click.option("--combination", metavar="NAME", help="hmp, printed or hmp-asymptotic (for joint too).")
-@click.option("--seed", **SEED)
+@click.option("--kinds", type=int, metavar="K", help="Kinds judged together; default: the pilot's, else 12.")
+@click.option(
+    "--simulate", "runs", default=500, metavar="K", help="Runs to simulate at each number of examples."
+)
+@click.option("--metrics", type=int, metavar="M", help="With --detection or --model; default 4.")
+@click.option("--correlation", type=float, metavar="C", help="Of metrics, with --detection; default 0.5.")
+@click.option("--tied", type=float, metavar="PERCENT", help="Scores that tie, with --detection; default 0.")
+@SEED
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
 def power(
     run: tuple[str, ...],
-    effect: float | None,
+    detection: float | None,
     model: str | None,
     n: int,
-    simulate: int,
+    kinds: int | None,
+    runs: int,
     metrics: int | None,
     correlation: float | None,
-    nonzero: float | None,
-    combination: str | None,
+    tied: float | None,
     seed: int,
     json: bool,
 ) -> None:
     """How many examples a judge needs to notice damage.
 
-    Prints the examples needed for D >= 1 with 80 or 90 % probability, and the chance to miss at N. The effect
-    is given, or that of pilot runs (each RUN the folder of a finished run), or of a mock judge. All figures
-    are simulated, and their 95 % intervals are of the simulation. The examples of a pilot stand for all
-    others: the fewer they are, the less sure are the figures.
+    Prints the examples needed for the verdict `noticed` with 80 or 90 % probability, and the chance to miss
+    at N. Detection is given, or that of pilot runs (each RUN the folder of a finished run), or of a mock
+    judge. All figures are simulated, and their 95 % intervals are of the simulation. The examples of a pilot
+    stand for all others: the fewer they are, the less sure are the figures.
 
-    Example: dhp power --effect 0.3 --nonzero 0.6
+    Example: dhp power --detection 75 --tied 40
     """
     from dhp.core.terminal_progress import progress_of
     from dhp.runs.power import Question
 
-    question = Question(n=n, runs=simulate, combination=combination, seed=seed)
-    given = {"metrics": metrics, "correlation": correlation, "nonzero": nonzero}
+    question = Question(n=n, runs=runs, kinds=kinds, seed=seed)
+    given = {"metrics": metrics, "correlation": correlation, "tied": tied}
     with progress_of(True) as show:
-        found = _found(run, effect, model, question, {k: v for k, v in given.items() if v is not None}, show)
+        found = _found(
+            run, detection, model, question, {k: v for k, v in given.items() if v is not None}, show
+        )
     if json:
         print_json([each.to_json() for each in found])
         return
@@ -71,7 +74,7 @@ def power(
 
 def _found(
     runs: Sequence[str],
-    effect: float | None,
+    detection: float | None,
     model: str | None,
     question: "Question",
     settings: dict[str, int | float],
@@ -79,20 +82,20 @@ def _found(
 ) -> "list[PowerAnalysis]":
     """The analyses of the one source that is given."""
     from dhp.core.progress import stage
-    from dhp.runs.power import power_of_effect, power_of_mock, power_of_runs
+    from dhp.runs.power import power_of_detection, power_of_mock, power_of_runs
 
-    sources = {"RUN...": bool(runs), "--effect": effect is not None, "--model": model is not None}
+    sources = {"RUN...": bool(runs), "--detection": detection is not None, "--model": model is not None}
     if sum(sources.values()) != 1:
         both = " and ".join(name for name, there in sources.items() if there) or "none"
         raise InputError(f"power: {both} given; allowed: one of {', '.join(sources)}")
-    allowed = {"--effect": ("metrics", "correlation", "nonzero"), "--model": ("metrics",), "RUN...": ()}
+    allowed = {"--detection": ("metrics", "correlation", "tied"), "--model": ("metrics",), "RUN...": ()}
     (source,) = (name for name, there in sources.items() if there)
     if surplus := [name for name in settings if name not in allowed[source]]:
         where = " or ".join(name for name, options in allowed.items() if surplus[0] in options)
         raise InputError(f"--{surplus[0]}: is not for {source}; allowed: with {where}")
-    if effect is not None:
+    if detection is not None:
         with stage(progress, f"simulating {question.runs:,} runs"):
-            return [power_of_effect(effect, question, **settings)]  # type: ignore[arg-type]
+            return [power_of_detection(detection, question, **settings)]  # type: ignore[arg-type]
     if model is not None:
         return [power_of_mock(model, question, progress=progress, **settings)]  # type: ignore[arg-type]
     return power_of_runs(runs, question, progress)
@@ -104,33 +107,33 @@ def _print(found: "list[PowerAnalysis]") -> None:
     console = output_console()
     for each in found:
         console.print()
-        console.print(Text(printable(f"{each.source}  ·  {each.combination}"), style="bold"))
+        console.print(Text(printable(each.source), style="bold"))
+        kinds = "1 kind judged alone" if each.kinds == 1 else f"{each.kinds} kinds judged together"
+        console.print(f"{kinds}, noticed from {each.floor:.0%} on", highlight=False)
         console.print(_table(each))
-        if any(row.d is not None and row.d < 1 for row in each.variants):
+        if any(row.verdict not in (None, "noticed") and row.reachable for row in each.variants):
             console.print(_UNNOTICED, highlight=False)
     console.print(
-        "D: all metrics weigh the same; effect: rank-biserial, of the metric most hurt\n"
-        f"after each figure: its 95 % interval, from {found[0].runs:,} simulated runs",
-        highlight=False,
+        f"after each figure: its 95 % interval, from {found[0].runs:,} simulated runs", highlight=False
     )
 
 
 def _table(found: "PowerAnalysis") -> "Table":
     from dhp.content.damage import variant_name
-    from dhp.report.labels import figure
+    from dhp.report.labels import percent
     from dhp.report.tables import plain_table
 
     table = plain_table("")
     pilot = found.pilot is not None
-    table.add_column("variant", overflow="fold")
-    firsts = ["D", "effect"] if pilot else ["effect"]
-    for heading in (*firsts, f"miss\nat {found.n}", "N for\n80 %", "N for\n90 %"):
+    table.add_column("damage", overflow="fold")
+    if pilot:
+        table.add_column("verdict", no_wrap=True)
+    for heading in ("detection", f"miss\nat {found.n}", "N for\n80 %", "N for\n90 %"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in found.variants:
-        seen = [figure(row.d)] if pilot else []
         needed = (_needed(each, row, found.limit) for each in (row.n_80, row.n_90))
-        name = variant_name(row.variant) if pilot else printable(row.variant)
-        table.add_row(name, *seen, figure(row.effect), _miss(row), *needed)
+        names = (variant_name(row.variant), row.verdict or "") if pilot else (printable(row.variant),)
+        table.add_row(*names, percent(row.detection), _miss(row), *needed)
     return table
 
 
@@ -147,6 +150,6 @@ def _needed(needed: "Needed | None", row: "VariantPower", limit: int) -> str:
         return "–"
     beyond = f"> {limit:,}"
     if needed.n is None or needed.low is None:
-        return beyond if row.effect is not None and row.effect > 0 else "never"
+        return beyond if row.reachable else "never"
     high = " or more" if needed.high is None else f"–{needed.high:,}"
     return f"{needed.n:,} {needed.low:,}{high}"

@@ -1,6 +1,7 @@
 """A plug-in of pytest: the fixture `judge_audit`, which fails a test like `dhp gate`."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def judge_audit() -> "Callable[..., Results]":
-    """`judge_audit(judge, dataset="mini", min_d_min=1, min_detection=0.9)`: runs it and returns the results.
+    """`judge_audit(judge, dataset="mini", min_detection=90)`: runs it and returns the results.
 
     Parameters
     ----------
@@ -19,9 +20,12 @@ def judge_audit() -> "Callable[..., Results]":
         What `dhp.run` takes as a model: a function, a scorer of a framework, a name.
     dataset
         As for `dhp.run`; default: the bundled data.
-    min_d_min, min_d_avg, min_detection
-        The least that every result must have, as for `dhp gate`, but detection as a share in [0, 1]; default:
-        D_min of 1 where none is named.
+    min_detection
+        The least detection that every result must have, in per cent, as for `dhp gate`.
+    must_notice
+        Kinds of damage that must be noticed; default: `all` where no detection is named.
+    require_proof, ignore_controls
+        Whether what is undecided fails too, and whether a judge with a false alarm may pass.
     **options
         Further keywords of `dhp.run`, such as `judge_settings` and `n`.
 
@@ -29,6 +33,8 @@ def judge_audit() -> "Callable[..., Results]":
     ------
     pytest.fail.Exception
         With the line of `dhp gate`.
+    InputError, TypeError
+        For a limit out of range; for a keyword that is none, with the near name.
     """
     return _audit
 
@@ -37,19 +43,27 @@ def _audit(
     judge: object,
     dataset: Any = "mini",
     *,
-    min_d_min: float | None = None,
-    min_d_avg: float | None = None,
     min_detection: float | None = None,
+    must_notice: str | Collection[str] = (),
+    require_proof: bool = False,
+    ignore_controls: bool = False,
     **options: Any,
 ) -> "Results":
+    from dhp.core.keywords import as_list, check_keywords
     from dhp.run import run
-    from dhp.runs.gate import Gate, check_results
+    from dhp.runs.conditions import Gate
+    from dhp.runs.gate import check_results
 
-    if min_d_min is min_d_avg is min_detection is None:
-        min_d_min = 1.0
-    gate = Gate(min_d_min, min_d_avg, None if min_detection is None else 100 * min_detection)
+    known = [*inspect.signature(_audit).parameters, *inspect.signature(run).parameters]
+    check_keywords("judge_audit", options, [name for name in known if name != "options"])
+    gate = Gate(
+        detection=min_detection,
+        must_notice=as_list(must_notice) if must_notice or min_detection is not None else ["all"],
+        require_proof=require_proof,
+        ignore_controls=ignore_controls,
+    )
     results = run(judge, dataset, **options)
-    verdict = check_results(results, gate)
-    if not verdict.met:
-        pytest.fail(verdict.line, pytrace=False)
+    found = check_results(results, gate)
+    if not found.passed:
+        pytest.fail(found.line, pytrace=False)
     return results

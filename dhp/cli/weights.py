@@ -1,55 +1,29 @@
-"""`dhp weights`: list and show expert weights, ask experts for them, count their votes."""
+"""`dhp weights`: expert weights: ask experts for them, count their votes."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.option_groups import SUITE
+from dhp.cli.options import Command, settings
 from dhp.cli.output import output_console
+from dhp.perturb.settings import Choice
 
 if TYPE_CHECKING:
     from dhp.core.weight_spec import Weights
 
-_chart = click.option("--chart", metavar="FILE.html", help="Also draw them as a heat map.")
-
 
 @click.group()
 def weights() -> None:
-    """Expert weights: list, show, ask experts, count votes."""
+    """Expert weights: ask experts, count their votes."""
 
 
-@weights.command("list")
-def list_() -> None:
-    """The weights that ship with the package.
-
-    Example: dhp weights list
-    """
-    from dhp.content.catalog import read_weights, weights_names
-
-    for name in weights_names():
-        print(f"{name:10} {' '.join(read_weights(name).provenance.split())}")
-
-
-@weights.command()
-@click.argument("name", metavar="NAME|FILE.yaml")
-@_chart
-def show(name: str, chart: str | None) -> None:
-    """The matrix of each task, perturbers x metrics, and where it comes from.
-
-    Example: dhp weights show design
-    """
-    from dhp.content.catalog import read_weights
-
-    _shown(read_weights(name), chart)
-
-
-@weights.command()
+@weights.command(cls=Command)
 @click.option("--task", required=True, metavar="NAME|FILE.yaml", help="The task whose metrics are voted on.")
 @click.option("--dataset", metavar="FILE", help="Texts of the task; default: the bundled ones.")
-@click.option("--suite", **SUITE)
+@settings("choice", Choice, only=("suite",))
 @click.option("--out", required=True, metavar="FILE.html", help="The page to write.")
-def survey(task: str, dataset: str | None, suite: str | None, out: str) -> None:
+def survey(task: str, dataset: str | None, choice: Choice, out: str) -> None:
     """A page that asks an expert which metric each perturbation hurts most; send it to several.
 
     Example: dhp weights survey --task summarization --out survey.html
@@ -59,15 +33,15 @@ def survey(task: str, dataset: str | None, suite: str | None, out: str) -> None:
     from dhp.survey.page import survey_page
 
     check_writable(Path(out))
-    made = make_survey(task, dataset, suite)
+    made = make_survey(task, dataset, choice.suite)
     write_lines(Path(out), [survey_page(made)])
     print(f"{out}: survey {made.hash}, {len(made.issues)} questions on {', '.join(made.task.metric_names)}")
 
 
-@weights.command()
+@weights.command(cls=Command)
 @click.argument("answers", nargs=-1, required=True, metavar="FILE.json...")
 @click.option("--out", required=True, metavar="FILE.yaml", help="Weights file; named as the file.")
-@_chart
+@click.option("--chart", metavar="FILE.html", help="Also draw them as a heat map.")
 def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     """Count the experts' votes, each in the FILE saved by one, into a weights file, with their agreement.
 
@@ -86,12 +60,13 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     sheets = [read_answers(Path(name)) for name in answers]
     counted = count(sheets, path.stem)
     write_weights(counted, path)
-    _shown(read_weights(out), chart)
+    show_weights(read_weights(out), chart)
     if unanswered := sum(metric is None for sheet in sheets for metric in sheet.answers.values()):
         print(f"note: questions left open, which count for no metric: {unanswered}")
 
 
-def _shown(read: "Weights", chart: str | None) -> None:
+def show_weights(read: "Weights", chart: str | None) -> None:
+    """Print the matrix of each task, perturbers x metrics, and where it comes from; and draw it."""
     from dhp.core.files import write_lines
     from dhp.core.text import printable
     from dhp.survey.page import about, weights_page, weights_table

@@ -1,18 +1,19 @@
 """Metrics and a task of the user's own, made from a name and a scale."""
 
-import re
 from collections.abc import Sequence
 
 from pydantic import ValidationError
 
 from dhp.content.yaml import describe
 from dhp.core.errors import InputError, suggest
+from dhp.core.keywords import as_list, near_keywords
+from dhp.core.scales import scale_ends
 from dhp.core.specs import Metric, Task
 
 OWN_TASK = "own"
-_ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.+|:|-|–)\s*(-?\d+(?:\.\d+)?)\s*")
 
 
+@near_keywords
 def own_metric(
     name: str, scale: str | tuple[float, float] | None = None, labels: Sequence[str] = ()
 ) -> Metric:
@@ -62,11 +63,25 @@ def own_task(metrics: Sequence[Metric]) -> Task:
     return Task(task=OWN_TASK, instruction="Write the text.", output_label="Text", metrics=list(metrics))
 
 
-def with_metrics(task: Task, metrics: Sequence[str | Metric]) -> Task:
+Metrics = str | Metric | Sequence[str | Metric]
+"""One or several: names of the task's, or of the user's own."""
+
+
+def metric_list(given: Metrics) -> list[str | Metric]:
+    """The metrics as a list; raises `InputError` for what is none."""
+    metrics = as_list(given)
+    for metric in metrics:
+        if not isinstance(metric, str | Metric):
+            raise InputError(f"`metrics` {metric!r}: allowed: names of metrics, dhp.own_metric(...)")
+    return metrics
+
+
+def with_metrics(task: Task, given: Metrics) -> Task:
     """A task with no more than these metrics, all where none is named.
 
     A name is one of its metrics; a `Metric` replaces the one of that name, or is added.
     """
+    metrics = metric_list(given)
     known = {m.name: m for m in task.metrics}
     own = {m.name: m for m in metrics if isinstance(m, Metric)}
     for name in metrics:
@@ -87,9 +102,4 @@ def with_metrics(task: Task, metrics: Sequence[str | Metric]) -> Task:
 def _ends(scale: str | tuple[float, float] | None) -> tuple[float, float]:
     if scale is None:
         return 1.0, 5.0
-    if not isinstance(scale, str):
-        return float(scale[0]), float(scale[1])
-    found = _ENDS.fullmatch(scale)
-    if found is None:
-        raise InputError(f"`scale` {scale}: must have the form FIRST..LAST, e.g. 1..10, or 10..1")
-    return float(found[1]), float(found[2])
+    return scale_ends(scale, "`scale`")

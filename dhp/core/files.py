@@ -4,10 +4,14 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from dhp.core.errors import InputError
+
+MOST_UNPACKED = 2**28
+"""Most bytes of packed files that are unpacked into memory; what holds more is to be unpacked on disk."""
 
 
 def cache_folder() -> Path:
@@ -43,6 +47,16 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{path}: does not exist") from None
     except OSError as e:
         raise InputError(f"{path}: cannot be read ({reason(e)})") from None
+
+
+def unpacked(name: str, packed: IO[bytes] | BufferedIOBase, before: int = 0) -> bytes:
+    """What a packed file holds; raises `InputError` where it comes to too much, `before` bytes included."""
+    data = packed.read(MOST_UNPACKED + 1 - before)
+    if before + len(data) > MOST_UNPACKED:
+        raise InputError(
+            f"{name}: holds more than {MOST_UNPACKED:,} bytes when unpacked; unpack it and give what it holds"
+        )
+    return data
 
 
 def text_lines(name: str, file: BinaryIO) -> Iterator[str]:

@@ -15,6 +15,8 @@ Probe = Literal["control", "attack"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
 """In the place of a level, for changes that make no text worse: a control must not lower a score, an attack
 must not raise one."""
+IDENTITY = "identity"
+"""The control that shows the same text again; the others are harmless edits."""
 
 RatingStatus = Literal["scored", "unparsed", "refused", "out_of_scale", "failed"]
 RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
@@ -193,6 +195,7 @@ class Rating:
     raw: str | None = None
     """The judge's own words, where it has any."""
     rule: str | None = None
-    """How the score was read from the answer, e.g. `labelled`, `fraction` or `prob`; None where none was."""
+    """How the score was read from the answer, e.g. `labelled`, `fraction` or `prob`; without a score why
+    there is none, where the answer alone does not say it."""
     missing_mass: float | None = None
     """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from dhp.core.arrow import parquet_batches
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import decoded, inner_files, opened, parse_json, read_bytes, reason, text_lines
+from dhp.core.files import decoded, inner_files, opened, parse_json, read_bytes, reason, text_lines, unpacked
 from dhp.core.records import as_call
 from dhp.core.separated import separated
 from dhp.core.spool import spooled
@@ -216,10 +216,14 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
     """The tables in an archive; nothing is written to disk."""
     try:
         with zipfile.ZipFile(path) as archive:
+            size = 0
             for name in sorted(archive.namelist()):
                 inside = PurePosixPath(name)
                 if _wanted(inside, patterns):
-                    yield inside, archive.read(name)
+                    with archive.open(name) as member:
+                        data = unpacked(str(path), member, size)
+                    size += len(data)
+                    yield inside, data
     except FileNotFoundError:
         raise InputError(f"{path}: does not exist") from None
     except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as e:

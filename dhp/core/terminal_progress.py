@@ -1,4 +1,4 @@
-"""Progress on a terminal as a bar, elsewhere as a plain line every few seconds."""
+"""Progress on a terminal as a bar, elsewhere as a plain line every five seconds."""
 
 import sys
 import time
@@ -78,9 +78,7 @@ def _plain(unit: str) -> Show:
     def show(what: str, done: int, total: int | None, cost: str = "") -> None:
         nonlocal said
         rate = rates.setdefault(what, _Rate(done))
-        if total == 1 and (done or time.monotonic() - said < _SECONDS_BETWEEN_LINES):
-            return
-        if done != total and time.monotonic() - said < _SECONDS_BETWEEN_LINES:
+        if (total == 1 and done) or time.monotonic() - said < _SECONDS_BETWEEN_LINES:
             return
         said = time.monotonic()
         parts = [] if total == 1 else [f"{done:,}{f' of {total:,}' if total else ''} {unit}"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.core.errors import InputError, suggest
+from dhp.core.keywords import near_keywords
 from dhp.human.comparison import (
     PairAccuracy,
     Swap,
@@ -101,6 +102,7 @@ class Agreement:
         return {"schema": SCHEMA, **asdict(self)}
 
 
+@near_keywords
 def correlate(
     ratings: "str | Path | pd.DataFrame",
     human: "str | Path | pd.DataFrame",

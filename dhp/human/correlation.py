@@ -185,7 +185,7 @@ def _pooled(x: Floats, y: Floats, coefficient: Coefficient, counts: Floats) -> t
         found = _weighted_spearman(a, b, weights @ items)
     else:
         found = _weighted_kendall(a, b, weights, items, coefficient)
-    return float(found[0]), found[1:], len(a), 0
+    return float(found[0]), found[1:], int(there.sum()), 0
 
 
 def _weighted_pearson(a: Floats, b: Floats, weights: Floats) -> Floats:

@@ -162,4 +162,4 @@ def rescale(score: float, given: Scale, wanted: Scale) -> float:
     if given == wanted:
         return score
     share = (score - given.min) / (given.max - given.min)
-    return round(wanted.min + share * (wanted.max - wanted.min), 10)  # equal answers must stay equal
+    return min(wanted.min + share * (wanted.max - wanted.min), wanted.max)  # rounding may lead beyond it

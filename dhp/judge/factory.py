@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from dhp.content.catalog import read_task, task_names
 from dhp.content.protocols import (
@@ -18,6 +17,7 @@ from dhp.content.protocols import (
 )
 from dhp.content.yaml import content_folder
 from dhp.core.errors import InputError, suggest
+from dhp.core.keywords import as_list, near_keywords
 from dhp.core.pair_spec import AnyProtocol, PairwiseProtocol, Protocols
 from dhp.core.protocol_spec import Protocol
 from dhp.core.registry import Registry
@@ -36,7 +36,7 @@ from dhp.judge.metrics.judge import metric_judge
 from dhp.judge.pairwise.benchmark import PairwiseRatings
 from dhp.judge.pairwise.llm import LlmPairwiseJudge
 from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
-from dhp.judge.prompt_files import read_files
+from dhp.judge.prompt_files import PromptFiles, read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import PROVIDERS
 from dhp.llm.cached_model import CachedModel, RequestContext
@@ -88,7 +88,7 @@ def find_judges(
     settings: ModelSettings,
     context: RequestContext,
     *,
-    prompt_files: Sequence[str] = (),
+    prompt_files: PromptFiles = (),
     seed: int = 0,
     judge_settings: JudgeSettings = JudgeSettings(),
     by_metric: bool = False,
@@ -117,12 +117,12 @@ def find_judges(
     InputError
         For an unknown name, an object that is no judge, or the same judge twice.
     """
-    given_protocols = [_protocol(each) if isinstance(each, str) else each for each in _as_list(protocols)]
+    given_protocols = [_protocol(each) for each in as_list(protocols)]
     pairwise = [each for each in given_protocols if isinstance(each, PairwiseProtocol)]
     chosen = [each for each in given_protocols if isinstance(each, Protocol)]
     both = partial(_both_ways, pointwise=bool(chosen), pairwise=bool(pairwise), by_metric=by_metric)
     judges: list[Judge] = []
-    for given in _as_list(model):
+    for given in as_list(model):
         if not isinstance(given, str) or given.startswith(PREFIX):
             judges += both(_own_judges(given, judge_settings, context))
         elif given == AlwaysFirst.model and pairwise:
@@ -166,8 +166,14 @@ def _both_ways(found: Sequence[Judge], *, pointwise: bool, pairwise: bool, by_me
     return [*(found if pointwise else ()), *(compared if pairwise else ())]
 
 
-def _protocol(name: str) -> AnyProtocol:
-    return read_pairwise(name) if is_pairwise(name) else protocol(name)
+def _protocol(given: object) -> AnyProtocol:
+    if isinstance(given, str):
+        return read_pairwise(given) if is_pairwise(given) else protocol(given)
+    if not isinstance(given, Protocol | PairwiseProtocol):
+        raise InputError(
+            f"`protocol` {given!r}: is a {type(given).__name__}; allowed: a name, a file, dhp.protocol(...)"
+        )
+    return given
 
 
 def _own_judges(given: object, settings: JudgeSettings, context: RequestContext) -> Sequence[Judge]:
@@ -196,12 +202,13 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     return complete(_FINDERS[provider](model, seed))
 
 
+@near_keywords
 def llm_judge(
     model: str,
     protocol: str | Protocol = "dhp",
     *,
     settings: ModelSettings = ModelSettings(),
-    prompt_files: Sequence[str] = (),
+    prompt_files: PromptFiles = (),
     seed: int = 0,
 ) -> LlmJudge:
     """One language model under one protocol, as a judge to rate with or to give to `dhp.run`.
@@ -231,7 +238,7 @@ def llm_judge(
 
 
 def request_builder(
-    protocol: Protocol, *, prompt_files: Sequence[str] = (), seed: int | None = 0
+    protocol: Protocol, *, prompt_files: PromptFiles = (), seed: int | None = 0
 ) -> RequestBuilder:
     """A protocol with the texts that it names; raises `InputError` for one that cannot be had."""
     wording = read_wording(protocol.language)
@@ -261,13 +268,10 @@ def request_builder(
     )
 
 
-def all_computed(model: object) -> bool:
-    """Whether each of these judges computes its ratings of any text, so that more texts cost no call."""
-    return all(isinstance(each, str) and each.startswith(_COMPUTED) for each in _as_list(model))
-
-
-def _as_list(given: object) -> list[Any]:
-    return list(given) if isinstance(given, list | tuple) else [given]
+def any_recorded(model: object) -> bool:
+    """Whether one of these judges reads its scores or answers from a table, which has none of new texts."""
+    names = [each for each in as_list(model) if isinstance(each, str)]
+    return any(name.startswith(("column/", _REPLAY)) and not _asks_a_model(name) for name in names)
 
 
 def _asks_a_model(model: str) -> bool:

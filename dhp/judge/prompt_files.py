@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, read_text
+from dhp.core.keywords import as_list
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.slots import SLOT, join_slots
@@ -49,9 +50,13 @@ class PromptFile:
         return re.sub(r"[^A-Za-z0-9_.-]+", "-", self.path.stem).strip("-.") or "prompt"
 
 
-def read_files(given: Sequence[str]) -> tuple[PromptFile, ...]:
-    """Files, `METRIC=FILE`, or folders of `.txt` files; raises `InputError` for one that cannot be read."""
-    return tuple(file for each in given for file in _found(each))
+PromptFiles = str | Path | Sequence[str | Path]
+"""One or several: files, `METRIC=FILE`, or folders of `.txt` files."""
+
+
+def read_files(given: PromptFiles) -> tuple[PromptFile, ...]:
+    """The prompts in these; raises `InputError` for one that cannot be read."""
+    return tuple(file for each in as_list(given) for file in _found(each))
 
 
 def prompts_by_metric(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -91,8 +92,10 @@ def judge_estimates(
     judges: Sequence[Judge], name: str, texts: Sequence[Candidate], task: Task
 ) -> list[Estimate]:
     """What ratings of the texts of the dataset `name` would take of each judge that asks a language model."""
-    return [
+    controls = sum(text.level == "control" for text in texts) / max(len(texts), 1)
+    found = [
         estimate_requests(j.cached_model, j.protocol, name, j.requests(texts, j.own_task(task)))
         for j in judges
         if j.cached_model
     ]
+    return [replace(each, controls=controls) for each in found]

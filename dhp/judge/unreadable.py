@@ -9,6 +9,7 @@ from dhp.core.records import Rating
 from dhp.core.specs import Task
 from dhp.core.text import printable
 from dhp.judge.api import Judge
+from dhp.judge.extraction.prob import IMPOSSIBLE
 
 FIRST = 50
 """Answers after which they are checked."""
@@ -97,6 +98,9 @@ def remedy(
     if tokens is not None and 2 * cut_off >= len(unread):
         why = "the model thinks before it answers" if _thinks(answers) else "they need more room"
         return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_room(ratings, tokens)}"
+    impossible = [r.rule for r in unread if r.rule and r.rule.startswith(IMPOSSIBLE)]
+    if 2 * len(impossible) >= len(unread):
+        return f"the server gives {impossible[0]}: `extraction` parse reads the text"
     off = [r for r in unread if r.status == "out_of_scale"]
     if 2 * len(off) >= len(unread) and (said := _off_the_scale(off, task, prompt_files)):
         return said

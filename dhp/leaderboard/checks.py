@@ -17,23 +17,13 @@ from dhp.core.specs import Scale
 from dhp.core.weight_spec import Weights
 from dhp.leaderboard.entries import Entry, moment
 from dhp.report.notes import notes
-from dhp.stats.verdict import FLOOR
 
 _FIGURES = (
     *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew"),
-    *("effect_avg", "effect_avg_ew", "n", "ratings", "levels", "variants", "controls", "attacks", "curves"),
-    *("left_out", "at_100", "repeats", "styles", "halo", "warnings"),
-    *("detection", "controls_passed", "clusters"),
+    *("n", "ratings", "levels", "variants", "controls", "attacks", "curves", "left_out", "repeats"),
+    *("styles", "halo", "warnings", "detection", "clusters"),
 )
 """Fields of a result that follow from its ratings, in the order in which they are compared."""
-_LATER = frozenset(
-    (
-        *("detection", "detection_ci", "auroc", "auroc_ci", "standardised_drop", "detection_bounds"),
-        *("best_metric", "best_detection", "best_detection_ci", "verdict", "n_to_decide", "saturated"),
-        *("p_holm", "p_by", "controls_passed", "clusters"),
-    )
-)
-"""Fields that files of version 1 lack, or fill for some variants only."""
 _OF_TEXTS = frozenset(("characters",))
 """Fields that follow from the texts, which a result is not sent with."""
 _BY_COLUMN = {"failures": "raw", "rules": "rule", "missing_mass": "missing_mass"}
@@ -114,12 +104,6 @@ def check_figures(entry: Entry, *, weights: str | None = None, quick: bool = Fal
     here, there = (_without(each.to_dict(), _OF_TEXTS) for each in (entry.result, computed))
     columns = entry.ratings.columns if entry.ratings else frozenset[str]()
     fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
-    if entry.result.detection is None:
-        there = _without(there, _LATER)
-        here = _without(here, _LATER)
-        fields = [field for field in fields if field not in ("at_100", "warnings", *_LATER)]
-    elif not entry.result.at_100:
-        fields.remove("at_100")
     for field in fields:
         for where, said, found in _differences(field, here[field], there[field]):
             raise InputError(
@@ -195,9 +179,10 @@ def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick
     analysis = AnalysisConfig(
         statistics=r.statistics,
         combination=r.combination,
-        floor=FLOOR if r.floor is None else r.floor,
+        floor=round(100 * r.floor, 6),
         weights="uniform" if quick else weights or r.weights,
         stop_when_resolved=entry.ratings.interim is not None,
+        find_threshold="search_turn" in entry.ratings.columns,
     )
     task = None if entry.task == _UNKNOWN else entry.task
     perturbers = {v.perturber for v in variants if v.level not in PROBES}

@@ -110,13 +110,14 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def score(result: Result, quantity: str) -> tuple[float | None, Ends]:
-    """A figure that stands in the tables, with its interval where it has one."""
-    if quantity not in ("detection", "lowest_detection"):
-        return getattr(result, quantity), None
-    if (found := result.detection) is None:
-        return None, None
+    """`detection` or `lowest_detection` with its interval."""
     name = "avg" if quantity == "detection" else "min"
-    return getattr(found, name), found.ci[name]
+    return getattr(result.detection, name), result.detection.ci[name]
+
+
+def noticed(result: Result) -> tuple[int, int]:
+    """How many kinds of damage are noticed, and of how many."""
+    return sum(row.verdict == "noticed" for row in result.variants), len(result.variants)
 
 
 def judge_name(entry: Entry, among: Iterable[Entry]) -> str:

@@ -4,22 +4,19 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from dhp.analysis.result_parts import Ends
+from dhp.content.damage import variant_name
 from dhp.core.text import printable, spreadsheet_safe
-from dhp.leaderboard.entries import Entry, score
+from dhp.leaderboard.entries import Entry, noticed, score
 from dhp.leaderboard.tables import RULES, Row, Table
 from dhp.report.formats import markdown_cell, markdown_table
-from dhp.report.labels import between, figure
+from dhp.report.labels import percent, percents
 
-SCHEMA = "dhp.leaderboard/1"
-QUANTITIES = {
-    "detection": "detection",
-    "lowest_detection": "lowest detection",
-    "d_avg": "D_avg",
-    "d_min": "D_min",
-    "d_avg_ew": "D_avg_EW",
-    "d_min_ew": "D_min_EW",
-}
+SCHEMA = "dhp.leaderboard/2"
+QUANTITIES = {"detection": "detection", "lowest_detection": "lowest detection"}
 _SHORT = ["rank", "model", "protocol"]
+_FIGURES = ["noticed", *QUANTITIES.values(), "lowest kind", "harmless edits"]
+_DETAILS = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -30,7 +27,7 @@ _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
 
 
 def as_json(tables: Sequence[Table]) -> str:
-    """The tables with all figures (schema `dhp.leaderboard/1`)."""
+    """The tables with all figures (schema `dhp.leaderboard/2`)."""
     found = [
         {
             **table.parts,
@@ -62,14 +59,14 @@ def as_csv(tables: Sequence[Table]) -> str:
 def as_markdown(tables: Sequence[Table]) -> str:
     """A heading, what they share and a table each."""
     parts = ["# Leaderboard"]
-    head = [*_SHORT, *QUANTITIES.values(), "cost / 1,000"]
+    head = [*_SHORT, *_FIGURES, "cost / 1,000"]
     for table in tables:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items())
         rows = [list(map(markdown_cell, _cells(row))) for row in table.rows]
         parts += [
             f"## {markdown_cell(table.dataset)}",
             f"{markdown_cell(shared)}. {RULES[table.rule]}",
-            markdown_table(head, rows, right=range(len(_SHORT), len(head))),
+            markdown_table(head, rows, right=(*range(3, 6), len(head) - 1)),
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -79,18 +76,14 @@ def as_latex(tables: Sequence[Table]) -> str:
     import pandas as pd
 
     parts = [r"% \usepackage{booktabs}"]
-    head = [
-        *_SHORT,
-        *list(QUANTITIES.values())[:2],
-        *(rf"$D_\mathrm{{{low.replace('_EW', ',EW')}}}$" for low in ("avg", "min", "avg_EW", "min_EW")),
-    ]
+    head = [*_SHORT, *_FIGURES]
     for table in tables:
         shared = ", ".join(f"{name} {value}" for name, value in table.parts.items() if name != "dataset")
         rows = [list(map(_latex, _cells(row)[:-1])) for row in table.rows]
         parts.append(
             pd.DataFrame(rows, columns=head).to_latex(
                 index=False,
-                column_format="lllrrrrrr",
+                column_format="lllrrrll",
                 caption=f"{_latex(table.dataset)}: {_latex(shared)}. 95\\,\\% intervals in brackets.",
             )
         )
@@ -124,10 +117,13 @@ def _record(row: Row) -> dict[str, Any]:
         "provider": entry.provider,
         "size_billions": entry.size,
         "protocol": r.protocol,
+        "noticed": noticed(r)[0],
+        "kinds": noticed(r)[1],
         **{name: value for name, (value, _) in scores.items()},
         **{f"{name}_ci": ends for name, (_, ends) in scores.items()},
-        "d_min_variant": r.d_min_variant,
-        "d_min_variant_ew": r.d_min_variant_ew,
+        "lowest_kind": r.detection.min_variant,
+        "harmless_edits": r.harmless_edits,
+        **{name: getattr(r, name) for name in _DETAILS},
         "cost_per_1000": entry.cost,
         "asked": r.ratings.get("asked"),
         "scored": r.ratings.get("scored"),
@@ -139,9 +135,17 @@ def _record(row: Row) -> dict[str, Any]:
 def _cells(row: Row) -> list[str]:
     """The short row of a table to be printed."""
     r = row.entry.result
-    found = (score(r, name) for name in QUANTITIES)
-    figures = [figure(value) + ("" if ends is None else f" [{between(ends)}]") for value, ends in found]
-    return [shown_rank(row), r.model, r.protocol, *figures, shown_cost(row.entry.cost)]
+    figures = [_percent(*score(r, name)) for name in QUANTITIES]
+    lowest = variant_name(r.detection.min_variant) if r.detection.min_variant else "–"
+    seen = "{} of {}".format(*noticed(r))
+    return [
+        *(shown_rank(row), r.model, r.protocol, seen, *figures, lowest, r.harmless_edits),
+        shown_cost(row.entry.cost),
+    ]
+
+
+def _percent(value: float | None, ends: Ends) -> str:
+    return percent(value) + ("" if ends is None else f" [{percents(ends)}]")
 
 
 def _latex(text: str) -> str:

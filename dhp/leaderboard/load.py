@@ -1,5 +1,6 @@
 """Results read for a leaderboard, each checked before it stands on one."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,27 +9,38 @@ from dhp.core.errors import InputError
 from dhp.core.progress import Progress, counted
 from dhp.leaderboard.checks import check_figures, fault
 from dhp.leaderboard.entries import Entry, newest
-from dhp.runs.reader import RATINGS, RESULTS, Run, read_results, read_run
+from dhp.runs.reader import MANIFEST, RATINGS, RESULTS, Run, read_results, read_run
 
 
 def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) -> list[Entry]:
     """The results in run folders, results files and boards (folders of results files).
 
-    Of two results of one judge on the same data the newer is taken, with a warning that says so. `progress`
-    is called as `progress(what, done, total, cost)`.
+    Of two results of one judge on the same data the newer is taken, and runs that are not finished are passed
+    over, each with a warning that says so. `progress` is called as `progress(what, done, total, cost)`.
 
     Raises
     ------
     InputError
-        For no path, a folder that holds no run and no results file, a file of another version or with
-        figures that are no numbers, and a run's figure that does not follow from the ratings beside it;
-        intervals are not computed anew here.
+        For no path but those of unfinished runs, a folder that holds no run and no results file, a file of
+        another version or with figures that are no numbers, and a run's figure that does not follow from the
+        ratings beside it; intervals are not computed anew here.
     """
-    shown = counted(progress, "reading and checking results", paths)
+    unfinished = [str(path) for path in paths if _is_unfinished(Path(path))]
+    finished = [path for path in paths if str(path) not in unfinished]
+    shown = counted(progress, "reading and checking results", finished)
     entries = [entry for path in shown for entry in _read(Path(path), progress)]
+    if unfinished:
+        said = f"not finished: {', '.join(unfinished)}; the command of a run goes on with it"
+        if not entries:
+            raise InputError(said)
+        logging.getLogger("dhp").warning("passed over, %s", said)
     if not entries:
         raise InputError("no run is given; allowed: run folders, results files or folders of them")
     return newest(entries)
+
+
+def _is_unfinished(path: Path) -> bool:
+    return (path / MANIFEST).is_file() and not (path / RESULTS).is_file()
 
 
 def _read(path: Path, progress: Progress | None) -> list[Entry]:

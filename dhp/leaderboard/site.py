@@ -12,11 +12,12 @@ from dhp.analysis.results import results_schema
 from dhp.content.damage import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import reason, replacing
+from dhp.core.keywords import as_list, near_keywords
 from dhp.core.progress import Progress, counted
 from dhp.core.terminal_progress import progress_of
 from dhp.core.text import printable
-from dhp.leaderboard.chart import bars, sizes
-from dhp.leaderboard.entries import Entry, judge_name, safe_name, score
+from dhp.leaderboard.chart import sizes
+from dhp.leaderboard.entries import Entry, judge_name, noticed, safe_name, score
 from dhp.leaderboard.exports import (
     QUANTITIES,
     SCHEMA,
@@ -42,11 +43,12 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FACETS = ("task", "dataset", "protocol", "provider", "size")
 
 
+@near_keywords
 def write_leaderboard(
-    runs: Sequence[str | Path],
+    runs: str | Path | Sequence[str | Path],
     out: str | Path = "site",
     *,
-    allow: Collection[str] = (),
+    allow: str | Collection[str] = (),
     progress: Progress | bool = True,
 ) -> Path:
     """Write a static site of many runs; returns its first page.
@@ -68,7 +70,7 @@ def write_leaderboard(
         For a run whose figures do not follow from its ratings.
     """
     with progress_of(progress) as show:
-        write_site(make_tables(read_entries(runs, show), allow, show), out, show)
+        write_site(make_tables(read_entries(as_list(runs), show), as_list(allow), show), out, show)
     return Path(out) / "index.html"
 
 
@@ -125,7 +127,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         ),
     }
     for dataset, mine in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):
-        charts = [(table, bars(table), sizes(table)) for table in mine]
+        charts = [(table, sizes(table)) for table in mine]
         made[dataset_file(dataset)] = _page("board_dataset.html", "../", dataset=dataset, tables=charts)
     for model, own in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
         name = judge_name(own[0][1].entry, everyone)
@@ -155,7 +157,10 @@ def _page(
     template: str, root: str, *, scripts: Sequence[str] = ("tables.js", "board.js"), **values: object
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
-    helpers = (dataset_file, judge_name, model_file, score, shown_cost, shown_rank, shown_size, size_class)
+    helpers = (
+        *(dataset_file, judge_name, model_file, noticed, score),
+        *(shown_cost, shown_rank, shown_size, size_class),
+    )
     made = page(
         template,
         styles=["board.css"],
@@ -217,6 +222,7 @@ def _data(tables: Sequence[Table]) -> dict[str, Any]:
 
     return {
         "judges": [printable(judge_name(judges[key], everyone)) for key in place],
+        "first": [at(entry) for entry, _ in _judges(tables)[:2]],
         "quantities": QUANTITIES,
         "tables": [
             {
@@ -238,8 +244,10 @@ def _figures(entry: Entry) -> dict[str, Any]:
     return {
         "averages": {name: _with_ends(*score(r, name)) for name in QUANTITIES},
         "variants": {
-            variant_name(v.variant): [*_with_ends(v.detection, v.detection_ci), v.d] for v in r.variants
+            variant_name(v.variant): [*_with_ends(v.detection, v.detection_ci), v.verdict] for v in r.variants
         },
+        "noticed": "{} of {}".format(*noticed(r)),
+        "harmless": r.harmless_edits,
     }
 
 

@@ -1,17 +1,19 @@
 """A language model behind the store of replies: what judges and perturbers hold."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.batch.batch import WAITS, Batch, stop_if_any
+from dhp.llm.claims import Claims
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
 from dhp.llm.engine.jobs import Done, Engine, Job
-from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.executor.api import LOCAL, Calls, Executor
+from dhp.llm.limits import RateLimits
 from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.store import Store, Stored, keys, row
 from dhp.llm.usage import Budget, PromptLengths, Usage
@@ -41,6 +43,16 @@ class RequestContext:
         """Raise `StoppedEarly` where requests wait for a batch; what is to be written then is whole."""
         if self.batch is not None:
             self.batch.stop_if_waiting()
+
+
+@dataclass(slots=True)
+class _Left:
+    """What was not asked."""
+
+    claimed: list[Request] = field(default_factory=list)
+    """What another command was asking at that moment."""
+    kept_back: int = 0
+    """Requests that wait for a batch."""
 
 
 class CachedModel:
@@ -154,20 +166,20 @@ class CachedModel:
     def missing(self, request: Request) -> list[bytes]:
         """The keys of the samples of a request that are not stored."""
         wanted = keys(self.model.model, self.model.endpoint, request)
-        stored = self._stored(wanted)
+        stored = self._stored(wanted, request.place)
         return [key for sample, key in wanted.items() if sample not in stored]
 
-    def _stored(self, wanted: Mapping[int, bytes]) -> dict[int, Stored]:
+    def _stored(self, wanted: Mapping[int, bytes], place: str) -> dict[int, Stored]:
         if self.context.store is None or self.context.refresh:
             return {}
-        return self.context.store.find(wanted)
+        return self.context.store.find(wanted, place)
 
     def _job(self, request: Request) -> Job:
         """A request with what is known of it: stored, or come by batch and stored now."""
         missing = keys(self.model.model, self.model.endpoint, request)
         wanted = dict(missing)
         found: dict[int, Reply | Failure] = {}
-        for sample, stored in self._stored(missing).items():
+        for sample, stored in self._stored(missing, request.place).items():
             found[sample] = stored.reply
             self._count(missing.pop(sample), stored.reply, own=stored.run == self.run)
         job = Job(request, found, missing, estimated_tokens(request.text))
@@ -198,45 +210,70 @@ class CachedModel:
         return Answer(job.request, {sample: both[sample] for sample in job.request.samples if sample in both})
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
-        engine = self._made_engine(client)
+        """First what no other command is asking, then what the others did not get."""
         waiting = 0
+        with Claims(self.context.store, refresh=self.context.refresh) as claims:
+            while True:
+                left = yield from self._ask_unclaimed(self._made_engine(client), requests, claims)
+                waiting += left.kept_back
+                if not left.claimed:
+                    break
+                claims.wait(len(left.claimed), self.on_wait)
+                requests = left.claimed
+        self._lengths.check()
+        stop_if_any(client, waiting)
+
+    def _ask_unclaimed(
+        self, engine: Engine, requests: Iterable[Request], claims: Claims
+    ) -> Generator[Answer, None, _Left]:
+        left, known = _Left(), False
         twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
 
         def answers(done: Done) -> list[Answer]:
             self.session_usage.retries = engine.retries
-            while client.notes:
-                logging.getLogger("dhp").warning("%s: %s", client.model, client.notes.pop(0))
-            same = [done.job, *twins.pop(tuple(done.job.keys.values()))]
-            return [self._answer(job, done.outcomes) for job in same]
+            while engine.client.notes:
+                logging.getLogger("dhp").warning("%s: %s", engine.client.model, engine.client.notes.pop(0))
+            keys = tuple(done.job.keys.values())
+            claims.end(keys, stored=all(isinstance(o, Reply) for o in done.outcomes.values()))
+            return [self._answer(job, done.outcomes) for job in (done.job, *twins.pop(keys))]
 
         with ExitStack() as stack:
             calls: Calls | None = None  # a finished run opens no connection
-            for request in requests:
-                job = self._job(request)
-                if job.found:
-                    engine.proven = True
-                    self._lengths.fitting += 1
-                if not job.keys:
-                    yield self._answer(job, {})
-                    continue
-                if (missing := tuple(job.keys.values())) in twins:
-                    twins[missing].append(job)
-                    continue
-                if kept_back := self._kept_back(job):
-                    waiting += 1
-                    yield kept_back
-                    continue
-                twins[missing] = []
-                calls = calls or stack.enter_context(self.context.executor.calls(engine, self.on_wait))
-                calls.submit(job)
-                while calls.full:
+            requests = iter(requests)
+            while block := list(islice(requests, max(1, engine.rate_limits.concurrency // 4))):
+                jobs: list[Job] = []
+                for request in block:
+                    job, after_answer = self._job(request), known
+                    known = not job.keys
+                    if job.found:
+                        engine.proven = True
+                        self._lengths.fitting += 1
+                    if known:
+                        yield self._answer(job, {})
+                    elif (missing := tuple(job.keys.values())) in twins:
+                        twins[missing].append(job)
+                    elif kept_back := self._kept_back(job):
+                        left.kept_back += 1
+                        yield kept_back
+                    else:
+                        twins[missing] = []
+                        jobs.append(replace(job, after_answer=True) if after_answer else job)
+                for job, own in zip(jobs, claims.take([[*job.keys.values()] for job in jobs]), strict=True):
+                    if own:
+                        calls = calls or stack.enter_context(
+                            self.context.executor.calls(engine, self.on_wait)
+                        )
+                        calls.submit(job)
+                    else:
+                        same = [job, *twins.pop(tuple(job.keys.values()))]
+                        left.claimed += [each.request for each in same]
+                while calls and calls.full:
                     yield from answers(calls.wait())
-                for done in calls.ready():
+                for done in calls.ready() if calls else ():
                     yield from answers(done)
             while calls and calls.pending:
                 yield from answers(calls.wait())
-        self._lengths.check()
-        stop_if_any(client, waiting)
+        return left
 
     def _made_engine(self, client: Client) -> Engine:
         """One for all requests: what it learns of the server holds on."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from dhp.llm.api import Client, LocalModel
 from dhp.llm.cached_model import CachedModel, estimated_tokens
+from dhp.llm.limits import Prices
 from dhp.llm.prices import listed_prices
 from dhp.llm.records import Request
-from dhp.llm.usage import Prices
 
 _SECONDS_A_CALL = 1.0
 """Assumed where no rate is given."""
@@ -64,6 +64,8 @@ class Estimate:
     """Where prices come from that the user did not give; empty where there are none."""
     one_by_one: bool = False
     """Whether each sample must be a call of its own."""
+    controls: float = 0.0
+    """Share of the ratings that are of controls."""
 
 
 def estimate_requests(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from dhp.llm.usage import Prices
+from dhp.llm.limits import Prices
 
 _TABLE = "litellm/model_prices_and_context_window_backup.json"
 _PER = 1_000_000

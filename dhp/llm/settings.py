@@ -1,72 +1,122 @@
 """Settings of language models: how they are reached, their rate limits and their cost."""
 
-import warnings
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import cache_folder
-from dhp.llm.api import PROVIDERS, Client, LocalModel
+from dhp.core.keywords import near_keywords
+from dhp.core.options import check_numbers, option
 from dhp.llm.batch.settings import BatchSettings
-from dhp.llm.cached_model import RequestContext
-from dhp.llm.engine.rate_limits import RateLimits
-from dhp.llm.executor.load import open_executor
-from dhp.llm.store import FILE, Store
-from dhp.llm.usage import Budget, Limits, Prices
+from dhp.llm.limits import Limits, Prices, RateLimits
+
+if TYPE_CHECKING:
+    from dhp.llm.api import Client, LocalModel
+    from dhp.llm.cached_model import RequestContext
 
 
+@near_keywords
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
     """How models are reached, how hard they are worked, and what they may cost."""
 
-    base_url: str | None = None
-    """Of an OpenAI-compatible server, up to and including `/v1`."""
-    timeout: float = 120.0
-    """Seconds for one call."""
-    transport: str | None = None
-    """Of calls to servers: `fast` or `sdk`, the official package; default: `fast`, for Azure `sdk`."""
-    send_seed: bool = True
-    """Whether sampled answers are asked for with the seed of the run; some servers fail of one."""
+    base_url: str | None = field(
+        default=None,
+        metadata=option("Address of an OpenAI-compatible server, up to and with /v1.", metavar="URL"),
+    )
+    timeout: float = field(
+        default=120.0, metadata=option("Most seconds of one call.", metavar="SECONDS", above=0)
+    )
+    transport: str | None = field(
+        default=None,
+        metadata=option(
+            "How calls are sent: fast, or sdk (the openai package); default: fast, for Azure sdk.",
+            metavar="fast|sdk",
+        ),
+    )
+    send_seed: bool = field(
+        default=True,
+        metadata=option(
+            "Send the seed with sampled answers; some servers fail if they get one.",
+            name="--send-seed/--no-seed",
+        ),
+    )
     rate_limits: RateLimits = field(default_factory=RateLimits)
     """How hard a server may be worked."""
     prices: Prices = field(default_factory=Prices)
-    """Of tokens, for estimates and costs."""
+    """What tokens cost, for estimates and costs."""
     limits: Limits = field(default_factory=Limits)
     """What the run may use before it stops."""
-    cache: str | Path | None = None
-    """Folder of the stored replies; default: the user's cache folder."""
-    store: bool = True
-    """Whether replies are stored at all; without it nothing can be resumed."""
-    refresh: bool = False
-    """Ask again what is stored, and replace it."""
-    keep_going: bool = False
-    """Pay for the rest though fewer than half of the first answers can be read."""
+    cache: str | Path | None = field(
+        default=None,
+        metadata=option("Folder of the stored replies; default: the user's cache folder.", metavar="DIR"),
+    )
+    store: bool = field(
+        default=True,
+        metadata=option(
+            "Store replies, so that none is paid for twice and a run can be resumed.",
+            name="--store/--no-store",
+        ),
+    )
+    refresh: bool = field(
+        default=False, metadata=option("Ask again for replies that are stored, and replace them.")
+    )
+    keep_going: bool = field(
+        default=False, metadata=option("Go on though most of the first answers cannot be read.")
+    )
     batch: BatchSettings = field(default_factory=BatchSettings)
     """Files of requests that are answered later, and of their results."""
-    device: str = "auto"
-    """For models in this process: `auto`, `cpu`, `cuda`, `cuda:N`, or `all`: spread over all GPUs."""
-    dtype: str = "auto"
-    """For models in this process: `auto`, `float32`, `bfloat16`, `float16`."""
-    batch_size: int | None = None
-    """For models in this process: rows computed together; default: as fits the device."""
-    chat_template: str | Path | None = None
-    """For models in this process: a file with the Jinja template by which messages become a prompt, in the
-    place of the model's own, if it has one."""
-    executor: str = "local"
-    """Where the work is done: `local`, in this process, or `ray`, `ray:ADDRESS`, by workers of a cluster."""
-    pace: InitVar[RateLimits | None] = None
-    """Former name of `rate_limits`."""
+    device: str = field(
+        default="auto",
+        metadata=option(
+            "Device of hf/ and vllm/ models: auto, cpu, cuda, cuda:N, or all GPUs.", metavar="NAME"
+        ),
+    )
+    dtype: str = field(
+        default="auto",
+        metadata=option(
+            "Number type of hf/ and vllm/ models: auto, float32, bfloat16, float16.", metavar="NAME"
+        ),
+    )
+    batch_size: int | None = field(
+        default=None,
+        metadata=option(
+            "Rows that an hf/ model computes together; default: as fits the device.", metavar="K", low=1
+        ),
+    )
+    chat_template: str | Path | None = field(
+        default=None,
+        metadata=option("Jinja template for hf/ and vllm/ models, in place of their own.", metavar="FILE"),
+    )
+    executor: str = field(
+        default="local",
+        metadata=option(
+            "Where work is done: in this process, or by workers of a Ray cluster.",
+            metavar="local|ray[:ADDRESS]",
+        ),
+    )
 
-    def __post_init__(self, pace: RateLimits | None) -> None:
-        if pace is not None:
-            warnings.warn("ModelSettings(pace=) is now rate_limits=", DeprecationWarning, stacklevel=3)
-            object.__setattr__(self, "rate_limits", pace)
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        if not self.store and self.cache is not None:
+            raise InputError("`store=False`: contradicts `cache`; leave out one of them")
+        if not self.store and self.refresh:
+            raise InputError("`store=False`: contradicts `refresh`; leave out one of them")
+        if self.limits != Limits() and (self.refresh or not self.store):
+            fault = "`refresh`" if self.refresh else "`store=False`"
+            raise InputError(f"{fault}: a run that stops at a limit could not go on; leave out one of them")
         if self.batch.given and (self.refresh or not self.store):
             fault = "`refresh`: would ask" if self.refresh else "`store=False`: would lose"
             raise InputError(f"{fault} again what came by batch; leave it out where batches are used")
 
-    def context(self) -> RequestContext:
+    def context(self) -> "RequestContext":
         """A context with nothing spent; the store is opened when it is first used."""
+        from dhp.core.files import cache_folder
+        from dhp.llm.cached_model import RequestContext
+        from dhp.llm.executor.load import open_executor
+        from dhp.llm.store import FILE, Store
+        from dhp.llm.usage import Budget
+
         cache = Path(self.cache or cache_folder())
         store = Store(cache / FILE) if self.store else None
         budget = self.batch.budget(Budget(self.limits, self.prices))
@@ -81,7 +131,7 @@ class ModelSettings:
             executor=open_executor(self.executor),
         )
 
-    def open(self, model: str, context: RequestContext) -> Client | LocalModel:
+    def open(self, model: str, context: "RequestContext") -> "Client | LocalModel":
         """The model called `openai/NAME`, `litellm/NAME`, `hf/NAME_OR_PATH` or `vllm/NAME_OR_PATH`.
 
         Raises
@@ -97,7 +147,9 @@ class ModelSettings:
                 context.batch.check_address(opened)
         return context.opened[model]
 
-    def _open(self, model: str) -> Client | LocalModel:
+    def _open(self, model: str) -> "Client | LocalModel":
+        from dhp.llm.api import PROVIDERS
+
         provider, _, name = model.partition("/")
         if provider not in PROVIDERS:
             raise InputError(

@@ -3,20 +3,24 @@
 import functools
 import hashlib
 import json
+import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from dhp.core.errors import InputError
 from dhp.core.files import reason
+from dhp.core.locks import has_locks
 from dhp.llm.records import Params, Position, Reply, Request
 
 FILE = "replies.sqlite"
-_SCHEMA = 1
+_SCHEMA = 2
 _BUSY_SECONDS = 60.0
 _TABLE = """
 CREATE TABLE IF NOT EXISTS replies (
@@ -31,10 +35,21 @@ CREATE TABLE IF NOT EXISTS replies (
     calls INTEGER NOT NULL,
     positions TEXT,
     run TEXT NOT NULL,
-    created REAL NOT NULL
+    created REAL NOT NULL,
+    checksum INTEGER
 ) WITHOUT ROWID
 """
-_COLUMNS = "text, finish, prompt_tokens, completion_tokens, calls, positions, run"
+_CLAIMS = """
+CREATE TABLE IF NOT EXISTS claims (
+    key BLOB PRIMARY KEY,
+    owner TEXT NOT NULL,
+    expires REAL NOT NULL
+) WITHOUT ROWID
+"""
+_CHECKED = (
+    "key, model, endpoint, sample, text, finish, prompt_tokens, completion_tokens, calls, positions, run"
+)
+"""Columns that the checksum is made of; rows of version 1 have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +77,17 @@ class Store:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
-        self._read_only = read_only
+        self.read_only = read_only
         self._local = threading.local()
 
     def _connection(self) -> sqlite3.Connection:
         """This thread's own."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = self._read() if self._read_only else self._open()
+            connection = self._local.connection = self._read() if self.read_only else self._open()
+            connection.text_factory = lambda data: data.decode(errors="surrogateescape")
+            checksum = "checksum" if _version(connection) > 1 else "NULL"
+            self._local.find = f"SELECT {_CHECKED}, {checksum} FROM replies WHERE key = ?"
         return connection
 
     def _connect(self, query: str) -> sqlite3.Connection:
@@ -86,22 +104,24 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not has_locks(self.path.parent):
+            raise sqlite3.OperationalError("its file system has no locks")
         connection = self._connect("mode=rwc")
         end = time.monotonic() + _BUSY_SECONDS
-        while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            try:
-                connection.execute("PRAGMA journal_mode=WAL")
-            except sqlite3.OperationalError as e:  # waits for no lock by itself
-                if "locked" not in str(e) or time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
+        while not _logs_ahead(connection):
+            if time.monotonic() > end:
+                raise sqlite3.OperationalError("its file system takes no write-ahead log")
+            time.sleep(0.01)
         connection.execute("PRAGMA synchronous=NORMAL")
-        if (version := _version(connection)) == 0:
+        if (version := _version(connection)) <= _SCHEMA:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(_TABLE)
+            if _version(connection) == 1:  # and not brought up by another process meanwhile
+                connection.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
+            connection.execute(_CLAIMS)
             connection.execute(f"PRAGMA user_version={_SCHEMA}")
             connection.execute("COMMIT")
-        elif version != _SCHEMA:
+        else:
             raise sqlite3.DatabaseError(f"was written by another version of dhp (schema {version})")
         return connection
 
@@ -110,38 +130,68 @@ class Store:
         """Whatever goes wrong with the file, in one line."""
         try:
             yield
-        except (OSError, sqlite3.Error) as e:
+        except (OSError, sqlite3.Error, UnicodeDecodeError) as e:  # the last: of a name in a damaged schema
             advice = (
-                "must be replies.sqlite of a run" if self._read_only else "choose another folder by `cache`"
+                "must be replies.sqlite of a run" if self.read_only else "choose another folder by `cache`"
             )
             raise InputError(f"store {self.path}: {reason(e)}; {advice}") from None
 
-    def find(self, keys: Mapping[int, bytes]) -> dict[int, Stored]:
-        """The stored ones among the samples of a request, by sample."""
-        found = {}
+    def find(self, keys: Mapping[int, bytes], place: str = "") -> dict[int, Stored]:
+        """The stored ones among the samples of a request, by sample.
+
+        A reply that does not fit its checksum is named, by `place`, and set aside: it is not among them.
+        """
+        found, damaged = {}, []
         with self._faults():
             connection = self._connection()
             for sample, key in keys.items():
-                row = connection.execute(f"SELECT {_COLUMNS} FROM replies WHERE key = ?", (key,)).fetchone()
-                if row is not None:
-                    found[sample] = _stored(row)
+                row = connection.execute(self._local.find, (key,)).fetchone()
+                if row is not None and (stored := _stored(row)):
+                    found[sample] = stored
+                elif row is not None:
+                    damaged.append(key)
+        if damaged:
+            self._set_aside(damaged, place)
         return found
 
-    def add(self, rows: Iterable[tuple[object, ...]], *, replace: bool = False) -> None:
-        """Write rows (see `row`) in one transaction; when it returns, no kill of the process loses them."""
-        verb = "REPLACE" if replace else "IGNORE"
+    def _set_aside(self, damaged: Sequence[bytes], place: str) -> None:
+        logging.getLogger("dhp").warning(
+            "store %s: %d stored replies%s are damaged, as their checksums say: %s",
+            self.path,
+            len(damaged),
+            f" about {place}" if place else "",
+            "left out" if self.read_only else "set aside (table set_aside) and asked again",
+        )
+        if self.read_only:
+            return
+        with self.transaction() as connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS set_aside AS SELECT * FROM replies WHERE 0")
+            for key in damaged:
+                connection.execute("INSERT INTO set_aside SELECT * FROM replies WHERE key = ?", (key,))
+                connection.execute("DELETE FROM replies WHERE key = ?", (key,))
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that has the store for itself; when it ends well, no kill of the process loses it."""
         with self._faults():
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
-                connection.executemany(
-                    f"INSERT OR {verb} INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
-                )
+                yield connection
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:  # a full disk ends it by itself
                     connection.execute("ROLLBACK")
                 raise
+
+    def add(self, rows: Sequence[tuple[object, ...]], *, replace: bool = False) -> None:
+        """Write rows (see `row`) in one transaction; the claims on them end with it."""
+        if not rows:
+            return
+        verb = "REPLACE" if replace else "IGNORE"
+        with self.transaction() as connection:
+            connection.executemany(f"INSERT OR {verb} INTO replies VALUES ({', '.join('?' * 13)})", rows)
+            connection.executemany("DELETE FROM claims WHERE key = ?", (row[:1] for row in rows))
 
     def models(self) -> list[tuple[str, str]]:
         """The (model, endpoint) pairs that have replies here."""
@@ -158,6 +208,16 @@ class Store:
         if connection is not None:
             connection.close()
             self._local.connection = None
+
+
+def _logs_ahead(connection: sqlite3.Connection) -> bool:
+    """Turn the write-ahead log on; whether it is on, as another process may be in the way."""
+    try:
+        return bool(connection.execute("PRAGMA journal_mode=WAL").fetchone()[0] == "wal")
+    except sqlite3.OperationalError as e:  # waits for no lock by itself
+        if "locked" not in str(e):
+            raise
+        return False
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -189,7 +249,7 @@ def row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: s
     positions = None
     if reply.positions is not None:
         positions = json.dumps([[p.chosen, p.alternatives] for p in reply.positions])
-    return (
+    checked = (
         key,
         model,
         endpoint,
@@ -201,20 +261,34 @@ def row(key: bytes, model: str, endpoint: str, sample: int, reply: Reply, run: s
         reply.calls,
         positions,
         run,
-        time.time(),
     )
+    return *checked, time.time(), _checksum(checked)
 
 
 def _encodable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _stored(columns: tuple[str, str, int, int, int, str | None, str]) -> Stored:
-    text, finish, prompt_tokens, completion_tokens, calls, positions, run = columns
+def _checksum(checked: tuple[object, ...]) -> int:
+    return zlib.crc32(repr(checked).encode())
+
+
+def _stored(row: tuple[Any, ...]) -> Stored | None:
+    """A row as it was read; None where it is damaged."""
+    *checked, checksum = row
+    if checksum is not None and checksum != _checksum(tuple(checked)):
+        return None
+    text, finish, prompt_tokens, completion_tokens, calls, positions, run = checked[4:]
+    counts, texts = (prompt_tokens, completion_tokens, calls), (text, finish, run)
+    if not all(isinstance(n, int) for n in counts) or not all(isinstance(t, str) for t in texts):
+        return None
     read = None
-    if positions is not None:
-        read = tuple(
-            Position(chosen, tuple((token, logprob) for token, logprob in alternatives))
-            for chosen, alternatives in json.loads(positions)
-        )
+    try:
+        if positions is not None:
+            read = tuple(
+                Position(chosen, tuple((token, float(logprob)) for token, logprob in alternatives))
+                for chosen, alternatives in json.loads(positions)
+            )
+    except (ValueError, TypeError, RecursionError):
+        return None
     return Stored(Reply(text, finish, prompt_tokens, completion_tokens, calls, read), run)

@@ -1,30 +1,13 @@
-"""Usage of language models: calls, tokens and money so far, and their limits."""
+"""Usage of language models: calls, tokens and money so far, kept within limits."""
 
 from dataclasses import dataclass, fields
 
 from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.limits import Limits, Prices
 from dhp.llm.records import Reply
 
-_PER = 1_000_000
 _MANY_TOO_LONG = 200
 """Prompts too long, after which a run is stopped before its end: a few examples may well come first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Money per million tokens, in any currency; None where they are not given."""
-
-    prompt: float | None = None
-    """Of tokens that are sent."""
-    completion: float | None = None
-    """Of tokens that are answered."""
-
-    def cost(self, prompt_tokens: float, completion_tokens: float) -> float | None:
-        """Money for so many tokens; None without prices."""
-        if self.prompt is None and self.completion is None:
-            return None
-        total = prompt_tokens * (self.prompt or 0.0) + completion_tokens * (self.completion or 0.0)
-        return total / _PER
 
 
 @dataclass(slots=True)
@@ -68,22 +51,6 @@ class Usage:
     def since(self, before: "Usage") -> "Usage":
         """What was added after `before`."""
         return Usage(*(getattr(self, f.name) - getattr(before, f.name) for f in fields(self)))
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a run may use; None for no limit."""
-
-    calls: int | None = None
-    """Requests sent."""
-    tokens: int | None = None
-    """Of prompts and completions together."""
-    cost: float | None = None
-    """In the currency of the prices."""
-
-    def __post_init__(self) -> None:
-        if any(limit is not None and limit < 0 for limit in (self.calls, self.tokens, self.cost)):
-            raise InputError("limits: must be 0 or more")
 
 
 class Budget:

@@ -8,6 +8,7 @@ from statistics import fmean
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.card_spec import Figures
 from dhp.core.errors import InputError
+from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
@@ -72,6 +73,7 @@ class Dataset:
         return self.suite.suite if self.suite else "given"
 
     @classmethod
+    @near_keywords
     def of(
         cls,
         examples: Sequence[Example],

@@ -12,7 +12,8 @@ from typing import Any
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
 from dhp.core.errors import InputError, require, suggest
-from dhp.core.files import parse_json, read_json
+from dhp.core.files import parse_json, read_json, unpacked
+from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language
 from dhp.core.records import Example
 from dhp.core.specs import Task
@@ -24,6 +25,8 @@ PRODUCTION = (
     "worse, not if they were good or if its scores of them are right"
 )
 """What a reader of an audit must know."""
+LOG_SUFFIX = ".eval"
+"""Of files that are logs of inspect_ai and nothing else."""
 _INSPECT_VERSIONS = (1, 2)
 _PROMPTFOO_VERSIONS = (1, 2, 3)
 _ZSTANDARD = 93
@@ -111,10 +114,11 @@ _FORMS: Mapping[str, _Form] = {
 }
 
 
+@near_keywords
 def log_dataset(
     path: str | Path,
     *,
-    task: str | None = None,
+    task: str | Task | None = None,
     fields: Mapping[str, str] = {},
     suite: str | None = None,
     language: str | None = None,
@@ -152,7 +156,7 @@ def log_dataset(
     kind, rows, paths = _read(file)
     entries = list(_entries(file, kind, rows, {**paths, **{k: (v,) for k, v in fields.items()}}, set(fields)))
     with_context = all("context" in entry for entry in entries)
-    known = read_task(task or ("rag" if with_context else "instruction"))
+    known = task if isinstance(task, Task) else read_task(task or ("rag" if with_context else "instruction"))
     examples = tuple(_example(entry, known) for entry in entries)
     chosen = read_suite(suite or GENERAL_SUITE)
     code = declared_language(language)
@@ -162,7 +166,26 @@ def log_dataset(
 def is_inspect_log(path: str | Path) -> bool:
     """Whether a file is a log of inspect_ai, whose scorers can be made anew."""
     file = Path(path)
-    return file.suffix == ".eval" or (file.suffix == ".json" and _kind(read_json(file)) == "inspect_ai")
+    is_json = file.suffix == ".json" and file.is_file()
+    return file.suffix == LOG_SUFFIX or (is_json and _kind(read_json(file)) == "inspect_ai")
+
+
+def is_log(path: str | Path) -> bool:
+    """Whether a file is a log of inspect_ai, promptfoo or deepeval."""
+    file = Path(path)
+    is_json = file.suffix == ".json" and file.is_file()
+    return file.suffix == LOG_SUFFIX or (is_json and _kind(read_json(file)) in _FORMS)
+
+
+def is_log_table(path: str | Path, fields: Mapping[str, str]) -> bool:
+    """Whether a file is a table with a column of inputs and one of outputs, unlike the tables of dhp itself.
+
+    `fields` as in `log_dataset`.
+    """
+    file = Path(path)
+    known = {*fields, *(read_table(file).columns if file.is_file() else ())}
+    with_both = all(known & {name, *_PLAIN[name]} for name in ("input", "output"))
+    return with_both and "source" not in known
 
 
 def _example(entry: Mapping[str, str], task: Task) -> Example:
@@ -178,7 +201,7 @@ def _example(entry: Mapping[str, str], task: Task) -> Example:
 def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
     """What kind of log it is, its entries, and where texts stand in them."""
     suffix = file.suffix.lower()
-    if suffix == ".eval":
+    if suffix == LOG_SUFFIX:
         data = _eval_file(file)
     elif suffix == ".json":
         data = read_json(file)
@@ -186,7 +209,7 @@ def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
         return "log", read_table(file).rows, _PLAIN
     else:
         raise InputError(
-            f"{file}: unknown kind of log '{suffix}'; {suggest(suffix, ['.eval', *TABLE_SUFFIXES])}"
+            f"{file}: unknown kind of log '{suffix}'; {suggest(suffix, [LOG_SUFFIX, *TABLE_SUFFIXES])}"
         )
     form = _FORMS.get(_kind(data))
     if form is None:
@@ -215,9 +238,13 @@ def _eval_file(file: Path) -> Any:
             if all(i.compress_type != _ZSTANDARD for i in archive.infolist()):
                 samples = sorted(n for n in names if n.startswith("samples/") and n.endswith(".json"))
                 header = "header.json" if "header.json" in names else "_journal/start.json"
-                start = parse_json(f"{file}: {header}", archive.read(header).decode())
-                read = [parse_json(f"{file}: {n}", archive.read(n).decode()) for n in samples]
-                return {"eval": {}, "version": start.get("version"), "samples": read}
+                size, read = 0, []
+                for name in (header, *samples):
+                    with archive.open(name) as member:
+                        data = unpacked(str(file), member, size)
+                    size += len(data)
+                    read.append(parse_json(f"{file}: {name}", data.decode()))
+                return {"eval": {}, "version": read[0].get("version"), "samples": read[1:]}
     except FileNotFoundError:
         raise InputError(f"{file}: no such file") from None
     except (OSError, zipfile.BadZipFile, KeyError, UnicodeDecodeError, RuntimeError) as e:

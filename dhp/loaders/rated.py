@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_lines, read_text, reason
+from dhp.core.keywords import near_keywords
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.core.spool import spooled
+from dhp.core.tables import Table
+from dhp.loaders.rows import Rows, are_rows, rows_table
 from dhp.loaders.user import open_table
 
 if TYPE_CHECKING:
@@ -84,16 +87,20 @@ def _check_once(texts: Sequence[RatedText], path: str | Path) -> None:
         seen.add(hash(key))
 
 
-def given_texts(data: str | Sequence[RatedText]) -> Sequence[Candidate]:
+def given_texts(data: "str | Rows | Sequence[RatedText]") -> Sequence[Candidate]:
     """The texts of a table, of a published set `NAME=FILE`, or as given; errors as of `read_rated`."""
     if isinstance(data, str):
         name, equals, path = data.partition("=")
         known = bool(equals) and name in RATED_SETS
-        data = read_rated(name, path) if known else read_rated("own", data)
-    return spooled(Candidate(t.source_id, t.system, t.output, t.source, t.fields, t.references) for t in data)
+        texts: Any = read_rated(name, path) if known else read_rated("own", data)
+    else:
+        texts = _of_table(rows_table(data)) if are_rows(data) else data
+    return spooled(
+        Candidate(t.source_id, t.system, t.output, t.source, t.fields, t.references) for t in texts
+    )
 
 
-def rated_task(data: str | Sequence[RatedText], task: str | None) -> Task:
+def rated_task(data: object, task: str | None) -> Task:
     """What the systems had to do: the task of that name or file, else the published set's, else
     `summarization`. Raises `InputError` for an unknown one."""
     name = data.partition("=")[0] if isinstance(data, str) else ""
@@ -109,6 +116,7 @@ def human_scores(texts: Sequence[RatedText]) -> list[dict[str, object]]:
     ]
 
 
+@near_keywords
 def read_human_scores(given: str) -> "pd.DataFrame":
     """The human scores of a published set.
 
@@ -198,7 +206,10 @@ def _bagel(path: Path) -> Iterator[RatedText]:
 
 
 def _own(path: str | Path) -> Iterator[RatedText]:
-    table = open_table(str(path))
+    return _of_table(open_table(str(path)))
+
+
+def _of_table(table: Table) -> Iterator[RatedText]:
     table.need(["source", "output"])
     known = {"id", "source", "system", "output", "reference"}
     prefix = "score:"

@@ -22,14 +22,16 @@ from dhp.core.suite_spec import ANY_TASK, Suite
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset, naming
 from dhp.loaders.fetch.prepared import is_prepared, load_prepared
+from dhp.loaders.logs import is_log, is_log_table, log_dataset
 from dhp.loaders.pairs import Loaded
 from dhp.loaders.parts import parts_name
 from dhp.loaders.published.readers import read_set
-from dhp.loaders.user import is_user_data, read_examples
+from dhp.loaders.rows import NAME, Rows, are_rows, rows_table
+from dhp.loaders.user import from_table, is_user_data, open_table, read_examples
 
 
 def resolve_datasets(
-    given: Sequence[str | Dataset],
+    given: Sequence[str | Dataset | Rows],
     *,
     data: Path | None = None,
     task: str | Task | None = None,
@@ -42,7 +44,7 @@ def resolve_datasets(
     only: Mapping[str, Collection[str]] = {},
     text_language: str | None = None,
 ) -> list[Dataset]:
-    """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file or `hf:...`; else as in `dhp.run`.
+    """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file, `hf:...` or rows; else as in `dhp.run`.
 
     `with_llm` says whether there is a perturb model: a user's own data then get the suite of their task,
     else the general one. `only` maps datasets to the ids of the examples to choose from.
@@ -52,11 +54,10 @@ def resolve_datasets(
             f"`data` goes with one `dataset` that says what it holds; allowed: {', '.join(dataset_names())}"
         )
     for entry in given:
-        if isinstance(entry, str):
-            _check_name(entry)
+        _check_entry(entry)
     own = {"task": task, "fields": fields, "where": where, "text_language": text_language}
     for option, value in own.items():
-        if value and not any(isinstance(entry, str) and is_user_data(entry) for entry in given):
+        if value and not any(is_own(entry) for entry in given):
             raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
     resolved: list[Dataset] = []
     for entry in given:
@@ -64,14 +65,13 @@ def resolve_datasets(
             whole = _with_suite(entry, suite)
             resolved.append(whole if n is None else whole.chosen(n, seed))
             continue
-        for name in _expanded(entry):
-            whole = (
-                _user_data(name, fields or {}, where or {}, task, suite, with_llm, text_language)
-                if is_user_data(name)
-                else published(name, data)
-            )
+        for each in _expanded(entry) if isinstance(entry, str) else [entry]:
+            if is_own(each):
+                whole = _user_data(each, fields or {}, where or {}, task, suite, with_llm, text_language)
+            else:
+                whole = published(str(each), data)
             whole = _with_suite(whole, suite)
-            if name in only:
+            if (name := whole.name) in only:
                 whole = whole.only(only[name])
                 count = len(whole.examples) if n is None else n
             else:
@@ -88,12 +88,24 @@ def resolve_datasets(
 def unprepared(dataset: str) -> str:
     """What to say of a dataset of the benchmark that has no prepared copy: how to get it."""
     card = read_card(dataset)
-    how = f"dhp data prepare {dataset}{'' if card.fetchable else ' --from FILE'}"
+    how = f"dhp data prepare {dataset}{'' if card.fetchable else ' --data FILE'}"
     return f"{dataset} is not prepared yet: {how}  ({card.access})"
 
 
-def _check_name(name: str) -> None:
+def is_own(entry: object) -> bool:
+    """Whether it is a file or a table of the user's, and no dataset of the benchmark."""
+    return is_user_data(entry) if isinstance(entry, str) else are_rows(entry)
+
+
+def _check_entry(name: object) -> None:
     """Raise `InputError` for what is neither a dataset nor a file that can be read."""
+    if isinstance(name, Dataset) or are_rows(name):
+        return
+    if not isinstance(name, str):
+        raise InputError(
+            f"dataset: is of type {type(name).__name__}; allowed: a name, a file, a DataFrame, a list of "
+            "dictionaries, or dhp.Dataset.of(examples, name=..., task=...)"
+        )
     own = ["mini", "all", *dataset_names()]
     if name in own or name.startswith("mini/") or is_user_data(name):
         return
@@ -125,7 +137,7 @@ def _expanded(name: str) -> Iterator[str]:
 
 
 def _user_data(
-    name: str,
+    given: str | Rows,
     fields: Mapping[str, str],
     where: Mapping[str, Sequence[str]],
     task: str | Task | None,
@@ -133,16 +145,23 @@ def _user_data(
     with_llm: bool,
     text_language: str | None,
 ) -> Dataset:
-    if task is None and (suite is None or suite.task == ANY_TASK):
+    name = given if isinstance(given, str) else NAME
+    unsaid = task is None and (suite is None or suite.task == ANY_TASK)
+    if isinstance(given, str) and (is_log(name) or (unsaid and is_log_table(name, fields))):
+        if where:
+            raise InputError(f"`where`: is for tables of texts; {name} is a log")
+        return log_dataset(name, task=task, fields=fields, language=text_language)
+    if unsaid:
         raise InputError(
             f"dataset '{name}': say what its texts are by `task`; allowed: {', '.join(task_names())}, a YAML "
             "file, or a metric of your own by `metrics` NAME `scale` 1..5"
         )
     known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
-    found = read_examples(name, fields, where, known)
+    table = open_table(given) if isinstance(given, str) else rows_table(given)
+    found = from_table(table, fields, where, known)
     known = known.with_columns(found.columns)
     own = None if found.variants else suite or own_suite(known, with_llm)
-    short = name if name.startswith("hf:") else parts_name(name)
+    short = name if name.startswith("hf:") or name == NAME else parts_name(name)
     return _dataset(short, found, known, own, None, text_language or known.output_language)
 
 

@@ -12,6 +12,7 @@ from dhp.core.specs import Task
 from dhp.core.spool import spooled
 from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table
 from dhp.loaders.hub import HUB_PREFIX, hub_table
+from dhp.loaders.logs import LOG_SUFFIX
 from dhp.loaders.pair_rows import PAIR_FIELDS
 from dhp.loaders.pairs import Loaded, chosen_rows, read_pairs
 from dhp.loaders.parts import is_parts, parts_table
@@ -67,8 +68,8 @@ def open_table(name: str) -> Table:
 
 
 def is_user_data(name: str) -> bool:
-    """Whether `name` is one that `read_examples` takes: `hf:...`, or a file with a table's suffix."""
-    return name.startswith(HUB_PREFIX) or Path(name).suffix.lower() in TABLE_SUFFIXES
+    """Whether `name` is that of a user's own texts: `hf:...`, or a file with the suffix of a table or log."""
+    return name.startswith(HUB_PREFIX) or Path(name).suffix.lower() in (*TABLE_SUFFIXES, LOG_SUFFIX)
 
 
 def from_table(
@@ -85,8 +86,8 @@ def from_table(
         return replace(pairs, columns=_meanings(columns))
     if "better" in field_map:
         raise InputError(
-            f"{table.name}: --better needs two texts; say which by --field output=COLUMN and "
-            f"--field perturbed=COLUMN; columns: {', '.join(table.columns)}"
+            f"{table.name}: `fields` better= needs two texts; say which by `fields` output=COLUMN and "
+            f"`fields` perturbed=COLUMN; columns: {', '.join(table.columns)}"
         )
     return Loaded(spooled(_plain(chosen_rows(table, where), columns)), columns=_meanings(columns))
 
@@ -94,8 +95,7 @@ def from_table(
 def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> dict[str, str]:
     """Our name -> the table's column; a mapped column serves for nothing else."""
     faults = [
-        f"{'--better ' if ours == 'better' else f'--field {ours}='}{theirs}: column '{theirs}' is missing"
-        f"{_near(theirs, table)}"
+        f"`fields` {ours}={theirs}: column '{theirs}' is missing{_near(theirs, table)}"
         for ours, theirs in field_map.items()
         if not table.has(theirs)
     ]
@@ -104,7 +104,7 @@ def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> d
     columns = own | dict(field_map)
     has_source = task is None or task.source_label is not None
     faults += [
-        f"column '{needed}' is missing; say which by --field {needed}=COLUMN{_near(needed, table)}"
+        f"column '{needed}' is missing; say which by `fields` {needed}=COLUMN{_near(needed, table)}"
         for needed in ("source", "output") * has_source or ("output",)
         if needed not in columns
     ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dhp.core.errors import InputError, suggest
+from dhp.core.keywords import near_keywords
 from dhp.core.language import NAMES, WITHOUT_SPACES, language_name
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Variant
 from dhp.core.segments import SEGMENTED
@@ -98,6 +99,14 @@ class Perturber:
     languages: Languages = "any"
     """That it can do."""
 
+    def __call__(self, *args: Any, **given: Any) -> str | Edited:
+        """Call the function as it was before it was made a perturber: `f(text, rng, **params)`."""
+        if self.function is None:
+            raise InputError(
+                f"perturber '{self.name}': is carried out by a language model, not by a function"
+            )
+        return self.function(*args, **given)
+
     def __reduce__(self) -> Any:
         """Sent to another process by its name, where it has one: its function is hidden behind it."""
         module = getattr(self.function, "__module__", "")
@@ -169,6 +178,7 @@ def _named(module: str, name: str) -> Perturber:
     return found
 
 
+@near_keywords
 def perturber(
     *,
     name: str,
@@ -206,6 +216,7 @@ def perturber(
     if level not in (*LEVELS, *PROBES):
         raise InputError(f"{place}: unknown level '{level}'; {suggest(level, (*LEVELS, *PROBES))}")
 
+    _check_degrees(degrees or {}, place)
     able: Languages = languages if languages in ("any", "words") else _codes(languages, place)
 
     def made(function: PerturberFunction) -> Perturber:
@@ -216,6 +227,15 @@ def perturber(
         return result
 
     return made
+
+
+def _check_degrees(given: object, place: str) -> None:
+    """Raise `InputError` for what is no mapping from degree to parameters."""
+    if not (isinstance(given, Mapping) and all(isinstance(params, Mapping) for params in given.values())):
+        raise InputError(
+            f"{place}: degrees is {given!r}; allowed: a mapping from degree to parameters, such as "
+            '{"minor": {"k": 1}, "major": {"k": 5}}'
+        )
 
 
 def _codes(languages: Sequence[str], place: str) -> tuple[str, ...]:

@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Unpack
+from dataclasses import KW_ONLY, dataclass
 
-from dhp.content.catalog import read_probes
+from dhp.core.keywords import check_whole, keywords_of
 from dhp.core.progress import Progress
 from dhp.core.records import Variant, parse_variant
 from dhp.core.terminal_progress import progress_of
@@ -12,42 +12,48 @@ from dhp.llm.cached_model import RequestContext
 from dhp.llm.settings import ModelSettings
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.builder import Builder
-from dhp.perturb.choice import Choice, check_choice, found_datasets, part_of
+from dhp.perturb.choice import Data, check_choice, found_datasets, part_of
 from dhp.perturb.model_config import open_perturb_model
 from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.probes.choice import chosen_probes
 from dhp.perturb.registry import find_perturbers
+from dhp.perturb.settings import Choice
 
 
-def perturb_datasets(
-    dataset: str | Dataset | Sequence[str | Dataset] | None = None,
-    *,
-    seed: int = 0,
-    settings: ModelSettings = ModelSettings(),
-    progress: Progress | bool | None = True,
-    **choice: Unpack[Choice],
-) -> list[PerturbedDataset]:
-    """Find datasets and degrade their texts.
+@dataclass(frozen=True)
+class TextSpec(Choice):
+    """What `perturb_datasets` is asked."""
+
+    dataset: Data = None
+    """`mini` (the six bundled sets), `mini/NAME`, a NAME of the benchmark, `all` (the six of the benchmark),
+    a user's file (`.jsonl`, `.csv`, `.parquet`), `hf:ORG/NAME`, a DataFrame, a list of dictionaries, a
+    `Dataset`, or several. Default: those of the perturbation set, else `mini`."""
+    _: KW_ONLY
+    seed: int = 0
+    """Of every random choice."""
+    settings: ModelSettings = ModelSettings()
+    """How the perturb model is reached, how hard it is worked, and what it may cost."""
+    progress: Progress | bool | None = True
+    """True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`."""
+
+    def __post_init__(self) -> None:
+        Choice.__post_init__(self)
+        check_whole("seed", self.seed)
+
+
+@keywords_of(TextSpec)
+def perturb_datasets(spec: TextSpec) -> list[PerturbedDataset]:
+    """Find datasets and degrade their texts; one `PerturbedDataset` each, in their order.
 
     Parameters
     ----------
-    dataset
-        `mini` (the six bundled sets), `mini/NAME`, a NAME of the benchmark, `all` (the six of the
-        benchmark), a user's file (`.jsonl`, `.csv`, `.parquet`), `hf:ORG/NAME`, a `Dataset`, or several.
-        Default: those of the perturbation set, else `mini`.
-    seed
-        Of every random choice.
-    settings
-        How the perturb model is reached, how hard it is worked, and what it may cost.
-    progress
-        True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
-    **choice
-        The keywords of `Choice`: `data, task, fields, where, n, suite, perturbers, perturb_model, perturbed,
-        text_language, controls, attacks, doses`.
-
-    Returns
-    -------
-    list of PerturbedDataset
-        In the order of the datasets.
+    dataset, seed, settings, progress
+        The texts, the seed of every random choice, how the perturb model is reached, and whether progress is
+        shown: the fields of `dhp.perturb.build.TextSpec`.
+    data, task, fields, where, n, text_language
+        Which of these texts: fields of `dhp.Choice`.
+    suite, perturbers, perturb_model, perturbed, controls, attacks, doses
+        How they are degraded: fields of `dhp.Choice`.
 
     Raises
     ------
@@ -57,12 +63,14 @@ def perturb_datasets(
     StoppedEarly
         At a limit of `settings`.
     """
-    with progress_of(progress) as show:
-        return build_texts(dataset, choice, seed, settings, settings.context(), progress=show)
+    with progress_of(spec.progress) as show:
+        return build_texts(
+            spec.dataset, spec, spec.seed, spec.settings, spec.settings.context(), progress=show
+        )
 
 
 def build_texts(
-    dataset: str | Dataset | Sequence[str | Dataset] | None,
+    dataset: Data,
     choice: Choice,
     seed: int,
     settings: ModelSettings,
@@ -79,7 +87,7 @@ def build_texts(
     dataset, seed, settings, progress
         As in `perturb_datasets`.
     choice
-        Its further keywords, as a mapping.
+        Which texts, and how they are degraded.
     context
         The store, the budget and the rate limits under which the perturb model is asked.
     dry
@@ -97,20 +105,15 @@ def build_texts(
     InputError, StoppedEarly
         As in `perturb_datasets`.
     """
-    own = tuple(choice.get("perturbers", ()))
+    own = (choice.perturbers,) if callable(choice.perturbers) else tuple(choice.perturbers)
     check_choice(choice, own)
     datasets, perturbation_set = found_datasets(dataset, choice, seed)
     model = None
-    if given := choice.get("perturb_model"):
+    if given := choice.perturb_model:
         model = open_perturb_model(given, settings, context)
-    probes = {
-        name: use
-        for kind in ("controls", "attacks")
-        if choice.get(kind)
-        for name, use in read_probes(kind).perturbers.items()
-    }
+    probes = chosen_probes(choice.controls, choice.attacks)
     registry = find_perturbers(own, [d.suite for d in datasets if d.suite])
-    build = Builder(own, registry, seed, model, probes, choice.get("doses"), dry, progress, context.executor)
+    build = Builder(own, registry, seed, model, probes, choice.doses, dry, progress, context.executor)
     if perturbation_set is None:
         build.check(datasets, check)
     for each in datasets:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from dhp.core.errors import InputError, suggest
+from dhp.core.keywords import as_list
 from dhp.core.registry import Registry
 from dhp.core.suite_spec import PerturberUse, Suite
 from dhp.perturb.api import DOSES, Perturber
@@ -45,8 +46,9 @@ def dosed(suite: Suite, doses: Doses, perturbers: Registry[Perturber]) -> Suite:
     for name, amounts in wanted.items():
         if name not in able:
             raise InputError(f"doses: '{name}' takes none in suite '{suite.suite}'; {suggest(name, able)}")
-        rising = all(a < b for a, b in pairwise(amounts))
-        if len(amounts) < 2 or amounts[0] < 1 or not rising:
+        amounts = as_list(amounts)
+        rising = all(isinstance(k, int) for k in amounts) and all(a < b for a, b in pairwise(amounts))
+        if len(amounts) < 2 or not rising or amounts[0] < 1:
             shown = ",".join(map(str, amounts))
             raise InputError(f"doses '{shown}': allowed: two or more rising whole numbers from 1 on")
         use = suite.perturbers[name]

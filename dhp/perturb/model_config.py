@@ -8,11 +8,11 @@ from pathlib import Path
 
 from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError, suggest
+from dhp.core.keywords import near_keywords
 from dhp.core.records import Example, Variant
 from dhp.core.seeding import text_hash
 from dhp.core.specs import S
 from dhp.core.suite_spec import Suite
-from dhp.llm.api import PROVIDERS
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.replay import OnlyStored
@@ -20,41 +20,15 @@ from dhp.llm.settings import ModelSettings
 from dhp.perturb.llm.model import LlmPerturber
 from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, prompt_name
 from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.settings import PerturbModel
 
-STEPS = ("written", "auto")
 GENERAL = "general"
 """The folder of the prompts for tasks without their own."""
 LOOKED_AT = 10
 """Examples by which it is told whether a run that goes on has to ask a model at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class PerturbModel:
-    """The language model that degrades texts, and how it is asked."""
-
-    model: str
-    """`openai/NAME` or `hf/NAME`."""
-    steps: str = "written"
-    """Adjustment steps: `written`, or `auto` for those that the model itself writes, once."""
-    prompts: str | Path | None = None
-    """Folder of prompt files that take the place of the bundled ones of the same names."""
-    max_tokens: int | None = None
-    """Most tokens of one answer; None reckons with twice the length of the text."""
-
-    def __post_init__(self) -> None:
-        provider = self.model.partition("/")[0]
-        if provider not in PROVIDERS:
-            raise InputError(
-                f"perturb model '{self.model}': unknown provider; {suggest(provider, PROVIDERS)}"
-            )
-        if self.steps not in STEPS:
-            raise InputError(
-                f"steps of the perturb model: unknown '{self.steps}'; {suggest(self.steps, STEPS)}"
-            )
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise InputError(f"tokens of the perturb model: {self.max_tokens}; allowed: 1 or more")
-
-
+@near_keywords
 @dataclass(frozen=True, slots=True)
 class _PromptFiles:
     """The prompts of the perturbers by language model: bundled, or of the user's folder."""

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
-from dhp.content.own_task import with_metrics
+from dhp.content.own_task import Metrics, with_metrics
 from dhp.core.records import PROBES, Candidate, PerturbedText, Variant, methods
 from dhp.core.seeding import list_hash, text_hash
 from dhp.core.signature import Signature
-from dhp.core.specs import Metric, Task
+from dhp.core.specs import Task
 from dhp.core.spool import Spooled
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.candidates import Candidates
@@ -97,7 +97,7 @@ class PerturbedDataset:
         """With another task: the one that a judge with metrics of its own rates by."""
         return replace(self, dataset=replace(self.dataset, task=task))
 
-    def judged_by(self, metrics: Sequence[str | Metric]) -> "PerturbedDataset":
+    def judged_by(self, metrics: Metrics) -> "PerturbedDataset":
         """With no more than these metrics of its task; all where none is named."""
         return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))
 

@@ -9,6 +9,7 @@ from dhp.core.specs import Spec
 from dhp.core.suite_spec import Suite
 from dhp.perturb.api import Perturber
 from dhp.perturb.probes import attacks, controls
+from dhp.perturb.probes.spelling import HarmlessLists
 from dhp.perturb.rules import characters, parsed, sentences, words
 
 ENTRY_POINT_GROUP = "dhp.perturbers"
@@ -31,7 +32,7 @@ def builtin_perturbers() -> Registry[Perturber]:
     return Registry("perturber", {p.name: p for p in (*_RULES, *declared)})
 
 
-LISTS: Mapping[str, type[Spec]] = {"harmless": controls.HarmlessLists}
+LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists}
 """The word lists that perturbers read, and what they must hold."""
 
 

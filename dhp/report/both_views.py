@@ -24,13 +24,11 @@ class BothViews:
     dataset: str | None = None
     """Whose texts were degraded; None for a judge without a run."""
     detection: float | None = None
-    """Mean over levels and variants, metrics by the weights of the run, in [0, 1]; 0.5 is blind. None too for
-    a run of an old version."""
+    """Mean over levels and kinds of damage, in [0, 1]; 0.5 is blind."""
     detection_ci: tuple[float, float] | None = None
     """95 % limits."""
-    weakest: tuple[str, float] | None = None
-    """The variant with the lowest detection."""
-    d_avg: float | None = None
+    lowest: tuple[str, float] | None = None
+    """The kind of damage with the lowest detection, and that."""
     style: tuple[str, ...] = ()
     """How it uses its scales, on at least half of the metrics: lenient, harsh, compressed."""
 
@@ -83,18 +81,10 @@ def correlation_by_samples(agreement: Agreement) -> dict[str, list[float | None]
 
 
 def _row(judge: str, correlation: float | None, result: Result) -> BothViews:
-    found = result.detection
-    lowest = None if found is None or found.min is None else (found.min_variant or "", found.min)
-    return BothViews(
-        judge,
-        correlation,
-        result.dataset,
-        None if found is None else found.avg,
-        None if found is None else found.ci.get("avg"),
-        lowest,
-        result.d_avg,
-        style_words(result),
-    )
+    run = result.detection
+    lowest = None if run.min is None else (run.min_variant or "", run.min)
+    ends, style = run.ci["avg"], style_words(result)
+    return BothViews(judge, correlation, result.dataset, run.avg, ends, lowest, style)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,30 +52,26 @@ def both_views_page(
 
 
 def views_chart(shown: Sequence[BothViews], measure: str) -> "Markup":
-    """Detection, below it D_avg, against correlation: a point a judge, hollow for one of marked style."""
+    """Detection against correlation: a point a judge, hollow for one of marked style."""
 
     def draw(figure: "Figure") -> None:
-        upper, lower = figure.subplots(2, 1, sharex=True)
+        axes = figure.subplots()
         for row in shown:
-            x, label = row.correlation or 0.0, row.judge
-            label += f" ({', '.join(row.style)})" if row.style else ""
+            x, y = row.correlation or 0.0, row.detection or 0.0
+            label = f"{row.judge} ({', '.join(row.style)})" if row.style else row.judge
             if row.detection_ci:
-                upper.plot([x, x], row.detection_ci, color=COLOURS["weak"], linewidth=1)
-            for axes, y in ((upper, row.detection), (lower, row.d_avg)):
-                if y is not None:
-                    face = COLOURS["page"] if row.style else COLOURS["d"]
-                    axes.plot([x], [y], "o", ms=7, mfc=face, mec=COLOURS["d"])
-                    axes.annotate(label, (x, y), xytext=(6, 4), textcoords="offset points")
-        upper.set_ylim(min([0.45, *(r.detection or 0 for r in shown)]) - 0.05, 1.02)
-        for axes, name, line in ((upper, "detection", 0.5), (lower, "D_avg", 1.0)):
-            axes.axhline(line, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
-            axes.set_ylabel(name)
-            axes.margins(x=0.3)
-        lower.set_ylim(bottom=0)
-        lower.set_xlabel(measure)
+                axes.plot([x, x], row.detection_ci, color=COLOURS["weak"], linewidth=1)
+            face = COLOURS["page"] if row.style else COLOURS["d"]
+            axes.plot([x], [y], "o", ms=7, mfc=face, mec=COLOURS["d"])
+            axes.annotate(label, (x, y), xytext=(6, 4), textcoords="offset points")
+        axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+        axes.set_ylim(min([0.45, *(r.detection or 0 for r in shown)]) - 0.05, 1.02)
+        axes.margins(x=0.3)
+        axes.set_ylabel("detection")
+        axes.set_xlabel(measure)
 
     values = "; ".join(f"{r.judge} {r.correlation:.2f} and {r.detection:.2f}" for r in shown)
-    return drawn(draw, 8.6, 6.4, f"Points: {measure} and detection, and D_avg, of each judge: {values}.")
+    return drawn(draw, 8.6, 3.6, f"Points: {measure} and detection of each judge: {values}.")
 
 
 def samples_chart(curves: Mapping[str, Sequence[float | None]]) -> "Markup":

@@ -1,15 +1,14 @@
-"""A table that puts pointwise and pairwise discernment of one model side by side."""
+"""A table that puts pointwise and pairwise detection of one model side by side."""
 
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from dhp.analysis.detection import NOTHING
 from dhp.analysis.result_parts import Ends
 from dhp.analysis.results import Result, Results
 from dhp.content.damage import variant_name
-from dhp.report.labels import figure, percent, percents
+from dhp.report.labels import percent, percents
 from dhp.report.tables import plain_table
 
 if TYPE_CHECKING:
@@ -30,21 +29,20 @@ def print_both_ways(results: Results, console: "Console") -> None:
 
 
 def both_ways_table(pointwise: Result, pairwise: Result) -> "Table":
-    """Detection and D of each variant in both ways, and of the whole run."""
+    """Detection of each kind of damage in both ways, and of the whole run."""
     names = [p.protocol.partition("@")[0] for p in (pointwise, pairwise)]
     title = f"{pairwise.dataset}  ·  {pairwise.model}  ·  {names[0]} beside {names[1]}"
-    figures = ("pointwise", "95 %", "D", "pairwise", "95 %", "D")
-    table = plain_table(title, ("variant", *figures), right=figures)
+    figures = ("pointwise", "95 %", "pairwise", "95 %")
+    table = plain_table(title, ("kind", *figures), right=figures)
     others = {row.variant: row for row in pairwise.variants}
     for row in pointwise.variants:
         if other := others.get(row.variant):
-            both = (_cells(each.detection, each.detection_ci, each.d) for each in (row, other))
+            both = (_cells(each.detection, each.detection_ci) for each in (row, other))
             table.add_row(*map(Text, (variant_name(row.variant), *chain(*both))))
-    found = ((each.detection or NOTHING, each.d_avg) for each in (pointwise, pairwise))
-    whole = (_cells(detected.avg, detected.ci.get("avg"), d) for detected, d in found)
+    whole = (_cells(each.detection.avg, each.detection.ci["avg"]) for each in (pointwise, pairwise))
     table.add_row(*map(Text, ("all", *chain(*whole))), style="bold")
     return table
 
 
-def _cells(detection: float | None, ends: Ends, d: float | None) -> tuple[str, str, str]:
-    return percent(detection), percents(ends), figure(d)
+def _cells(detection: float | None, ends: Ends) -> tuple[str, str]:
+    return percent(detection), percents(ends)

@@ -1,118 +1,148 @@
-"""A judge card: what a judge sees, what it misses, how it rates, and what it should not be used for."""
+"""A judge card: what a judge notices, what it misses, how it rates, and what it should not be used for."""
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from dhp.analysis.result_parts import DoseThreshold, Ends, VariantResult
+from dhp.analysis.result_parts import VariantResult
 from dhp.analysis.results import Result
 from dhp.content.damage import kind_name, variant_name
+from dhp.report.findings import WORST_FIRST, Findings, findings, sentences
 from dhp.report.formats import markdown_cell, markdown_table
-from dhp.report.labels import figure, percent, percents, probe_verdict, state, style_words, t75
-from dhp.report.overview import verdict_sentence
+from dhp.report.labels import SIGNS, figure, listed, percent, percents, state, style_words, t75
 from dhp.report.web import page
 
-SCHEMA = "dhp.card/1"
-FALSE_ALARM = "false alarm"
-"""Verdict on a control whose scores fell."""
+SCHEMA = "dhp.card/2"
 PLAIN = "plain"
 """The use of a scale that is neither lenient, harsh nor compressed."""
 _NAMED = 3
-"""Kinds of change named in a sentence."""
+"""Kinds of damage named in a sentence."""
 _READ = 0.95
 """Share of answers read below which a card warns."""
 _STEADY = 0.5
 """Intraclass correlation below which most of a single score's variance is not the text's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a judge made of one kind of change on one dataset."""
-
-    dataset: str
-    variant: str
-    change: str
-    """The variant in words."""
-    level: str
-    detection: float | None
-    """P(fell) + P(tied) / 2, in [0, 1]; 0.5 is blind."""
-    detection_ci: Ends
-    verdict: str
-    """`noticed`, `missed`, `undecided`; of controls `false alarm` or `passed over`; of attacks `raised`,
-    `lowered` or `passed over`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Steadiness:
-    """Of single answers about one text, the mean over metrics and datasets; None without several samples."""
-
-    identical: float | None
-    """Share of the texts whose samples are all the same, in [0, 1]."""
-    icc: float | None
-    """Intraclass correlation of single samples, at most 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """How large one kind of damage must be: T75, the dose at which detection is 75 %."""
-
-    dataset: str
-    change: str
-    """The kind of damage in words."""
-    doses: tuple[int, ...]
-    t75: DoseThreshold | None
-    """None where undefined."""
-    words: str
-    """The same with its interval; `<` and `>` where it lies beyond the doses."""
+_HEADS = ("dataset", "kind", "level", "detection", "95 %", "verdict")
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeCard:
-    """One judge (model under a protocol) on all datasets of a run; the object in `card.json`."""
+    """One judge (model under a protocol) on all datasets of a run."""
 
-    judge: str
-    protocol: str
-    """With the hash of its prompts; `none` where no language model was asked."""
-    created: str
-    summary: str
-    """One sentence."""
-    noticed: tuple[Finding, ...]
-    missed: tuple[Finding, ...]
-    undecided: tuple[Finding, ...]
-    controls: tuple[Finding, ...]
-    """Changes that must not lower a score."""
-    controls_passed: bool | None
-    """None where no control was asked about."""
-    attacks: tuple[Finding, ...]
-    thresholds: tuple[Threshold, ...]
-    """Empty where texts were not degraded in doses."""
-    style: dict[str, str]
-    """Dataset -> how its scales are used: lenient, harsh, compressed, or plain."""
-    steadiness: Steadiness
-    parse_rate: float | None
-    """Share of the ratings asked for that have a score, in [0, 1]."""
-    cost_per_1000: float | None
-    """Of a thousand ratings, in the currency of the prices; None without prices."""
-    examples: dict[str, int]
-    """Dataset -> examples."""
-    signatures: dict[str, str]
-    """Dataset -> signature of its result."""
-    limits: tuple[str, ...]
-    """What the judge should not be used for, a sentence each."""
+    found: tuple[Findings, ...]
+    """What it noticed, dataset by dataset; at least one."""
+
+    @property
+    def judge(self) -> str:
+        """Name of the model."""
+        return self.found[0].result.model
+
+    @property
+    def protocol(self) -> str:
+        """With the hash of its prompts; `none` where no language model was asked."""
+        return self.found[0].result.signed.protocol
+
+    @property
+    def created(self) -> str:
+        """When its figures were computed last, UTC."""
+        return max(each.result.created for each in self.found)
+
+    @property
+    def summary(self) -> str:
+        """What it notices and misses, in one sentence without the judge."""
+        return " ".join(
+            sentence.said if sentence.about == self.found[0].judge else str(sentence)
+            for sentence in sentences(self.found)
+        )
+
+    @property
+    def damage(self) -> list[tuple[str, VariantResult]]:
+        """Dataset and kind of damage, the worst first."""
+        rows = [(each.dataset, row) for each in self.found for row in each.damage]
+        return sorted(rows, key=lambda pair: WORST_FIRST.index(state(pair[1])))
+
+    @property
+    def controls(self) -> list[tuple[str, VariantResult]]:
+        """Dataset and control."""
+        return [(each.dataset, row) for each in self.found for row in each.result.controls]
+
+    @property
+    def attacks(self) -> list[tuple[str, VariantResult]]:
+        """Dataset and attack."""
+        return [(each.dataset, row) for each in self.found for row in each.result.attacks]
+
+    @property
+    def style(self) -> dict[str, str]:
+        """Dataset -> how its scales are used: lenient, harsh, compressed, or plain."""
+        return {each.dataset: ", ".join(style_words(each.result)) or PLAIN for each in self.found}
+
+    @property
+    def parse_rate(self) -> float | None:
+        """Share of the ratings asked for that have a score, in [0, 1]."""
+        asked = sum(each.result.ratings["asked"] for each in self.found)
+        return sum(each.result.ratings["scored"] for each in self.found) / asked if asked else None
+
+    @property
+    def cost_per_1000(self) -> float | None:
+        """Cost of a thousand ratings, in the currency of the prices; None without prices."""
+        priced = [each.result for each in self.found if each.result.cost is not None]
+        ratings = sum(result.ratings["asked"] for result in priced)
+        return sum(result.cost or 0.0 for result in priced) / ratings * 1000 if ratings else None
+
+    def steadiness(self, name: str) -> float | None:
+        """The mean of a figure on single answers over metrics and datasets; None without several samples."""
+        values = [f[name] for each in self.found for f in each.result.repeats.values() if name in f]
+        there = [value for value in values if value is not None]
+        return fmean(there) if there else None
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What the judge should not be used for, a sentence each."""
+        return tuple(_limits(self))
 
     def to_json(self) -> dict[str, Any]:
         """The object as it stands in `card.json`."""
-        return {"schema": SCHEMA, **asdict(self)}
+        return {
+            "schema": SCHEMA,
+            "judge": self.judge,
+            "protocol": self.protocol,
+            "created": self.created,
+            "summary": self.summary,
+            "limits": self.limits,
+            **{
+                name: [_plain(dataset, row) for dataset, row in rows]
+                for name, rows in (
+                    ("damage", self.damage),
+                    ("controls", self.controls),
+                    ("attacks", self.attacks),
+                )
+            },
+            "thresholds": [
+                {
+                    "dataset": each.dataset,
+                    "kind": kind_name(curve.perturber),
+                    "doses": curve.doses,
+                    "t75": None if curve.t75 is None else asdict(curve.t75),
+                }
+                for each in self.found
+                for curve in each.result.curves
+            ],
+            "style": self.style,
+            "steadiness": {name: self.steadiness(name) for name in ("identical", "icc")},
+            "parse_rate": self.parse_rate,
+            "cost_per_1000": self.cost_per_1000,
+            "examples": {each.dataset: each.result.n for each in self.found},
+            "signatures": {each.dataset: each.result.signature for each in self.found},
+        }
 
 
 def judge_cards(results: Iterable[Result]) -> list[JudgeCard]:
     """A card for each (model, protocol), in order of appearance."""
-    judges: dict[tuple[str, str], list[Result]] = {}
+    judges: dict[tuple[str, str], list[Findings]] = {}
     for result in results:
-        judges.setdefault((result.model, result.protocol), []).append(result)
-    return [_card(judge, protocol, mine) for (judge, protocol), mine in judges.items()]
+        judges.setdefault((result.model, result.protocol), []).append(findings(result))
+    return [JudgeCard(tuple(found)) for found in judges.values()]
 
 
 def card_json(cards: Sequence[JudgeCard]) -> str:
@@ -126,6 +156,7 @@ def card_page(cards: Sequence[JudgeCard]) -> str:
         "card.html",
         styles=["report.css"],
         cards=[(card, figures(card), threshold_rows(card)) for card in cards],
+        signs=SIGNS,
         schema=SCHEMA,
     )
 
@@ -135,132 +166,97 @@ def card_markdown(cards: Sequence[JudgeCard]) -> str:
     return "\n".join(map(_markdown, cards))
 
 
-def _card(judge: str, protocol: str, results: Sequence[Result]) -> JudgeCard:
-    found = [_finding(r, row, state(row)) for r in results for row in r.variants]
-    found.sort(key=lambda f: (f.detection is None, f.detection))
-    noticed, missed, undecided = (
-        tuple(f for f in found if f.verdict == word) for word in ("noticed", "missed", "undecided")
-    )
-    passed = [r.controls_passed for r in results if r.controls_passed is not None]
-    asked = sum(r.ratings["asked"] for r in results)
-    priced = [r for r in results if r.cost is not None]
-    ratings = sum(r.ratings["asked"] for r in priced)
-    card = JudgeCard(
-        judge=judge,
-        protocol=results[0].signed.protocol,
-        created=max(r.created for r in results),
-        summary=verdict_sentence(results),
-        noticed=noticed,
-        missed=missed,
-        undecided=undecided,
-        controls=tuple(_finding(r, row, _of_control(row)) for r in results for row in r.controls),
-        controls_passed=all(passed) if passed else None,
-        attacks=tuple(_finding(r, row, probe_verdict(row)) for r in results for row in r.attacks),
-        thresholds=tuple(
-            Threshold(r.dataset, kind_name(c.perturber), c.doses, c.t75, t75(c))
-            for r in results
-            for c in r.curves
-        ),
-        style={r.dataset: ", ".join(style_words(r)) or PLAIN for r in results},
-        steadiness=Steadiness(_mean(results, "identical"), _mean(results, "icc")),
-        parse_rate=sum(r.ratings["scored"] for r in results) / asked if asked else None,
-        cost_per_1000=sum(r.cost or 0.0 for r in priced) / ratings * 1000 if ratings else None,
-        examples={r.dataset: r.n for r in results},
-        signatures={r.dataset: r.signature for r in results},
-        limits=(),
-    )
-    return replace(card, limits=tuple(_limits(card)))
-
-
-def _of_control(row: VariantResult) -> str:
-    found = state(row)
-    return {"noticed": FALSE_ALARM, "missed": "passed over"}.get(found, found)
-
-
-def _finding(result: Result, row: VariantResult, verdict: str) -> Finding:
-    words = variant_name(row.variant)
-    return Finding(result.dataset, row.variant, words, row.level, row.detection, row.detection_ci, verdict)
-
-
-def _mean(results: Iterable[Result], figure: str) -> float | None:
-    values = [f[figure] for r in results for f in r.repeats.values()]
-    there = [value for value in values if value is not None]
-    return fmean(there) if there else None
-
-
-def _listed(findings: Sequence[Finding]) -> str:
-    names = list(dict.fromkeys(f.change for f in findings))
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return ", ".join([*names[:_NAMED], *more])
+def _plain(dataset: str, row: VariantResult) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "variant": row.variant,
+        "kind": variant_name(row.variant),
+        "level": row.level,
+        "verdict": state(row),
+        "detection": row.detection,
+        "detection_ci": row.detection_ci,
+        "best_metric": row.best_metric,
+        "n": row.n,
+    }
 
 
 def _limits(card: JudgeCard) -> Iterable[str]:
-    """What follows from the figures, worst first, and what no audit can say."""
-    if card.missed:
-        yield f"Do not rely on it where texts may suffer from {_listed(card.missed)}: it misses this."
-    if alarms := [f for f in card.controls if f.verdict == FALSE_ALARM]:
-        yield f"Do not compare texts that differ in form alone: it lowers scores for {_listed(alarms)}."
-    if raised := [f for f in card.attacks if f.verdict == "raised"]:
-        yield f"Do not use it where writers know of it: its scores rise by {_listed(raised)}."
-    if card.undecided:
-        yield f"Nothing is known yet of {_listed(card.undecided)}: test it on more examples."
-    icc = card.steadiness.icc
+    """What follows from the figures, the worst first, and what no audit can say."""
+    for verdict, why in (
+        ("preferred", "it prefers such texts"),
+        ("missed", "it misses this"),
+        ("as harmless edits", "its scores fall as much for harmless edits"),
+        ("faint", "it seldom notices this"),
+    ):
+        if names := _named(card.damage, verdict):
+            yield f"Do not rely on it where texts may suffer from {names}: {why}."
+    if names := _named(card.controls, "false alarm"):
+        yield f"Do not compare texts that differ in form alone: false alarm on {names}."
+    if names := _named(card.attacks, "raised"):
+        yield f"Do not use it where writers know of it: its scores are raised by {names}."
+    if names := _named(card.damage, "undecided"):
+        yield f"Nothing is known yet of {names}: test it on more examples."
+    icc = card.steadiness("icc")
     if icc is not None and icc < _STEADY:
         yield f"Do not use single answers: half or more of their variance is chance (ICC {icc:.2f})."
     if card.parse_rate is not None and card.parse_rate < _READ:
         yield f"{1 - card.parse_rate:.0%} of its answers have no score: figures are about the others."
     if any(words != PLAIN for words in card.style.values()):
         yield "Do not read its scores as absolute: its use of the scales is marked."
-    names = ", ".join(card.examples)
+    names = listed([each.dataset for each in card.found])
     yield f"Other kinds of text than {names}, other languages and other damage were not tested."
+
+
+def _named(rows: Sequence[tuple[str, VariantResult]], verdict: str) -> str:
+    names = list(dict.fromkeys(variant_name(row.variant) for _, row in rows if state(row) == verdict))
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return "; ".join([*names[:_NAMED], *more])
 
 
 def _markdown(card: JudgeCard) -> str:
     heading = card.judge if card.protocol == "none" else f"{card.judge} under {card.protocol}"
     blocks = [f"# Judge card: {markdown_cell(heading)}", markdown_cell(card.summary), "## Not to be used for"]
     blocks.append("\n".join(f"- {markdown_cell(limit)}" for limit in card.limits))
-    for title, findings in (
-        ("What it misses", card.missed),
-        ("Undecided", card.undecided),
-        ("What it notices", card.noticed),
-        ("Harmless changes", card.controls),
-        ("Attacks", card.attacks),
-    ):
-        if findings:
-            blocks += [f"## {title}", _findings_table(findings)]
-    if card.thresholds:
-        heads = ["dataset", "change", "doses", "T75"]
-        cells = [[markdown_cell(cell) for cell in row] for row in threshold_rows(card)]
-        blocks += ["## Doses that it takes", markdown_table(heads, cells, [2, 3])]
+    tables = (("Damage", card.damage), ("Controls", card.controls), ("Attacks", card.attacks))
+    for title, rows in tables:
+        if rows:
+            cells = [[markdown_cell(cell) for cell in _row(*pair)] for pair in rows]
+            blocks += [f"## {title}", markdown_table(_HEADS, cells, [3, 4])]
+    if thresholds := threshold_rows(card):
+        cells = [[markdown_cell(cell) for cell in row] for row in thresholds]
+        blocks += [
+            "## Doses that it takes",
+            markdown_table(("dataset", "kind", "doses", "T75"), cells, [2, 3]),
+        ]
     blocks += ["## Figures", "\n".join(f"- {name}: {value}" for name, value in figures(card).items())]
-    blocks += ["## Signatures", "\n".join(f"- `{signature}`" for signature in card.signatures.values())]
+    blocks += ["## Signatures", "\n".join(f"- `{each.result.signature}`" for each in card.found)]
     return "\n\n".join(blocks) + "\n"
 
 
-def _findings_table(findings: Sequence[Finding]) -> str:
-    rows = [
-        [f.dataset, f.change, f.level, percent(f.detection), percents(f.detection_ci), f.verdict]
-        for f in findings
-    ]
-    heads = ["dataset", "change", "level", "detection", "95 %", "verdict"]
-    return markdown_table(heads, [[markdown_cell(cell) for cell in row] for row in rows], [3, 4])
+def _row(dataset: str, row: VariantResult) -> list[str]:
+    name = variant_name(row.variant)
+    return [dataset, name, row.level, percent(row.detection), percents(row.detection_ci), state(row)]
 
 
 def threshold_rows(card: JudgeCard) -> list[list[str]]:
     """Dataset, kind of damage, doses, and T75 with its interval."""
-    return [[t.dataset, t.change, f"{t.doses[0]}–{t.doses[-1]}", t.words] for t in card.thresholds]
+    return [
+        [each.dataset, kind_name(curve.perturber), f"{curve.doses[0]}–{curve.doses[-1]}", t75(curve)]
+        for each in card.found
+        for curve in each.result.curves
+    ]
 
 
-def figures(card: JudgeCard) -> dict[str, str]:
+def figures(card: JudgeCard) -> Mapping[str, str]:
     """Name -> figure, for the lines at the end of a card."""
     cost = "no prices given" if card.cost_per_1000 is None else f"{card.cost_per_1000:.2f}"
     return {
         "answers with a score": percent(card.parse_rate),
-        "texts whose samples are all the same": percent(card.steadiness.identical),
-        "intraclass correlation of single answers": figure(card.steadiness.icc),
+        "texts whose samples are all the same": percent(card.steadiness("identical")),
+        "intraclass correlation of single answers": figure(card.steadiness("icc")),
         "use of the scales": "; ".join(f"{dataset} {words}" for dataset, words in card.style.items()),
         "cost of 1,000 ratings": cost,
         "hash of the prompts": card.protocol.partition("@")[2] or "none: no prompt",
-        "examples": "; ".join(f"{dataset} {n}" for dataset, n in card.examples.items()),
+        "examples": "; ".join(f"{each.dataset} {each.result.n}" for each in card.found),
         "date": card.created[:10],
     }

@@ -1,4 +1,4 @@
-"""Charts of runs in doses: psychometric curves with their T75, of one judge and of several, and D by dose."""
+"""Charts of runs in doses: psychometric curves with their T75, of one judge and of several."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +11,7 @@ from dhp.analysis.result_parts import DoseResponse
 from dhp.analysis.results import Result
 from dhp.content.damage import kind_name
 from dhp.report.charts import COLOURS, drawn
-from dhp.report.labels import figure, judge_name, percent, t75
+from dhp.report.labels import judge_name, percent, t75
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -145,50 +145,6 @@ def _round(doses: Sequence[int]) -> list[int]:
 
 def _points(curve: DoseResponse) -> str:
     return ", ".join(f"dose {k} {percent(d)}" for k, d in zip(curve.doses, curve.detection, strict=False))
-
-
-def discernment_curves(curves: Sequence[DoseResponse]) -> "Markup":
-    """D by dose, a panel for each perturber; where D of all metrics passes 1, with its interval."""
-
-    def draw(page: "Figure", every: "Sequence[Axes]") -> None:
-        for axes, curve in zip(every, curves, strict=False):
-            _curve(axes, curve)
-        handles, labels = every[0].get_legend_handles_labels()
-        _legend(page, handles, labels, min(len(labels), 5))
-
-    said = "; ".join(
-        f"{kind_name(c.perturber)}: " + ", ".join(f"dose {k} D {figure(d)}" for k, d in _combined(c))
-        for c in curves
-    )
-    return _in_panels(draw, len(curves), "D", 0.4, f"D by dose, a line for each metric: {said}.")
-
-
-def _combined(curve: DoseResponse) -> list[tuple[int, float | None]]:
-    line = next(reversed(curve.lines.values()))
-    return list(zip(curve.doses, line.d, strict=True))
-
-
-def _curve(axes: "Axes", curve: DoseResponse) -> None:
-    metrics = [name for name in curve.lines if name != "combined"]
-    for place, name in enumerate(metrics):
-        axes.plot(
-            curve.doses,
-            _drawable(curve.lines[name].d),
-            color=COLOURS["weak"],
-            linestyle=_DASHES[place % len(_DASHES)],
-            linewidth=1.1,
-            label=name,
-        )
-    if both := curve.lines.get("combined"):
-        axes.plot(
-            curve.doses, _drawable(both.d), "o-", color=COLOURS["d"], lw=2, markersize=4, label="combined"
-        )
-        if both.low is not None:
-            end = curve.doses[-1] if both.high is None else both.high
-            axes.axvspan(both.low, end, color=COLOURS["d"], alpha=0.15, linewidth=0)
-    axes.axhline(1, color=COLOURS["ink"], linewidth=1)
-    axes.set_ylim(bottom=0)
-    _label(axes, kind_name(curve.perturber), curve.doses, curve.doses)
 
 
 def _drawable(values: Sequence[float | None]) -> list[float]:

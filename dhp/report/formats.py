@@ -4,15 +4,14 @@ import json
 import re
 from collections.abc import Collection, Sequence
 
-from rich.table import Table
-from rich.text import Text
 from tabulate import tabulate
 
-from dhp.analysis.results import Result, Results
+from dhp.analysis.results import Results
 from dhp.core.text import printable, spreadsheet_safe
+from dhp.report.advice import warnings
+from dhp.report.findings import Findings, findings, sentences
 from dhp.report.notes import notes
-from dhp.report.tables import curve_table, probes_table
-from dhp.report.terminal import BAR, result_table
+from dhp.report.tables import TextTable, doses_table, kinds_table, verdict_table
 
 _MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
 """Characters that Markdown would take for markup; an underscore only at the edge of a word."""
@@ -33,30 +32,26 @@ def csv_text(results: Results) -> str:
 
 
 def markdown_text(results: Results) -> str:
-    """The tables of the terminal, with averages and worst variant in bold and the notes as a list."""
-    return "\n".join(map(_section, results))
+    """The sentence on each judge, the table of verdicts, then each result with its kinds of damage."""
+    found = [findings(result) for result in results]
+    parts = [f"**{markdown_cell(str(sentence))}**\n" for sentence in sentences(found)]
+    if plain := [each for each in found if each.damage]:
+        parts.append(_table(verdict_table(plain)))
+    parts += [f"- {markdown_cell(line)}" for line in warnings(found)]
+    return "\n".join([*parts, *map(_section, found), ""])
 
 
-def _section(result: Result) -> str:
-    tables = [result_table(result, dropped=(BAR,))]
-    if result.controls or result.attacks:
-        tables.append(probes_table(result))
-    tables += map(curve_table, result.curves)
-    said = [f"**warning: {markdown_cell(warning)}**" for warning in result.warnings]
-    said += map(markdown_cell, notes(result))
-    said.append(_code(result.signature))
-    return "\n".join([*map(_table, tables), *(f"- {line}" for line in said), ""])
+def _section(found: Findings) -> str:
+    tables = [kinds_table(found)] if found.damage or found.probes else []
+    tables += map(doses_table, found.result.curves)
+    said = [f"- {markdown_cell(note)}" for note in notes(found.result)]
+    return "\n".join(["", *map(_table, tables), *said, f"- {_code(found.result.signature)}"])
 
 
-def _table(table: Table) -> str:
-    assert isinstance(table.title, Text)
-    rows = zip(*(column.cells for column in table.columns), strict=True)
-    shown = [
-        [_cell(cell, str(row.style)) for cell in cells] for row, cells in zip(table.rows, rows, strict=True)
-    ]
-    right = [place for place, column in enumerate(table.columns) if column.justify == "right"]
-    headings = [str(column.header) for column in table.columns]
-    return f"### {markdown_cell(table.title.plain)}\n\n{markdown_table(headings, shown, right)}\n"
+def _table(table: TextTable) -> str:
+    right = [place for place, heading in enumerate(table.headings) if heading in table.right]
+    rows = [[markdown_cell(cell) for cell in row] for row in table.rows]
+    return f"### {markdown_cell(table.title)}\n\n{markdown_table(table.headings, rows, right)}\n"
 
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:
@@ -64,12 +59,6 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right
     aligned = ["right" if place in right else "left" for place in range(len(headings))]
     shown = [markdown_cell(heading) for heading in headings]
     return str(tabulate(rows, shown, tablefmt="pipe", disable_numparse=True, colalign=aligned))
-
-
-def _cell(cell: object, row_style: str) -> str:
-    assert isinstance(cell, Text)
-    text = markdown_cell(cell.plain)
-    return f"**{text}**" if text and "bold" in f"{row_style} {cell.style}" else text
 
 
 def markdown_cell(text: str) -> str:

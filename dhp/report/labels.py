@@ -1,13 +1,30 @@
-"""What figures say in plain words; shared by terminal and page."""
+"""What figures say in plain words; shared by terminal, page and commands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from dhp.analysis.result_parts import DoseResponse, DoseResponseLine, DoseThreshold, VariantResult
+from dhp.analysis.result_parts import DoseResponse, DoseThreshold, VariantResult
 from dhp.analysis.results import Result
 from dhp.core.text import printable
 
-STATE_COLOURS = {"noticed": "green", "missed": "red", "undecided": "yellow"}
-"""Of verdicts, in a terminal."""
+SIGNS: Mapping[str, str] = {
+    "noticed": "●",
+    "faint": "◔",
+    "undecided": "◐",
+    "as harmless edits": "≈",
+    "missed": "○",
+    "preferred": "▼",
+}
+"""Verdict -> its sign, for readers who do not see the colour; from the best to the worst."""
+STATE_COLOURS: Mapping[str, str] = {
+    "noticed": "green",
+    "faint": "yellow",
+    "as harmless edits": "red",
+    "missed": "red",
+    "preferred": "bold red",
+    "false alarm": "bold red",
+    "raised": "bold red",
+}
+"""Colours of verdicts and control states in a terminal."""
 
 
 def figure(value: float | None) -> str:
@@ -23,8 +40,8 @@ def between(ends: tuple[float, float] | None) -> str:
 
 
 def state(row: VariantResult) -> str:
-    """The verdict of a variant; `undefined` for results without verdicts."""
-    return row.verdict or "undefined"
+    """The verdict of a kind of damage, or the state of a control or attack."""
+    return row.verdict or "undecided"
 
 
 def percent(value: float | None) -> str:
@@ -37,72 +54,32 @@ def percents(ends: tuple[float, float] | None) -> str:
     return "–" if ends is None else f"{ends[0] * 100:.0f}–{ends[1] * 100:.0f}"
 
 
-def noticed(value: float | None) -> str:
-    """Whether a D passes the line at 1."""
-    return "undefined" if value is None else "noticed" if value >= 1 else "missed"
-
-
-def most_hurt(row: VariantResult) -> str:
-    """The metric with the smallest p-value; `none` if its scores did not fall."""
-    tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None and c.mean_drop is not None}
-    if not tested:
-        return ""
-    metric = min(tested, key=lambda m: (tested[m].log10_p, -(tested[m].mean_drop or 0.0)))
-    return metric if (tested[metric].effect or 0.0) > 0 else "none"
-
-
-def most_changed(row: VariantResult) -> tuple[str, float | None]:
-    """The metric that says most, and its effect: one that was raised, else that with the smallest p-value."""
-    tested = {m: c for m, c in row.metrics.items() if c.log10_p is not None}
-    if not tested:
-        return "", None
-    risen = row.risen if probe_verdict(row) == "raised" else None
-    metric = risen or min(tested, key=lambda m: (tested[m].log10_p, -abs(tested[m].mean_drop or 0.0)))
-    return (metric if tested[metric].effect else "none"), tested[metric].effect
-
-
-def probe_verdict(row: VariantResult) -> str:
-    """What a control or an attack did to the scores."""
-    if row.d is None or row.d < 1:
-        return "undefined" if row.d is None else "passed over"
-    return "raised" if row.level == "attack" and row.risen else "lowered"
-
-
-def threshold(curve: DoseResponse, line: DoseResponseLine) -> str:
-    """The dose at which D passes 1, with its interval; `≤` and `>` where it lies beyond the doses."""
-    if line.threshold is None and line.low is None:
-        return f"> {curve.doses[-1]}" if any(d is not None for d in line.d) else "–"
-
-    def shown(dose: float | None) -> str:
-        if dose is None:
-            return f"> {curve.doses[-1]}"
-        return f"{'≤ ' if dose <= curve.doses[0] else ''}{dose:.3g}"
-
-    if line.low is None:  # examples in clusters
-        return shown(line.threshold)
-    return f"{shown(line.threshold)} [{shown(line.low)}, {shown(line.high)}]"
+def listed(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
 def t75(curve: DoseResponse) -> str:
-    """T75 with its interval; `<` and `>` where it lies beyond the doses."""
-    return _dose(curve.t75, curve)
+    """T75 with its interval, and in words where it lies beyond the doses."""
+    return _dose(curve.t75, curve.doses)
 
 
 def t75_isotonic(curve: DoseResponse) -> str:
     """T75 by isotonic regression, as `t75`."""
-    return _dose(curve.t75_isotonic, curve)
+    return _dose(curve.t75_isotonic, curve.doses)
 
 
-def _dose(found: DoseThreshold | None, curve: DoseResponse) -> str:
+def _dose(found: DoseThreshold | None, doses: Sequence[int]) -> str:
     if found is None:
         return "–"
 
-    def shown(dose: float | None) -> str:
-        if dose is None:
-            return f"> {curve.doses[-1]}"
-        return f"{dose:.3g}" if dose else f"< {curve.doses[0]}"
+    def shown(dose: float) -> str:
+        return f"{dose:.3g}" if dose else f"< {doses[0]}"
 
-    return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
+    value = "not reached" if found.value is None else shown(found.value)
+    if found.low is None:
+        return value
+    return f"{value} [{shown(found.low)}{' or more' if found.high is None else f', {shown(found.high)}'}]"
 
 
 def judge_name(result: Result) -> str:
@@ -114,12 +91,6 @@ def style_words(result: Result) -> tuple[str, ...]:
     """How the judge uses its scales, on at least half of the metrics: lenient, harsh, compressed."""
     words = [word for style in result.styles.values() for word in style.words or ()]
     return tuple(word for word in dict.fromkeys(words) if 2 * words.count(word) >= len(result.styles))
-
-
-def pairs(row: VariantResult) -> str:
-    """The pairs each test kept: one number, or the range over metrics."""
-    counts = sorted({cell.n for cell in row.metrics.values()})
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]}-{counts[-1]}"
 
 
 def group_letters(groups: Sequence[Sequence[int]], k: int) -> str:

@@ -1,17 +1,168 @@
-"""The kind of table that is printed, and those for controls, attacks and dose-response curves."""
+"""Tables of text for terminal and Markdown: verdicts, kinds of damage, doses."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from dhp.analysis.result_parts import DoseResponse
-from dhp.analysis.results import Result
+from dhp.analysis.result_parts import FEWEST_PAIRS, DoseResponse, VariantResult
 from dhp.content.damage import kind_name, variant_name
 from dhp.core.text import printable
-from dhp.report.labels import figure, most_changed, pairs, percent, probe_verdict, t75, threshold
+from dhp.report.findings import Findings, control_words
+from dhp.report.labels import STATE_COLOURS, figure, listed, percent, percents, state, t75
+
+_NARROWEST = 16
+"""Columns below which the last cell of a row is not cut any more."""
+_FOLDED = 3
+"""Kinds of damage that a folded row names; more are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table of plain text."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[str] = frozenset()
+    """Headings of the columns that are aligned right."""
+    styles: tuple[str, ...] = ()
+    """How each row looks in a terminal."""
+
+    def printed(self, console: Console, *, cut: bool = False) -> None:
+        """Print it: where it is too wide with its last column `cut`, or with each row on several lines."""
+        rows = [[printable(cell) for cell in row] for row in self.rows]
+        widths = [max(cell_len(text) for text in column) for column in zip(self.headings, *rows, strict=True)]
+        before = sum(widths[:-1]) + 2 * (len(widths) - 1)
+        room = console.width - before
+        if room >= (min(widths[-1], _NARROWEST) if cut else widths[-1]):
+            table = plain_table("", self.headings, self.right)
+            for row, style in zip(rows, self._styles, strict=True):
+                cells = [*map(Text, row[:-1]), _cut(row[-1], room)]
+                table.add_row(*cells, style=style)
+            self._print_title(console)
+            table.title = None
+            console.print(table)
+            return
+        self._print_title(console)
+        for row, style in zip(rows, self._styles, strict=True):
+            console.print(Text(row[0], style="bold"))
+            named = [f"{head} {cell}" for head, cell in zip(self.headings[1:], row[1:], strict=True) if cell]
+            for line in joined(named, console.width - 4):
+                console.print(Text(f"    {line}", style=style))
+
+    @property
+    def _styles(self) -> Sequence[str]:
+        return self.styles or [""] * len(self.rows)
+
+    def _print_title(self, console: Console) -> None:
+        if self.title:
+            title = Text(printable(self.title), style="bold")
+            console.print(title, soft_wrap=not console.is_terminal)
+
+
+def _cut(text: str, room: int) -> Text:
+    shown = Text(text)
+    shown.truncate(room, overflow="ellipsis")
+    return shown
+
+
+def verdict_table(found: Sequence[Findings]) -> TextTable:
+    """A row a result: what was noticed, detection, controls, the lowest kind."""
+    judges = list(dict.fromkeys(each.judge for each in found))
+    datasets = list(dict.fromkeys(each.dataset for each in found))
+    folder = datasets[0].partition("/")[0] + "/" if len(datasets) > 1 else ""
+    shared = folder if folder and all(name.startswith(folder) for name in datasets) else ""
+    who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
+    what = (
+        datasets[0] if len(datasets) == 1 else f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"
+    )
+    ratings = sum(each.result.ratings["asked"] for each in found)
+    examples = sum({each.dataset: each.result.n for each in found}.values())
+    rows = []
+    for each in found:
+        run = each.result.detection
+        row = [
+            each.dataset.removeprefix(shared),
+            each.noticed,
+            f"{percent(run.avg)} {percents(run.ci['avg'])}",
+            control_words(each.control),
+            "–" if each.lowest is None else _kind_cell(each.lowest),
+        ]
+        if each.too_few:
+            row[1:] = ["–", f"needs {FEWEST_PAIRS} examples", "", ""]
+        rows.append((each.judge, *row) if len(judges) > 1 else tuple(row))
+    headings = ("data", "noticed", "detection", "controls", "lowest kind")
+    return TextTable(
+        f"{who} on {what}: {ratings:,} ratings of {examples:,} examples",
+        ("judge", *headings) if len(judges) > 1 else headings,
+        tuple(rows),
+        frozenset(("noticed",)),
+        tuple("bold red" if each.alarms else "" for each in found),
+    )
+
+
+def _kind_cell(row: VariantResult) -> str:
+    return f"{percent(row.detection)} {variant_name(row.variant)}"
+
+
+def kinds_table(found: Findings, *, details: bool = False) -> TextTable:
+    """A row a kind of damage, the worst first, equal ones in one row; then controls and attacks.
+
+    `details` adds D, D with weights, the share of the drop on other metrics than expected, and the examples
+    that would decide what is undecided.
+    """
+    several = any(len(row.metrics) > 1 for row in (*found.damage, *found.probes))
+    weighted = details and any(row.misplaced is not None for row in found.damage)
+    more = ("D", *(("D_EW", "misplaced") if weighted else ()), "to decide") if details else ()
+    headings = (
+        "kind",
+        "detection",
+        "verdict",
+        *(("best metric",) if several else ()),
+        "pairs",
+        *more,
+    )
+    rows: dict[tuple[str, ...], list[VariantResult]] = {}
+    for row in (*found.damage, *found.probes):
+        cells = [f"{percent(row.detection):>4} {percents(row.detection_ci)}", state(row)]
+        cells += [row.best_metric or "–"] if several else []
+        cells.append(str(row.n))
+        if details:
+            cells.append(figure(row.d))
+            cells += [figure(row.d_ew), percent(row.misplaced)] if weighted else []
+            cells.append("" if row.n_to_decide is None else f"{row.n_to_decide:,}")
+        rows.setdefault((row.level if row in found.probes else "", *cells), []).append(row)
+    return TextTable(
+        f"{found.dataset}: {found.judge}, {found.result.n:,} examples",
+        headings,
+        tuple((_folded(same), *cells[1:]) for cells, same in rows.items()),
+        frozenset(("pairs", *more)),
+        tuple(STATE_COLOURS.get(state(same[0]), "") for same in rows.values()),
+    )
+
+
+def _folded(rows: Sequence[VariantResult]) -> str:
+    names = listed([variant_name(row.variant).replace(", ", " ") for row in rows])
+    if len(rows) == 1:
+        names = variant_name(rows[0].variant)
+    said = names if len(rows) <= _FOLDED else f"{len(rows)} kinds"
+    still = all(cell.tied == 1 for row in rows for cell in row.metrics.values())
+    return f"{said}: no score moved" if still and rows[0].level not in ("control", "attack") else said
+
+
+def doses_table(curve: DoseResponse) -> TextTable:
+    """Detection at each dose, and T75."""
+    return TextTable(
+        f"{kind_name(curve.perturber)}: detection by dose",
+        ("dose", *map(str, curve.doses), "T75"),
+        (("detection", *map(percent, curve.detection), t75(curve)),),
+        frozenset(map(str, curve.doses)),
+    )
 
 
 def plain_table(title: str, headings: Sequence[str] = (), right: Collection[str] = ()) -> Table:
@@ -54,36 +205,3 @@ def fits(table: Table, console: Console, spare: int = 0) -> bool:
     """Whether every line of a table fits, with so many columns to spare."""
     wanted = Measurement.get(console, console.options.update(width=10_000), table)
     return wanted.maximum + spare <= console.width
-
-
-def probes_table(result: Result) -> Table:
-    """What controls and attacks did."""
-    said = ["controls must not lower a score"] * bool(result.controls)
-    said += ["attacks must not raise one (two-sided test)"] * bool(result.attacks)
-    table = plain_table(", ".join(said).capitalize())
-    for heading in ("probe", "D", "verdict", "most changed", "effect", "pairs"):
-        right = heading in ("D", "effect", "pairs")
-        table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "probe")
-    for row in (*result.controls, *result.attacks):
-        verdict = probe_verdict(row)
-        metric, effect = most_changed(row)
-        style = "bold red" if verdict in ("lowered", "raised") and row.d is not None and row.d >= 1 else ""
-        cells = (variant_name(row.variant), figure(row.d), verdict, metric, figure(effect), pairs(row))
-        table.add_row(*(Text(printable(cell), style=style) for cell in cells))
-    return table
-
-
-def curve_table(curve: DoseResponse) -> Table:
-    """D at each dose, a row a metric."""
-    table = plain_table(f"{kind_name(curve.perturber)}: D at dose k, the dose at which D passes 1, and T75")
-    table.add_column("k", no_wrap=True)
-    for dose in curve.doses:
-        table.add_column(f"{dose}", justify="right")
-    table.add_column("D = 1 at", justify="right")
-    for name, line in curve.lines.items():
-        cells = (name, *map(figure, line.d), threshold(curve, line))
-        table.add_row(*(Text(printable(cell)) for cell in cells), style="bold" if name == "combined" else "")
-    if curve.detection:
-        cells = ("detection", *map(percent, curve.detection), f"T75 {t75(curve)}")
-        table.add_row(*(Text(printable(cell)) for cell in cells), style="bold")
-    return table

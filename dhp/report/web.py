@@ -2,26 +2,15 @@
 
 import base64
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.content.damage import kind_name, variant_name
-from dhp.report.labels import (
-    between,
-    figure,
-    most_changed,
-    noticed,
-    pairs,
-    percent,
-    percents,
-    probe_verdict,
-    state,
-    t75,
-    t75_isotonic,
-    threshold,
-)
+from dhp.report.findings import control_words
+from dhp.report.labels import between, figure, percent, percents, state, t75, t75_isotonic
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -97,34 +86,39 @@ def _p_value(p: float | None, defined: object) -> str:
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
 
 
-def _sentence(words: str) -> "Markup":
-    """With a capital letter and a full stop; what stands in back quotes as code."""
+def _code(text: str) -> "Markup":
+    """The text with what stands in back quotes as code."""
     from markupsafe import Markup, escape
 
-    parts = (words[:1].upper() + words[1:]).split("`")
-    marked = (
-        Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts)
+    parts = (
+        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(text.split("`"))
     )
-    return Markup("").join(marked) + "."
+    return Markup("").join(parts)
+
+
+def embedded(data: object) -> "Markup":
+    """Data for a script element of type application/json, which no text in it can end."""
+    from markupsafe import Markup
+
+    return Markup(json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
 _FILTERS: dict[str, Callable[..., Any]] = {
     "between": between,
+    "code": _code,
+    "control_words": control_words,
     "count": _count,
+    "embedded": embedded,
     "figure": figure,
     "kind_name": kind_name,
-    "most_changed": most_changed,
-    "noticed": noticed,
     "p_value": _p_value,
-    "pairs": pairs,
     "percents": percents,
-    "sentence": _sentence,
     "share": percent,
     "state": state,
+    "style": lambda verdict: verdict.replace(" ", "-"),
     "t75": t75,
     "t75_isotonic": t75_isotonic,
-    "threshold": threshold,
     "variant_name": variant_name,
-    "verdict": probe_verdict,
     "words": lambda name: name.replace("_", " "),
 }

@@ -1,17 +1,16 @@
 """Which results compare: the one rule of `compare`, `gate` and `leaderboard`, and the names of judges.
 
 A judge is a model under a protocol. Results compare where their signatures agree in data, number of
-examples, suite, method, metrics, weights and statistics; seed and version may differ. The protocol is part of
-the judge: `compare` takes judges under different protocols only where that is allowed, `gate` pairs judges by
-name, across edits of their prompts, and `leaderboard` names the protocol of each row.
+examples, suite, method, metrics, weights and statistics; seed and version may differ. A protocol is known by
+its name, or by that of the prompt file: `compare` and `gate` take it across edits, and another one only where
+`protocol` is allowed. Where protocols differ, `compare` and `leaderboard` say so in the names of judges.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
-from dhp.runs.reader import RunResult, read_run
+from dhp.runs.reader import RunResult, RunSource, open_run
 
 ALLOWABLE: Mapping[str, str] = {
     "protocol": "to compare protocols on purpose",
@@ -31,9 +30,12 @@ def check_allowed(allow: Collection[str]) -> None:
 def differences(one: Result, other: Result, allow: Collection[str] = ()) -> dict[str, tuple[str, str]]:
     """Part of the signature -> its text in both results, for the parts that forbid a comparison.
 
-    Names of metrics must agree even where `metrics` is allowed to differ.
+    A protocol, or a prompt, that was edited is the same one while its name is. Names of metrics must agree
+    even where `metrics` is allowed to differ.
     """
     found = one.signed.differences(other.signed, allow)
+    if protocol_name(one.protocol) == protocol_name(other.protocol):
+        found.pop("protocol", None)
     names = [", ".join(sorted({m for v in r.variants for m in v.metrics})) for r in (one, other)]
     if "metrics" in allow and names[0] != names[1]:
         found["metrics"] = (names[0], names[1])
@@ -45,11 +47,11 @@ def allowing(part: str, allow: Collection[str] = ()) -> str:
     return f", or `allow` {part} {ALLOWABLE[part]}" if part in ALLOWABLE and part not in allow else ""
 
 
-def rated_by_dataset(folders: Iterable[str | Path]) -> dict[str, list[RunResult]]:
+def rated_by_dataset(folders: Iterable[RunSource]) -> dict[str, list[RunResult]]:
     """Dataset -> its results in run folders, in their order."""
     found: dict[str, list[RunResult]] = {}
     for folder in folders:
-        for entry in read_run(folder).rated:
+        for entry in open_run(folder).rated:
             found.setdefault(entry.result.dataset, []).append(entry)
     return found
 

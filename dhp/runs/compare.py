@@ -2,10 +2,9 @@
 
 import logging
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,11 @@ from dhp.core.errors import InputError
 from dhp.core.progress import Progress, counted, numbered
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import check_alike, check_allowed, check_once, differences, rated_by_dataset
-from dhp.runs.reader import RunResult
+from dhp.runs.reader import RunResult, RunSource
 from dhp.runs.sizes import differ_in_size_alone
 from dhp.stats.arrays import Floats, Ints
-from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, compare
+from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, Pair, compare
+from dhp.stats.compare_variants import compare_variants
 from dhp.stats.swap import RESAMPLES
 
 _SHOWN = 10  # judges in a `repr`
@@ -34,14 +34,18 @@ class DatasetComparison:
     n: int
     """Examples that all judges rated."""
     judges: tuple[str, ...]
-    """Model, with the protocol where it was allowed to differ."""
+    """Model, with the protocol where it differs."""
     damage: tuple[tuple[VariantResult, ...], ...]
-    """Each variant as each judge saw it, shape (V, K)."""
+    """Each variant as each judge saw it in its own run, shape (V, K)."""
+    false_alarms: tuple[tuple[str, ...], ...]
+    """The controls that are a false alarm, of each judge."""
     scores: dict[str, Comparison]
     """`detection`, `auroc`, `standardised_drop`, `d_avg` -> the comparison by it."""
     shared_styles: dict[str, Floats]
     """`originals`, `degraded` -> Spearman's correlation of the judges' scores over texts, shape (K, K), the
     mean over metrics; NaN where undefined."""
+    by_variant: tuple[tuple[Pair, ...], ...] = ()
+    """Each variant, every pair of judges compared by detection of it, shape (V, K (K - 1) / 2)."""
 
     def __repr__(self) -> str:
         by = next(iter(self.scores), "")
@@ -64,19 +68,22 @@ class DatasetComparison:
                     "level": rows[0].level,
                     "detection": [row.detection for row in rows],
                     "verdict": [row.verdict for row in rows],
+                    "differences": [_plain(asdict(pair)) for pair in pairs],
                 }
-                for rows in self.damage
+                for rows, pairs in zip(self.damage, self.by_variant or [()] * len(self.damage), strict=True)
             ],
+            "false_alarms": list(self.false_alarms),
             "scores": {name: _plain(asdict(found)) for name, found in self.scores.items()},
             "shared_styles": _plain(self.shared_styles),
         }
 
 
 def compare_runs(
-    folders: Sequence[str | Path],
+    folders: Sequence[RunSource],
     *,
     allow: Collection[str] = (),
     resamples: int = RESAMPLES,
+    quantities: Collection[str] = QUANTITIES,
     progress: Progress | None = None,
 ) -> list[DatasetComparison]:
     """Compare the judges of run folders, dataset by dataset, by swapping labels example by example.
@@ -90,6 +97,8 @@ def compare_runs(
     resamples
         Random swaps, at least 1; 40 for each pair of judges are taken where that is more, as the adjusted
         p-values of many pairs could not fall below 0.05 with fewer.
+    quantities
+        The figures by which they are compared, some of `dhp.stats.compare.QUANTITIES`.
     progress
         Called as `progress(what, done, total, cost)`.
 
@@ -101,9 +110,25 @@ def compare_runs(
         differs), runs with doses or that stopped early, and a judge that is `unpaired`.
     """
     check_allowed(allow)
+    by_dataset = rated_by_dataset(counted(progress, "reading runs", folders))
+    return compare_rated(
+        by_dataset, allow=allow, resamples=resamples, quantities=quantities, progress=progress
+    )
+
+
+def compare_rated(
+    rated: Mapping[str, Sequence[RunResult]],
+    *,
+    allow: Collection[str] = (),
+    resamples: int = RESAMPLES,
+    quantities: Collection[str] = QUANTITIES,
+    progress: Progress | None = None,
+) -> list[DatasetComparison]:
+    """Compare judges by dataset -> their results; else as `compare_runs`."""
+    check_allowed(allow)
     if resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more")
-    by_dataset = rated_by_dataset(counted(progress, "reading runs", folders))
+    by_dataset = dict(rated)
     alone = [dataset for dataset, entries in by_dataset.items() if len(entries) < 2]
     if len(alone) < len(by_dataset):
         for dataset in alone:
@@ -120,8 +145,15 @@ def compare_runs(
                 "test that another has"
             )
         show = numbered(progress, place, len(by_dataset))
-        found.append(_compared(dataset, entries, judges, resamples, progress=show))
+        compared = _compared(dataset, entries, judges, resamples, quantities, show)
+        found.append(replace(compared, by_variant=_by_variant(dataset, entries, resamples)))
     return found
+
+
+def _by_variant(dataset: str, entries: Sequence[RunResult], resamples: int) -> tuple[tuple[Pair, ...], ...]:
+    scores, clusters = judge_scores(dataset, entries, [v.variant for v in entries[0].result.variants])
+    rng = np.random.default_rng(int.from_bytes(key_digest("variants", *(e.ratings.digest for e in entries))))
+    return tuple(compare_variants(scores, rng, clusters=clusters, resamples=resamples))
 
 
 def compare_results(
@@ -176,7 +208,7 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
                     f"{entry.place}: a run {kind} compares with no other; allowed: runs without {option}"
                 )
     names = [e.result.model for e in entries]
-    if "protocol" in allow:
+    if len({e.result.protocol for e in entries}) > 1:
         names = [f"{name} ({e.result.protocol})" for name, e in zip(names, entries, strict=True)]
     check_once(dataset, names)
     return tuple(names)
@@ -207,7 +239,6 @@ def _compared(
         scores,
         list(levels.values()),
         np.random.default_rng(int.from_bytes(key_digest(*(e.ratings.digest for e in entries)))),
-        weights=stated_weights(first),
         clusters=clusters,
         quantities=quantities,
         combination=first.result.combination,
@@ -217,17 +248,10 @@ def _compared(
     shared = shared_styles([e.ratings for e in entries], list(levels))
     seen = [{row.variant: row for row in e.result.variants} for e in entries]
     damage = tuple(tuple(rows[variant] for rows in seen) for variant in levels)
-    return DatasetComparison(dataset, len(scores[0].original), judges, damage, found, shared)
-
-
-def stated_weights(entry: RunResult) -> Floats:
-    """The expert weights that a result states, shape (variants, metrics); NaN where it states none."""
-    return np.array(
-        [
-            [math.nan if (w := v.metrics[m].weight) is None else w for m in entry.ratings.metrics]
-            for v in entry.result.variants
-        ]
+    alarms = tuple(
+        tuple(row.variant for row in e.result.controls if row.verdict == "false alarm") for e in entries
     )
+    return DatasetComparison(dataset, len(scores[0].original), judges, damage, alarms, found, shared)
 
 
 def judge_scores(

@@ -1,134 +1,97 @@
-"""A gate for runs: how much a judge must detect, and that it lost nothing against an earlier run.
+"""A gate for runs: what a judge must detect and notice, and that it lost nothing against an earlier run.
 
-A loss is tested by swapping the two runs' labels example by example: the gate fails only where it is proven
-that detection fell by more than the margin, over all variants or in one of them (Holm over all of these). A
-judge that samples its answers and did not change therefore passes.
+Limits are read off the intervals that every page prints: a limit is met where the lower end of the interval
+reaches it, not met where the upper end lies below it, and else undecided. A loss is tested by swapping the
+labels of the two runs example by example: met where a loss of the margin is ruled out, not met where it is
+proven that detection fell by more, over all kinds of damage or of one of them (Holm over all of these).
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
+from dhp.analysis.result_parts import Ends, VariantResult
 from dhp.analysis.results import Result, Results
-from dhp.content.damage import variant_name
+from dhp.content.damage import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import allowing, check_allowed, differences, same_judge
-from dhp.runs.compare import judge_scores, stated_weights
-from dhp.runs.reader import RATINGS, RunResult, read_results, read_run
-from dhp.stats.compare import averaged
-from dhp.stats.detection import detection_influences
+from dhp.runs.comparable import allowing, differences, same_judge
+from dhp.runs.compare import judge_scores
+from dhp.runs.conditions import Gate
+from dhp.runs.reader import RATINGS, RunInMemory, RunResult, RunSource, open_run, read_results
+from dhp.stats.compare import in_common
 from dhp.stats.multiplicity import holm
 from dhp.stats.swap import NonInferiority, noninferiority
+from dhp.stats.swap_detection import detection_pair
+from dhp.stats.verdict import examples_to_separate
 
-_SHOWN = {"d_min": "D_min", "d_avg": "D_avg"}
+State = Literal["met", "undecided", "not met"]
+Finding = tuple[State, str, str]
+"""What became of one condition, of which result, and in words."""
+_SHOWN = 5  # findings of one result and state that are told
 _ALPHA = 0.05
+_DEVIATE = 1.6448536269514722  # of a one-sided test at 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
-    """What every result of a run must hold.
-
-    Raises
-    ------
-    InputError
-        Without any condition, for one that is not finite or out of range, and for a loss without an earlier
-        run or the reverse.
-    """
-
-    d_min: float | None = None
-    """The least D_min allowed."""
-    d_avg: float | None = None
-    """The least D_avg allowed."""
-    detection: float | None = None
-    """The least detection over all variants allowed, in per cent."""
-    max_drop: float | None = None
-    """Points of detection, 0 to 100, that may be lost against the earlier run."""
-    against: Path | None = None
-    """Folder of the earlier run, with its ratings."""
-    allow: Collection[str] = ()
-    """Parts of the signature that may differ from the earlier run; see `dhp.runs.comparable`."""
-
-    def __post_init__(self) -> None:
-        check_allowed(self.allow)
-        conditions = {
-            "`d_min`": self.d_min,
-            "`d_avg`": self.d_avg,
-            "`detection`": self.detection,
-            "`max_drop`": self.max_drop,
-        }
-        for option, value in conditions.items():
-            if value is not None and not abs(value) < float("inf"):
-                raise InputError(f"{option} {value}: must be a finite number")
-        for option in ("`detection`", "`max_drop`"):
-            if (value := conditions[option]) is not None and not 0 <= value <= 100:
-                raise InputError(f"{option} {value:g}: allowed: 0 to 100, in per cent")
-        if (self.max_drop is None) != (self.against is None):
-            raise InputError("`max_drop` and `against`: belong together; give both or neither")
-        if all(value is None for value in conditions.values()):
-            raise InputError(f"there is no condition; allowed: {', '.join(conditions)}")
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Outcome:
     """Whether a run passed."""
 
-    met: bool
-    """Whether every condition held."""
+    state: State
+    """`met` where every condition holds, `not met` where one does not, else `undecided`."""
+    passed: bool
+    """Whether it is met, or undecided where no proof is required."""
     line: str
     """What held, or all that did not: dataset, model, figure."""
     doubts: tuple[str, ...]
     """What makes figures of the run doubtful, passed or not."""
 
 
-def check_run(folder: str | Path, gate: Gate) -> Verdict:
+def check_run(folder: RunSource, gate: Gate) -> Outcome:
     """Hold a gate against every result of a run.
 
-    An undefined figure does not pass. Two runs are compared by dataset and name of the protocol, across edits
-    of its prompts and settings; by model too where a run has several models, as otherwise the judge before
-    and the judge after may bear different names. What neither fell nor held beyond doubt is `undecided`, and
-    passes. Without an earlier run a results file is enough.
+    A figure that is undefined is not met, and neither is any gate where harmless edits are a false alarm. Two
+    runs are compared by dataset and name of the protocol, across edits of its prompts and settings; by model
+    too where a run has several models, as otherwise the judge before and the judge after may bear different
+    names. Without an earlier run a results file is enough.
 
     Raises
     ------
     InputError
-        For a folder that holds no run, one with doses, whose averages mean nothing, an earlier run that
-        lacks a result or differs in data, number of examples, suite, method, metrics, weights or statistics,
-        one with a dataset that the run lacks, runs without ratings where a loss is asked about, and a run
-        that stopped early where more is asked of it than D_min >= 1.
+        For a folder that holds no run, one with doses, whose averages mean nothing, a kind of damage that was
+        not run, an earlier run that lacks a result or differs in data, number of examples, suite, method,
+        metrics, weights or statistics, one with a dataset that the run lacks, and, where a loss is asked
+        about, runs without ratings and a run that stopped early.
     """
     return check_results(_averaged(folder), gate, folder)
 
 
-def check_results(results: Results, gate: Gate, folder: str | Path = "the run") -> Verdict:
+def check_results(results: Results, gate: Gate, folder: RunSource = "the run") -> Outcome:
     """Hold a gate against results; `folder` is what they are called in messages. See `check_run`."""
-    _check_stopped(folder, results, gate)
-    broken = [line for r in results for line in _broken(r, gate)]
-    undecided: list[str] = []
+    demanded = _demanded(results, gate.must_notice)
+    findings = [] if gate.ignore_controls else [f for r in results for f in _false_alarms(r)]
+    findings += _detections(results, gate.detection)
+    findings += _noticed(results, demanded)
     if gate.against is not None:
-        pairs = _pairs(folder, results, gate.against, gate.allow)
-        lost, undecided = _losses(pairs, folder, gate)
-        broken += lost
+        _check_stopped(folder, results)
+        findings += _losses(_pairs(folder, results, gate.against, gate.allow), folder, gate)
+    states = {state for state, _, _ in findings}
+    state: State = "not met" if "not met" in states else "undecided" if "undecided" in states else "met"
+    said = _said(finding for finding in findings if finding[0] == state)
+    if state == "met":
+        said.append(f"{len(results)} result{'s' if len(results) > 1 else ''}")
     doubts = tuple(f"{_name(r)}: {warning}" for r in results for warning in r.warnings)
-    said = dict.fromkeys(broken or [*_held(results, gate), *undecided, _counted(results)])
-    return Verdict(not broken, f"{'not met' if broken else 'met'}: {'; '.join(said)}", doubts)
+    passed = state == "met" or (state == "undecided" and not gate.require_proof)
+    return Outcome(state, passed, f"{state}: {'; '.join(said)}", doubts)
 
 
-def _check_stopped(folder: str | Path, results: Results, gate: Gate) -> None:
-    """Of a variant that was resolved early D tells whether it is at least 1, and no more."""
-    early = [r for r in results if any(row.stopped_at is not None for row in r.variants)]
-    if early and (gate.d_avg is not None or gate.max_drop is not None or (gate.d_min or 0.0) > 1):
-        raise InputError(
-            f"{folder}: {_name(early[0])}: stopped early, so that D tells only whether it is at least 1; "
-            "allowed: `d_min` of at most 1, or runs without `stop_when_resolved`"
-        )
-
-
-def _averaged(place: str | Path) -> Results:
+def _averaged(place: RunSource) -> Results:
     """The results of a run, by its folder or its results file."""
-    results = read_results(Path(place)) if Path(place).is_file() else read_run(place).results
+    is_file = isinstance(place, str | Path) and Path(place).is_file()
+    results = read_results(Path(str(place))) if is_file else open_run(place).results
     if dosed := [r for r in results if r.curves]:
         raise InputError(
             f"{place}: {_name(dosed[0])}: is a run with doses, its averages mean nothing; "
@@ -137,25 +100,90 @@ def _averaged(place: str | Path) -> Results:
     return results
 
 
-def _broken(result: Result, gate: Gate) -> Iterator[str]:
-    for figure, least in (("d_min", gate.d_min), ("d_avg", gate.d_avg)):
-        if least is None:
+def _said(findings: Iterable[Finding]) -> list[str]:
+    """The findings in words, those of one result together."""
+    by_result: dict[str, list[str]] = {}
+    for _, name, words in findings:
+        by_result.setdefault(name, []).append(words)
+    said = []
+    for name, each in by_result.items():
+        more = [f"and {len(each) - _SHOWN} more"] if len(each) > _SHOWN else []
+        said.append(f"{name}: {'; '.join([*each[:_SHOWN], *more])}")
+    return said
+
+
+def _check_stopped(folder: RunSource, results: Results) -> None:
+    early = [r for r in results if any(row.stopped_at is not None for row in r.variants)]
+    if early:
+        raise InputError(
+            f"{folder}: {_name(early[0])}: stopped early, so that it compares with no other run; "
+            "allowed: `detection`, `must_notice`, or runs without `stop_when_resolved`"
+        )
+
+
+def _demanded(results: Results, names: Iterable[str]) -> list[str]:
+    """The variants that must be noticed; raises `InputError` for one that no result has."""
+    variants = dict.fromkeys(row.variant for r in results for row in r.variants)
+    try:
+        return [variant for each in names for variant in named_kinds(each, list(variants))]
+    except InputError as e:
+        raise InputError(f"`must_notice` {e}") from None
+
+
+def _false_alarms(result: Result) -> Iterator[Finding]:
+    for row in result.controls:
+        if row.verdict == "false alarm":
+            yield "not met", _name(result), _kind(row)
+
+
+def _detections(results: Results, least: float | None) -> Iterator[Finding]:
+    """Of each result that does not reach the limit, and of the one with the smallest detection that does."""
+    if least is None:
+        return
+    held = []
+    for result in results:
+        value, ends = result.detection.avg, result.detection.ci["avg"]
+        if value is None or ends is None:
+            yield "not met", _name(result), "detection is undefined, no kind of damage has five pairs"
             continue
-        d: float | None = getattr(result, figure)
-        worst = result.d_min_variant if figure == "d_min" and d is not None else None
-        of = f" ({variant_name(worst)})" if worst else ""
-        if d is None or d < least:
-            below = "is undefined" if d is None else f"= {d:.4g}{of} is below {least:g}"
-            yield f"{_name(result)}: {_SHOWN[figure]} {below}"
-    if gate.detection is not None:
-        value = _detection(result)
-        if value is None or value * 100 < gate.detection:
-            below = "is undefined" if value is None else f"{value * 100:.1f} % is below {gate.detection:g} %"
-            yield f"{_name(result)}: detection {below}"
+        said = f"detection {_figure(value, ends)}"
+        if _points(ends[1]) < least:
+            yield "not met", _name(result), f"{said} is below {least:g} %"
+        elif _points(ends[0]) < least:
+            n = examples_to_separate(result.n, value, *ends, least / 100)
+            yield "undecided", _name(result), f"{said} may be {least:g} % or not, {_decides(n)}"
+        else:
+            held.append((ends[0], _name(result), said))
+    if held:
+        _, name, said = min(held)
+        yield "met", name, f"{said}, {least:g} % or more{' in all' * (len(results) > 1)}"
+
+
+def _noticed(results: Results, demanded: Collection[str]) -> Iterator[Finding]:
+    """Of each kind that is not noticed, and of the one with the lowest detection of those that are."""
+    held = []
+    for result, row in ((r, row) for r in results for row in r.variants if row.variant in demanded):
+        name, said = _name(result), _kind(row)
+        if row.verdict == "noticed":
+            held.append((row.detection or 0.0, name, said))
+        elif not row.n:
+            yield "not met", name, f"{variant_name(row.variant)} has no pair of scores"
+        elif row.verdict == "undecided":
+            yield "undecided", name, f"{said}, {_decides(row.n_to_decide)}"
+        elif row.detection is None or row.detection_ci is None or row.detection_ci[1] < result.floor:
+            yield "not met", name, said
+        elif row.verdict == "faint":
+            n = examples_to_separate(result.n, row.detection, *row.detection_ci, result.floor)
+            yield "undecided", name, f"{said}, {_decides(n)}"
+        else:
+            yield "undecided", name, said
+    if held:
+        _, name, said = min(held)
+        yield "met", name, f"{said}{f', the lowest of {len(held)} kinds noticed' if len(held) > 1 else ''}"
 
 
 def _pairs(
-    folder: str | Path, results: Results, place: Path, allow: Collection[str]
+    folder: RunSource, results: Results, place: RunSource, allow: Collection[str]
 ) -> list[tuple[Result, Result]]:
     """Each result with that of the same judge in the earlier run at `place`."""
     earlier = _averaged(place)
@@ -177,7 +205,7 @@ def _pairs(
 
 
 def _counterpart(
-    result: Result, earlier: Sequence[Result], place: Path, models: bool, allow: Collection[str]
+    result: Result, earlier: Sequence[Result], place: RunSource, models: bool, allow: Collection[str]
 ) -> Result:
     alike = [r for r in earlier if r.dataset == result.dataset]
     if not alike:
@@ -186,7 +214,7 @@ def _counterpart(
             f"{place}: holds no result on '{result.dataset}' under protocol '{result.protocol}'{model}; "
             f"allowed: a run of the same datasets and protocols{allowing('protocol', allow)}"
         )
-    for part, (here, there) in differences(result, alike[0], {"protocol", *allow}).items():
+    for part, (here, there) in differences(result, alike[0], allow).items():
         raise InputError(
             f"{place}: dataset '{result.dataset}': {part} differs, '{there}' there and '{here}' in the "
             f"run; allowed: runs that agree in it{allowing(part, allow)}"
@@ -194,79 +222,72 @@ def _counterpart(
     return alike[0]
 
 
-def _losses(
-    pairs: Sequence[tuple[Result, Result]], folder: str | Path, gate: Gate
-) -> tuple[list[str], list[str]]:
-    """What was lost beyond doubt, and what is not known or held."""
-    against, allowed = str(gate.against), gate.max_drop or 0.0
+def _losses(pairs: Sequence[tuple[Result, Result]], folder: RunSource, gate: Gate) -> Iterator[Finding]:
+    """What was lost beyond doubt; else whether a loss is ruled out or not known."""
+    assert gate.against is not None
+    against, allowed = gate.against, gate.max_drop or 0.0
     rated = [(_rated(folder, new), _rated(against, old)) for new, old in pairs]
     tests = [_tested(new, old, allowed / 100) for new, old in rated]
     adjusted = np.exp(holm(np.log(np.concatenate([test.p_inferior for _, test in tests])))).tolist()
-    lost, others = [], []
     for (new, _), (names, test) in zip(rated, tests, strict=True):
         p_values, adjusted = adjusted[: len(names)], adjusted[len(names) :]
-        judge, overall = _name(new.result), 100 * float(test.difference[0])
-        fallen = [
-            f"{judge}: {name} fell by {-100 * apart:.1f} points, more than {allowed:g} (p = {p:.2g})"
-            for name, apart, p in zip(names, test.difference.tolist(), p_values, strict=True)
-            if p <= _ALPHA
-        ]
+        judge, overall, error = _name(new.result), float(test.difference[0]), float(test.error[0])
+        for name, apart, p in zip(names, test.difference.tolist(), p_values, strict=True):
+            if p <= _ALPHA:
+                fell = f"{name} fell by {-100 * apart:.1f} points, more than {allowed:g} (p = {p:.2g})"
+                yield "not met", judge, fell
         if np.isnan(overall):
-            lost.append(f"{judge}: detection is undefined in one of the runs")
-        lost += fallen
-        change = f"{judge}: detection {overall:+.1f} points against {against}"
+            yield "not met", judge, "detection is undefined, no kind of damage has five pairs in both runs"
+            continue
+        change = f"detection {100 * overall:+.1f} points against {against}"
         if test.p_noninferior[0] <= _ALPHA:
-            others.append(f"{change}, no loss of {allowed:g}")
+            yield "met", judge, f"{change}, no loss of {allowed:g}"
         else:
-            others.append(f"undecided: {change}, a loss of {allowed:g} is neither proven nor ruled out")
-    return lost, others
+            ends, line = (overall - _DEVIATE * error, overall + _DEVIATE * error), -allowed / 100
+            n = examples_to_separate(new.result.n, overall, *ends, line, (_DEVIATE, _DEVIATE))
+            doubt = f"a loss of {allowed:g} is neither proven nor ruled out, {_decides(n)}"
+            yield "undecided", judge, f"{change}, {doubt}"
 
 
-def _rated(place: str | Path, result: Result) -> RunResult:
+def _rated(place: RunSource, result: Result) -> RunResult:
     """A result with its ratings."""
-    folder = Path(place).parent if Path(place).is_file() else Path(place)
-    if not (folder / RATINGS).exists():
-        raise InputError(f"{place}: `max_drop` needs the ratings of both runs; allowed: run folders")
+    if not isinstance(place, RunInMemory):
+        folder = place = Path(place).parent if Path(place).is_file() else Path(place)
+        if not (folder / RATINGS).exists():
+            raise InputError(f"{place}: `max_drop` needs the ratings of both runs; allowed: run folders")
     key = (result.model, result.protocol, result.dataset)
-    rated = read_run(folder).rated
+    rated = open_run(place).rated
     return next(e for e in rated if (e.result.model, e.result.protocol, e.result.dataset) == key)
 
 
 def _tested(new: RunResult, old: RunResult, margin: float) -> tuple[list[str], NonInferiority]:
-    """The names of the figures, detection over all variants first, and the test of each."""
+    """The names of the figures, detection over all kinds of damage first, and the test of each."""
     levels = {v.variant: v.level for v in new.result.variants}
-    (mine, theirs), clusters = judge_scores(new.result.dataset, [new, old], list(levels))
-    lacking = np.isnan(mine.differences) | np.isnan(theirs.differences)
-    figures = [
-        averaged(
-            detection_influences(np.where(lacking, np.nan, judge.differences)),
-            list(levels.values()),
-            stated_weights(new),
-            each=True,
-        )
-        for judge in (mine, theirs)
-    ]
+    scores, clusters = judge_scores(new.result.dataset, [new, old], list(levels))
     rng = np.random.default_rng(int.from_bytes(key_digest(new.ratings.digest, old.ratings.digest, "gate")))
-    names = ["detection", *map(variant_name, levels)]
-    return names, noninferiority(figures[0], figures[1], margin, rng, clusters)
+    mine, theirs = (judge.differences for judge in in_common(scores))
+    both = detection_pair(mine, theirs, list(levels.values()), clusters)
+    return ["detection", *map(variant_name, levels)], noninferiority(*both, margin, rng, clusters)
 
 
-def _held(results: Results, gate: Gate) -> Iterator[str]:
-    for figure, least in (("d_min", gate.d_min), ("d_avg", gate.d_avg)):
-        if least is not None:
-            lowest, place = min((float(getattr(r, figure)), _name(r)) for r in results)
-            yield f"{_SHOWN[figure]} is {least:g} or more, the smallest {lowest:.4g} ({place})"
-    if gate.detection is not None:
-        lowest, place = min((_detection(r) or 0.0, _name(r)) for r in results)
-        yield f"detection is {gate.detection:g} % or more, the smallest {lowest * 100:.1f} % ({place})"
+def _kind(row: VariantResult) -> str:
+    """A kind of damage, or a control, with its verdict and detection."""
+    a = "a " if row.verdict == "false alarm" else ""
+    return f"{variant_name(row.variant)} is {a}{row.verdict}, {_figure(row.detection, row.detection_ci)}"
 
 
-def _counted(results: Results) -> str:
-    return f"{len(results)} result{'s' if len(results) > 1 else ''}"
+def _points(share: float) -> float:
+    """In per cent, with the one decimal that is printed: what is printed decides."""
+    return round(100 * share, 1)
 
 
-def _detection(result: Result) -> float | None:
-    return None if result.detection is None else result.detection.avg
+def _figure(value: float | None, ends: Ends) -> str:
+    interval = "" if ends is None else f" ({_points(ends[0]):.1f}–{_points(ends[1]):.1f})"
+    return "undefined" if value is None else f"{_points(value):.1f} %{interval}"
+
+
+def _decides(n: int | None) -> str:
+    return "no number of texts up to 100,000 would decide" if n is None else f"{n:,} texts would decide"
 
 
 def _name(result: Result) -> str:

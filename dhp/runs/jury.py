@@ -8,17 +8,22 @@ from typing import Any
 import numpy as np
 
 from dhp.core.errors import InputError
+from dhp.core.options import check_percent
+from dhp.core.records import IDENTITY
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import check_alike, check_once, differences, rated_by_dataset
 from dhp.runs.reader import RunResult
 from dhp.stats.arrays import Floats
+from dhp.stats.floor import FLOOR
 from dhp.stats.jury import (
+    JudgedTexts,
     held_out_gains,
     jury_figures,
     order_of_gain,
     smallest_jury,
     text_ranks,
 )
+from dhp.stats.verdict import ControlState, Verdict
 
 MOST_JUDGES = 12
 """All sets of judges are tried: 4,095 of twelve."""
@@ -32,9 +37,11 @@ class JuryMember:
 
     judges: tuple[str, ...]
     detection: dict[str, float | None]
-    """Variant -> P(fell) + P(tied) / 2, in [0, 1]."""
-    false_alarms: dict[str, float | None]
-    """Control -> the share of its pairs that fell less the share that rose, in [-1, 1]."""
+    """Variant -> detection by the metric that sees it best, in [0, 1]; None without a pair."""
+    verdicts: dict[str, Verdict]
+    """Variant -> verdict."""
+    controls: dict[str, ControlState]
+    """Harmless edit -> state."""
     cost: float | None
     """Of their runs; None where one has no prices."""
 
@@ -58,15 +65,15 @@ class Jury:
     dataset: str
     n: int
     floor: float
-    most_false_alarms: float
+    """Detection from which damage counts as noticed, in (0.5, 1]."""
     alone: tuple[JuryMember, ...]
     """Each judge by itself."""
     chosen: JuryMember | None
-    """The smallest set that detects every variant above the floor; None where there is none."""
+    """The smallest set that notices every kind of damage without a false alarm; None where there is none."""
     together: JuryMember
     """All judges."""
-    blind_spots: tuple[str, ...]
-    """Variants that no judge alone detects above the floor."""
+    missed: tuple[str, ...]
+    """Variants that every judge alone missed."""
     gains: tuple[Gain, ...]
     """In the order in which judges are best added; empty with fewer than ten examples."""
 
@@ -75,23 +82,19 @@ class Jury:
         return asdict(self)
 
 
-def jury_of_runs(
-    folders: Sequence[str | Path], *, floor: float = 0.75, false_alarms: float = 0.05
-) -> list[Jury]:
+def jury_of_runs(folders: Sequence[str | Path], *, floor: float = 100 * FLOOR) -> list[Jury]:
     """The smallest jury of the judges of run folders, dataset by dataset.
 
-    A jury's score of a text is the mean of its judges' ranks of it, so that judges with other scales and
-    response styles have the same say (the ranks of a judge are among all texts it rated, the mean over
-    metrics).
+    A jury's score of a text by a metric is the mean of its judges' ranks of it, so that judges with other
+    scales and response styles have the same say. It is judged as a single judge is: one judge alone has the
+    detection and verdicts of its run.
 
     Parameters
     ----------
     folders
         Run folders; each may hold several models and datasets.
     floor
-        Detection that every variant must exceed, in [0.5, 1).
-    false_alarms
-        The most that scores of a control may fall, net of those that rise, as a share of its pairs.
+        Detection from which damage counts as noticed, in per cent.
 
     Raises
     ------
@@ -99,49 +102,48 @@ def jury_of_runs(
         For a folder without a run, fewer than two or more than `MOST_JUDGES` judges on a dataset, runs of
         different texts (judges and protocols may differ), and a floor out of range.
     """
-    if not 0.5 <= floor < 1:
-        raise InputError(f"`floor`: {floor}; allowed: at least 0.5 and below 1")
-    if not 0 <= false_alarms <= 1:
-        raise InputError(f"`false_alarms`: {false_alarms}; allowed: from 0 to 1")
-    return [
-        _jury(dataset, entries, floor, false_alarms) for dataset, entries in rated_by_dataset(folders).items()
-    ]
+    check_percent("`floor`", floor, 50, 100)
+    return [_jury(dataset, entries, floor / 100) for dataset, entries in rated_by_dataset(folders).items()]
 
 
-def _jury(dataset: str, entries: Sequence[RunResult], floor: float, false_alarms: float) -> Jury:
-    names = _names(dataset, entries)
-    first = entries[0].result
-    damage = [v.variant for v in first.variants]
+def _jury(dataset: str, entries: Sequence[RunResult], floor: float) -> Jury:
+    names, first = _names(dataset, entries), entries[0]
+    damage = [v.variant for v in first.result.variants]
     rated = set.intersection(*({v.variant for v in entry.result.controls} for entry in entries))
-    controls = [v.variant for v in first.controls if v.variant in rated]
-    ranks = np.stack([_ranks(entry, [*damage, *controls]) for entry in entries])
-    places = list(range(1, len(damage) + 1)), list(range(len(damage) + 1, len(damage) + len(controls) + 1))
+    harmless = [v.variant for v in first.result.controls if v.variant in rated and v.variant != IDENTITY]
+    texts = JudgedTexts(
+        np.stack([_ranks(entry, [*damage, *harmless], first.ratings.metrics) for entry in entries]),
+        range(1, len(damage) + 1),
+        [v.level for v in first.result.variants],
+        range(len(damage) + 1, len(damage) + len(harmless) + 1),
+        first.ratings.clusters,
+    )
     costs = [entry.result.cost for entry in entries]
 
     def member(judges: Sequence[int]) -> JuryMember:
-        found = jury_figures(ranks, judges, *places)
+        found = jury_figures(texts, judges, floor)
         paid = [costs[j] for j in judges]
         known = [cost for cost in paid if cost is not None]
+        values = [None if np.isnan(x) else float(x) for x in found.detection]
         return JuryMember(
             tuple(names[j] for j in judges),
-            _named(damage, found.detection),
-            _named(controls, found.false_alarms),
+            dict(zip(damage, values, strict=True)),
+            dict(zip(damage, found.verdicts, strict=True)),
+            dict(zip(harmless, found.controls, strict=True)),
             sum(known) if len(known) == len(paid) else None,
         )
 
-    alone = [member([j]) for j in range(len(names))]
-    priced = [1.0 if cost is None else cost for cost in costs]
-    chosen = smallest_jury(ranks, priced, *places, floor=floor, most_alarms=false_alarms)
+    alone = tuple(member([j]) for j in range(len(names)))
+    chosen = smallest_jury(texts, [1.0 if cost is None else cost for cost in costs], floor)
     return Jury(
         dataset=dataset,
-        n=first.n,
+        n=first.result.n,
         floor=floor,
-        most_false_alarms=false_alarms,
-        alone=tuple(alone),
+        alone=alone,
         chosen=None if chosen is None else member(chosen),
         together=member(range(len(names))),
-        blind_spots=tuple(v for v in damage if all((m.detection[v] or 0.0) <= floor for m in alone)),
-        gains=_gains(names, ranks, places[0], [e.ratings.digest for e in entries]),
+        missed=tuple(v for v in damage if all(m.verdicts[v] == "missed" for m in alone)),
+        gains=_gains(names, texts, [e.ratings.digest for e in entries]),
     )
 
 
@@ -166,23 +168,22 @@ def _names(dataset: str, entries: Sequence[RunResult]) -> list[str]:
     return names
 
 
-def _ranks(entry: RunResult, variants: Sequence[str]) -> Floats:
+def _ranks(entry: RunResult, variants: Sequence[str], metrics: Sequence[str]) -> Floats:
+    """Shape (1 + variants, metrics, examples)."""
     original, degraded = entry.ratings.score_tables(variants)
-    return text_ranks(np.concatenate([original[:, None], degraded], axis=1).transpose(1, 2, 0))
+    order = [entry.ratings.metrics.index(metric) for metric in metrics]
+    scores = np.concatenate([original[:, None], degraded], axis=1)[:, :, order]
+    return text_ranks(scores.transpose(1, 2, 0))
 
 
-def _named(variants: Sequence[str], values: Floats) -> dict[str, float | None]:
-    return {v: None if np.isnan(x) else float(x) for v, x in zip(variants, values, strict=True)}
-
-
-def _gains(
-    names: Sequence[str], ranks: Floats, damage: Sequence[int], digests: Sequence[str]
-) -> tuple[Gain, ...]:
-    if ranks.shape[2] < _FEWEST_EXAMPLES or not damage:
+def _gains(names: Sequence[str], texts: JudgedTexts, digests: Sequence[str]) -> tuple[Gain, ...]:
+    if texts.ranks.shape[3] < _FEWEST_EXAMPLES:
         return ()
     rng = np.random.default_rng(int.from_bytes(key_digest("jury", *digests)))
-    gains = held_out_gains(ranks, damage, rng)
+    gains = held_out_gains(texts, rng)
     low, high = np.nanquantile(gains, [0.025, 0.975], axis=0)
-    order = order_of_gain(ranks, damage)
     means = np.nanmean(gains, axis=0)
-    return tuple(Gain(names[j], float(means[k]), float(low[k]), float(high[k])) for k, j in enumerate(order))
+    return tuple(
+        Gain(names[j], float(means[k]), float(low[k]), float(high[k]))
+        for k, j in enumerate(order_of_gain(texts))
+    )

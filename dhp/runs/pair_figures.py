@@ -9,8 +9,9 @@ from statistics import fmean
 import numpy as np
 
 from dhp.judge.pairwise.records import PairVerdict, majorities, two_order_score
-from dhp.stats.detection import detection
+from dhp.stats.detection import detection_influences
 from dhp.stats.discernment import discernment
+from dhp.stats.influences import bonett_price_interval
 from dhp.stats.pairwise import PositionBias, position_bias, sign_flip_log_p
 
 Interval = tuple[float, float]
@@ -125,30 +126,13 @@ def pair_figures(outcomes: Sequence[PairOutcome]) -> PairFigures:
     )
 
 
-def d_interval(scores: Sequence[float], *, resamples: int = 1000) -> Interval | None:
-    """The 95 % percentile interval of D over resampled pairs; None with fewer than two.
-
-    `scores` are two-order scores. D depends on nothing but how often each value occurs, so counts are drawn.
-    """
-    if len(scores) < 2:
-        return None
-    values, counts = np.unique(np.asarray(scores, dtype=float), return_counts=True)
-    rng = np.random.default_rng(0)
-    drawn, times = np.unique(
-        rng.multinomial(len(scores), counts / len(scores), size=resamples), axis=0, return_counts=True
-    )
-    found = np.repeat([discernment(sign_flip_log_p(values, each)) for each in drawn], times)
-    low, high = np.quantile(found, [0.025, 0.975])
-    return float(low), float(high)
-
-
 def win_rate(scores: Sequence[float]) -> Share:
     """The share of scores above zero, zeros half, with Bonett and Price's interval; None without a score."""
     if not scores:
         return Share(None, None)
-    found = detection(np.asarray(scores, dtype=float)[:, None, None], ["pairs"]).metrics
-    value, low, high = (float(x[0, 0]) for x in (found.value, found.low, found.high))
-    return Share(value, None if math.isnan(low) else (low, high))
+    found = detection_influences(np.asarray(scores, dtype=float)[:, None, None])
+    low, high = (float(end[0, 0]) for end in bonett_price_interval(found))
+    return Share(float(found.value[0, 0]), None if math.isnan(low) else (low, high))
 
 
 def _without_ties(wins: int, losses: int) -> Share:

@@ -1,4 +1,4 @@
-"""How many examples a judge needs before D >= 1: from a pilot run, an effect, or a mock judge."""
+"""How many examples a judge needs to notice damage: from a pilot run, a detection, or a mock judge."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -7,27 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from dhp.analysis.config import METHODS
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import split_ratings
 from dhp.content.catalog import read_task
 from dhp.content.damage import variant_name
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError
+from dhp.core.options import check_percent
 from dhp.core.progress import Progress, counted, numbered
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.judge.judges.mock import MockJudge, mock_judge
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats
-from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination
-from dhp.stats.effects import effect
-from dhp.stats.power import Needed, largest_effect, power_curve, power_interval, shifted, simulated_power
-from dhp.stats.wilcoxon.signed_rank import Method
+from dhp.stats.detection import detection_influences
+from dhp.stats.floor import FLOOR
+from dhp.stats.power import Needed, most_tied, outcomes, power_curve, power_interval, simulated_power
+from dhp.stats.verdict import ControlState, Verdict
 
 _LIMIT = 5_000  # examples beyond which no number is given
 _FEW_LIMIT = 1_000  # the same for pilots and mocks: too few are rated to tell a weak effect from none
 _CHANCES = (0.8, 0.9)
+_KINDS = 12
+"""Judged together, where no pilot says how many."""
 _MOST_METRICS = 50
+_MOST_KINDS = 1_000
 _MOCK = "mock/"
 _MOCK_EXAMPLES = 10_000
 _FIRST_RUNS = 100  # simulated at the limit, to see whether smaller numbers are worth a look
@@ -37,31 +40,32 @@ _SHOWN = 12  # variants in a `repr`
 
 @dataclass(frozen=True, slots=True)
 class VariantPower:
-    """One variant; without figures where a metric has no pair at all. Intervals: 95 %, of the simulation."""
+    """One kind of damage; without figures where it has no pair. Intervals: 95 %, of the simulation."""
 
     variant: str
     """Its name."""
-    d: float | None
-    """D in the pilot; None where it is undefined or there is no pilot."""
-    effect: float | None
-    """Rank-biserial correlation of the metric most hurt, in [-1, 1]; where it is not above 0 no number of
-    examples is enough."""
+    verdict: Verdict | ControlState | None
+    """In the pilot; None without one."""
+    detection: float | None
+    """That of the pilot, else of the metric that sees it best, in [0, 1]."""
+    reachable: bool = False
+    """Whether more examples help: the best metric of all that can be drawn is at the floor or above."""
     miss: float | None = None
-    """The chance that D stays below 1 with the n examples asked about."""
+    """The chance that it is not noticed with the n examples asked about."""
     miss_ci: tuple[float, float] | None = None
     """Limits of `miss`."""
     n_80: Needed | None = None
-    """Examples for D >= 1 with a probability of 80 %."""
+    """Examples for `noticed` with a probability of 80 %."""
     n_90: Needed | None = None
     """The same with a probability of 90 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class PowerAnalysis:
-    """Power for D >= 1, the metrics weighing the same."""
+    """Power for the verdict `noticed`."""
 
     source: str
-    """Where the effects come from, in words."""
+    """Where the detection comes from, in words."""
     pilot: int | None
     """Examples of the pilot; None without one."""
     n: int
@@ -70,10 +74,12 @@ class PowerAnalysis:
     """Examples beyond which no number is given."""
     runs: int
     """Simulated at each number of examples."""
-    combination: str
-    """Of the metrics' p-values."""
+    kinds: int
+    """Kinds of damage that are judged together and share the error of their intervals."""
+    floor: float
+    """Detection from which damage counts as noticed; below it no number of examples is enough."""
     variants: tuple[VariantPower, ...]
-    """One by one."""
+    """One row a variant."""
 
     def __repr__(self) -> str:
         shown = [f"{row.variant} {row.n_80.n if row.n_80 else None}" for row in self.variants[:_SHOWN]]
@@ -92,8 +98,8 @@ class Question:
     n: int = 100
     runs: int = 500
     """Runs to simulate at each number of examples."""
-    combination: str | None = None
-    """Of the metrics' p-values; default: the pilot's, else `hmp-asymptotic`."""
+    kinds: int | None = None
+    """Kinds of damage that are judged together; default: those of the pilot, else 12."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -101,29 +107,30 @@ class Question:
             raise InputError(f"n is {self.n}; allowed: 1 to {_LIMIT:,}")
         if self.runs < 1:
             raise InputError(f"`runs`: {self.runs}; allowed: 1 or more")
-        if self.combination is not None:
-            _combination(self.combination)
+        if self.kinds is not None and not 1 <= self.kinds <= _MOST_KINDS:
+            raise InputError(f"kinds: {self.kinds}; allowed: 1 to {_MOST_KINDS:,}")
 
 
-def power_of_effect(
-    size: float,
+def power_of_detection(
+    detection: float,
     question: Question | None = None,
     *,
     metrics: int = 4,
     correlation: float = 0.5,
-    nonzero: float = 1.0,
+    tied: float = 0.0,
 ) -> PowerAnalysis:
-    """Power for a given effect under the model of `dhp.stats.power.shifted`: normal differences, shifted.
+    """Power for a given detection under the model of `dhp.stats.power.outcomes`.
 
     Parameters
     ----------
-    size
-        Rank-biserial correlation of every metric, in (-1, 1]; at most q (2 - q) where a share q moves.
+    detection
+        Of every metric, in per cent.
     question
         What is to be known.
-    metrics, correlation, nonzero
-        How many metrics there are, how far their differences correlate, in [0, 1), and the share of scores
-        that move, in (0, 1].
+    metrics, correlation
+        How many metrics there are, and how far they correlate, in [0, 1).
+    tied
+        Scores that do not move, in per cent; at most what the detection leaves room for.
 
     Raises
     ------
@@ -131,27 +138,20 @@ def power_of_effect(
         For a value outside these ranges.
     """
     question = question or Question()
-    if not -1 < size <= 1:
-        raise InputError(f"effect: {size:g}; allowed: more than -1, at most 1")
+    check_percent("detection", detection)
     _check_metrics(metrics)
     if not 0 <= correlation < 1:
         raise InputError(f"correlation: {correlation:g}; allowed: 0 or more, less than 1")
-    if not 0 < nonzero <= 1:
-        raise InputError(f"nonzero: {nonzero:g}; allowed: more than 0, at most 1")
-    if not abs(size) <= (largest := largest_effect(nonzero)):
-        raise InputError(
-            f"effect: {size:g}; allowed: -{largest:g} to {largest:g}, where {nonzero:.0%} of the scores move"
-        )
-    population = shifted(size, metrics, correlation, nonzero)
-    combination = _combination(question.combination or DEFAULT_COMBINATION)
-    row = _variant(f"effect {size:g}", population, question, "exact", combination, _LIMIT)
-    source = f"effect {size:g}, {_metrics(metrics)}"
+    check_percent("tied", tied, 0, 100 * most_tied(detection / 100))
+    population = outcomes(detection / 100, metrics, correlation, tied / 100)
+    kinds = question.kinds or _KINDS
+    row = _variant(f"detection {detection:g} %", population, question, kinds, FLOOR, _LIMIT)
+    source = f"detection of {detection:g} %, {_metrics(metrics)}"
     if metrics > 1:
         source += f" that correlate by {correlation:g}"
-    source += f", {nonzero:.0%} of the scores move"
-    return PowerAnalysis(
-        source, None, question.n, _LIMIT, question.runs, combination, (replace(row, effect=size),)
-    )
+    source += f", {tied:g} % of the scores tie"
+    rows = (replace(row, detection=detection / 100),)
+    return PowerAnalysis(source, None, question.n, _LIMIT, question.runs, kinds, FLOOR, rows)
 
 
 def power_of_runs(
@@ -159,8 +159,8 @@ def power_of_runs(
 ) -> list[PowerAnalysis]:
     """Power for every variant of pilot runs, whose examples stand for all that a longer run would draw.
 
-    Tests and combination are those of the run, unless the question names another combination. Raises
-    `InputError` for a folder that holds no run, and a pilot of one example.
+    The floor is that of the run. Raises `InputError` for a folder that holds no run, and a pilot of one
+    example.
     """
     question = question or Question()
     pilots = [rated for folder in folders for rated in read_run(folder).rated]
@@ -187,13 +187,13 @@ def power_of_mock(
     named = (v for key in own for v in ([key] if "." in key else [f"{key}.{d}" for d in _DEGREES]))
     variants = tuple(dict.fromkeys([*(f"damage.{d}" for d in _DEGREES), *named]))
     table = _rated(judge, variants, metrics).difference_table(variants, _metric_names(metrics))
-    combination = _combination(question.combination or DEFAULT_COMBINATION)
+    kinds = question.kinds or _KINDS
     rows = [
-        _variant(name, table[:, variants.index(name)], question, "exact", combination, _FEW_LIMIT)
+        _variant(name, table[:, variants.index(name)], question, kinds, FLOOR, _FEW_LIMIT)
         for name in counted(progress, f"simulating {model}", variants)
     ]
     source = f"{model}, {_metrics(metrics)}, {_MOCK_EXAMPLES:,} examples rated"
-    return PowerAnalysis(source, None, question.n, _FEW_LIMIT, question.runs, combination, tuple(rows))
+    return PowerAnalysis(source, None, question.n, _FEW_LIMIT, question.runs, kinds, FLOOR, tuple(rows))
 
 
 def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -> PowerAnalysis:
@@ -204,44 +204,39 @@ def _of_pilot(rated: RunResult, question: Question, progress: Progress | None) -
         raise InputError(f"{name}: a pilot of one example tells nothing about others; allowed: 2 or more")
     variants = [v.variant for v in result.variants]
     table = ratings.difference_table(variants, ratings.metrics)
-    method = METHODS[result.statistics]
-    combination = _combination(question.combination or result.combination)
+    kinds = question.kinds or max(1, sum(v.n > 0 for v in result.variants))
     rows = []
     shown = f"simulating {result.model} on {result.dataset}"
     for row in counted(progress, shown, result.variants, lambda row: variant_name(row.variant)):
         pairs = table[:, variants.index(row.variant)]
         if row.stopped_at is not None:  # it was not asked about further examples
             pairs = pairs[~np.isnan(pairs).all(axis=1)]
-        found = _variant(row.variant, pairs, question, method, combination, _FEW_LIMIT)
-        rows.append(replace(found, d=row.d))
+        found = _variant(row.variant, pairs, question, kinds, result.floor, _FEW_LIMIT)
+        rows.append(replace(found, verdict=row.verdict, detection=row.detection))
     source = f"{name}, pilot of {n} examples that stand for all others, {_metrics(len(ratings.metrics))}"
-    return PowerAnalysis(source, n, question.n, _FEW_LIMIT, question.runs, combination, tuple(rows))
+    return PowerAnalysis(source, n, question.n, _FEW_LIMIT, question.runs, kinds, result.floor, tuple(rows))
 
 
 def _variant(
-    name: str,
-    population: Floats,
-    question: Question,
-    method: Method,
-    combination: Combination,
-    limit: int,
+    name: str, population: Floats, question: Question, kinds: int, floor: float, limit: int
 ) -> VariantPower:
     """Power in a population of shape (P, M)."""
-    if np.isnan(population).all(axis=0).any():
+    seen = detection_influences(population).value
+    if np.isnan(seen).all():
         return VariantPower(name, None, None)
+    best = float(np.nanmax(seen))
     rng = np.random.default_rng(int.from_bytes(key_digest(question.seed, "power", name)))
 
     def power(n: int, runs: int) -> float:
-        return simulated_power(population, n, rng, runs=runs, method=method, combination=combination)
+        return simulated_power(population, n, rng, runs=runs, together=kinds, floor=floor)
 
     at_n = power(question.n, question.runs)
     low, high = power_interval(at_n, question.runs)
-    largest = max(effect(column[~np.isnan(column)]).rank_biserial for column in population.T)
     needed = [Needed(None, None, None) for _ in _CHANCES]
-    if largest > 0 and power_interval(power(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
+    if best >= floor and power_interval(power(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
         curve = power_curve(lambda n: power(n, question.runs), max(_CHANCES), limit, question.runs)
         needed = [curve.needed(chance) for chance in _CHANCES]
-    return VariantPower(name, None, largest, 1 - at_n, (1 - high, 1 - low), *needed)
+    return VariantPower(name, None, best, best >= floor, 1 - at_n, (1 - high, 1 - low), *needed)
 
 
 def _rated(judge: MockJudge, variants: Sequence[str], metrics: int) -> RatingsArray:
@@ -275,10 +270,3 @@ def _metrics(metrics: int) -> str:
 def _check_metrics(metrics: int) -> None:
     if not 1 <= metrics <= _MOST_METRICS:
         raise InputError(f"metrics: {metrics}; allowed: 1 to {_MOST_METRICS}")
-
-
-def _combination(name: str) -> Combination:
-    for known in COMBINATIONS:
-        if name == known:
-            return known
-    raise InputError(f"unknown combination '{name}'; {suggest(name, COMBINATIONS)}")

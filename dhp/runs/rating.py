@@ -73,10 +73,17 @@ def _with_thresholds(
             f"judge '{session.judge.model}': compares texts; `find_threshold` needs one that rates"
         )
     session.expect(search.most)
+    turns: dict[tuple[str, str], int] = {}
+    number = 0
     while turn := search.turn(session.ratings):
         session.rate(turn)
+        number += 1
+        turns |= {(c.example, c.variant): number for c in turn}
     session.expect(0)
-    return session.table(candidates)
+    frame = session.table(candidates)
+    return frame.assign(
+        search_turn=[turns[at] for at in zip(frame["example"], frame["variant"], strict=True)]
+    )
 
 
 def _with_interim_analyses(

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 PART_ROWS = 1_000_000
 """The most rows of a file, about; more go into a folder of parts."""
-_NUMBERS = {"sample": "int64", "look": "int64", "score": "float64", "missing_mass": "float64"}
+_NUMBERS = {
+    "sample": "int64",
+    "look": "int64",
+    "search_turn": "int64",
+    "score": "float64",
+    "missing_mass": "float64",
+}
 
 
 class RatingsFile:

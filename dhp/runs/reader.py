@@ -90,6 +90,37 @@ class Run:
                 yield parse_json(f"{path}: line {number}", line)
 
 
+@dataclass(frozen=True)
+class RunInMemory:
+    """Results of `dhp.run` or `dhp.analyze` in the place of a run folder."""
+
+    name: str
+    """What they are called in messages."""
+    results: Results
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def rated(self) -> tuple[RunResult, ...]:
+        """Each result with its ratings; raises `InputError` where these are not known."""
+        if len(self.results.rated) != len(self.results):
+            raise InputError(
+                f"{self.name}: without ratings; allowed: results of dhp.run or dhp.analyze, run folders"
+            )
+        pairs = zip(self.results, self.results.rated, strict=True)
+        return tuple(RunResult(self.name, result, ratings) for result, ratings in pairs)
+
+
+RunSource = str | Path | RunInMemory
+"""A run folder, or what stands in its place."""
+
+
+def open_run(source: RunSource) -> Run | RunInMemory:
+    """A run with its results and its ratings; errors as of `read_run`."""
+    return source if isinstance(source, RunInMemory) else read_run(source)
+
+
 def read_run(folder: str | Path) -> Run:
     """A run by its folder; raises `InputError` for a folder that holds none, or one of another version."""
     path = Path(folder) / RESULTS

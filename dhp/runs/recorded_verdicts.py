@@ -4,19 +4,20 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.verdict import Choice, VerdictForm, llmbar_choice, read_verdict
+from dhp.judge.extraction.verdict import Choice, llmbar_choice, read_verdict
 from dhp.runs.evaluation import mean_interval
 from dhp.runs.pair_figures import PairFigures, PairOutcome, pair_figures
 from dhp.stats.pairwise import sign_flip_log_p
 
 _SCALE = Scale(min=0.0, max=10.0)
 """Of recorded ratings: they were asked for from 1 to 10, and some are 0."""
+_CHOICES: Mapping[str, Choice] = {choice: choice for choice in get_args(Choice)}
 
 
 class Label(Protocol):
@@ -45,8 +46,9 @@ class Recorded(Protocol):
     def protocol(self) -> str: ...
 
     @property
-    def pointwise(self) -> bool:
-        """Whether `answers` are ratings of the two outputs; else of the pair as given and swapped."""
+    def form(self) -> Literal["rating", "llmbar", "llmbar-cot", "choice"]:
+        """What `answers` are: ratings of the two outputs, or verdicts on the pair as given and swapped, in
+        the words of LLMBar's protocols or as a `Choice` (empty for none)."""
 
     @property
     def answers(self) -> tuple[str, str]: ...
@@ -72,6 +74,11 @@ class RecordedCell:
     scores: Mapping[str, float]
     """Pair -> two-order score, where both orders have a verdict."""
 
+    @property
+    def correct_together(self) -> int:
+        """Pairs in which the two verdicts together favour the better output: one may be a tie."""
+        return self.figures.wins
+
     def to_dict(self) -> dict[str, object]:
         """As `--json` prints it; shares are in [0, 1]."""
         bias = self.figures.bias
@@ -80,9 +87,11 @@ class RecordedCell:
             "protocol": self.protocol,
             "subset": self.subset,
             "n": self.n,
+            "n_invalid": self.figures.invalid,
             "correct_as_given": self.correct[0] / self.n,
             "correct_swapped": self.correct[1] / self.n,
             "correct_both": self.correct_both / self.n,
+            "correct_together": self.correct_together / self.n,
             "same_verdict": self.same / self.n,
             "position_bias": None if bias is None else bias.share,
             "detection": self.figures.win_rate.value,
@@ -93,9 +102,10 @@ class RecordedCell:
 def recorded_cells(answers: Iterable[Recorded], labels: Mapping[str, Label]) -> list[RecordedCell]:
     """The figures of each model, protocol and subset, in the order of first occurrence.
 
-    Verdicts are read as LLMBar's authors did (Zeng et al. 2024): the first output if the answer names it
-    anywhere in the form asked for, else the second, else none, which is wrong. Of two ratings the higher one
-    wins; of equal ones the output shown second, and where one cannot be read the output shown first.
+    Answers in LLMBar's words are read as its authors did (Zeng et al. 2024): the first output if the answer
+    names it anywhere in the form asked for, else the second, else none, which is wrong. Of two ratings the
+    higher one wins; of equal ones the output shown second, and where one cannot be read the output shown
+    first.
     """
     cells: dict[tuple[str, str, str], list[Recorded]] = defaultdict(list)
     for answer in answers:
@@ -112,7 +122,7 @@ def _cell(
         model,
         protocol,
         subset,
-        answers[0].pointwise,
+        answers[0].form == "rating",
         len(outcomes),
         (sum(given), sum(swapped)),
         sum(a and b for a, b in zip(given, swapped, strict=True)),
@@ -133,12 +143,12 @@ def _outcome(answer: Recorded, label: Label) -> PairOutcome:
 
 def _choices(answer: Recorded) -> tuple[Choice | None, Choice | None]:
     one, two = answer.answers
-    if answer.pointwise:
+    if answer.form == "choice":
+        return _CHOICES.get(one), _CHOICES.get(two)
+    if answer.form == "rating":
         first, second = (read_rating(text, _SCALE, "score-only").score for text in (one, two))
         return llmbar_choice(first, second), llmbar_choice(second, first)
-    reasoned = any(word in answer.protocol for word in ("CoT", "Swap"))
-    form: VerdictForm = "llmbar-cot" if reasoned else "llmbar"
-    return read_verdict(one, form).choice, read_verdict(two, form).choice
+    return read_verdict(one, answer.form).choice, read_verdict(two, answer.form).choice
 
 
 def _point(choice: Choice | None, first: int) -> int | None:

@@ -11,6 +11,7 @@ from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, Candidate, Rating, parse_variant
 from dhp.core.seeding import shuffled, stream
 from dhp.stats.staircase import Staircase, staircase
+from dhp.stats.ties import rounding_error
 
 BATCH = 8
 """Texts of a perturber that are asked about at once."""
@@ -106,8 +107,11 @@ class ThresholdSearch:
             if weight and not all(sides):
                 return None
             if weight:
-                before, after = (sum(side or ()) / len(side or ()) for side in sides)
-                total += weight * (1 + float(np.sign(round(before - after, 10)))) / 2
+                before, after = (np.array(side) for side in sides)
+                size = max(np.abs(before).mean(), np.abs(after).mean())
+                drop = before.mean() - after.mean()
+                tied = abs(drop) <= rounding_error(size, max(before.size, after.size))
+                total += weight * (0.5 if tied else float(drop > 0))
         return min(total, 1.0)
 
     def _choose(self, search: _Search) -> None:

@@ -16,11 +16,14 @@ from dhp._version import __version__
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
 from dhp.core.files import write_lines
+from dhp.core.locks import Lock
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
+from dhp.runs.comparable import protocol_name
 from dhp.runs.ratings_file import RatingsFile
 from dhp.runs.reader import MANIFEST, RATINGS
 
+_RUNS = Path("runs")
 _LIBRARIES = ("lemminflect", "nltk", "numpy", "pandas", "rapidfuzz", "scipy", "typo", "wordfreq")
 
 PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
@@ -58,7 +61,8 @@ class RunFolder:
 
     A folder belongs to one run, known by its identity (seed, judges, hashes of the texts put before them):
     the same run may write to it again, another one is refused. With `own` the run gets a folder of its own
-    below `path`, named after what was asked.
+    below `path`, named after what was asked. One process at a time writes to a folder: as a context manager
+    it gives the folder free.
     """
 
     def __init__(self, path: Path, own: bool = False) -> None:
@@ -67,17 +71,31 @@ class RunFolder:
         self._created = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         self._identity: Mapping[str, object] = {}
         self._usage: Mapping[str, Mapping[str, int]] = {}
+        self._lock: Lock | None = None
         if path.exists() and not path.is_dir():
             raise InputError(f"`out` {path}: is a file; allowed: a new folder or that of the same run")
         if not own:
             self._check_free()
 
+    def __enter__(self) -> "RunFolder":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._lock:
+            self._lock.give_up()
+
     def check(self, known: Mapping[str, object]) -> None:
-        """Raise `InputError` where the folder cannot be that of a run with these parts of an identity."""
+        """Raise `InputError` where the folder cannot be that of a run with these parts of an identity.
+
+        Neither where another process writes to it: from here on this one does.
+        """
         above = next(path for path in (self.path, *self.path.absolute().parents) if path.exists())
         if not (above.is_dir() and os.access(above, os.W_OK)):
             raise InputError(f"`out` {self.path}: cannot be written in {above}")
-        if not self._own and (manifest := self.path / MANIFEST).exists():
+        if self._own:
+            return
+        self._take()
+        if (manifest := self.path / MANIFEST).exists():
             there = {k: v for k, v in self._written(manifest)[0].items() if k in known}
             self._check_same(_without_room(there), _without_room(known))
 
@@ -87,7 +105,8 @@ class RunFolder:
         `usage` says what the texts of each dataset took of a language model.
         """
         if self._own:
-            self.path = self.path / _folder_name(identity)
+            self.path, self._own = self.path / _folder_name(identity), False
+        self._take()
         manifest = self.path / MANIFEST
         if manifest.exists():
             there, created = self._written(manifest)
@@ -95,15 +114,12 @@ class RunFolder:
             self._created = created or self._created
         else:
             self._check_free()
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            probe = self.path / f".probe.{os.getpid()}"
-            probe.touch()
-            probe.unlink()
-        except OSError as e:
-            raise InputError(f"`out` {self.path}: cannot be written ({e.strerror})") from None
         self._identity, self._usage = identity, usage
         self._text(MANIFEST, _json(self._manifest()))
+
+    def _take(self) -> None:
+        self._lock = self._lock or Lock(self.path / ".lock", f"`out` {self.path}")
+        self._lock.take()
 
     def _check_free(self) -> None:
         holds = [p.name for p in self.path.iterdir()] if self.path.exists() else []
@@ -117,7 +133,8 @@ class RunFolder:
         try:
             written = json.loads(manifest.read_text(encoding="utf-8"))
             there = dict(written["identity"])
-        except (OSError, ValueError, KeyError, TypeError):
+            _judges(there)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"`out` {self.path}: its {MANIFEST} is broken; choose another folder") from None
         created = written.get("created")
         return there, created if isinstance(created, str) else None
@@ -126,6 +143,11 @@ class RunFolder:
         here = json.loads(json.dumps(identity))
         if there != here:
             what = next(key for key in {**here, **there} if there.get(key) != here.get(key))
+            if what == "models" and (edited := _edited(there, here)):
+                raise InputError(
+                    f"`out` {self.path}: {edited} changed since the run there; give this run another `out` "
+                    f"or `name`, or remove {self.path}"
+                )
             raise InputError(
                 f"`out` {self.path}: holds a different run ({what} differ); choose another folder"
             )
@@ -185,14 +207,54 @@ class RunFolder:
         }
 
 
+def run_folder(out: str | None, name: str | None) -> RunFolder:
+    """The folder `out`; else `runs/NAME` of a judge that is named, else one in `runs` named after the run."""
+    if out is not None:
+        return RunFolder(Path(out))
+    named = _readable(name or "")
+    return RunFolder(_RUNS / named) if named else RunFolder(_RUNS, own=True)
+
+
 def _folder_name(identity: Mapping[str, Any]) -> str:
-    names = [identity["datasets"][0]["dataset"], identity["models"][0]["model"]]
-    if len(identity["models"]) > 1:
-        names[1] = f"{len(identity['models'])} models"
-    if len(identity["datasets"]) > 1:
-        names[0] = names[0].partition("/")[0] if names[0].startswith("mini/") else "several"
-    readable = "-".join(re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40] for name in names)
-    return f"{readable}-{text_hash(json.dumps(identity, sort_keys=True))[:8]}"
+    """After data, judge and prompt, the hash of all that was asked last."""
+    datasets = [each["dataset"] for each in identity["datasets"]]
+    models = list(dict.fromkeys(each["model"] for each in identity["models"]))
+    prompts = list(dict.fromkeys(protocol_name(each["protocol"]) for each in identity["models"]))
+    names = [
+        datasets[0] if len(datasets) == 1 else "mini" if datasets[0].startswith("mini/") else "several",
+        models[0] if len(models) == 1 else f"{len(models)} models",
+        *([] if prompts == ["none"] else prompts if len(prompts) == 1 else [f"{len(prompts)} prompts"]),
+        text_hash(json.dumps(identity, sort_keys=True))[:8],
+    ]
+    return "-".join(map(_readable, names))
+
+
+def _readable(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40]
+
+
+def _edited(there: Mapping[str, Any], here: Mapping[str, Any]) -> str | None:
+    """What was changed of which judge, where the judges are the same by their names."""
+    before, after = _judges(there), _judges(here)
+    if [name for name, _ in before] != [name for name, _ in after]:
+        return None
+    for ((model, prompt), old), (_, new) in zip(before, after, strict=True):
+        judge = model if prompt == "none" else prompt
+        for key in {"prompt_files": None, **new, **old}:
+            if old.get(key) != new.get(key):
+                return f"the prompt of '{judge}'" if key == "prompt_files" else f"`{key}` of '{judge}'"
+    return None
+
+
+def _judges(identity: Mapping[str, Any]) -> list[tuple[tuple[str, str], dict[str, Any]]]:
+    """The judges of a run: model and name of the prompt, and all else that decides their ratings."""
+    found = []
+    for judge in identity.get("models", []):
+        settings = {**judge.get("settings", {}), **judge}
+        name = settings.pop("model"), protocol_name(settings.pop("protocol"))
+        settings.pop("settings", None)
+        found.append((name, settings))
+    return found
 
 
 def _json(value: object) -> str:

@@ -14,11 +14,12 @@ from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.clusters import cluster_index
 from dhp.stats.combine import DEFAULT_COMBINATION, Combination
 from dhp.stats.design import Design
-from dhp.stats.detection import detection_influences
+from dhp.stats.detection import FEWEST_PAIRS, detection
 from dhp.stats.influences import Influences, student_interval, weighted, wilson_interval
-from dhp.stats.layout import checked_table, level_shares, metric_weights
+from dhp.stats.layout import checked_table, level_shares
 from dhp.stats.multiplicity import holm
 from dhp.stats.swap import RESAMPLES, Swapped, swap, swap_discernment
+from dhp.stats.swap_detection import detection_pair
 from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 T = TypeVar("T")
@@ -90,7 +91,6 @@ def compare(
     levels: Sequence[str],
     rng: np.random.Generator,
     *,
-    weights: npt.ArrayLike | None = None,
     clusters: npt.ArrayLike | None = None,
     quantities: Collection[str] = QUANTITIES,
     combination: Combination = DEFAULT_COMBINATION,
@@ -99,9 +99,10 @@ def compare(
 ) -> dict[str, Comparison]:
     """Compare two or more judges by detection, AUROC, standardised drop and D_avg.
 
-    Each figure is the mean over levels of the mean over the variants of a level; metrics count by their
-    weights (in D_avg alike). A pair of scores that one judge lacks is left out for all. The null hypothesis
-    of a pair of judges is that their labels may be swapped; see `dhp.stats.swap`.
+    Each figure is the mean over levels of the mean over the variants of a level. That of detection is
+    `Detection.average`, by the metric that sees each kind of damage best; in AUROC and standardised drop all
+    metrics weigh the same. See `in_common` for the pairs of scores that count. The null hypothesis of a pair
+    of judges is that their labels may be swapped; see `dhp.stats.swap`.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def compare(
         The level of each variant.
     rng
         The only source of randomness.
-    weights, clusters
+    clusters
         As for `dhp.stats.detection.detection`.
     quantities, combination
         Some of `QUANTITIES`, and for D_avg the combination of the metrics' p-values.
@@ -133,35 +134,63 @@ def compare(
     shapes = {judge.differences.shape for judge in judges}
     if len(judges) < 2 or len(shapes) > 1:
         raise ValueError(f"judges must be two or more of one shape, not {len(judges)} of {sorted(shapes)}")
-    common = _in_common(judges)
+    common = in_common(judges)
     of_d = min(resamples, max(_OF_D, SWAPS_PER_PAIR * math.comb(len(judges), 2)))
-    return {
-        name: _by_discernment(common, levels, rng, clusters, combination, of_d, told)
-        if name == "d_avg"
-        else _by_figure(common, name, levels, weights, rng, clusters, resamples, told)
-        for name in quantities
-    }
+    compared = {}
+    for name in quantities:
+        if name == "detection":
+            compared[name] = _by_detection(common, levels, rng, clusters, resamples, told)
+        elif name == "d_avg":
+            compared[name] = _by_discernment(common, levels, rng, clusters, combination, of_d, told)
+        else:
+            compared[name] = _by_tests(common, name, levels, rng, clusters, resamples, told)
+    return compared
 
 
-def _by_figure(
+def _by_detection(
     judges: Sequence[JudgeScores],
-    quantity: str,
     levels: Sequence[str],
-    weights: npt.ArrayLike | None,
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None,
     resamples: int,
     told: Callable[[], object],
 ) -> Comparison:
-    figures = [averaged(_TESTS[quantity](judge), levels, weights) for judge in judges]
-    bounds = None if quantity == "standardised_drop" else (-1.0, 1.0)
-    limits = student_interval if bounds is None else wilson_interval
+    found = [detection(judge.differences, levels, clusters).average for judge in judges]
+    swapped = []
+    for one, other in _pairs(judges, told):
+        both = detection_pair(one.differences, other.differences, levels, clusters)
+        swapped.append(swap(*both, rng, clusters, resamples=resamples))
+    ends = np.array([(float(each.low), float(each.high)) for each in found])
+    return _compared(np.array([float(each.value) for each in found]), ends, swapped)
+
+
+def _by_tests(
+    judges: Sequence[JudgeScores],
+    quantity: str,
+    levels: Sequence[str],
+    rng: np.random.Generator,
+    clusters: npt.ArrayLike | None,
+    resamples: int,
+    told: Callable[[], object],
+) -> Comparison:
+    """By AUROC or standardised drop, all metrics weighing the same."""
+    bounds = (-1.0, 1.0) if quantity == "auroc" else None
+    of_tests = auroc_influences if quantity == "auroc" else standardised_drop_influences
+    limits = wilson_interval if quantity == "auroc" else student_interval
+    figures = [_averaged(of_tests(judge.original, judge.degraded), levels) for judge in judges]
     ends = np.array([np.ravel(limits(each, clusters)) for each in figures])
     swapped = [
         swap(one, other, rng, clusters, resamples=resamples, bounds=bounds)
         for one, other in _pairs(figures, told)
     ]
     return _compared(np.array([each.value[0] for each in figures]), ends, swapped)
+
+
+def _averaged(tests: Influences, levels: Sequence[str]) -> Influences:
+    """The mean over levels, over the variants of which every metric has a pair; shape (1,)."""
+    _, shares = level_shares(levels, np.all(tests.there.any(axis=0), axis=1))
+    metrics = tests.value.shape[1]
+    return weighted(tests, np.repeat(shares[-1:, :, None], metrics, axis=2) / metrics)
 
 
 def _pairs(items: Sequence[T], told: Callable[[], object]) -> Iterator[tuple[T, T]]:
@@ -171,9 +200,11 @@ def _pairs(items: Sequence[T], told: Callable[[], object]) -> Iterator[tuple[T, 
         told()
 
 
-def _in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
-    """Without the pairs of scores that some judge lacks."""
+def in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
+    """Without the pairs of scores that some judge lacks, and the variants with fewer than five pairs left."""
     lacking = np.any([np.isnan(checked_table(judge.differences)) for judge in judges], axis=0)
+    few = (~lacking).sum(axis=0).max(axis=1) < FEWEST_PAIRS
+    lacking |= few[:, None]
     return [
         JudgeScores(
             judge.original,
@@ -182,30 +213,6 @@ def _in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
         )
         for judge in judges
     ]
-
-
-def averaged(
-    tests: Influences, levels: Sequence[str], weights: npt.ArrayLike | None, *, each: bool = False
-) -> Influences:
-    """The mean of figures of shape (V, M) over levels, of shape (1,).
-
-    Over all variants of which every metric with weight has a pair; with `each` these variants follow, and
-    the shape is (1 + V,), NaN where a variant is undefined.
-    """
-    rows = metric_weights(weights, *tests.value.shape)
-    defined = np.all(tests.there.any(axis=0) | (rows == 0), axis=1)
-    _, shares = level_shares(levels, defined)
-    coefficients = shares[-1:, :, None] * rows
-    if each:
-        coefficients = np.concatenate([coefficients, np.eye(len(rows))[:, :, None] * rows])
-    return weighted(tests, coefficients)
-
-
-_TESTS = {
-    "detection": lambda judge: detection_influences(judge.differences),
-    "auroc": lambda judge: auroc_influences(judge.original, judge.degraded),
-    "standardised_drop": lambda judge: standardised_drop_influences(judge.original, judge.degraded),
-}
 
 
 def _by_discernment(

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination, combined
 from dhp.stats.discernment import discernment, level_average, minimum
-from dhp.stats.effects import Effect, effect
 from dhp.stats.joint import joint_log_p
 from dhp.stats.layout import checked_table, metric_weights
 from dhp.stats.wilcoxon.resampled import Grid, Times
@@ -122,14 +121,6 @@ class Design:
             return signed_rank(x[there], self.method, self.alternative, groups) if there.any() else None
 
         return tuple(tuple(tested(x) for x in row) for row in np.moveaxis(self.differences, 0, -1))
-
-    @cached_property
-    def effects(self) -> tuple[tuple[Effect | None, ...], ...]:
-        """The effect of each variant on each metric; None without a pair."""
-        return tuple(
-            tuple(effect(x[~np.isnan(x)]) if not np.isnan(x).all() else None for x in row)
-            for row in np.moveaxis(self.differences, 0, -1)
-        )
 
     @cached_property
     def point(self) -> Scores:

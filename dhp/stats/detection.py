@@ -1,8 +1,19 @@
 """Detection: how often a judge scores the degraded text lower, the headline that does not depend on N.
 
 Of a pair of scores the degraded one fell, tied or rose; detection is P(fell) + P(tied) / 2: 50 % is blind,
-100 % sees every case, below 50 % prefers the damage. It is the area under the ROC curve of the paired choice,
-and the probability of superiority of paired data (Vargha and Delaney 2000).
+100 % sees every case, below 50 % prefers the damage. It is the probability of superiority of paired data
+(Vargha and Delaney 2000). The detection of a kind of damage is that of the metric that sees it best.
+
+**Value.** The largest of several estimates is too large. So each example is read by a metric that the
+other examples choose: its outcome under each metric is weighted by exp(-1.5 g^2), where g is how many
+standard errors the metric lies behind the best one on all other examples (with clusters: on all other
+clusters). A weight does not depend on the outcome it weighs, so the value of a judge whose metrics see
+equally much is unbiased. Where metrics differ by about a standard error it is too low by a part of that.
+
+**Limits.** Each metric has Bonett and Price's interval. The lower limit of a kind is the largest of the
+metrics' lower limits at error min(alpha / 2K, 0.0005) / M, the upper one the largest of their upper
+limits at alpha / 2K, for K kinds and M metrics. That holds whatever the dependence: the metric that is
+truly best is among those whose limits are taken (Bonferroni).
 """
 
 from collections.abc import Sequence
@@ -11,10 +22,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats, Ints
-from dhp.stats.influences import Influences, bonett_price_interval, weighted, wilson_interval
-from dhp.stats.layout import checked_table, level_shares, metric_weights
-from dhp.stats.selection import Selected, largest, smallest
+from dhp.stats.arrays import Bools, Floats, Ints
+from dhp.stats.clusters import cluster_index, cluster_sums
+from dhp.stats.influences import Influences, bonett_price_interval, weighted
+from dhp.stats.layout import checked_table, level_shares
+
+ALPHA = 0.05
+"""Error shared by the intervals of all kinds of damage that are judged together."""
+FEWEST_PAIRS = 5
+"""Pairs that a kind of damage needs to be judged, and to enter an average."""
+_LOWER_ERROR = 0.0005
+"""Largest one-sided error of a lower limit. Its normal deviate, 3.29, is twice that of an error of 0.05: so
+damage that is truly detected in 55 % of cases, midway between blind and the floor, reaches both a lower limit
+above 50 % and a value of 60 % in at most 5 % of runs, whatever the number of examples."""
+_DECISION = 1.5
+"""How sharply the metric is chosen: the weight of one that is g standard errors behind is exp(-1.5 g^2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,55 +44,56 @@ class Estimate:
     """Figures in [0, 1] with confidence limits, of one shape; NaN where undefined."""
 
     value: Floats
+    """The figures."""
     low: Floats
+    """Their lower limits."""
     high: Floats
-
-    def only(self) -> "Estimate":
-        """The first of a row of figures."""
-        return Estimate(self.value[0], self.low[0], self.high[0])
+    """Their upper limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Detection of V variants by M metrics, of each variant, each level and the whole run.
-
-    NaN where undefined: a test without a pair, a variant in which a metric with weight has none, limits
-    from fewer than two clusters.
-    """
+    """Detection of V kinds of damage by M metrics, and of the whole run; NaN where undefined."""
 
     fell: Floats
     """Share of the pairs in which the degraded text scored lower, shape (V, M)."""
     tied: Floats
+    """Share of the pairs with equal scores, shape (V, M)."""
     rose: Floats
+    """Share of the pairs in which the degraded text scored higher, shape (V, M)."""
     pairs: Ints
     """Examples with both scores, shape (V, M)."""
     metrics: Estimate
-    """Of each test, shape (V, M)."""
-    variants: Estimate
-    """Of each variant, shape (V,): the mean over metrics by their weights."""
-    best_metric: Selected
-    """The metric with the highest detection, shape (V,), its limits corrected for the choice."""
-    level_names: tuple[str, ...]
-    levels: Estimate
-    """Of each level, shape (L,): the mean over its variants."""
+    """Of each metric, shape (V, M), with the limits that those of the kind are taken from."""
+    kinds: Estimate
+    """Of each kind of damage by the metric that sees it best, shape (V,)."""
+    best: Ints
+    """The metric with the highest detection, the first on a tie, shape (V,); -1 without a pair."""
+    seen: Influences
+    """The values of `kinds` before they are cut to the limits, with what each example adds, shape (V, 1)."""
     average: Estimate
-    """The mean over levels, shape ()."""
-    minimum: Selected
-    """The variant with the lowest detection, shape (), its limits corrected for the choice."""
+    """The mean over levels of the mean over the kinds of a level, shape ()."""
+    lowest: int
+    """The kind with the lowest value; -1 without any."""
+    deviates: tuple[Floats, float]
+    """How many standard errors the limits of a kind lie from the metric's figure: lower (V,), upper."""
+    above_controls: Floats
+    """Lower limit of how much more often the damage lowered a score than harmless edits did, in [-1, 1]: the
+    smallest over the controls, shape (V,); NaN where no control can be compared."""
 
 
 def detection(
     differences: npt.ArrayLike,
     levels: Sequence[str],
-    weights: npt.ArrayLike | None = None,
     clusters: npt.ArrayLike | None = None,
-    level: float = 0.95,
-    fewest: int = 1,
+    *,
+    controls: npt.ArrayLike | None = None,
+    alpha: float = ALPHA,
+    together: int | None = None,
 ) -> Detection:
-    """Detection with confidence intervals, all in closed form.
+    """Detection of each kind of damage with an interval that holds for all of them together.
 
-    One test has Bonett and Price's interval, a mean over several tests Wilson's with an effective number of
-    examples, which respects the dependence of the tests within an example.
+    How it is computed: see the module.
 
     Parameters
     ----------
@@ -78,41 +101,46 @@ def detection(
         Original minus degraded, NaN where a score is missing: such a pair is left out of that one test.
         Equal scores must differ by exactly 0.
     levels : V names
-        The level of each variant.
-    weights : shape (V, M), optional
-        How much each metric should fall, each row non-negative with sum 1; a row of NaN means equal weights.
+        The level of each kind.
     clusters : shape (n,), optional
         Integers; examples with the same one belong together.
-    level
-        Nominal coverage of the intervals, in (0, 1).
-    fewest
-        Pairs that a variant needs in some metric to be the minimum.
+    controls : shape (n, C, M), optional
+        Differences of the same examples under harmless edits, which `above_controls` compares with.
+    alpha
+        Error of the intervals of all kinds together, and again of that of the average, in (0, 1).
+    together
+        How many kinds share the error, at least 1; default: those with five pairs or more.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, a difference is infinite, or a row of weights does not sum to 1.
+        If shapes do not fit or a difference is infinite.
     """
     x = checked_table(differences)
-    _, v, m = x.shape
-    rows = metric_weights(weights, v, m)
     tests = detection_influences(x)
-    each = weighted(tests, np.eye(v)[:, :, None] * rows)
-    names, shares = level_shares(levels, ~np.isnan(each.value))
     fell, tied, rose, pairs = outcome_shares(x)
-    counted = np.where(pairs.max(axis=1) >= fewest, each.value, np.nan)
+    counted = pairs.max(axis=1) >= FEWEST_PAIRS
+    shared_by = max(int(counted.sum()), 1) if together is None else together
+    metrics, deviates = _limits(tests, pairs, clusters, alpha, shared_by)
+    chosen = _metric_weights(x, cluster_index(clusters, len(x)))
+    seen = _of_kinds(x, chosen)
+    kinds, best = _by_best(metrics, seen, pairs)
+    above = np.full(len(fell), np.nan)
+    if controls is not None:
+        above = _above_controls(x, checked_table(controls), chosen, clusters, 1 - alpha / shared_by)
     return Detection(
         fell,
         tied,
         rose,
         pairs,
-        metrics=estimated(tests, clusters, level),
-        variants=estimated(each, clusters, level),
-        best_metric=largest(tests.value, lambda at: detection_limits(tests, clusters, at), level),
-        level_names=names,
-        levels=estimated(weighted(tests, shares[:-1, :, None] * rows), clusters, level),
-        average=estimated(weighted(tests, shares[-1:, :, None] * rows), clusters, level).only(),
-        minimum=smallest(counted, lambda at: detection_limits(each, clusters, at), level),
+        metrics=metrics,
+        kinds=kinds,
+        best=best,
+        seen=seen,
+        average=_average(x, kinds.value, seen, levels, counted, clusters, alpha),
+        lowest=int(np.where(counted, kinds.value, np.inf).argmin()) if counted.any() else -1,
+        deviates=deviates,
+        above_controls=above,
     )
 
 
@@ -126,24 +154,173 @@ def outcome_shares(differences: Floats) -> tuple[Floats, Floats, Floats, Ints]:
 
 def detection_influences(differences: Floats) -> Influences:
     """Detection of each test with the influence of each example, from differences (n, ...)."""
-    there = ~np.isnan(differences)
-    scores = np.where(there, (1 + np.sign(differences)) / 2, 0.0)
+    return _figures(_outcomes(differences))
+
+
+def kind_influences(differences: Floats, clusters: npt.ArrayLike | None = None) -> Influences:
+    """Detection of each kind, as `Detection.seen`, shape (V, 1), from differences (n, V, M)."""
+    return _of_kinds(differences, _metric_weights(differences, cluster_index(clusters, len(differences))))
+
+
+def averaged_kinds(
+    seen: Influences, levels: Sequence[str], counted: Bools, *, each: bool = False
+) -> Influences:
+    """The mean over levels of the mean over the counted kinds of a level, NaN without any; shape (1,).
+
+    From figures of shape (V, 1). With `each` the kinds follow, counted or not: shape (1 + V,).
+    """
+    _, shares = level_shares(levels, counted)
+    coefficients = np.concatenate([shares[-1:], np.eye(len(seen.value))]) if each else shares[-1:]
+    return weighted(seen, coefficients[:, :, None])
+
+
+def _of_kinds(differences: Floats, weights: Floats) -> Influences:
+    """Detection of each kind, shape (V, 1), by weights (n, V, M) of the metrics."""
+    return _figures(_read(_outcomes(differences), weights)[:, :, None])
+
+
+def _outcomes(differences: Floats) -> Floats:
+    """1 for a score that fell, 1/2 for a tie, 0 for one that rose; NaN without a pair."""
+    return np.asarray((1 + np.sign(differences)) / 2)
+
+
+def _figures(outcomes: Floats) -> Influences:
+    """Means of outcomes over the first axis, NaN without any."""
+    there = ~np.isnan(outcomes)
     pairs = np.where(there.any(axis=0), there.sum(axis=0), np.nan)
-    value = scores.sum(axis=0) / pairs
-    influence = np.where(there, (scores - value) / pairs, 0.0)
-    return Influences(value, influence, there, np.ones(value.shape))
+    value = np.where(there, outcomes, 0.0).sum(axis=0) / pairs
+    return Influences(value, np.where(there, (outcomes - value) / pairs, 0.0), there, np.ones(value.shape))
 
 
-def detection_limits(
-    influences: Influences, clusters: npt.ArrayLike | None, level: npt.ArrayLike
-) -> tuple[Floats, Floats]:
-    """The interval of `detection` for figures of any shape."""
-    single = influences.tests == 1
-    one = bonett_price_interval(influences, clusters, level)
-    several = wilson_interval(influences, clusters, level)
-    return np.where(single, one[0], several[0]), np.where(single, one[1], several[1])
+def _limits(
+    tests: Influences, pairs: Ints, clusters: npt.ArrayLike | None, alpha: float, kinds: int
+) -> tuple[Estimate, tuple[Floats, float]]:
+    """Every metric with the limits that a kind may take, and the deviates of these errors."""
+    from scipy.special import ndtri
+
+    upper = alpha / 2 / kinds
+    lower = min(upper, _LOWER_ERROR * alpha / ALPHA) / np.maximum((pairs > 0).sum(axis=1), 1)
+    low, _ = bonett_price_interval(tests, clusters, 1 - 2 * lower[:, None])
+    _, high = bonett_price_interval(tests, clusters, 1 - 2 * upper)
+    return Estimate(tests.value, low, high), (-ndtri(lower), -float(ndtri(upper)))
 
 
-def estimated(influences: Influences, clusters: npt.ArrayLike | None = None, level: float = 0.95) -> Estimate:
-    """Detection with the limits of `detection_limits`."""
-    return Estimate(influences.value, *detection_limits(influences, clusters, level))
+def _by_best(metrics: Estimate, seen: Influences, pairs: Ints) -> tuple[Estimate, Ints]:
+    """The figure of each kind with its limits, and its best metric.
+
+    The figure is kept between those of the metrics and within its limits.
+    """
+    filled = np.where(pairs > 0, metrics.value, -np.inf)
+    best = np.where(pairs.any(axis=1), filled.argmax(axis=1), -1)
+    least = np.where(pairs > 0, metrics.value, np.inf).min(axis=1)
+    low, high = (_largest(ends, pairs) for ends in (metrics.low, metrics.high))
+    value = np.clip(np.clip(seen.value[:, 0], least, filled.max(axis=1)), np.fmax(low, 0), np.fmin(high, 1))
+    return Estimate(np.where(best < 0, np.nan, value), low, high), best
+
+
+def _largest(ends: Floats, pairs: Ints) -> Floats:
+    """The largest limit over metrics, NaN where none is defined."""
+    there = (pairs > 0) & ~np.isnan(ends)
+    return np.where(there.any(axis=1), np.where(there, ends, -np.inf).max(axis=1), np.nan)
+
+
+def _metric_weights(differences: Floats, index: Ints) -> Floats:
+    """How much each example counts under each metric, chosen by the other clusters' examples.
+
+    Shape (n, V, M). A row sums to 1 over the metrics under which the example has a pair, and is 0 for others.
+    """
+    there = ~np.isnan(differences)
+    if differences.shape[2] == 1:
+        return there.astype(np.float64)
+    signs = np.where(there, np.sign(differences), 0.0)
+    sums, squares, counts = (
+        cluster_sums(each, index) for each in (signs, signs**2, there.astype(np.float64))
+    )
+    others, moved, size = (each.sum(axis=0) - each for each in (sums, squares, counts))
+    groups = np.maximum((counts.sum(axis=2) > 0).sum(axis=0), 1)[:, None]
+    return normalised(metric_choice(others, moved, size, groups)[index], there)
+
+
+def metric_choice(others: Floats, moved: Floats, size: Floats, groups: npt.ArrayLike) -> Floats:
+    """Weights of metrics, not yet normalised, shape (..., M).
+
+    Parameters
+    ----------
+    others, moved, size : shape (..., M)
+        Of all examples but those of one cluster: the sum of the signs of their differences, how many are not
+        0, and how many there are.
+    groups
+        Clusters with a pair, at least 1.
+    """
+    # Bonett and Price's two pseudo-examples keep the standard error above 0 where no score moved.
+    variance = np.where(size > 0, (moved + 2) / (size + 2) - (others / (size + 2)) ** 2, 0.0)
+    defined = np.maximum((size > 0).sum(axis=-1, keepdims=True), 1)
+    error = np.sqrt(variance.sum(axis=-1, keepdims=True) / defined)
+    figure = np.where(size > 0, others / np.maximum(size, 1), -np.inf)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gap = (figure.max(axis=-1, keepdims=True) - figure) * np.sqrt(groups) / error
+    return np.exp(-_DECISION * np.where(np.isnan(gap), 0.0, gap) ** 2)
+
+
+def normalised(weights: Floats, there: Bools) -> Floats:
+    """Weights of the metrics that are there, summing to 1; equal ones where none of these has weight."""
+    mine = np.where(there, weights, 0.0)
+    none = (mine.sum(axis=-1, keepdims=True) <= 0) & there
+    mine = np.where(none, 1.0, mine)
+    return np.asarray(mine / np.maximum(mine.sum(axis=-1, keepdims=True), 1e-300))
+
+
+def _read(outcomes: Floats, weights: Floats) -> Floats:
+    """Each example's outcome (n, ..., M) by its weights, shape (n, ...); NaN without a pair."""
+    there = ~np.isnan(outcomes)
+    return np.where(there.any(axis=-1), np.where(there, outcomes * weights, 0.0).sum(axis=-1), np.nan)
+
+
+def _average(
+    x: Floats,
+    value: Floats,
+    seen: Influences,
+    levels: Sequence[str],
+    counted: Bools,
+    clusters: npt.ArrayLike | None,
+    alpha: float,
+) -> Estimate:
+    """The mean over levels, its lower limit by `seen`, whose expectation is never above the true figure.
+
+    The upper limit is by the metrics that are best on the data, whose expectation is never below it.
+    """
+    _, shares = level_shares(levels, counted)
+    if not counted.any():
+        nothing = np.asarray(np.nan)
+        return Estimate(nothing, nothing, nothing)
+    low, _ = bonett_price_interval(averaged_kinds(seen, levels, counted), clusters, 1 - alpha)
+    plain = averaged_kinds(_of_kinds(x, _of_best(x)), levels, counted)
+    _, high = bonett_price_interval(plain, clusters, 1 - alpha)
+    average = np.where(counted, shares[-1] * value, 0.0).sum()
+    return Estimate(average, low[0], high[0])
+
+
+def _of_best(differences: Floats) -> Floats:
+    """Weights (n, V, M) by which the metrics with the highest detection count, and no other."""
+    there = ~np.isnan(differences)
+    value = detection_influences(differences).value
+    highest = np.max(value, axis=1, keepdims=True, initial=-np.inf, where=there.any(axis=0))
+    chosen = there & (value >= highest - 1e-12)
+    return np.asarray(chosen / np.maximum(chosen.sum(axis=2, keepdims=True), 1))
+
+
+def _above_controls(
+    x: Floats, controls: Floats, chosen: Floats, clusters: npt.ArrayLike | None, level: float
+) -> Floats:
+    """See `Detection.above_controls`; the metrics are those that the damage chose."""
+    found = np.full((controls.shape[1], x.shape[1]), np.nan)
+    for c in range(controls.shape[1]):
+        for v in range(x.shape[1]):
+            apart = np.sign(x[:, v]) / 2 - np.sign(controls[:, c]) / 2
+            mine = normalised(chosen[:, v], ~np.isnan(apart))
+            apart = _read(apart, mine)
+            if (~np.isnan(apart)).sum() >= FEWEST_PAIRS:
+                figure = _figures((1 + apart) / 2)
+                found[c, v] = 2 * float(bonett_price_interval(figure, clusters, level)[0]) - 1
+    none = np.isnan(found).all(axis=0)
+    return np.where(none, np.nan, np.where(np.isnan(found), np.inf, found).min(axis=0, initial=np.inf))

@@ -1,23 +1,9 @@
-"""Ratings that failed: how far they could move detection, and whether failing follows the damage."""
+"""Ratings that failed: whether failing follows the damage."""
 
 import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats
-
-
-def worst_case_bounds(differences: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Detection if every missing pair had risen, and if every one had fallen (Manski 1990).
-
-    `differences` are original minus degraded, shape (n, ...), NaN where a score is missing; the bounds have
-    shape (...). Raises `ValueError` if there is no example.
-    """
-    x = np.asarray(differences, dtype=np.float64)
-    if x.ndim == 0 or len(x) == 0:
-        raise ValueError("differences must have at least one example")
-    missing = np.isnan(x)
-    low = np.where(missing, 0.0, (1 + np.sign(x)) / 2).mean(axis=0)
-    return np.asarray(low), np.asarray(low + missing.mean(axis=0))
 
 
 def failure_p(original_failed: npt.ArrayLike, degraded_failed: npt.ArrayLike) -> Floats:

@@ -1,7 +1,5 @@
 """Adjusted p-values of several tests, in log space."""
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -31,18 +29,6 @@ def holm(log_p: npt.ArrayLike) -> Floats:
     k = order.size
     raised = logs[there][order] + np.log(np.arange(k, 0, -1))
     return _back(logs, there, order, np.maximum.accumulate(raised))
-
-
-def benjamini_yekutieli(log_p: npt.ArrayLike) -> Floats:
-    """Step-up adjustment; bounds the expected share of false ones among the rejections, whatever the
-    dependence (Benjamini and Yekutieli 2001). Parameters, result and errors as for `holm`.
-    """
-    logs = _checked(log_p)
-    there, order = _sorted(logs)
-    k = order.size
-    harmonic = math.fsum(1 / i for i in range(1, k + 1))
-    raised = logs[there][order] + np.log(k * harmonic / np.arange(1, k + 1))
-    return _back(logs, there, order, np.minimum.accumulate(raised[::-1])[::-1])
 
 
 def _checked(log_p: npt.ArrayLike) -> Floats:

@@ -1,7 +1,7 @@
 """How many examples a judge needs to notice a kind of damage: power by simulation.
 
-It starts from a population: the differences of many examples, of which a run draws n. Sources: Wilson 1927
-(the interval of a share), Kerby 2014 (the effect).
+It starts from a population: the differences of many examples, of which a run draws n. Source: Wilson 1927
+(the interval of a share).
 """
 
 from collections.abc import Callable, Sequence
@@ -10,22 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Bools, Floats, Ints
-from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination, combined
-from dhp.stats.discernment import LOG_ALPHA
-from dhp.stats.wilcoxon.resampled import Tests
-from dhp.stats.wilcoxon.signed_rank import Method
+from dhp.stats.arrays import Floats
+from dhp.stats.detection import detection
+from dhp.stats.floor import FLOOR
+from dhp.stats.verdict import verdict
 
 _MODEL_POINTS = 13  # log2 of the examples of a population by model
-_AT_ONCE = 1 << 20  # scores drawn
-_FAR = 8.0  # standard deviations beyond which a shift makes no difference
+_AT_ONCE = 1 << 18  # examples drawn
 _ROUNDING = 1e-12
 _Z = 1.959963984540054  # 0.975 quantile of the normal distribution
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """How many examples give a chance of D >= 1; None where no tried number does."""
+    """How many examples give a chance to notice; None where no tried number does."""
 
     n: int | None
     """Where the simulated power reaches the chance."""
@@ -42,7 +40,7 @@ class PowerCurve:
     sizes: tuple[int, ...]
     """Numbers of examples, each at most a third above the one before, or one more."""
     power: tuple[float, ...]
-    """Shares of the runs with D >= 1, in [0, 1]."""
+    """Shares of the runs that noticed, in [0, 1]."""
     runs: int
     """Simulated at each size."""
 
@@ -72,7 +70,7 @@ class PowerCurve:
 
 
 def power_interval(share: float, runs: int) -> tuple[float, float]:
-    """The 95 % interval of a simulated power, the share of the runs with D >= 1 (Wilson 1927)."""
+    """The 95 % interval of a simulated power, the share of the runs that noticed (Wilson 1927)."""
     middle = (share + _Z**2 / (2 * runs)) / (1 + _Z**2 / runs)
     half = _Z * np.sqrt(share * (1 - share) / runs + _Z**2 / (4 * runs**2)) / (1 + _Z**2 / runs)
     return max(0.0, float(middle - half)), min(1.0, float(middle + half))
@@ -96,12 +94,12 @@ def simulated_power(
     rng: np.random.Generator,
     *,
     runs: int = 500,
-    method: Method = "exact",
-    combination: Combination = DEFAULT_COMBINATION,
+    together: int = 1,
+    floor: float = FLOOR,
 ) -> float:
-    """The share of simulated runs with D >= 1: n examples drawn with replacement, tested as a run is.
+    """The share of simulated runs whose verdict is noticed: n examples drawn with replacement.
 
-    A run in which a metric has no pair has no D, and noticed nothing.
+    Each is judged as a run is, without harmless edits: no verdict is `as harmless edits`.
 
     Parameters
     ----------
@@ -111,8 +109,8 @@ def simulated_power(
         Examples of a run, and how many runs; at least 1.
     rng
         Draws the examples.
-    method, combination
-        As of `signed_rank` and `combined`. p-values: `dhp.stats.wilcoxon.tails.log_tails` or scipy.
+    together, floor
+        As for `detection` and `verdict`.
 
     Returns
     -------
@@ -125,91 +123,59 @@ def simulated_power(
         If P is below 2, M is 0, a difference is infinite, or a value is out of range.
     """
     x = _checked(population)
-    if combination not in COMBINATIONS:
-        raise ValueError(f"unknown combination '{combination}'; allowed: {', '.join(COMBINATIONS)}")
-    if n < 1 or runs < 1:
-        raise ValueError(f"n and runs must be at least 1, not {n} and {runs}")
+    if n < 1 or runs < 1 or together < 1:
+        raise ValueError(f"n, runs and together must be at least 1, not {n}, {runs} and {together}")
     noticed = 0
     most = max(1, _AT_ONCE // n)
     for start in range(0, runs, most):
-        drawn = x[rng.integers(len(x), size=(min(most, runs - start), n))]
-        logs = [_tests(drawn[:, :, m]).log_p(method) for m in range(x.shape[1])]
-        log_p = combined(np.stack(logs, axis=-1)[:, None, :], None, combination)
-        noticed += int((log_p <= LOG_ALPHA + _ROUNDING).sum())
+        count = min(most, runs - start)
+        found = detection(x[rng.integers(len(x), size=(n, count))], ["run"] * count, together=together)
+        figures = zip(
+            found.kinds.value, found.kinds.low, found.kinds.high, found.pairs.max(axis=1), strict=True
+        )
+        noticed += sum(verdict(*figure, floor=floor) == "noticed" for figure in figures)
     return noticed / runs
 
 
-def _tests(differences: Floats) -> Tests:
-    """The test of each row, shape (tests, n)."""
-    order = np.argsort(np.abs(differences), axis=1)
-    x = np.take_along_axis(differences, order, axis=1)
-    size = np.abs(x)
-    moved = size > 0
-    new = moved.copy()
-    new[:, 1:] &= size[:, 1:] != size[:, :-1]
-    group = new.cumsum(axis=1) - 1
-    groups = int(group.max()) + 1
-    cell = np.arange(len(x))[:, None] * max(groups, 1) + group
-
-    def counted(chosen: Bools) -> Ints:
-        counts = np.bincount(cell[chosen], minlength=len(x) * max(groups, 1))
-        return counts.reshape(len(x), -1).astype(np.int64)
-
-    magnitudes = np.zeros(len(x) * max(groups, 1))
-    magnitudes[cell[moved]] = size[moved]
-    return Tests(counted(moved), counted(x > 0), (~np.isnan(x)).sum(axis=1), magnitudes.reshape(len(x), -1))
-
-
-def largest_effect(nonzero: float) -> float:
-    """The largest rank-biserial correlation where so large a share of the scores moves."""
-    return nonzero * (2 - nonzero)
-
-
-def shifted(effect: float, metrics: int = 1, correlation: float = 0.0, nonzero: float = 1.0) -> Floats:
-    """A population by model, shape (P, metrics): normal differences, shifted to a rank-biserial correlation.
+def outcomes(detection: float, metrics: int = 1, correlation: float = 0.0, tied: float = 0.0) -> Floats:
+    """A population by model, shape (P, metrics): 1 for a score that fell, 0 for a tie, -1 for one that rose.
 
     Parameters
     ----------
-    effect
-        Of every metric, as `Effect.rank_biserial`. Where the share q of the scores moves and these have the
-        mean s in units of their standard deviation, it is q^2 (2 Phi(s sqrt 2) - 1) + 2 q (1 - q) (2 Phi(s) -
-        1). At its largest, q (2 - q), every score that moves falls.
+    detection
+        Of every metric, P(fell) + P(tied) / 2.
     metrics
         At least 1.
     correlation
-        Between the differences of any two metrics, in [0, 1).
-    nonzero
-        Share of scores that move, in (0, 1], for each metric independently of all else.
+        In [0, 1), of any two metrics: of the normal variables whose size decides what falls, ties and rises.
+    tied
+        Share of the scores that do not move, at most `most_tied(detection)`.
 
     Raises
     ------
     ValueError
         For a value outside these ranges.
     """
-    from scipy.optimize import brentq
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtri
 
-    if not (metrics >= 1 and 0 <= correlation < 1 and 0 < nonzero <= 1):
+    if not (metrics >= 1 and 0 <= correlation < 1):
         raise ValueError(
-            "metrics must be at least 1, correlation in [0, 1) and nonzero in (0, 1], "
-            f"not {metrics}, {correlation} and {nonzero}"
+            f"metrics must be at least 1 and correlation in [0, 1), not {metrics} and {correlation}"
         )
-    if not abs(effect) <= (largest := largest_effect(nonzero)):
-        raise ValueError(f"effect must be in [-{largest:g}, {largest:g}], not {effect}")
+    if not (0 <= detection <= 1 and 0 <= tied <= most_tied(detection) + _ROUNDING):
+        raise ValueError(
+            f"detection must be in [0, 1] and tied at most twice what it is from 0 or 1, "
+            f"not {detection} and {tied}"
+        )
+    points = _normal_points(metrics + 1, _MODEL_POINTS)
+    x = np.sqrt(correlation) * points[:, :1] + np.sqrt(1 - correlation) * points[:, 1:]
+    fell, moved_or_tied = detection - tied / 2, detection + tied / 2
+    return np.where(x < ndtri(fell), 1.0, np.where(x < ndtri(min(moved_or_tied, 1.0)), 0.0, -1.0))
 
-    def beyond(shift: float) -> float:
-        """By how much this shift has another effect than asked for."""
-        moved = nonzero**2 * (2 * ndtr(shift * np.sqrt(2)) - 1)
-        return float(moved + 2 * nonzero * (1 - nonzero) * (2 * ndtr(shift) - 1)) - effect
 
-    points = _normal_points(2 * metrics + 1, _MODEL_POINTS)
-    common, own, moving = points[:, :1], points[:, 1 : metrics + 1], points[:, metrics + 1 :]
-    x = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
-    if abs(effect) > largest * (1 - _ROUNDING):
-        x = np.abs(x) * np.sign(effect)
-    else:
-        x = x + brentq(beyond, -_FAR, _FAR, xtol=1e-12)
-    return np.where(moving <= ndtri(nonzero), x, 0.0)
+def most_tied(detection: float) -> float:
+    """The largest share of ties that a detection leaves room for."""
+    return 2 * min(detection, 1 - detection)
 
 
 def _normal_points(dimensions: int, log2: int) -> Floats:

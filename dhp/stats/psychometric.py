@@ -3,7 +3,8 @@
 Detection rises with the dose from the level of harmless edits, 50 % of a judge without false alarms, to one
 less the lapse rate. In the terms of signal detection theory (Green and Swets 1966) the judge's d' is a power
 of the dose, and detection, a choice between two texts, is Phi(d' / sqrt 2); lapses as of Wichmann and Hill
-(2001). T75, the dose at which it is 75 %, does not depend on the number of examples.
+(2001), up to those of a judge that sees no dose. T75, the dose at which detection is 75 %, does not depend on
+the number of examples; a judge with many lapses never reaches it.
 """
 
 import math
@@ -20,7 +21,7 @@ TARGET = 0.75
 _STEPS = 6  # thresholds of the grid per octave of the dose
 _BEYOND = 3  # octaves by which the grid goes beyond the doses
 _POWERS = np.exp(np.linspace(math.log(0.4), math.log(4), 9))
-_LAPSES = np.array([0, 0.03, 0.07, 0.12, 0.18, 0.24])
+_LAPSES = np.array([0, 0.03, 0.07, 0.12, 0.18, 0.24, 0.26, 0.32, 0.4, 0.5])
 _LEAST = 1e-4  # probability of any outcome
 _AT_ONCE = 1 << 21  # likelihoods
 
@@ -29,7 +30,7 @@ _AT_ONCE = 1 << 21  # likelihoods
 class T75:
     """The dose at which detection is 75 %, with a confidence interval, in units of the dose.
 
-    0 says below the smallest dose, inf above the largest: nothing is extrapolated. NaN where undefined.
+    0 says below the smallest dose, inf not reached: nothing is extrapolated. NaN where undefined.
     """
 
     value: float
@@ -50,9 +51,9 @@ class Psychometric:
     power: float
     """Of the dose, to which d' is proportional; NaN, as the lapse rate, where T75 is undefined."""
     lapse: float
-    """1 less the detection of the largest damage, in [0, 0.25)."""
+    """1 less the detection of the largest damage, in [0, 0.5]."""
     fitted: T75
-    """From the curve of maximum likelihood."""
+    """From the curve of maximum likelihood; inf, also of a resample, where that or `isotonic` is."""
     isotonic: T75
     """From detection made non-decreasing by isotonic regression, linear in the logarithm of the dose: without
     a form of the curve, as a check."""
@@ -77,12 +78,10 @@ def psychometric(
         Positive and increasing.
     differences : shape (n, k, M)
         Original minus degraded of n examples at each dose by M metrics, NaN where a score is missing.
-    rng
-        The only source of randomness.
+    rng : the only source of randomness.
     weights : shape (M,), optional
         Of the metrics, with sum 1; default equal. Examples that lack one with weight are left out of a dose.
-    guess
-        Detection of controls (harmless edits); below 0.5 counts as 0.5.
+    guess : detection of controls (harmless edits); below 0.5 counts as 0.5.
     clusters : shape (n,), optional
         Integers; examples with the same one are drawn together.
     resamples, level
@@ -99,7 +98,7 @@ def psychometric(
     ValueError
         If shapes do not fit or a parameter is out of range.
     """
-    x, scores = checked_doses(doses), _scores(differences, weights)
+    x, scores = checked_doses(doses), fallen(differences, weights)
     if x.size != scores.shape[1]:
         raise ValueError(f"doses must have shape ({scores.shape[1]},), not {x.shape}")
     if resamples < 1 or not 0 < level < 1 or not 0 <= guess <= 1:
@@ -116,20 +115,26 @@ def psychometric(
     if x.size > 1 and base < TARGET and (scores[there] != 0.5).any():
         found, powers, lapses = fit(x, sums, pairs, base)
         power, lapse, groups = float(powers[0]), float(lapses[0]), int(index.max()) + 1
-        thresholds = [_threshold(of, x, groups, level) for of in (found, crossing(x, by_resample))]
+        reached = crossing(x, by_resample)
+        found = np.where(np.isinf(reached), np.inf, found)
+        thresholds = [_threshold(of, x, groups, level) for of in (found, reached)]
     return Psychometric(detection, there.sum(axis=0), base, power, lapse, *thresholds)
 
 
 def curve(
-    doses: npt.ArrayLike, t75: npt.ArrayLike, power: npt.ArrayLike, lapse: npt.ArrayLike, guess: float
+    doses: npt.ArrayLike, threshold: npt.ArrayLike, power: npt.ArrayLike, lapse: npt.ArrayLike, guess: float
 ) -> Floats:
-    """Detection at doses above 0, in [guess, 1 - lapse]; all parameters but `guess` may be arrays."""
+    """Detection at doses above 0, in [guess, 1 - lapse]; all parameters but `guess` may be arrays.
+
+    The threshold is T75; of a curve that ends at 75 % or below, the dose at half of its rise.
+    """
     from scipy.special import ndtr, ndtri
 
-    top = 1 - guess - np.asarray(lapse, dtype=np.float64)
-    at_target = ndtri((1 + (TARGET - guess) / top) / 2)
-    relative = np.asarray(doses, dtype=np.float64) / np.asarray(t75, dtype=np.float64)
-    detected: Floats = guess + top * (2 * ndtr(at_target * relative ** np.asarray(power)) - 1)
+    top = np.maximum(1 - guess - np.asarray(lapse, dtype=np.float64), 0.0)
+    reaches = top > TARGET - guess
+    share = np.where(reaches, (TARGET - guess) / np.where(reaches, top, 1.0), 0.5)
+    relative = np.asarray(doses, dtype=np.float64) / np.asarray(threshold, dtype=np.float64)
+    detected: Floats = guess + top * (2 * ndtr(ndtri((1 + share) / 2) * relative ** np.asarray(power)) - 1)
     return detected
 
 
@@ -146,21 +151,24 @@ def fit(doses: Floats, sums: Floats, pairs: Floats, guess: float) -> tuple[Float
     Returns
     -------
     t75, power, lapse : shape (R,)
-        On a grid; T75 between its points by a parabola through the profile likelihood.
+        On a grid; T75 between its points by a parabola through the profile likelihood, inf where the curve
+        ends at 75 % or below.
     """
     t, power, lapse = threshold_grid(doses), _POWERS, _LAPSES
     p = curve(doses[:, None, None, None], t[:, None, None], power[:, None], lapse, guess)
     p = np.clip(p, _LEAST, 1 - _LEAST).reshape(doses.size, -1)
     hit, miss = np.log(p), np.log1p(-p)
+    reaches = lapse < 1 - TARGET
     found = np.empty((3, len(sums)))
     most = max(1, _AT_ONCE // p.shape[1])
     for start in range(0, len(sums), most):
         rows = slice(start, start + most)
         likelihood = sums[rows] @ hit + (pairs[rows] - sums[rows]) @ miss
-        best = likelihood.argmax(axis=1)
-        at, power_at, lapse_at = np.unravel_index(best, (t.size, power.size, lapse.size))
-        profile = likelihood.reshape(len(best), t.size, -1).max(axis=2)
-        found[:, rows] = _between(t, profile, at), power[power_at], lapse[lapse_at]
+        at, power_at, lapse_at = np.unravel_index(likelihood.argmax(axis=1), (t.size, power.size, lapse.size))
+        by_lapse = likelihood.reshape(len(at), t.size, power.size, lapse.size)
+        profile = by_lapse[..., reaches].max(axis=(2, 3))
+        t75 = np.where(reaches[lapse_at], _between(t, profile, at), np.inf)
+        found[:, rows] = t75, power[power_at], lapse[lapse_at]
     return found[0], found[1], found[2]
 
 
@@ -212,19 +220,22 @@ def crossing(doses: Floats, detection: Floats) -> Floats:
     return np.where(above.any(axis=1), np.where(at > 0, between, 0.0), np.inf)
 
 
+def fallen(differences: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:
+    """Share of the metrics that fell, ties counting half, by example and dose; NaN where one is missing.
+
+    Parameters as for `psychometric`.
+    """
+    x = checked_table(differences)
+    w = metric_row(weights, x.shape[2])
+    return np.asarray(((1 + np.sign(x[:, :, w > 0])) / 2) @ w[w > 0])
+
+
 def checked_doses(doses: npt.ArrayLike) -> Floats:
     """Doses of shape (k,), positive and increasing; else `ValueError`."""
     x = np.asarray(doses, dtype=np.float64)
     if x.ndim != 1 or x.size == 0 or not (np.isfinite(x).all() and x[0] > 0 and (np.diff(x) > 0).all()):
         raise ValueError("doses must have shape (k,) with k >= 1, and be positive and increasing")
     return x
-
-
-def _scores(differences: npt.ArrayLike, weights: npt.ArrayLike | None) -> Floats:
-    """Share of the metrics that fell, ties counting half, by example and dose; NaN where one is missing."""
-    x = checked_table(differences)
-    w = metric_row(weights, x.shape[2])
-    return np.asarray(((1 + np.sign(x[:, :, w > 0])) / 2) @ w[w > 0])
 
 
 def _resampled(

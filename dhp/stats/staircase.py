@@ -2,8 +2,9 @@
 
 A Bayesian staircase in the manner of QUEST+ (Watson 2017). After each answer the posterior over threshold,
 power and lapse rate of the psychometric curve is known on a grid; the next dose is the one that makes the
-entropy of the posterior of the threshold smallest on average, power and lapse rate being a nuisance (Prins
-2013).
+entropy of the posterior of T75, which may be that none is reached, smallest on average, power and lapse rate
+being a nuisance (Prins 2013). T75 and its limits are those of the posterior, too: a bootstrap takes the doses
+that were asked about for given.
 """
 
 import math
@@ -12,13 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats
-from dhp.stats.psychometric import T75, checked_doses, curve, threshold_grid
+from dhp.stats.arrays import Bools, Floats
+from dhp.stats.psychometric import T75, TARGET, Psychometric, checked_doses, curve, fallen, threshold_grid
 
 _POWERS = np.exp(np.linspace(math.log(0.5), math.log(3), 5))
 _POWER_SPREAD = 0.5  # prior standard deviation of the logarithm of the power, around a power of 1
-_LAPSES = np.array([0.0, 0.05, 0.1, 0.2])
-_LAPSE_SHAPE = 9.0  # of the prior (1 - lapse) ** shape
+_LAPSES = np.array([0, 0.06, 0.12, 0.18, 0.24, 0.26, 0.32, 0.4, 0.5])
+_LAPSE_SHAPE = 8.0  # of the prior (1 - lapse) ** shape
 _LEAST = 1e-3  # probability of any outcome
 
 
@@ -29,7 +30,10 @@ class Staircase:
     doses: Floats
     """Doses that may be asked about, increasing, shape (D,)."""
     thresholds: Floats
-    """Values of T75 that are thought possible, evenly on a log scale, shape (T,)."""
+    """Of curves that are thought possible, evenly on a log scale, shape (T,): T75, or the dose at half of its
+    rise where a curve does not reach 75 %."""
+    reaches: Bools
+    """Whether the curve of each pair of power and lapse rate reaches 75 %, shape (S,)."""
     detection: Floats
     """Of each dose under each threshold and each pair of power and lapse rate, shape (D, T, S)."""
     log_posterior: Floats
@@ -75,7 +79,7 @@ class Staircase:
         return replace(told, answers=self.answers + 1, moved=self.moved or score != 0.5)
 
     def t75(self, level: float = 0.95) -> T75:
-        """Posterior mean, on a log scale, and the central credible interval of this level, in (0, 1).
+        """Posterior median and the central credible interval of this level, in (0, 1).
 
         Undefined (NaN) as long as no score has moved. The interval takes answers for independent; ties and
         means over metrics vary less than it assumes, which makes it wide.
@@ -84,10 +88,10 @@ class Staircase:
             raise ValueError(f"level must be between 0 and 1, not {level}")
         if not self.moved:
             return T75(math.nan, math.nan, math.nan)
-        share, logs = self._posterior().sum(axis=1), np.log(self.thresholds)
-        below = share.cumsum() - share / 2
-        low, high = np.interp([(1 - level) / 2, (1 + level) / 2], below, logs)
-        return T75(*(self._within(math.exp(at)) for at in (float(share @ logs), low, high)))
+        share = self._of_t75(self._posterior())[:-1]
+        below, ends = share.cumsum() - share / 2, (0.5, (1 - level) / 2, (1 + level) / 2)
+        logs = np.interp(ends, below, np.log(self.thresholds))
+        return T75(*(self._within(math.exp(log)) for log in logs))
 
     def _within(self, threshold: float) -> float:
         if threshold > self.doses[-1]:
@@ -98,11 +102,16 @@ class Staircase:
         weight = np.exp(self.log_posterior - self.log_posterior.max())
         return np.asarray(weight / weight.sum())
 
+    def _of_t75(self, weight: Floats) -> Floats:
+        """Weights of shape (..., T, S) by T75, shape (..., T + 1): the last is that of none."""
+        none = weight[..., ~self.reaches].sum(axis=(-2, -1))
+        return np.concatenate([weight[..., self.reaches].sum(axis=-1), none[..., None]], axis=-1)
+
     def _most_telling(self) -> int:
         joint = self._posterior()
-        fell = (self.detection * joint).sum(axis=2)
+        fell = self._of_t75(self.detection * joint)
         entropy = np.zeros(self.doses.size)
-        for outcome in (fell, joint.sum(axis=1) - fell):
+        for outcome in (fell, self._of_t75(joint) - fell):
             share = np.maximum(outcome / outcome.sum(axis=1, keepdims=True), 1e-300)
             entropy -= outcome.sum(axis=1) * (share * np.log(share)).sum(axis=1)
         return int(entropy.argmin())
@@ -114,15 +123,45 @@ class Staircase:
         )
 
 
-def staircase(doses: npt.ArrayLike) -> Staircase:
-    """A staircase before the first answer, for a judge without false alarms.
+def staircase(doses: npt.ArrayLike, guess: float = 0.5) -> Staircase:
+    """A staircase before the first answer.
 
     `doses` of shape (D,) may be asked about; raises `ValueError` unless they are positive and increasing.
+    `guess`, in [0.5, 0.75), is the detection of controls.
     """
     x = checked_doses(doses)
     t = threshold_grid(x)
-    p = curve(x[:, None, None, None], t[:, None, None], _POWERS[:, None], _LAPSES, 0.5)
+    p = curve(x[:, None, None, None], t[:, None, None], _POWERS[:, None], _LAPSES, guess)
     p = np.clip(p, _LEAST, 1 - _LEAST).reshape(x.size, t.size, -1)
     powers = -0.5 * (np.log(_POWERS) / _POWER_SPREAD) ** 2
     prior = (powers[:, None] + _LAPSE_SHAPE * np.log1p(-_LAPSES)).ravel()
-    return Staircase(x, t, p, np.broadcast_to(prior, p.shape[1:]).copy(), 0, False)
+    reaches = np.tile(_LAPSES < 1 - TARGET, _POWERS.size)
+    return Staircase(x, t, reaches, p, np.broadcast_to(prior, p.shape[1:]).copy(), 0, False)
+
+
+def searched(
+    doses: npt.ArrayLike,
+    differences: npt.ArrayLike,
+    weights: npt.ArrayLike | None = None,
+    *,
+    guess: float = 0.5,
+) -> Psychometric:
+    """What is known after a search, as `dhp.stats.psychometric.psychometric` says it of a grid of doses.
+
+    `fitted` is T75 of the posterior; power and lapse rate are the most probable ones. `isotonic` is
+    undefined, as few answers are at one dose. Parameters and errors as there.
+    """
+    scores, base = fallen(differences, weights), max(guess, 0.5)
+    there = ~np.isnan(scores)
+    pairs, fell = there.sum(axis=0), np.nansum(scores, axis=0)
+    detection = np.where(pairs > 0, fell / np.maximum(pairs, 1), np.nan)
+    nothing = T75(math.nan, math.nan, math.nan)
+    if base >= TARGET or not (scores[there] != 0.5).any():
+        return Psychometric(detection, pairs, base, math.nan, math.nan, nothing, nothing)
+    before = staircase(doses, base)
+    p = before.detection
+    told = np.tensordot(fell, np.log(p), 1) + np.tensordot(pairs - fell, np.log1p(-p), 1)
+    state = replace(before, log_posterior=before.log_posterior + told, answers=int(pairs.sum()), moved=True)
+    best = int(state._posterior().sum(axis=0).argmax())
+    power, lapse = _POWERS[best // _LAPSES.size], _LAPSES[best % _LAPSES.size]
+    return Psychometric(detection, pairs, base, float(power), float(lapse), state.t75(), nothing)

@@ -2,10 +2,11 @@
 
 If two judges are equally good, it does not matter whose answers an example has. So the labels of the two are
 swapped at random, example by example or cluster by cluster, and the observed difference is held against those
-that arise (Fisher 1935; Noreen 1989, approximate randomisation). For detection this is exact: its difference
-is a mean over examples, and a swap turns the sign of an example's share. AUROC and the standardised drop are
-swapped by their pseudo-values (what an example adds to the figure), which holds for large samples, also for
-judges with scales of their own. D is swapped after the signed ranks within each judge.
+that arise (Fisher 1935; Noreen 1989, approximate randomisation). Detection by one metric is a mean over
+examples, and a swap turns the sign of an example's share, which is exact; for several metrics see
+`dhp.stats.swap_detection`. AUROC and the standardised drop are swapped by their pseudo-values (what an
+example adds to the figure), which holds for large samples, also for judges with scales of their own. D is
+swapped after the signed ranks within each judge.
 """
 
 from collections.abc import Sequence
@@ -46,6 +47,8 @@ class NonInferiority:
 
     difference: Floats
     """New less old, shape (K,)."""
+    error: Floats
+    """Its standard error, shape (K,)."""
     p_inferior: Floats
     """One-sided, of the hypothesis that it is worse by the margin at most: small where it is worse."""
     p_noninferior: Floats
@@ -113,7 +116,9 @@ def noninferiority(
     above = shares + margin * part
     flipped = flipped_sums(signs, above)
     observed = np.where(np.isnan(apart.value), np.nan, above.sum(axis=0))
-    return NonInferiority(apart.value, flip_p(-observed, -flipped, exact), flip_p(observed, flipped, exact))
+    error = np.sqrt(apart.variance(clusters)[0])
+    worse, no_worse = flip_p(-observed, -flipped, exact), flip_p(observed, flipped, exact)
+    return NonInferiority(apart.value, error, worse, no_worse)
 
 
 def swap_discernment(

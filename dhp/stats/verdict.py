@@ -1,90 +1,140 @@
-"""Whether a judge noticed a kind of damage, missed it, or cannot be said to have done either."""
+"""The verdict on a kind of damage, read off its detection and the interval printed beside it."""
 
 import math
 from typing import Literal
 
-Verdict = Literal["noticed", "missed", "undecided"]
-FLOOR = 0.6
-"""Detection below which damage counts as missed, where nothing else is said."""
-FEWEST_PAIRS = 5
-"""2 ** -5 is the first possible p-value below 0.05."""
-MOST_EXAMPLES = 100_000
-"""Examples beyond which no number is given."""
-_ALPHA = 0.05
-_CHANCE = 0.8
+from dhp.stats.detection import FEWEST_PAIRS
+from dhp.stats.floor import FLOOR
+
+Verdict = Literal["noticed", "faint", "missed", "preferred", "as harmless edits", "undecided"]
+CONTROL_PAIRS = 20
+"""Pairs that a control needs to be passed."""
+ControlState = Literal["passed", "false alarm", "raised", "undecided", "not tested"]
+_MOST_EXAMPLES = 100_000
+_BLIND = 0.5
+_CHANCE = 0.8416212335729143  # normal deviate of 80 %
+_LIMIT = 1.959963984540054  # of the limits of a 95 % interval
 
 
 def verdict(
-    log_p: float, detection: float, high: float, pairs: int, *, floor: float = FLOOR, controls: float = 0.0
+    value: float,
+    low: float,
+    high: float,
+    pairs: int,
+    *,
+    floor: float = FLOOR,
+    above_controls: float = math.nan,
 ) -> Verdict:
-    """One of three states of a variant.
+    """What detection and its interval say of a kind of damage.
+
+    `preferred`: the whole interval lies below 50 %. `missed`: the upper limit lies below the floor and the
+    lower one at 50 % or less. `faint`: the lower limit lies above 50 %, the value below the floor. `noticed`:
+    the lower limit lies above 50 %, the value at the floor or above. `as harmless edits`: as noticed, but
+    harmless edits lowered scores about as often. `undecided`: none of these, or fewer than five pairs.
 
     Parameters
     ----------
-    log_p
-        Natural log of its p-value, adjusted for the number of variants tested; NaN where undefined.
-    detection, high
-        Its detection and the upper 95 % limit of it; NaN where undefined.
+    value, low, high
+        Detection of the kind and its limits, in [0, 1]; NaN where undefined.
     pairs
-        Examples with both scores; with fewer than five it is undecided.
+        Examples with both scores.
     floor
-        Detection below which damage counts as missed, in (0.5, 1].
-    controls
-        The largest detection of a control that was itself noticed; 0 without one. Damage that is detected no
-        more often than a harmless edit is not noticed.
+        In (0.5, 1].
+    above_controls
+        Lower limit of the paired difference to harmless edits, in [-1, 1]; NaN where there is none.
     """
-    if pairs < FEWEST_PAIRS or math.isnan(detection):
+    if pairs < FEWEST_PAIRS or math.isnan(value) or math.isnan(low) or math.isnan(high):
         return "undecided"
-    if log_p <= math.log(_ALPHA) + 1e-12 and detection > controls:
-        return "noticed"
+    if high < _BLIND:
+        return "preferred"
+    if low > _BLIND:
+        if value < floor:
+            return "faint"
+        return "as harmless edits" if above_controls <= 0 else "noticed"
     return "missed" if high < floor else "undecided"
+
+
+def control_state(
+    value: float,
+    low: float,
+    high: float,
+    pairs: int,
+    *,
+    floor: float = FLOOR,
+    alarm: ControlState = "false alarm",
+) -> ControlState:
+    """What the same figures say of a change that must not move the score.
+
+    `alarm` (`false alarm` of harmless edits, `raised` of attacks) where the verdict would be noticed;
+    `not tested` with fewer than 20 pairs; `passed` where the upper limit lies below the floor; else
+    `undecided`. Parameters as for `verdict`.
+    """
+    if verdict(value, low, high, pairs, floor=floor) == "noticed":
+        return alarm
+    if pairs < CONTROL_PAIRS or math.isnan(high):
+        return "not tested"
+    return "passed" if high < floor else "undecided"
 
 
 def examples_to_decide(
     n: int,
-    log_p: float,
-    tests: int,
-    detection: float,
-    ends: tuple[float, float],
+    value: float,
+    low: float,
+    high: float,
+    deviates: tuple[float, float],
     *,
     floor: float = FLOOR,
-    controls: float = 0.0,
 ) -> int | None:
-    """How many examples an undecided variant takes to be noticed or missed with a chance of 80 %.
-
-    As if further examples were like these: the deviate of the p-value grows, and the interval shrinks, with
-    the root of the number of examples. An estimate from few examples is a guess; `dhp power` simulates.
+    """How many examples decide an undecided kind with a chance of 80 %, if further ones are like these.
 
     Parameters
     ----------
-    n
-        Examples so far.
-    log_p
-        Natural log of the p-value, not adjusted; NaN where undefined.
-    tests
-        Variants that are tested together: 0.05 / tests is what p must reach.
-    detection, ends
-        The estimate and its 95 % limits.
-    floor, controls
+    n, value, low, high, deviates
+        As for `examples_to_separate`.
+    floor
         As for `verdict`.
 
     Returns
     -------
     int or None
-        More than `n`; None where it is beyond `MOST_EXAMPLES` or no number would decide.
+        As of `examples_to_separate`.
     """
-    from scipy.special import ndtri, ndtri_exp
+    sizes = [examples_to_separate(n, value, low, high, line, deviates) for line in (_BLIND, floor)]
+    return min((size for size in sizes if size is not None), default=None)
 
-    if math.isnan(detection) or math.isnan(ends[0]):
+
+def examples_to_separate(
+    n: int,
+    value: float,
+    low: float,
+    high: float,
+    line: float,
+    deviates: tuple[float, float] = (_LIMIT, _LIMIT),
+) -> int | None:
+    """How many examples put the interval on one side of a line with a chance of 80 %.
+
+    Further examples are taken to be like these: the value stays, and the limits come nearer to it with the
+    root of the number of examples.
+
+    Parameters
+    ----------
+    n
+        Examples so far, at least 1.
+    value, low, high
+        A figure and its limits; NaN where undefined.
+    line
+        In the unit of the figure.
+    deviates
+        Standard errors between the figure and its lower and upper limit, both above 0; default: of 95 %.
+
+    Returns
+    -------
+    int or None
+        More than `n`; None where it is beyond 100,000 or no number would be enough.
+    """
+    if math.isnan(value) or math.isnan(low) or math.isnan(high) or value == line:
         return None
-    needed, further = -ndtri(_ALPHA / max(tests, 1)), ndtri(_CHANCE)
-    limit = -ndtri(_ALPHA / 2)
-    found = []
-    deviate = 0.0 if math.isnan(log_p) or log_p >= 0 else -float(ndtri_exp(log_p))
-    if deviate > 0 and detection > controls:
-        found.append(((needed + further) / deviate) ** 2)
-    if detection < floor:
-        spread = (ends[1] - ends[0]) / (2 * limit)
-        found.append(((limit + further) * spread / (floor - detection)) ** 2)
-    times = min(found, default=math.inf)
-    return max(n + 1, math.ceil(n * times)) if n * times <= MOST_EXAMPLES else None
+    below, above = deviates
+    width = (value - low) * (1 + _CHANCE / below) if value > line else (high - value) * (1 + _CHANCE / above)
+    times = (width / abs(value - line)) ** 2
+    return max(n + 1, math.ceil(n * times)) if n * times <= _MOST_EXAMPLES else None

@@ -83,7 +83,7 @@ def make_survey(task: str, dataset: str | None = None, suite: str | None = None)
     """
     if dataset is not None:
         _check_choice(read_task(task))
-        (part, *_) = perturb_datasets(dataset, task=task, suite=suite)
+        (part, *_) = perturb_datasets(dataset, task=task, suite=suite, controls=False)
         perturbers = dict.fromkeys(v.perturber for v in part.variants)
         shown = {perturber: _issue(part, perturber) for perturber in perturbers}
         if lacking := [perturber for perturber, issue in shown.items() if issue is None]:
@@ -104,7 +104,7 @@ def _check_choice(task: Task) -> None:
 def _bundled_survey(task: str) -> Survey:
     perturbers = task_perturbers(task)
     datasets = dict.fromkeys(perturbers.values())
-    made = {name: perturb_datasets(f"mini/{name}")[0] for name in datasets}
+    made = {name: perturb_datasets(f"mini/{name}", controls=False)[0] for name in datasets}
     issues = []
     for perturber, dataset in perturbers.items():
         issue = _issue(made[dataset], perturber)

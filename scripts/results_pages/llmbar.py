@@ -9,7 +9,8 @@ from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of
 import dhp
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
-from dhp.loaders.recorded_scores import read_llmbar_answers, read_llmbar_pairs, read_recorded_scores
+from dhp.loaders.labelled_pairs import read_llmbar_answers, read_llmbar_pairs
+from dhp.loaders.recorded_scores import read_recorded_scores
 from dhp.report.labels import percent, percents
 from dhp.runs.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 
@@ -26,7 +27,7 @@ def llmbar(data: Path) -> SetFigures:
     cells = recorded_cells(read_llmbar_answers(files, pairs), pairs)
     rated = [_audit(r) for r in dhp.analyze(read_recorded_scores("llmbar", folder))]
     exact = dhp.AnalysisConfig(statistics="sign-flip")
-    compared = [_audit(r) for r in dhp.analyze(two_order_ratings(cells), analysis=exact)]
+    compared = [_audit(r) for r in dhp.analyze(two_order_ratings(cells, "llmbar"), analysis=exact)]
     asks = tuple(
         f"dhp battle --recorded DATA/llmbar/{f.name} --format llmbar --pairs DATA/llmbar/pairs.jsonl"
         for f in files
@@ -41,7 +42,7 @@ def llmbar(data: Path) -> SetFigures:
     pairwise = Grid(
         "Both outputs shown, in both orders",
         "A pair counts as noticed where the better output wins over both orders; verdicts that flip with the "
-        "order are ties. D by the exact sign-flip test. The command prints detection, its interval and D.",
+        "order are ties. Intervals of the commands hold for one kind each.",
         tuple(compared),
         asks,
     )
@@ -60,10 +61,10 @@ def _audit(result: dhp.Result) -> Audit:
     return audit_of(result, result.model, result.protocol)
 
 
-def two_order_ratings(cells: Iterable[RecordedCell]) -> pd.DataFrame:
+def two_order_ratings(cells: Iterable[RecordedCell], dataset: str) -> pd.DataFrame:
     """Pairwise verdicts as ratings: 0 for the better output, minus its two-order score for the other."""
     rows = [
-        (c.model, c.protocol, "llmbar", pair, variant, "overall", score)
+        (c.model, c.protocol, dataset, pair, variant, "overall", score)
         for c in cells
         if not c.pointwise
         for pair, value in c.scores.items()

@@ -13,7 +13,7 @@ from dhp.runs.reader import read_run
 RECORDED = Path(__file__).resolve().parents[2] / "docs" / "results" / "smollm2"
 """The run of the small model."""
 SMALL = "SmolLM2-135M-Instruct"
-_CLASSICAL = tuple(name for name in OVERLAP if name not in ("metric/bleu", "metric/ter"))
+_CLASSICAL = tuple(name for name in OVERLAP if name != "metric/bleu")
 """Those of some sense against a source that is longer than the text."""
 _JUDGES = (SURFACE, "baseline/constant", "baseline/random", *_CLASSICAL)
 

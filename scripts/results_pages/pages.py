@@ -6,20 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from results_pages.parts import Audit, Grid, SetFigures, Table, cell_text, judges_of, places_of
-from results_pages.texts import LEAD, LIMITS, TEXTS
+from results_pages.texts import LEAD, LIMITS, OVERVIEW, TEXTS
 
 from dhp.report.formats import markdown_table
-from dhp.report.labels import percent, percents
+from dhp.report.labels import SIGNS, percent, percents
 from dhp.report.web import page
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_README_ROWS = (
-    ("llmbar", "GPT-4", "Rating"),
-    ("llmbar", "ChatGPT", "Rating"),
-    ("llmbar", "ChatGPT", "Vanilla"),
-    ("bump", "FactCC (BUMP)", ""),
-)
-"""Set, judge and way of asking of the README's rows."""
+_README_SETS = {"rewardbench2": 0, "agents": 1, "judgebench": 1, "llmbar": 1, "bump": 1}
+"""Set -> how many of the highest and of the lowest judges the README shows, by mean detection; 0 for all."""
 
 
 def judge_file(judge: str) -> str:
@@ -31,7 +26,9 @@ def all_pages(sets: Sequence[SetFigures]) -> dict[str, str]:
     """Name -> text of every page, below the folder of the results."""
     judges = judges_of(sets)
     texts = {each.name: TEXTS[each.name] for each in sets}
-    index = _page("results_index.html", "", texts, sets=sets, judges=judges, lead=LEAD, limits=LIMITS)
+    index = _page(
+        "results_index.html", "", texts, sets=sets, judges=judges, lead=LEAD, overview=OVERVIEW, limits=LIMITS
+    )
     made = {"index.html": index, "overview.md": overview_markdown(sets)}
     for each in sets:
         made[f"sets/{each.name}.html"] = _page(
@@ -56,6 +53,7 @@ def _page(template: str, root: str, texts: object, **values: object) -> str:
         root=root,
         texts=texts,
         judge_file=judge_file,
+        signs=SIGNS,
         **values,
     )
     return re.sub(r"\n\s*\n+", "\n", made)
@@ -75,10 +73,11 @@ def overview_markdown(sets: Sequence[SetFigures]) -> str:
         "[index.html](index.html) is the same with a page for each set and judge, all intervals, "
         "signatures and commands.",
         "",
+        *(f"- {sentence}" for sentence in OVERVIEW),
+        "",
         "Cells: detection, the chance that the damaged text got the lower score (50 % is blind), and its "
-        "95 % interval. "
-        "● noticed, ◐ undecided, ○ missed, ▼ missed and the damage preferred. Compare within a table, not "
-        "across.",
+        f"95 % interval. {', '.join(f'{sign} {verdict}' for verdict, sign in SIGNS.items())}. n: pairs a "
+        "kind, the fewest and the most. Compare within a table, not across.",
     ]
     for each in sets:
         text = TEXTS[each.name]
@@ -97,13 +96,15 @@ def _grid(grid: Grid) -> str:
     rows = [
         [
             _name(a),
-            str(a.n),
+            a.pairs,
             f"{percent(a.detection)} {percents(a.ci)}",
+            *([a.harmless] if grid.controlled else []),
             *(cell_text(a.cell(k)) for k in grid.kinds),
         ]
         for a in grid.audits
     ]
-    return markdown_table(["judge", "N", "mean", *grid.kinds], rows, range(1, 3 + len(grid.kinds)))
+    heads = ["judge", "n", "mean", *(["controls"] if grid.controlled else []), *grid.kinds]
+    return markdown_table(heads, rows, range(1, len(heads)))
 
 
 def _table(table: Table) -> str:
@@ -115,17 +116,25 @@ def _name(audit: Audit) -> str:
 
 
 def readme_table(sets: Sequence[SetFigures]) -> str:
-    """Some rows for the README; a row whose set was not made is left out."""
-    known = {(s.name, a.judge, a.way): a for s in sets for g in s.grids for a in g.audits}
+    """Judges whose answers or scores others recorded: all, or the highest and the lowest of a set."""
     rows = []
-    for key in _README_ROWS:
-        if (audit := known.get(key)) is None:
-            continue
-        low = audit.lowest
-        worst = "–" if low is None else f"{low.kind}: {percent(low.detection)} [{percents(low.ci)}]"
-        figures = [audit.noticed, f"{percent(audit.detection)} [{percents(audit.ci)}]", worst]
-        rows.append([TEXTS[key[0]].title, _name(replace(audit, judge=_plain(audit.judge))), *figures])
+    made = {each.name: each for each in sets}
+    for name, ends in _README_SETS.items():
+        if name in made:
+            (grid,) = made[name].shown
+            assert isinstance(grid, Grid)
+            recorded = [a for a in grid.audits if not a.judge.startswith("baseline/")]
+            ranked = sorted(recorded, key=lambda a: -(a.detection or 0.0))
+            chosen = [*ranked[:ends], *ranked[-ends:]] if ends else ranked
+            rows += [[TEXTS[name].title, *_readme_row(audit)] for audit in chosen]
     return markdown_table(["set", "judge", "noticed", "detection", "lowest"], rows, [3])
+
+
+def _readme_row(audit: Audit) -> list[str]:
+    low = audit.lowest
+    worst = "–" if low is None else f"{low.sign} {low.kind}: {percent(low.detection)} [{percents(low.ci)}]"
+    mean = f"{percent(audit.detection)} [{percents(audit.ci)}]"
+    return [_name(replace(audit, judge=_plain(audit.judge))), audit.noticed, mean, worst]
 
 
 def _plain(judge: str) -> str:

@@ -6,33 +6,32 @@ from dataclasses import dataclass
 from dhp.analysis.result_parts import Ends, VariantResult
 from dhp.analysis.results import Result
 from dhp.content.damage import variant_name
-from dhp.core.records import parse_variant
-from dhp.report.card import judge_cards
-from dhp.report.labels import percent, percents, state
-from dhp.report.overview import noticed_count
-
-SIGNS = {"noticed": "●", "undecided": "◐", "missed": "○", "preferred": "▼"}
-"""Verdict -> its sign, for those who do not see the colour."""
+from dhp.core.records import IDENTITY
+from dhp.report.findings import control_words, findings, sentences
+from dhp.report.labels import SIGNS, percent, percents, state
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one judge made of one kind of damage."""
+    """What one judge made of one kind of damage, or of a control."""
 
     kind: str
     """In words."""
     n: int
     """Pairs."""
     detection: float | None
+    """Of the metric that sees the damage best."""
     ci: Ends
+    metric: str
+    """That metric; empty where there is one only."""
     d: float | None
     verdict: str
-    """`noticed`, `undecided`, `missed`, or `preferred`: missed, and the upper limit lies below 50 %."""
+    """Of damage; of a control its state."""
 
     @property
     def sign(self) -> str:
-        """Of the verdict."""
-        return SIGNS.get(self.verdict, "–")
+        """Of the verdict; empty for states that only a control has."""
+        return SIGNS.get(self.verdict, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +43,17 @@ class Audit:
     """How it was asked; empty where there is one way only."""
     cells: tuple[Cell, ...]
     controls: tuple[Cell, ...]
+    """Without the same text again, which says nothing of a judge that repeats its answers."""
     detection: float | None
     """Mean over the kinds, levels weighing the same."""
     ci: Ends
     noticed: str
     """How many kinds were noticed, of how many."""
+    harmless: str
+    """The state of harmless edits."""
     said: str
     """One sentence."""
-    limits: tuple[str, ...]
-    n: int
-    """Examples."""
+    warnings: tuple[str, ...]
     signature: str
 
     @property
@@ -61,6 +61,12 @@ class Audit:
         """The kind with the lowest detection, of those with five pairs or more."""
         known = [c for c in self.cells if c.detection is not None and c.n >= 5]
         return min(known, key=lambda c: c.detection or 0.0, default=None)
+
+    @property
+    def pairs(self) -> str:
+        """Pairs a kind: one number, or the fewest and the most."""
+        counts = sorted({c.n for c in self.cells}) or [0]
+        return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
 
     def cell(self, kind: str) -> Cell | None:
         """Of a kind of damage."""
@@ -82,10 +88,15 @@ class Grid:
         """The columns, in the order of the first judge that has them."""
         return list(dict.fromkeys(c.kind for a in self.audits for c in a.cells))
 
+    @property
+    def controlled(self) -> bool:
+        """Whether some judge was shown harmless edits."""
+        return any(a.controls for a in self.audits)
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Any other figures; the first column names the judge."""
+    """Any other figures; the first column names the judge, or two that are compared."""
 
     title: str
     note: str
@@ -95,6 +106,8 @@ class Table:
     words: int = 1
     """How many columns hold words, from the left."""
     signatures: tuple[str, ...] = ()
+    judges: bool = True
+    """Whether the first column is a judge, with a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,29 +125,27 @@ class SetFigures:
 
 def audit_of(result: Result, judge: str, way: str = "") -> Audit:
     """What a result says of its judge."""
-    (card,) = judge_cards([result])
-    found = result.detection
+    found = findings(result)
+    (sentence,) = sentences([found])
     return Audit(
         judge,
         way,
         tuple(map(_cell, result.variants)),
-        tuple(map(_cell, result.controls)),
-        found.avg if found else None,
-        found.ci["avg"] if found else None,
-        noticed_count(result),
-        card.summary,
-        card.limits[:-1],
-        result.n,
+        tuple(_cell(row) for row in result.controls if row.variant != IDENTITY),
+        result.detection.avg,
+        result.detection.ci["avg"],
+        found.noticed,
+        control_words(found.control),
+        sentence.said.replace("_", " "),
+        result.warnings,
         result.signature,
     )
 
 
 def _cell(row: VariantResult) -> Cell:
-    n = min((c.n for c in row.metrics.values()), default=0)
-    verdict = state(row)
-    if verdict == "missed" and row.detection_ci is not None and row.detection_ci[1] < 0.5:
-        verdict = "preferred"
-    return Cell(variant_name(row.variant), n, row.detection, row.detection_ci, row.d, verdict)
+    kind = variant_name(row.variant).replace("_", " ")
+    metric = row.best_metric or "" if len(row.metrics) > 1 else ""
+    return Cell(kind, row.n, row.detection, row.detection_ci, metric, row.d, state(row))
 
 
 def cell_text(cell: Cell | None) -> str:
@@ -144,17 +155,12 @@ def cell_text(cell: Cell | None) -> str:
     return f"{cell.sign} {percent(cell.detection)} {percents(cell.ci)}"
 
 
-def severity(variant: str) -> str:
-    """The degree of a variant; empty without one."""
-    return parse_variant(variant).degree or ""
-
-
 def judges_of(sets: Iterable[SetFigures]) -> list[str]:
     """All judges, in order of appearance."""
     names: dict[str, None] = {}
     for each in sets:
         names |= dict.fromkeys(a.judge for grid in each.grids for a in grid.audits)
-        names |= dict.fromkeys(row[0] for table in each.tables for row in table.rows)
+        names |= dict.fromkeys(row[0] for table in each.tables if table.judges for row in table.rows)
     return list(names)
 
 
@@ -167,5 +173,9 @@ def places_of(sets: Iterable[SetFigures], judge: str) -> list[Place]:
     found: list[Place] = []
     for each in sets:
         found += [(each, grid, [a for a in grid.audits if a.judge == judge]) for grid in each.grids]
-        found += [(each, table, [row for row in table.rows if row[0] == judge]) for table in each.tables]
+        found += [
+            (each, table, [row for row in table.rows if row[0] == judge])
+            for table in each.tables
+            if table.judges
+        ]
     return [place for place in found if place[2]]

@@ -1,26 +1,16 @@
 """BUMP and DEMETR: damage that others made, scored by released and by classical metrics."""
 
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of, severity
+from results_pages.parts import Audit, Grid, SetFigures, audit_of
 
 import dhp
 from dhp.core.errors import InputError
 from dhp.loaders.recorded_scores import read_recorded_scores
-from dhp.report.labels import percent, percents
-from dhp.runs.reader import read_run
 
-OVERLAP = ("metric/rouge1", "metric/rouge2", "metric/rougeL", "metric/bleu", "metric/chrf", "metric/ter")
+OVERLAP = ("metric/rouge1", "metric/rouge2", "metric/rougeL", "metric/bleu", "metric/chrf")
 SURFACE = "baseline/surface"
-_SEVERITIES = ("base", "minor", "major", "critical")
-_BY_SEVERITY = (
-    "dhp benchmark --model MODEL --dataset demetr --data DATA/demetr --out RUN && python -c "
-    "\"import dhp, pandas; r = pandas.read_parquet('RUN/ratings.parquet'); r = r[r.level != "
-    "'control']; "
-    "print(dhp.analyze(r.assign(level=r.variant.str.split('.').str[1])).detection)\""
-)
 
 
 def bump(data: Path) -> SetFigures:
@@ -43,14 +33,11 @@ def bump(data: Path) -> SetFigures:
 def demetr(data: Path) -> SetFigures:
     """Classical metrics against the human reference, by kind of damage and by severity."""
     audits: list[Audit] = []
-    rows: list[tuple[str, ...]] = []
     commands: list[str] = []
     left_out = list(_missing(data / "demetr"))
     for model in (*OVERLAP, SURFACE):
         try:
-            with tempfile.TemporaryDirectory() as folder:
-                audit, command = _run(model, "demetr", data / "demetr", out=folder)
-                rows.append((model, *_by_severity(Path(folder))))
+            audit, command = _run(model, "demetr", data / "demetr")
         except InputError as e:
             left_out.append(f"{model} on demetr: {e}")
             continue
@@ -58,37 +45,19 @@ def demetr(data: Path) -> SetFigures:
         commands.append(command)
     grid = Grid(
         "Computed here",
-        "ROUGE, BLEU, chrF and TER against the human reference; baseline/surface sees the translation alone, "
+        "ROUGE, BLEU and chrF against the human reference; baseline/surface sees the translation alone, "
         "as its source is in another language.",
         tuple(audits),
         tuple(commands),
     )
-    table = Table(
-        "By severity",
-        "Mean detection over the kinds of a severity, as its authors name them, with its 95 % interval.",
-        ("judge", *_SEVERITIES),
-        tuple(rows),
-        (_BY_SEVERITY,),
-    )
-    return SetFigures("demetr", (grid,), (table,), (grid,), tuple(left_out))
+    return SetFigures("demetr", (grid,), (), (grid,), tuple(left_out))
 
 
-def _run(model: str, dataset: str, data: Path, out: str | None = None) -> tuple[Audit, str]:
+def _run(model: str, dataset: str, data: Path) -> tuple[Audit, str]:
     """A run of a judge on a released set, and the command that does the same."""
-    (result,) = dhp.run(model, dataset, data=data, out=out)
+    (result,) = dhp.run(model, dataset, data=data)
     command = f"dhp benchmark --model {model} --dataset {dataset} --data DATA/{dataset} --details"
     return audit_of(result, model), command
-
-
-def _by_severity(folder: Path) -> Sequence[str]:
-    """Detection of each severity, from the ratings of a run."""
-    frame = read_run(folder).ratings
-    degrees = frame["variant"].map(severity)
-    damage = frame[~frame["level"].eq("control")]
-    (result,) = dhp.analyze(damage.assign(level=degrees))
-    found = result.detection
-    assert found is not None
-    return [f"{percent(found.levels.get(s))} [{percents(found.levels_ci.get(s))}]" for s in _SEVERITIES]
 
 
 def _missing(folder: Path) -> Iterator[str]:

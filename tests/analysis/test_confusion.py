@@ -10,7 +10,6 @@ import dhp
 from dhp.core.specs import Task
 from dhp.report.notes import notes
 from dhp.report.page import html_report
-from dhp.report.summary import sentences
 from dhp.runs.reader import read_run
 
 
@@ -26,7 +25,7 @@ class Confuses:
     def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
         for c in candidates:
             for metric in task.metrics:
-                fell = c.variant != "original" and metric.name == self.metric
+                fell = c.level not in (None, "control") and metric.name == self.metric
                 yield dhp.Rating(c.example, c.variant, metric.name, 0, 3 if fell else 4)
 
 
@@ -36,26 +35,12 @@ def test_planted_confusion_is_found(metric: str, expected: float) -> None:
     result = dhp.run(Confuses(metric), "mini/summeval", analysis=dhp.AnalysisConfig(weights="design"))
     (row,) = [v for v in result.variants if v.variant == "reordering.major"]
     assert row.misplaced == pytest.approx(expected)
-    said = any("do not expect it" in note for note in notes(result[0]))
-    assert said == any((v.misplaced or 0) > 0.5 for v in result.variants)
     assert {m: c.weight for m, c in row.metrics.items()} == {
         "coherence": 0.8,
         "consistency": 0.1,
         "fluency": 0.1,
         "relevance": 0.0,
     }
-
-
-def test_the_gap_between_the_two_ds_is_explained_by_the_shares() -> None:
-    result = dhp.run(Confuses("relevance"), "mini/summeval", analysis=dhp.AnalysisConfig(weights="design"))
-    (row,) = [v for v in result.variants if v.variant == "reordering.major"]
-    assert row.d > 1
-    assert row.d_ew == pytest.approx(0, abs=1e-9)
-    assert row.metrics["relevance"].share > 0.99
-    assert row.metrics["relevance"].share_ew == 0
-    for cells in (v.metrics.values() for v in result.variants):
-        assert sum(c.share for c in cells) == pytest.approx(1)
-        assert sum(c.share_ew for c in cells) == pytest.approx(1)
 
 
 def test_without_expert_weights_nothing_is_misplaced() -> None:
@@ -87,34 +72,3 @@ def test_failed_samples_are_no_scores() -> None:
     assert result.repeats["m"]["identical"] == 1
     assert result.repeats["m"]["within"] == 0
     assert result.repeats["m"]["distinct"] == 3
-
-
-def test_several_variants_are_corrected_for() -> None:
-    result = dhp.run("mock/noisy?sensitivity=0.25", "mini/summeval")
-    raw = sorted((v.p, v.p_holm, v.p_by) for v in result.variants)
-    count = len(raw)
-    step_down = [min(1.0, p * (count - i)) for i, (p, _, _) in enumerate(raw)]
-    assert [h for _, h, _ in raw] == pytest.approx([max(step_down[: i + 1]) for i in range(count)])
-    assert all(p <= h and p <= by for p, h, by in raw)
-    lost = {v.variant for v in result.variants if v.d >= 1 and v.p_holm > 0.05}
-    assert lost
-    verdicts = {v.variant: v.verdict for v in result.variants}
-    assert {verdicts[name] for name in lost} <= {"undecided", "missed"}
-    assert any("variants are undecided; about" in note for note in notes(result[0]))
-
-
-def test_a_judge_that_sees_nothing_confuses_nothing() -> None:
-    result = dhp.run("mock/blind?noise=1", "mini/summeval", analysis=dhp.AnalysisConfig(weights="design"))[0]
-    assert any((row.misplaced or 0) > 0.5 for row in result.variants), "of a drop that is chance"
-    said = " ".join([*notes(result), *sentences(result)])
-    assert not any((row.d or 0) >= 1 for row in result.variants)
-    assert "experts do not expect" not in said
-    assert "confuses" not in said
-
-
-def test_what_was_resolved_early_is_not_compared_in_words() -> None:
-    judge = "mock/noisy?sensitivity=0.4&random_typos=5"
-    result = dhp.run(judge, "mini/story_cloze", analysis=dhp.AnalysisConfig(stop_when_resolved=True))[0]
-    said = " ".join(sentences(result))
-    assert "2 of 6 variants were resolved early" in said
-    assert "Strongest" not in said

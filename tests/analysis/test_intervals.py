@@ -27,16 +27,19 @@ def test_every_detection_has_its_interval(folder: Path) -> None:
     found = result["detection"]
     for value, (low, high) in [
         *((found[name], found["ci"][name]) for name in ("avg", "min")),
-        *((value, found["levels_ci"][level]) for level, value in found["levels"].items()),
         *((row["detection"], row["detection_ci"]) for row in (*result["variants"], *result["controls"])),
-        *((row["best_detection"], row["best_detection_ci"]) for row in result["variants"]),
         *((c["detection"], c["detection_ci"]) for row in result["variants"] for c in row["metrics"].values()),
         *((c["auroc"], c["auroc_ci"]) for row in result["variants"] for c in row["metrics"].values()),
     ]:
         assert 0 <= low <= value <= high <= 1
         assert low < high, "never of zero width"
     assert "ci" not in result, "D has none"
-    assert found["avg"] == pytest.approx(np.mean(list(found["levels"].values())))
+    levels: dict[str, list[float]] = {}
+    for row in result["variants"]:
+        levels.setdefault(row["level"], []).append(row["detection"])
+        assert row["detection_ci"][0] == max(c["detection_ci"][0] for c in row["metrics"].values())
+        assert row["detection_ci"][1] == max(c["detection_ci"][1] for c in row["metrics"].values())
+    assert found["avg"] == pytest.approx(np.mean([np.mean(values) for values in levels.values()]))
     assert found["min"] == min(row["detection"] for row in result["variants"])
     assert found["min_variant"] in {row["variant"] for row in result["variants"]}
 
@@ -65,7 +68,7 @@ def test_clusters_widen_intervals_and_weaken_verdicts() -> None:
         return high - low
 
     assert width(together) > 1.7 * width(alone)
-    assert together.variants[0].p_holm > 10 * alone.variants[0].p_holm
+    assert together.variants[0].p > 10 * alone.variants[0].p
     twice = pd.concat([single.assign(cluster="a"), single.assign(cluster="b", variant="original")])
     with pytest.raises(InputError, match="example '0' is in two clusters"):
         dhp.analyze(twice)
@@ -104,31 +107,75 @@ def test_two_examples_and_all_ties_are_no_verdict() -> None:
     assert (one.variants[0].detection_ci, one.variants[0].verdict) == (None, "undecided")
 
 
-def test_failures_that_follow_the_damage_are_a_warning_with_bounds() -> None:
+def test_failures_that_follow_the_damage_are_a_warning() -> None:
     table = table_of(60, 0.9, 4).assign(status="scored")
     lost = (table["variant"] == "worse") & (table["example"] % 3 == 0)
     table.loc[lost, ["score", "status"]] = [np.nan, "unparsed"]
     (result,) = dhp.analyze(table)
     assert any("failures follow the damage" in warning for warning in result.warnings)
-    (row,) = result.variants
-    low, high = row.detection_bounds
-    assert low < row.detection < high
-    assert high - low == pytest.approx(1 / 3)
+    assert result.variants[0].metrics["m"].missing == 20
 
 
-def test_runs_of_different_size_are_re_expressed_for_a_hundred(folder: Path) -> None:
-    small = json.loads((folder / "results.json").read_text())
-    assert small["n"] == 24
-    assert set(small["at_100"].values()) == {None}, "nothing is said of examples that are not there"
-    large = dhp.analyze(table_of(400, 0.7, 7))
-    exact = dhp.analyze(table_of(100, 0.7, 8))
-    assert large.at_100["d_avg"] < 0.5 * large.d_avg
-    assert exact.at_100["d_avg"] == pytest.approx(exact.d_avg)
+def test_kinds_with_few_pairs_enter_no_average() -> None:
+    table = table_of(30, 0.9, 3)
+    rare = table[(table["example"] < 4) & (table["variant"] == "worse")].assign(variant="rare", score=9)
+    with_rare, without = dhp.analyze(pd.concat([table, rare]))[0], dhp.analyze(table)[0]
+    assert with_rare.detection == without.detection
+    assert (with_rare.d_avg, with_rare.d_min) == (without.d_avg, without.d_min)
 
 
-def test_few_examples_say_nothing_of_a_hundred() -> None:
-    one = dhp.analyze(table_of(1, 1.0, 2))[0]
-    assert set(one.at_100.values()) == {None}
+def test_weights_change_no_verdict() -> None:
+    rows = [
+        (f"{e}", variant, metric, 4 - (variant != "original") * (metric == "fluency") * (e % 5 > 0))
+        for e in range(40)
+        for variant in ("original", "reordering.major", "random_typos.minor")
+        for metric in ("coherence", "consistency", "fluency", "relevance")
+    ]
+    table = pd.DataFrame(rows, columns=["example", "variant", "metric", "score"])
+    plain, weighted = (
+        dhp.analyze(table, suite="summeval", analysis=dhp.AnalysisConfig(weights=weights))[0]
+        for weights in ("uniform", "design")
+    )
+    assert plain.detection == weighted.detection
+    assert [(v.verdict, v.detection, v.d) for v in plain.variants] == [
+        (v.verdict, v.detection, v.d) for v in weighted.variants
+    ]
+    assert plain.variants[0].best_metric == "fluency"
+    assert plain.d_avg_ew != weighted.d_avg_ew
+
+
+def test_a_control_has_one_state_and_damage_is_held_against_it() -> None:
+    """The judge marks down whatever has changed, harmless edits like damage."""
+    rows = [
+        (f"{e}", variant, "m", 4 - (variant in ("harmless", "random_typos.minor")) * (e % 10 > 0))
+        for e in range(60)
+        for variant in ("original", "identity", "harmless", "random_typos.minor", "reordering.major")
+    ]
+    result = dhp.analyze(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))[0]
+    assert {row.variant: row.verdict for row in result.controls} == {
+        "identity": "passed",
+        "harmless": "false alarm",
+    }
+    said = {row.variant: row.verdict for row in result.variants}
+    assert said == {"random_typos.minor": "as harmless edits", "reordering.major": "missed"}
+    assert result.warnings == ()
+
+
+def test_an_attack_is_judged_by_the_metric_that_it_raised_most() -> None:
+    rows = [
+        (f"{e}", variant, metric, 3 + (variant == "flattery" and metric == "a" and e % 10 > 0))
+        for e in range(60)
+        for variant in ("original", "flattery", "worse")
+        for metric in ("a", "b")
+    ]
+    table = pd.DataFrame(rows, columns=["example", "variant", "metric", "score"])
+    table["level"] = table["variant"].map({"original": "", "flattery": "attack", "worse": "word"})
+    (row,) = dhp.analyze(table)[0].attacks
+    assert (row.verdict, row.best_metric) == ("raised", "a")
+    assert row.detection == pytest.approx(0.05)
+    assert row.metrics["a"].rose == pytest.approx(0.9)
+    assert row.metrics["a"].detection == pytest.approx(0.05)
+    assert row.detection_ci[0] <= row.detection <= row.detection_ci[1] < 0.4
 
 
 @pytest.mark.parametrize("combination", ["hmp-asymptotic", "joint"])
@@ -140,8 +187,4 @@ def test_tests_take_whole_clusters(combination: str) -> None:
     (together,) = found.variants
     assert together.p == together.metrics["m"].p > alone.p == alone.metrics["m"].p
     assert together.p >= 2**-10, "ten clusters have 1,024 sign patterns"
-    assert together.saturated, "near the ceiling of ten clusters, not of sixty pairs"
-    assert together.p_holm == pytest.approx(together.p)
     assert any("clusters of examples as a whole: 10 of them" in note for note in notes(found))
-    large = table_of(200, 0.85, 4)
-    assert set(dhp.analyze(large.assign(cluster=large["example"] // 6))[0].at_100.values()) == {None}

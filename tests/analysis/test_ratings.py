@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from dhp.analysis.analyze import analyze
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import split_ratings
 
@@ -41,6 +42,45 @@ def test_scores_that_differ_by_rounding_alone_are_tied_and_their_difference_has_
     assert not np.signbit(found[0])
 
 
+def test_pairs_that_all_fell_by_little_are_all_detected() -> None:
+    """Half of them by less than a billionth of a billionth of the largest scores."""
+    original = [float(1 + i) for i in range(20)] + [2e-20 * (1 + i) for i in range(20)]
+    degraded = [x - 1e-12 for x in original[:20]] + [x / 2 for x in original[20:]]
+    found = rated(original, degraded)
+    assert (found.differences("v", "m") > 0).all()
+    assert not (found.differences("v", "m") == found.differences("v", "m", ties=False)).all(), (
+        "equal drops tie"
+    )
+
+
+def test_means_of_the_same_samples_tie_in_any_order() -> None:
+    """Positive and negative ones, whose mean is nearly zero."""
+    samples = [0.1, 0.2, -0.3, 0.7, -0.6]
+    rows = [
+        (f"e{i}", variant, "m", score)
+        for i in range(120)
+        for variant in ("original", "v")
+        for score in np.random.default_rng([i, variant == "v"]).permutation(samples)
+    ]
+    (found,) = split_ratings(pd.DataFrame(rows, columns=["example", "variant", "metric", "score"]))
+    assert (found.differences("v", "m", ties=False) != 0).any()
+    assert (found.differences("v", "m") == 0).all()
+
+
 def test_where_most_scores_are_zero_the_others_still_count() -> None:
     found = rated([0, 0, 0, 3], [0, 0, 0, 1]).differences("v", "m")
     assert found.tolist() == [0, 0, 0, 2]
+
+
+def test_scores_of_some_texts_that_stand_twice_are_said() -> None:
+    rows = [(e, v, "m", 5 if v == "original" else 3) for e in "abcd" for v in ("original", "v")]
+    rows += [("a", "v", "m", 3), ("b", "v", "m", 4)]
+    table = pd.DataFrame(rows, columns=["example", "variant", "metric", "score"])
+    (found,) = analyze(table)
+    assert found.warnings == (
+        "2 texts and metrics have more scores than the others and no column `sample`, 1 of them different "
+        "ones; their means are compared",
+    )
+    numbered = table.assign(sample=table.groupby(["example", "variant"]).cumcount())
+    assert analyze(numbered)[0].warnings == ()
+    assert analyze(pd.concat([table.iloc[:8]] * 2))[0].warnings == ()

@@ -51,15 +51,6 @@ def test_several_results_and_curves_are_read_back(schema: jsonschema.Draft202012
     schema.validate(plain)
 
 
-def test_files_with_intervals_of_d_are_read_without_them(found: dict[str, Any]) -> None:
-    earlier = copy.deepcopy(found)
-    earlier["ci"] = {"d_avg": [1.0, 2.0]}
-    for part in ("variants", "controls", "attacks"):
-        for row in earlier[part]:
-            row["ci"] = {}
-    assert list(Results.from_json(earlier, "here")) == list(Results.from_json(found, "here"))
-
-
 BROKEN = [
     (["d_avg"], "4.4"),
     (["n"], 2.5),
@@ -67,7 +58,7 @@ BROKEN = [
     (["variants", 0, "metrics", "fluency", "p"], "small"),
     (["variants", 0, "metrics", "fluency", "extra"], 0),
     (["combination"], "mean"),
-    (["schema"], "dhp.results/0"),
+    (["schema"], "dhp.results/2"),
     (["ratings", "asked"], None),
 ]
 
@@ -146,9 +137,10 @@ def test_results_show_in_notebooks_and_in_a_line() -> None:
     assert repr(Results([results[0]] * 14)).endswith("and 2 more\n)")
     page = replace(results[0], model="<script>")._repr_html_()
     assert "&lt;script&gt;" in page
-    assert page.count("<tr>") == 1 + len(results[0].variants)
-    assert "<td>100%</td>" in page
-    unrated = replace(results[0].variants[0], detection=None)
+    assert page.count("<tr>") == 1 + len(results[0].variants) + len(results[0].controls)
+    low, high = results[0].variants[0].detection_ci
+    assert f"<td>100% [{low:.0%}–{high:.0%}]</td>" in page
+    unrated = replace(results[0].variants[0], detection=None, detection_ci=None)
     assert "<td>–</td>" in replace(results[0], variants=(unrated,))._repr_html_()
     labels = [label.get_text() for label in results.plot().axes[0].get_yticklabels()]
-    assert labels == [row.variant for row in results[0].variants]
+    assert labels == [row.variant for row in (*results[0].variants, *results[0].controls)]

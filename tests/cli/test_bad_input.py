@@ -163,8 +163,11 @@ CASES = [
     ),
     ((*OWN, "--where", "knd=a"), "column 'knd' of --where is missing; did you mean 'kind'?"),
     ((*OWN, "--where", "kind"), "--where 'kind': must have the form COLUMN=VALUE"),
-    ((*OWN, "--better", "kind"), "column 'kind' is 'a'; allowed: 'output' or 'perturbed' for the better"),
-    ((*OWN, "--better", "lable"), "--better lable: column 'lable' is missing"),
+    (
+        (*OWN, "--field", "better=kind"),
+        "column 'kind' is 'a'; allowed: 'output' or 'perturbed' for the better",
+    ),
+    ((*OWN, "--field", "better=lable"), "--field better=lable: column 'lable' is missing"),
     (
         (*OWN, "--field", "output=outs[0].text"),
         "--field output=outs[0].text: column 'outs[0].text' is missing",
@@ -172,10 +175,10 @@ CASES = [
     ((*MODEL, "--dataset", "mini/summeval", "--where", "a=b"), "--where is for data of your own"),
     ((*MODEL, "--dataset", "bump"), "bump is not prepared yet: dhp data prepare bump"),
     ((*MODEL, "--dataset", "bump", "--data", "pairs.jsonl"), "column 'article_id' for 'id' is missing"),
-    (("data", "prepare", "bump", "--from", "empty"), "empty: does not exist"),
-    (("data", "prepare", "bump", "--from", "pairs.jsonl", "--field", "id=no"), "column 'no' for 'id' is m"),
+    (("data", "prepare", "bump", "--data", "empty"), "empty: does not exist"),
+    (("data", "prepare", "bump", "--data", "pairs.jsonl", "--field", "id=no"), "column 'no' for 'id' is m"),
     (
-        ("data", "prepare", "story_cloze", "--from", "x", "--field", "id=no"),
+        ("data", "prepare", "story_cloze", "--data", "x", "--field", "id=no"),
         "--field: is for published pairs",
     ),
     (
@@ -189,17 +192,17 @@ CASES = [
     (("perturb", "--dataset", "mini/summeval", "--suite", "own.yaml", "--out", "own.yaml"), "is the input"),
     (("analyze", "r_half.jsonl"), "r_half.jsonl: line 1: column 'variant' holds half a character"),
     (("analyze", "r_list.jsonl"), "r_list.jsonl: line 1: column 'example' holds a list"),
-    (("data", "show", "mini"), "one published dataset is shown, e.g. mini/summeval"),
+    (("show", "mini"), "'mini': unknown name; dhp list shows all names"),
     (("perturb", "--dataset", "mini/summeval", "--out", "."), "is no file and is left alone"),
     (("analyze", "r_optional.csv"), "r_optional.csv: unknown column 'modle'; did you mean 'model'"),
     (("analyze", "x" * 300 + ".csv"), "File name too long"),
     ((*MODEL, "--modl", "x"), "--model"),
-    (("benchmark",), "Missing option '--model'"),
+    (("benchmark",), "--model: is missing; name a judge, e.g. openai/NAME"),
     (("benchmark", "--model", "baseline/surfac"), "did you mean 'baseline/surface'"),
     (("benchmrak",), "No such command 'benchmrak'"),
     (("perturb", "--dataset", "mini"), "say where the texts go: --out FILE.jsonl, --freeze DIR, or --show K"),
     (("perturb", "--dataset", "mini/summeval", "--out", "a_file/p.jsonl"), "cannot be written"),
-    (("data", "show", "summevall"), "did you mean 'summeval'"),
+    (("show", "summevall"), "did you mean 'summeval'"),
     (("data", "prepare", "story_cloze"), "nothing to download"),
     (("analyze", "missing.csv"), "missing.csv: does not exist"),
     (("analyze", "."), ".: is a folder"),
@@ -338,7 +341,8 @@ def test_stopped_while_writing(
 
 def test_control_characters_never_reach_the_terminal(dhp: Run, tmp_path: Path) -> None:
     for name, score in (("bad.csv", "one"), ("good.csv", "2")):
-        (tmp_path / name).write_text(f"example,variant,metric,score\na,original,m,3\na,v\033[2J,m,{score}\n")
+        rows = [f"{e},original,m,3\n{e},v\033[2J,m,{score}" for e in range(6)]
+        (tmp_path / name).write_text("\n".join(["example,variant,metric,score", *rows]) + "\n")
         outcome = dhp("analyze", name)
         assert "\033" not in outcome.out + outcome.err
     assert "v\ufffd[2J" in outcome.out

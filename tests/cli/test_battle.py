@@ -165,4 +165,4 @@ def test_recorded_verdicts_are_printed_and_given_as_json(dhp: Run) -> None:
         ("Rating", 0.0, 0.0),
     ]
     assert "needs --pairs" in dhp("battle", "--recorded", "said.jsonl").err
-    assert "allowed: llmbar" in dhp("battle", "--recorded", "x", "--format", "bar").err
+    assert "allowed: judgebench, llmbar" in dhp("battle", "--recorded", "x", "--format", "bar").err

@@ -1,4 +1,4 @@
-"""`dhp card` and `dhp jury` on finished runs, and on what is none."""
+"""`dhp report --card` and `dhp jury` on finished runs, and on what is none."""
 
 import json
 from pathlib import Path
@@ -20,11 +20,11 @@ def runs(dhp: Run) -> tuple[str, str]:
 
 @pytest.mark.slow
 def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str, str]) -> None:
-    done = dhp("card", "one")
+    done = dhp("report", "one", "--card")
     assert done.code == 0, done.err
     assert "mock/ideal: sees missing letters" in done.out
     assert json.loads(Path("one/card.json").read_text("utf-8"))[0]["judge"] == "mock/ideal"
-    assert dhp("card", "one", "--out", "apart").code == 0
+    assert dhp("report", "one", "--card", "--out", "apart").code == 0
     for name in ("card.html", "card.md", "card.json"):
         assert Path("apart", name).read_bytes() == Path("one", name).read_bytes()
 
@@ -32,6 +32,7 @@ def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str,
     assert said.code == 0, said.err
     assert "smallest jury: mock/ideal: lowest detection" in said.out
     (found,) = json.loads(dhp("jury", *runs, "--json").out)
+    assert (found["floor"], found["most_false_alarms"]) == (0.75, 0.05)
     assert found["chosen"]["judges"] == ["mock/ideal"]
     assert found["chosen"]["detection"] == found["alone"][0]["detection"]
     assert len(found["gains"]) == 2
@@ -39,8 +40,10 @@ def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str,
     for arguments, message in (
         (("jury", "one"), "dataset 'mini/story_cloze' has 1 judges; allowed: 2 to 12"),
         (("jury", "one", "one"), "judge 'mock/ideal (none)' stands twice"),
-        (("jury", *runs, "--floor", "1.5"), "--floor: 1.5; allowed: at least 0.5 and below 1"),
-        (("card", "nowhere"), "nowhere: holds no run"),
+        (("jury", *runs, "--floor", "45"), "--floor 45: allowed: 50 or more, at most 99.9"),
+        (("jury", *runs, "--floor", "0.7"), "--floor 0.7: is in per cent; for a share of 0.7 write 70"),
+        (("jury", *runs, "--false-alarms", "0.05"), "--false-alarms 0.05: is in per cent; for a share"),
+        (("report", "nowhere", "--card"), "nowhere: holds no run"),
     ):
         refused = dhp(*arguments)
         assert (refused.code, refused.err.count("\n")) == (2, 1)

@@ -86,4 +86,4 @@ def test_what_is_stored_needs_no_server_and_a_server_no_list_of_models(dhp: Run)
     other = ask(dhp, url, "--out", "r", "--samples", "2")
     assert (first.code, again.code) == (0, 0), first.err + again.err
     assert json.loads(first.out)["variants"] == json.loads(again.out)["variants"]
-    assert "holds a different run (models differ)" in other.err
+    assert "r: --samples of 'p' changed since the run there; give this run another --out" in other.err

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import dhp as library
+from dhp.content.damage import variant_name
 
 from .conftest import Run
 
@@ -28,20 +29,22 @@ def test_benchmark_prints_a_table_and_writes_the_run_folder(dhp: Run, tmp_path: 
     for text in (
         "mini/story_cloze",
         "typos",
-        "D_avg",
         "undecided",
         "noticed",
-        "baseline/surface: sees missing letters, typos, wrong names",
-        "seed:0",
+        "baseline/surface: ",
     ):
         assert text in done.out
-    assert "|method:authored+rule|" in done.out
+    assert "D_avg" not in done.out
+    assert "seed:0" not in done.out
+    detailed = dhp("benchmark", "--model", "baseline/surface", *SMALL, "--details", "--out", "d").out
+    assert "D_avg" in detailed
+    assert "|method:authored+rule|" in detailed
     (folder,) = (tmp_path / "runs").iterdir()
     files = {p.name for p in folder.iterdir()}
     tables = {"examples.jsonl", "perturbed.jsonl", "ratings.parquet"}
     assert files == {"manifest.json", "results.json", "report.html", *tables}
     result = json.loads((folder / "results.json").read_text())
-    assert (result["schema"], result["n"], result["model"]) == ("dhp.results/2", 8, "baseline/surface")
+    assert (result["schema"], result["n"], result["model"]) == ("dhp.results/3", 8, "baseline/surface")
     assert result["ratings"]["asked"] == result["ratings"]["scored"] == 8 * 8 * 3
     ratings = pd.read_parquet(folder / "ratings.parquet")
     assert {"example", "variant", "metric", "sample", "score", "status", "model"} <= set(ratings.columns)
@@ -112,14 +115,14 @@ def test_perturb_writes_lines_and_shows_edits(dhp: Run, tmp_path: Path) -> None:
     assert done.code == 0
     assert re.search(r"random_deletions\.minor \(10 edits\): .*\w\[-\S-\]", done.out)
     rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    assert len(rows) == 3 * 12
+    assert len(rows) == 3 * 13, "harmless edits, too"
     assert all(row["audit"]["similarity"] < 1 for row in rows)
 
 
 def test_data_commands(dhp: Run) -> None:
     assert "ok  mini/wmt22_zhen: 24 examples" in dhp("data", "check").out
-    assert "not prepared" in dhp("data", "list").out
-    shown = dhp("data", "show", "mini/summeval").out
+    assert "not prepared" in dhp("list", "datasets").out
+    shown = dhp("show", "mini/summeval").out
     assert re.search(r"characters +\d{3}\.\d\n", shown)
 
 
@@ -134,8 +137,8 @@ def test_prepare_then_run_a_published_dataset(dhp: Run, tmp_path: Path) -> None:
     (tmp_path / "cloze.csv").write_text("\n".join([header, *rows]) + "\n")
     before = dhp("benchmark", "--model", "baseline/surface", "--dataset", "story_cloze")
     assert before.code == 2
-    assert "story_cloze is not prepared yet: dhp data prepare story_cloze --from FILE" in before.err
-    prepared = dhp("data", "prepare", "story_cloze", "--from", "cloze.csv")
+    assert "story_cloze is not prepared yet: dhp data prepare story_cloze --data FILE" in before.err
+    prepared = dhp("data", "prepare", "story_cloze", "--data", "cloze.csv")
     assert "6 eligible examples" in prepared.out
     assert "note: the benchmark takes 100; runs with fewer need --n 6" in prepared.out
     fewer = dhp("benchmark", "--model", "baseline/surface", "--dataset", "story_cloze")
@@ -146,7 +149,7 @@ def test_prepare_then_run_a_published_dataset(dhp: Run, tmp_path: Path) -> None:
     assert "dhp: left out of 'all': summeval is not prepared yet: dhp data prepare summeval" in every.err
     published = ("--dataset", "story_cloze", "--data", "cloze.csv", "--n", "6")
     assert dhp("benchmark", "--model", "baseline/surface", *published).code == 0
-    assert "n = 6" in dhp("data", "show", "story_cloze").out
+    assert "n = 6" in dhp("show", "story_cloze").out
 
 
 @pytest.mark.slow
@@ -203,7 +206,7 @@ def test_ready_made_pairs_are_the_variants(dhp: Run, tmp_path: Path) -> None:
     )
     assert done.code == 0
     assert re.search(r"number +\d", done.out)
-    assert re.search(r"noise +│", done.out)
+    assert re.search(r"noise +\d", done.out)
 
 
 @pytest.mark.parametrize("width", [50, 60, 80, 100, 140])
@@ -213,23 +216,22 @@ def test_tables_fit_the_terminal(
     monkeypatch.setenv("COLUMNS", str(width))
     done = dhp("analyze", finished / "ratings.parquet", "--suite", "story_cloze")
     lines = [line.rstrip() for line in done.out.splitlines()]
-    shown = [line for line in lines if re.search(r"\d%.* (noticed|undecided|missed)( |$)", line)]
-    figures = [line for line in lines if line.startswith("    95 % ")]
-    assert len(shown) == 6, "a line a variant"
-    assert len(figures) == (6 if width <= 100 else 0), "and in narrow terminals a second one"
-    assert max(map(len, shown)) <= width
-    assert any("missing letters " in line for line in shown), "names are not broken"
+    table = lines[: lines.index("")]
+    assert max(map(len, table)) <= width
+    assert any(line.startswith("    detection") for line in table) == (width < 80), "figures below the name"
+    names = [variant_name(v.variant) for v in library.analyze(finished / "ratings.parquet")[0].variants]
+    assert all(any(line.startswith(name) for line in table) for name in names), "names are not broken"
 
 
-def test_too_few_pairs_and_empty_levels_are_said(dhp: Run, tmp_path: Path) -> None:
+def test_too_few_examples_get_one_line(dhp: Run, tmp_path: Path) -> None:
     lines = [{"source": f"Ann met {i} friends in Rome.", "output": f"Anna {i}."} for i in range(3)]
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)))
     done = dhp(
         *("benchmark", "--model", "baseline/surface", "--dataset", "own.jsonl", "--task", "summarization"),
         *("--suite", "summeval"),
     )
-    assert "fewer than 5 pairs can never reach D = 1" in done.out
-    assert "no D is defined at level 'sentence'" in done.out
+    assert done.out.splitlines()[0] == "baseline/surface: needs 5 examples or more for a verdict."
+    assert len(done.out.splitlines()) == 3
 
 
 @pytest.mark.slow
@@ -262,22 +264,26 @@ def test_version(dhp: Run) -> None:
     assert dhp("--version").out.startswith("dhp 0.")
 
 
-def test_controls_are_run_where_they_cost_no_call(dhp: Run) -> None:
-    given = ("benchmark", "--dataset", "mini/story_cloze", "--n", "2", "--json", "--model", "mock/blind")
-    controls = json.loads(dhp(*given).out)["controls"]
-    assert [row["variant"] for row in controls] == ["identity", "harmless"]
-    assert json.loads(dhp(*given, "--no-controls").out)["controls"] == []
-    assert json.loads(dhp(*given, "--doses", "1,5").out)["controls"] == []
-
-
-@pytest.mark.slow
-def test_controls_are_offered_where_they_cost_calls(dhp: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", ["mock/blind", "python:own.py:judge"])
+def test_harmless_edits_are_judged_by_default(dhp: Run, tmp_path: Path, model: str) -> None:
     (tmp_path / "own.py").write_text("def judge(*, outputs):\n    return len(outputs)\n")
-    judge = ("--model", "python:own.py:judge", "--scale", "0..9999")
-    given = ("benchmark", *judge, "--dataset", "mini/story_cloze", "--n", "2", "--out")
-    said = "--controls adds them"
-    assert said in dhp(*given, "a").out
-    assert said not in dhp(*given, "b", "--controls").out
-    assert said not in dhp(*given, "c", "--no-controls").out
-    program = dhp(*given, "d", "--json")
-    assert said not in program.out + program.err
+    scale = ("--scale", "0..9999") if model.startswith("python") else ()
+    given = ("benchmark", "--dataset", "mini/story_cloze", "--n", "2", "--json", "--model", model, *scale)
+
+    def controls(*more: str) -> list[str]:
+        return [row["variant"] for row in json.loads(dhp(*given, *more).out)["controls"]]
+
+    assert controls() == controls("--doses", "1,5") == ["harmless"]
+    assert controls("--controls") == ["identity", "harmless"]
+    assert controls("--no-controls") == []
+
+
+def test_recorded_scores_are_asked_for_no_harmless_edits(dhp: Run, tmp_path: Path) -> None:
+    rows = [f"s{i},Ann has {i} cats.,She has {i} cats.,She has dogs.,1,{i % 2}" for i in range(6)]
+    (tmp_path / "p.csv").write_text("\n".join(["id,source,output,perturbed,good,bad", *rows]) + "\n")
+    done = dhp(
+        *("benchmark", "--model", "column/good?perturbed=bad", "--dataset", "p.csv"),
+        *("--task", "summarization", "--json"),
+    )
+    found = json.loads(done.out)
+    assert (found["controls"], found["ratings"]["failed"]) == ([], 0)

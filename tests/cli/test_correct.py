@@ -1,4 +1,4 @@
-"""`dhp correct`: a judge's means and shares with what corrects them, and errors in one line."""
+"""`dhp correlate --correct`: a judge's means and shares with what corrects them, and errors in one line."""
 
 import json
 from pathlib import Path
@@ -24,10 +24,10 @@ def ratings(tmp_path: Path) -> str:
 
 
 def test_means_by_few_human_scores(dhp: Run, ratings: str, tmp_path: Path) -> None:
-    done = dhp("correct", ratings, "--human", tmp_path / "few.csv")
+    done = dhp("correlate", "--correct", ratings, "--human", tmp_path / "few.csv")
     assert done.code == 0
     assert "prediction-powered inference (PPI++); it assumes that the texts that humans scored" in done.out
-    found = json.loads(dhp("correct", ratings, "--human", tmp_path / "few.csv", "--json").out)
+    found = json.loads(dhp("correlate", "--correct", ratings, "--human", tmp_path / "few.csv", "--json").out)
     (mean,) = found["means"]
     assert (mean["texts"], mean["labelled"], mean["judged"]) == (40, 20, 3.0)
     assert mean["corrected"]["value"] == pytest.approx(2.5)
@@ -48,23 +48,28 @@ def test_shares_by_the_errors_of_a_run(dhp: Run, ratings: str) -> None:
         "run",
         "--quiet",
     )
-    done = dhp("correct", ratings, "--audit", "run", "--passes", "3", "--json")
+    done = dhp("correlate", "--correct", ratings, "--runs", "run", "--passes", "3", "--json")
     (share,) = json.loads(done.out)["shares"]
     assert (share["judged"], share["texts"]) == (0.6, 40)
     assert 0 < share["specificity"] <= 1
-    assert "originals and harmless edits" in dhp("correct", ratings, "--audit", "run", "--passes", "3").out
+    assert (
+        "originals and harmless edits"
+        in dhp("correlate", "--correct", ratings, "--runs", "run", "--passes", "3").out
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "say what corrects the judge: --human FILE, or --audit RUN --passes X"),
-        (["--audit", "run"], "--audit needs --passes"),
-        (["--human", "few.csv", "--passes", "3"], "--passes needs --audit"),
-        (["--audit", "nowhere", "--passes", "3"], "nowhere: holds no run"),
+        ([], "--correct: say by what: --human FILE, or --runs RUN --passes X"),
+        (["--runs", "run"], "--runs needs --passes"),
+        (["--human", "few.csv", "--passes", "3"], "--passes needs --runs"),
+        (["--runs", "nowhere", "--passes", "3"], "nowhere: holds no run"),
         (["--human", "nowhere.csv"], "nowhere.csv: does not exist"),
+        (["--runs", "run", "--runs", "other", "--passes", "3"], "with --correct one run of the same judge"),
+        (["--human", "few.csv", "--tau-c"], "--tau-c: is not for --correct; allowed: --correct, --human"),
     ],
 )
 def test_errors(dhp: Run, ratings: str, options: list[str], message: str) -> None:
-    done = dhp("correct", ratings, *options)
+    done = dhp("correlate", "--correct", ratings, *options)
     assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1)

@@ -1,4 +1,4 @@
-"""`dhp data show`, and options that a command refuses."""
+"""`dhp show` of datasets, and options that a command refuses."""
 
 import re
 from pathlib import Path
@@ -14,19 +14,18 @@ def test_showing_published_data_says_why_figures_differ(dhp: Run, tmp_path: Path
     for folder, section in (("text", "The whole section."), ("abstract", "What was known before.")):
         (tmp_path / "pub" / folder).mkdir(parents=True)
         (tmp_path / "pub" / folder / f"{folder}_1.txt").write_text(f"BACKGROUND\n{section}\nRESULTS\nNone.\n")
-    for option in ("--data", "--from"):
-        shown = dhp("data", "show", "sumpubmed", option, "pub")
-        assert shown.code == 0, shown.err
-        assert re.search(r"characters +22.0 +803.5", shown.out)
-        assert "differs: The paper says of its choice" in shown.out
-        assert "n = 1" in shown.out
-    assert "allowed with one of" in dhp("data", "show", "mini/summeval", "--data", "pub").err
-    assert "did you mean 'mini/summeval'" in dhp("data", "show", "mini/sumeval").err
+    shown = dhp("show", "sumpubmed", "--data", "pub")
+    assert shown.code == 0, shown.err
+    assert re.search(r"characters +22.0 +803.5", shown.out)
+    assert "differs: The paper says of its choice" in shown.out
+    assert "n = 1" in shown.out
+    assert "allowed with one of" in dhp("show", "mini/summeval", "--data", "pub").err
+    assert "did you mean 'mini/summeval'" in dhp("show", "mini/sumeval").err
 
 
 def test_showing_a_bundled_set_speaks_of_itself(dhp: Run) -> None:
     for name in DATASETS:
-        shown = dhp("data", "show", f"mini/{name}").out
+        shown = dhp("show", f"mini/{name}").out
         card = read_card(name)
         assert f"of the kind of {card.title}" in shown
         assert "written for this project" in shown
@@ -56,7 +55,7 @@ def test_judges_that_ask_no_model_refuse_what_they_do_not_use(dhp: Run, option: 
 
 def test_a_json_prompt_file_is_named_as_such(dhp: Run, tmp_path: Path) -> None:
     (tmp_path / "prompts.json").write_text('{"prompt": "Rate {{output}}"}')
-    shown = dhp("protocols", "show", "dhp", "--prompt-file", "coherence=prompts.json")
+    shown = dhp("show", "dhp", "--prompt-file", "coherence=prompts.json")
     assert shown.code == 2
     assert "prompts.json: is a JSON file; allowed: plain text" in shown.err
 
@@ -67,7 +66,7 @@ def test_a_set_that_is_not_prepared_is_shown_without_its_texts(dhp: Run) -> None
         ("sumpubmed", "short sections may have been left out"),
         ("wmt22_deen", "texts have 437"),
     ):
-        shown = dhp("data", "show", name)
+        shown = dhp("show", name)
         assert shown.code == 0
         text = " ".join(shown.out.split())
         assert why in text

@@ -277,7 +277,7 @@ def test_faults_between_files_and_options(dhp: Run, files: tuple[str, ...]) -> N
     for more, message in (
         (("--targets", "less.json"), "less.json: lacks id '4' and 1 more"),
         (
-            ("--targets", "bare.json", "--with-reference"),
+            ("--targets", "bare.json", "--with-reference", "second-turn"),
             "id '1' has no target, which --with-reference shows",
         ),
         (("--with-reference", "later"), "--with-reference 'later': allowed: one-prompt, second-turn"),

@@ -11,11 +11,11 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from dhp.cli.main import app
+from dhp.cli import main
 
 from .conftest import Run
 
-ROOT = app
+ROOT = main.app
 GATE_PAGE = (Path(__file__).resolve().parents[2] / "docs" / "ci-gate.md").read_text(encoding="utf-8")
 
 
@@ -49,7 +49,7 @@ def understood(line: str) -> bool:
 
 
 def test_the_commands_are_found() -> None:
-    assert {("benchmark",), ("gate",), ("doctor",), ("data", "check")} <= set(COMMANDS)
+    assert {("benchmark",), ("gate",), ("doctor",), ("data", "check"), ("list",), ("show",)} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -79,3 +79,31 @@ def test_the_workflow_of_the_gate_page_is_understood() -> None:
     assert all(map(understood, commands))
     assert "pip install dhp" not in GATE_PAGE, "that name belongs to somebody else"
     assert all("git+https://" in line for line in lines if "pip install" in line)
+
+
+def test_the_first_page_lists_at_most_twelve_commands_and_names_the_rest(dhp: Run) -> None:
+    short, whole = dhp("--help").out, dhp("--help-all").out
+    listed = [re.findall(r"^  (\w+)  ", page.partition("Commands:")[2], re.M) for page in (short, whole)]
+    assert listed == [list(main.COMMANDS), [*main.COMMANDS, *main.MORE]]
+    assert len(listed[0]) <= 12
+    assert short.splitlines()[-1] == f"more: {', '.join(main.MORE)}"
+
+
+def test_the_list_says_what_each_command_says_of_itself() -> None:
+    for name, (_, said) in (main.COMMANDS | main.MORE).items():
+        command = ROOT.get_command(click.Context(ROOT), name)
+        assert command is not None
+        assert said == " ".join((command.help or "").split("\n\n")[0].split()), name
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_help_shows_fifteen_options_and_help_all_shows_all(dhp: Run, path: tuple[str, ...]) -> None:
+    command = COMMANDS[path]
+    every = {each.opts[0] for each in command.params if isinstance(each, click.Option)} - {"--help-all"}
+    short = re.findall(r"^  (--[a-z-]+)", dhp(*path, "--help").out, re.M)
+    shown = [name for name in short if name not in ("--help", "--help-all")]
+    assert len(shown) <= 15
+    assert set(shown) <= every
+    assert ("--help-all" in short) == (set(shown) != every), "offered where there is more to see"
+    if "--help-all" in short:
+        assert every <= set(re.findall(r"^  (--[a-z-]+)", dhp(*path, "--help-all").out, re.M))

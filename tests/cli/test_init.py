@@ -1,10 +1,12 @@
 """`dhp init` writes what `dhp benchmark --config` takes."""
 
+import io
 import json
 from pathlib import Path
 
 import click
 import pytest
+import yaml
 from click.core import ParameterSource
 
 from dhp.cli.benchmark import benchmark
@@ -12,8 +14,8 @@ from tests.llm.stub import stub_server
 
 from .conftest import Run
 
-GIVEN = ("--data", "t.csv", "--output", "summary", "--source", "ticket", "--metric", "usefulness")
-MORE = ("--scale", "1..10", "--prompt-file", "p.txt", "--model", "openai/x")
+GIVEN = ("--dataset", "t.csv", "--output", "summary", "--source", "ticket", "--metric", "usefulness")
+MORE = ("--scale", "1..10", "--prompt-file", "p.txt", "--base-url", "", "--model", "openai/x")
 
 
 def table(folder: Path) -> None:
@@ -26,8 +28,12 @@ def test_what_it_writes_runs(dhp: Run, tmp_path: Path) -> None:
     table(tmp_path)
     done = dhp("init", *GIVEN, *MORE)
     assert done.code == 0, done.err
-    assert "{ticket}" in (tmp_path / "p.txt").read_text()
-    assert dhp("init", *GIVEN, *MORE).code == 2, "nothing is overwritten"
+    assert "{{ticket}}" in (tmp_path / "p.txt").read_text()
+    written = (tmp_path / "dhp.yaml").read_text()
+    assert dhp("init", *GIVEN, *MORE).code == 0, "the same again"
+    other = dhp("init", "--metric", "tone")
+    assert (other.code, "--metric: dhp.yaml has 'usefulness'" in other.err) == (2, True)
+    assert (tmp_path / "dhp.yaml").read_text() == written, "nothing is overwritten"
     command = ("benchmark", "--config", "dhp.yaml", "--cache", "c", "--json")
     with stub_server() as url:
         ran = dhp(*command, "--base-url", url)
@@ -58,7 +64,7 @@ def test_every_option_may_stand_in_the_file(dhp: Run, tmp_path: Path) -> None:
     options = [p for p in benchmark.params if isinstance(p, click.Option)]
     assert len(options) > 50
     for parameter in options:
-        if parameter.name in ("config", "help"):
+        if parameter.opts[0] in ("--config", "--help", "--help-all"):
             continue
         name = max(parameter.opts, key=len).removeprefix("--")
         value = "true" if parameter.is_flag else _value(parameter)
@@ -75,6 +81,57 @@ def _value(parameter: click.Option) -> str:
     if isinstance(parameter.type, click.types.IntParamType):
         return "3"
     return "55.5" if isinstance(parameter.type, click.types.FloatParamType) else "some text"
+
+
+def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
+    dhp: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table(tmp_path)
+    with stub_server("--model", "tiny") as url:
+        monkeypatch.setattr("sys.stdin", io.StringIO("x.csv\nt.csv\nsumary\nsummary\nticket\nuse\n5..5\n"))
+        first = dhp("init")
+        assert (first.code, first.err.splitlines()[-1]) == (
+            3,
+            "dhp: stopped; the same command goes on from here",
+        )
+        for said in (
+            "x.csv: does not exist",
+            "6 rows; columns: ticket, summary",
+            "did you mean 'summary'?",
+            "scale 5..5: its ends are equal",
+        ):
+            assert said in first.out
+        assert "5..5" not in (tmp_path / "dhp.yaml").read_text()
+        (tmp_path / "p.txt").write_text("{{tickt}}\n{{summary}}")
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"1..10\n{url}\nopenai/tinny\n\np.txt\nown.txt\n"))
+        second = dhp("init")
+    assert second.code == 0, second.err
+    assert second.out.startswith("dhp.yaml has: dataset t.csv, output summary, source ticket, metric use\n")
+    assert "models: tiny" in second.out
+    assert "the server has no 'tinny'; did you mean 'tiny'?" in second.out
+    assert "unknown slot '{{tickt}}'; did you mean 'ticket'?" in second.out
+    assert yaml.safe_load((tmp_path / "dhp.yaml").read_text()) == {
+        "dataset": "t.csv",
+        "field": {"output": "summary", "source": "ticket"},
+        "metric": "use",
+        "scale": "1..10",
+        "base-url": url,
+        "model": "openai/tiny",
+        "prompt-file": "own.txt",
+    }
+    assert (tmp_path / "own.txt").read_text().startswith("ticket: {{ticket}}\n\nsummary: {{summary}}\n\nRate")
+
+
+def test_answers_of_any_form_are_read_again_as_they_were(dhp: Run, tmp_path: Path) -> None:
+    names = ["no", "a: b # c", "1.50"]
+    (tmp_path / "t.csv").write_text(f"{';'.join(names)}\nA.;B.;C.\nD.;E.;F.\n")
+    given = ("--dataset", "t.csv", "--output", names[1], "--source", names[0], *GIVEN[6:], *MORE)
+    assert dhp("init", *given).code == 0
+    assert dhp("init", *given).code == 0, "nothing differs"
+    written = yaml.safe_load((tmp_path / "dhp.yaml").read_text())
+    assert written["field"] == {"output": names[1], "source": names[0]}
+    shown = dhp("benchmark", "--config", "dhp.yaml", "--dry-run")
+    assert shown.code == 0, shown.err
 
 
 @pytest.mark.slow

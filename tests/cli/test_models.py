@@ -67,9 +67,9 @@ FAULTS = [
     (("--prompt-file", "answer_quality.txt"), "Documant"),
     (("--prompt-file", "quality.txt"), "quality.txt: has no slot for the text under judgement"),
     (("--concurrency", "0"), "concurrency"),
-    (("--rpm", "inf"), "--rpm: must be a finite number"),
+    (("--rpm", "inf"), "--rpm inf: must be a finite number"),
     (("--max-cost", "1"), "--max-cost needs --price-in and --price-out"),
-    (("--no-cache", "--cache", "x"), "--no-cache: contradicts"),
+    (("--no-store", "--cache", "x"), "--no-store: contradicts --cache"),
     (("--refresh", "--max-calls", "3"), "--refresh: a run that stops at a limit could not go on"),
     (("--cache", "quality.txt"), "choose another folder by --cache"),
 ]
@@ -147,7 +147,7 @@ def test_tool_calls_are_failed_ratings_and_the_run_says_so(dhp: Run) -> None:
     with stub_server("--mode", "tool-call") as url:
         done = dhp(*benchmark(url))
     assert done.code == 0
-    assert "warning: 100.0% of the ratings have no score (more than 5%)" in done.out
+    assert "note: 100.0% of the ratings have no score (more than 5%)" in done.out
     result = json.loads(Path("run/results.json").read_text())
     assert result["ratings"]["failed"] == result["ratings"]["asked"] > 0
     assert result["warnings"] == ["100.0% of the ratings have no score (more than 5%)"]
@@ -175,9 +175,11 @@ def test_a_dry_run_asks_nothing_and_foretells_what_a_run_takes(
         assert not Path("run").exists()
         assert dhp(*benchmark(url)).code == 0
         calls = stats(url)["calls"]
-        assert "150 of them stored" in dhp(*benchmark(url, "--dry-run")).out
+        assert "165 of them stored" in dhp(*benchmark(url, "--dry-run")).out
     cells = next(line.split() for line in foretold.out.splitlines() if line.startswith("together"))
-    assert int(cells[1]) == calls == 30
+    assert int(cells[1]) == calls == 33
+    said = "% of the ratings are of controls (harmless edits); --no-controls leaves them out"
+    assert f"\n9{said}\n" in foretold.out, "one of eleven texts of each example"
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     without = dhp("benchmark", "--model", "openai/gpt-4o-mini", *SMALL, "--dry-run")
@@ -194,8 +196,8 @@ def test_a_limit_ends_with_three_and_the_same_command_goes_on(dhp: Run) -> None:
         )
         assert [p.name for p in Path("run").iterdir()] == ["manifest.json"]
         assert dhp(*benchmark(url)).code == 0
-        assert stats(url)["calls"] == 30
-        assert json.loads(Path("run/results.json").read_text())["usage"]["calls"] == 30
+        assert stats(url)["calls"] == 33
+        assert json.loads(Path("run/results.json").read_text())["usage"]["calls"] == 33
 
 
 @pytest.mark.slow
@@ -215,7 +217,7 @@ def test_control_c_stops_at_once_and_the_same_command_goes_on(tmp_path: Path) ->
         assert "Traceback" not in said
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0
-        assert stats(url)["calls"] <= 30 + 4
+        assert stats(url)["calls"] <= 33 + 4
 
 
 def test_the_manifest_says_how_the_model_was_asked(dhp: Run, url: str) -> None:
@@ -227,7 +229,7 @@ def test_the_manifest_says_how_the_model_was_asked(dhp: Run, url: str) -> None:
     assert model["persona"]
     other = dhp(*benchmark(url, "--persona", "hhh"))
     assert other.code == 2
-    assert "holds a different run" in other.err
+    assert "run: --language of 'dhp' changed since the run there" in other.err
 
 
 def test_several_protocols_stand_side_by_side(dhp: Run, url: str) -> None:
@@ -239,21 +241,21 @@ def test_several_protocols_stand_side_by_side(dhp: Run, url: str) -> None:
 
 
 def test_protocols_are_listed_and_shown_with_their_exact_prompts(dhp: Run) -> None:
-    listed = dhp("protocols", "list")
+    listed = dhp("list", "protocols")
     assert listed.code == 0
     names = [line.split()[0] for line in listed.out.splitlines()]
     wanted = "dhp g-eval-prob g-eval-sample rate-explain analyze-rate free-text da stars letters mix"
     assert set(wanted.split()) <= set(names)
-    shown = dhp("protocols", "show", "dhp", "--metric", "fluency", "--variant", "random_typos.minor")
+    shown = dhp("show", "dhp", "--metric", "fluency", "--variant", "random_typos.minor")
     assert shown.code == 0
     assert shown.out.count("# ----") == 1
     assert "variant 'random_typos.minor', metric 'fluency'" in shown.out
     assert "</summary>" in shown.out
     for wrong in (("--example", "news-99"), ("--variant", "random_typo.minor"), ("--dataset", "mini/x")):
-        done = dhp("protocols", "show", "dhp", *wrong)
+        done = dhp("show", "dhp", *wrong)
         assert done.code == 2
         assert len(done.err.strip().splitlines()) == 1
-    assert dhp("protocols", "show", "dph").code == 2
+    assert dhp("show", "dph").code == 2
 
 
 def test_a_fault_of_ours_is_one_line_unless_debugged(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:

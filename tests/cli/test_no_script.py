@@ -62,7 +62,7 @@ def report(dhp: Run) -> str:
 
 
 def card(dhp: Run) -> str:
-    done = dhp("card", a_run())
+    done = dhp("report", a_run(), "--card")
     assert done.code == 0, done.err
     return "run/card.html"
 

@@ -1,11 +1,16 @@
 """The fixture `judge_audit` in a test suite of a user's own."""
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import dhp
 
 TESTS = """
 import dhp
@@ -23,10 +28,10 @@ def test_blind(judge_audit):
     judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE)
 
 def test_detection(judge_audit):
-    judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE, min_detection=0.9)
+    judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE, min_detection=90)
 
 def test_passes(judge_audit):
-    results = judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE, min_detection=0.5)
+    results = judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE, min_detection=50)
     assert results.n == 6
 
 def test_ideal(judge_audit):
@@ -47,6 +52,35 @@ def test_a_blind_judge_fails_with_the_line_of_the_gate(tmp_path: Path) -> None:
     assert f"not met: {blind}: D_min = 0 (missing letters, minor) is below 1" in done.stdout
     assert f"not met: {blind}: detection 50.0 % is below 90 %" in done.stdout
     assert "Traceback" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_detecton": 99}, "judge_audit() has no keyword 'min_detecton'; did you mean 'min_detection'?"),
+        ({"max_drop": 3}, "judge_audit() has no keyword 'max_drop'; "),
+        ({"controlls": True}, "judge_audit() has no keyword 'controlls'; did you mean 'controls'?"),
+    ],
+)
+def test_an_unknown_keyword_is_refused_before_the_judge_is_called(
+    judge_audit: Callable[..., dhp.Results], options: dict[str, Any], message: str
+) -> None:
+    def judge(outputs: str) -> float:
+        raise AssertionError("was called")
+
+    with pytest.raises(TypeError, match=re.escape(message)):
+        judge_audit(judge, **options)
+
+
+@pytest.mark.parametrize(
+    ("least", "message"),
+    [(0.9, "is in per cent; for a share of 0.9 write 90"), (9000, "allowed: 0 or more, at most 100")],
+)
+def test_detection_is_in_per_cent(
+    judge_audit: Callable[..., dhp.Results], least: float, message: str
+) -> None:
+    with pytest.raises(dhp.InputError, match=f"`detection` {least}: {message}"):
+        judge_audit("mock/ideal", "mini/story_cloze", min_detection=least)
 
 
 def _plugins() -> set[str]:

@@ -81,7 +81,7 @@ def test_an_unknown_task_from_texts_to_leaderboard(dhp: Run, follower: str, tmp_
     "protocol", ["dhp", "g-eval-prob", "analyze-rate", "free-text", "da", "stars", "letters"]
 )
 def test_every_protocol_asks_about_it(dhp: Run, protocol: str) -> None:
-    shown = dhp("protocols", "show", protocol, *OWN[:4], "--metric", "tone")
+    shown = dhp("show", protocol, *OWN[:4], "--metric", "tone")
     assert shown.code == 0, shown.err
     assert "<memo>" in shown.out
     assert "staff" in shown.out

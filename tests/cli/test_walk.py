@@ -15,10 +15,10 @@ python -c "print('ticket;summary'); [print(f'Printer X{i} stopped on Monday and 
 printf 'Ticket: {ticket}\nSummary: {summary}\nUsefulness from 1 to 10:' > v1.txt
 printf 'Summary: {{summary}}\nOf this ticket: {{ticket}}\nHow useful is it, from 1 to 10?' > v2.txt
 OWN="--dataset tickets.csv --field source=ticket --field output=summary --metric usefulness --scale 1..10 --samples 1"
-python -m dhp.benchmark --model openai/NAME --base-url $URL $OWN --prompt-file v1.txt --name mine --out runs/v1
-python -m dhp.benchmark --model openai/NAME --base-url $URL $OWN --prompt-file v2.txt --name mine --out runs/v2
+python -m dhp.benchmark --model openai/NAME --base-url $URL $OWN --prompt-file v1.txt --name v1
+python -m dhp.benchmark --model openai/NAME --base-url $URL $OWN --prompt-file v2.txt --name v2
 python -m dhp compare runs/v1 runs/v2 --allow protocol
-python -m dhp gate runs/v2 --against runs/v1 --max-drop 100
+python -m dhp gate runs/v2 --against runs/v1 --max-drop 100 --allow protocol
 """  # noqa: E501
 
 
@@ -37,6 +37,7 @@ def test_two_prompts_are_run_compared_and_gated(tmp_path: Path) -> None:
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("openai/NAME (mine): ") == 2, "a sentence for each prompt"
+    for name in ("v1", "v2"):
+        assert done.stdout.count(f"openai/NAME ({name}): ") == 1, "a sentence for each prompt"
     assert "not met" not in done.stdout
-    assert "mine" in done.stdout.rpartition("written to")[2]
+    assert "v1" in done.stdout.rpartition("written to")[2]

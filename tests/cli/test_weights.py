@@ -127,7 +127,7 @@ def test_votes_are_counted_shown_and_used(dhp: Run, tmp_path: Path) -> None:
     done = dhp("weights", "aggregate", "a.json", "b.json", "c.json", "--out", "own.yaml")
     assert done.code == 0
     assert "note: questions left open, which count for no metric: 1" in done.out
-    shown = dhp("weights", "show", "own.yaml", "--chart", "own.html")
+    shown = dhp("show", "own.yaml", "--chart", "own.html")
     lines = [line.split() for line in shown.out.splitlines()]
     assert ["reordering", "0.67", "0.00", "0.33", "0.00"] in lines
     assert ["random_typos", "0.00", "0.00", "1.00", "0.00"] in lines
@@ -145,32 +145,35 @@ def test_votes_are_counted_shown_and_used(dhp: Run, tmp_path: Path) -> None:
 
 
 def test_the_weights_that_ship(dhp: Run) -> None:
-    listed = dhp("weights", "list").out
+    listed = dhp("list", "weights").out
     assert [line.split()[0] for line in listed.splitlines()] == ["design", "uniform"]
-    shown = dhp("weights", "show", "design").out
+    shown = dhp("show", "design").out
     assert ["reordering", "0.80", "0.10", "0.10", "0.00"] in [line.split() for line in shown.splitlines()]
-    assert "perturbers without a row: uniform" in dhp("weights", "show", "uniform").out
+    assert "perturbers without a row: uniform" in dhp("show", "uniform").out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("survey --task sumarization --out s.html", "did you mean 'summarization'"),
-        ("survey --task question_answering --out s.html", "has one metric, answer_quality"),
-        ("survey --task summarization", "Missing option '--out'"),
-        ("survey --task summarization --out .", "is no file"),
-        ("aggregate a.json no.json --out w.yaml", "no.json: does not exist"),
-        ("aggregate a.json a.json --out w.yaml", "a.json: the same answers as a.json"),
-        ("aggregate a.json --out w.json", "--out w.json: unknown kind of file '.json'; allowed: .yaml"),
-        ("aggregate a.json --out My-votes.yaml", "'My-votes' is not a name; allowed: lower-case"),
-        ("aggregate --out w.yaml", "Missing argument"),
-        ("show desing", "unknown weights 'desing'; did you mean 'design'"),
+        ("weights survey --task sumarization --out s.html", "did you mean 'summarization'"),
+        ("weights survey --task question_answering --out s.html", "has one metric, answer_quality"),
+        ("weights survey --task summarization", "Missing option '--out'"),
+        ("weights survey --task summarization --out .", "is no file"),
+        ("weights aggregate a.json no.json --out w.yaml", "no.json: does not exist"),
+        ("weights aggregate a.json a.json --out w.yaml", "a.json: the same answers as a.json"),
+        (
+            "weights aggregate a.json --out w.json",
+            "--out w.json: unknown kind of file '.json'; allowed: .yaml",
+        ),
+        ("weights aggregate a.json --out My-votes.yaml", "'My-votes' is not a name; allowed: lower-case"),
+        ("weights aggregate --out w.yaml", "Missing argument"),
+        ("show desing", "'desing': unknown name; did you mean 'design'"),
         ("show design --chart .", "is no file"),
     ],
 )
 def test_bad_input_is_one_line(dhp: Run, tmp_path: Path, arguments: str, message: str) -> None:
     (tmp_path / "a.json").write_text(sheet(1))
-    done = dhp("weights", *arguments.split())
+    done = dhp(*arguments.split())
     assert done.code == 2
     assert message in done.err
     assert done.err.count("\n") == 1

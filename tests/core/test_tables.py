@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dhp.core import files
 from dhp.core.errors import InputError
 from dhp.core.tables import read_table, read_tables
 
@@ -130,3 +131,20 @@ def test_parquet_with_broken_text_is_refused(tmp_path: Path) -> None:
     )
     pq.write_table(pa.table({"output": broken}), tmp_path / "x.parquet")
     assert "UTF8" in fault(tmp_path / "x.parquet").replace("-", "")
+
+
+def test_an_archive_that_holds_too_much_is_not_read_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it says of its own size; together its tables may hold as much as one alone."""
+    rows = b'{"a": 1}\n' * 1000
+    with zipfile.ZipFile(tmp_path / "t.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.jsonl", rows)
+        archive.writestr("b.jsonl", rows)
+        archive.writestr("c.txt", rows)
+    monkeypatch.setattr(files, "MOST_UNPACKED", 2 * len(rows))
+    assert len(read_table(tmp_path / "t.zip").rows) == 2000
+    monkeypatch.setattr(files, "MOST_UNPACKED", 2 * len(rows) - 1)
+    assert fault(tmp_path / "t.zip") == (
+        f"{tmp_path / 't.zip'}: holds more than 17,999 bytes when unpacked; unpack it and give what it holds"
+    )

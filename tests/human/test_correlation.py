@@ -71,6 +71,12 @@ def test_constant_sources_are_left_out_and_counted() -> None:
     assert found.value == pytest.approx(expected)
 
 
+def test_pooled_rests_on_items_however_many_share_their_scores() -> None:
+    human, judge = data(3, sources=40, systems=25, missing=5)
+    assert len(np.unique(human)) * len(np.unique(judge)) < 100
+    assert one(human, judge, "pooled", "pearson").n == 40 * 25 - 5
+
+
 @pytest.mark.parametrize("level", ["per_source", "pooled", "system"])
 def test_what_cannot_be_correlated_is_undefined(level: str) -> None:
     human, _ = data(0, missing=0)

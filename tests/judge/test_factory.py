@@ -82,10 +82,3 @@ def test_a_model_is_opened_once_for_all_that_is_asked_in_a_context() -> None:
     assert models[0] is models[1] is settings.open("openai/a", context)
     assert models[2] is not models[0]
     assert settings.open("openai/a", settings.context()) is not models[0]
-
-
-def test_the_former_name_of_the_rate_limits_still_works_for_one_version() -> None:
-    with pytest.warns(DeprecationWarning, match="rate_limits="):
-        settings = ModelSettings(pace=dhp.RateLimits(concurrency=3))
-    assert settings.rate_limits.concurrency == 3
-    assert settings == ModelSettings(rate_limits=dhp.RateLimits(concurrency=3))

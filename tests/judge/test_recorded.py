@@ -14,6 +14,7 @@ from scipy.stats import spearmanr
 
 import dhp
 from dhp.content.catalog import read_task
+from dhp.core import files
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Scale, Task
@@ -205,6 +206,22 @@ def test_a_mix_alternates_its_two_forms(tmp_path: Path) -> None:
     assert [r.score for r in rated(f"replay/{path}?form=mix")] == [2, 4, 2, 4]
 
 
+def test_answers_of_some_texts_that_stand_twice_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    once = [row("4", example=example) for example in "abcde"]
+    twice = [row("5", example="a"), row("4", example="b"), row("4", "typos", "f"), row("3", "typos", "f")]
+    path = write(tmp_path / "x.jsonl", *once, *twice)
+    find_judge(f"replay/{path}?form=score-only")
+    assert caplog.messages == [
+        f"{path}: 3 of 6 texts and metrics have more than 1 answer, 2 of them different ones; "
+        "their mean counts"
+    ]
+    caplog.clear()
+    find_judge(f"replay/{write(path, *once, *once)}?form=score-only")
+    assert caplog.messages == []
+
+
 def test_several_protocols_or_models_must_be_chosen_from(tmp_path: Path) -> None:
     rows = [row("4", protocol=p, model=m) for p in ("geval", "mcq") for m in ("m1", "m2")]
     path = write(tmp_path / "x.jsonl", *rows)
@@ -274,9 +291,29 @@ def test_a_recorded_judge_ranks_real_systems_as_experts_do(real: Path, tmp_path:
 
 
 @pytest.mark.realdata
+def test_double_answers_of_a_published_recording_are_said(
+    real: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    recording = real / "judge_responses" / "summeval_gpt-3.5-turbo-0301.jsonl.gz"
+    for protocol in ("rts", "mcq"):
+        find_judge(f"replay/{recording}?protocol={protocol}")
+    (said,) = caplog.messages
+    assert "300 of 4800 texts and metrics have more than 1 answer, 52 of them different ones" in said
+
+
+@pytest.mark.realdata
 def test_every_published_answer_is_read(real: Path) -> None:
     answers = list(read_recorded(real / "topical_chat" / "chatgpt_responses"))
     assert len(answers) == 20 * (360 + 359 + 355 + 356 + 359 + 360 + 358 + 353 + 359 + 358)
     assert len({a.example for a in answers}) == 60
     assert {a.metric for a in answers} == {"coherence", "naturalness"}
     assert len({a.protocol for a in answers}) == 5
+
+
+def test_a_packed_recording_that_holds_too_much_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_UNPACKED", 10**6)
+    (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(bytes(2 * 10**6)))
+    with pytest.raises(InputError, match=r"x\.jsonl\.gz: holds more than 1,000,000 bytes when unpacked"):
+        list(read_recorded(tmp_path / "x.jsonl.gz"))

@@ -1,5 +1,7 @@
 """Answers that cannot be read: the likely remedy is named."""
 
+from dataclasses import replace
+
 import pytest
 
 from dhp.content.own_task import own_metric, own_task
@@ -34,6 +36,12 @@ def rated(status: RatingStatus, *answers: str) -> list[Rating]:
         (rated("refused", "I cannot help."), 0, False, "the model refuses"),
         (rated("unparsed", "Hm."), 0, True, 'a last line such as "Rating: N"'),
         (rated("unparsed", "Hm."), 0, False, "`protocol` rate-explain"),
+        (
+            [replace(r, rule="impossible log-probabilities: 5 is none") for r in rated("unparsed", "4", "3")],
+            0,
+            False,
+            "the server gives impossible log-probabilities: 5 is none: `extraction` parse reads the text",
+        ),
     ],
 )
 def test_the_likely_remedy_is_named(ratings: list[Rating], cut_off: int, own: bool, helps: str) -> None:

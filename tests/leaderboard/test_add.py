@@ -44,7 +44,7 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r.update(d_avg=r["d_avg"] * 1.00001), "d_avg is"),
         (lambda r: r.update(d_min_ew=None), "d_min_ew is None"),
         (lambda r: r.update(d_min_variant="random_typos.minor"), "d_min_variant is random_typos.minor"),
-        (lambda r: r.update(effect_avg=1.0), "effect_avg is 1.0"),
+        (lambda r: r["detection"]["ci"].update(avg=[0.9, 1.0]), "detection.ci.avg"),
         (lambda r: r["ratings"].update(scored=1), "ratings.scored is 1"),
         (lambda r: r["variants"][1].update(d=9.0), "variants.random_deletions.major.d is 9.0"),
         (lambda r: r["variants"][0].update(level="word"), "variants.random_deletions.minor.level is word"),
@@ -63,7 +63,6 @@ def test_untouched_results_are_taken_in(runs: Path, tmp_path: Path) -> None:
         (lambda r: r.update(missing_mass=0.5), "missing_mass is 0.5, but None"),
         (lambda r: r.update(left_out=["random_typos.minor"]), "left_out is"),
         (lambda r: r.update(levels="none"), "levels is none, but suite"),
-        (lambda r: r["at_100"].update(d_avg=3.0), "at_100.d_avg is 3.0, but None"),
         (lambda r: r["detection"].update(avg=0.99), "detection.avg is 0.99"),
         (lambda r: r["variants"][0].update(verdict="missed"), "variants.random_deletions.minor.verdict is"),
         (lambda r: signed(r, "weights", "design.v1@0"), r"weights are 'design.v1@0', not .* `weights` FILE"),
@@ -139,7 +138,7 @@ def test_the_newer_result_stays_on_the_board(
     assert [json.loads(p.read_text())["cost"] for p in board.iterdir()] == [1.0]
 
 
-@pytest.mark.parametrize("figure", ["d_avg", "d_min", "d_avg_ew", "effect_avg"])
+@pytest.mark.parametrize("figure", ["d_avg", "d_min", "d_avg_ew", "d_min_ew"])
 def test_an_average_that_its_variants_do_not_have_is_refused(
     tmp_path: Path, edited: Callable[..., Path], figure: str
 ) -> None:
@@ -217,17 +216,6 @@ def test_a_board_must_be_a_folder(runs: Path, tmp_path: Path) -> None:
     shutil.copy(runs / "good" / "results.json", tmp_path / "board")
     with pytest.raises(InputError, match="is a file; allowed: a folder of results files"):
         add_results(runs / "good", tmp_path / "board")
-
-
-def test_a_result_without_averages_at_100_is_taken(
-    runs: Path, tmp_path: Path, edited: Callable[..., Path]
-) -> None:
-    def change(result: Result) -> None:
-        result.update(at_100={})
-
-    assert add_results(
-        edited("none.json", change), tmp_path / "board", ratings=runs / "noisy" / "ratings.parquet"
-    )
 
 
 class Careless:

@@ -61,6 +61,23 @@ def test_the_newer_run_counts_and_the_command_goes_on(dhp: Run, run: Path, tmp_p
     assert [row["created"] for row in table["rows"]] == [later]
 
 
+def test_unfinished_runs_are_passed_over_with_one_line(dhp: Run, run: Path, tmp_path: Path) -> None:
+    for name in ("killed", "stopped"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text((run / "manifest.json").read_text())
+    done = dhp("leaderboard", "killed", run, "stopped")
+    assert (done.code, done.out) == (0, "site/index.html: 1 result in 1 table\n")
+    assert (
+        done.err == "dhp: passed over, not finished: killed, stopped; the command of a run goes on with it\n"
+    )
+    for arguments in (("killed", "stopped"), ("add", "killed", "--to", "board")):
+        alone = dhp("leaderboard", *arguments, *(() if "add" in arguments else ("--out", "other")))
+        assert alone.code == 2
+        assert alone.err.startswith("dhp: not finished: killed")
+        assert alone.err.count("\n") == 1
+    assert not (tmp_path / "other").exists()
+
+
 def test_help_says_where_the_schema_is(dhp: Run) -> None:
     for arguments in ("--help", "site --help", "add --help"):
         done = dhp("leaderboard", *arguments.split())
@@ -76,7 +93,7 @@ def test_help_says_where_the_schema_is(dhp: Run) -> None:
         ("nowhere", "nowhere: does not exist"),
         (
             "old.json",
-            "old.json: is no results file of this version; allowed: schema dhp.results/1, dhp.results/2",
+            "old.json: is no results file of this version; allowed: schema dhp.results/3",
         ),
         ("broken.json", "broken.json: broken JSON"),
         ("list.json", "list.json: holds no result"),

@@ -1,5 +1,6 @@
 """The site: figures as in the results, filters, sorting, two judges side by side, names that are markup."""
 
+import copy
 import csv
 import io
 import json
@@ -15,7 +16,7 @@ import pytest
 from dhp.analysis.results import results_schema
 from dhp.content.damage import variant_name
 from dhp.core.errors import InputError
-from dhp.leaderboard.chart import bars, sizes
+from dhp.leaderboard.chart import sizes
 from dhp.leaderboard.exports import as_csv, as_json, as_latex, as_markdown
 from dhp.leaderboard.load import read_entries
 from dhp.leaderboard.site import write_site
@@ -25,7 +26,6 @@ from tests.quick import undrawn
 
 from .conftest import MODELS, signed
 
-QUANTITIES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
 CHART = {"wbr", "svg", "g", "defs", "path", "use", "text", "clippath", "rect"}
 EVIL = "</script><script>hacked=1</script>/../../<img src=x onerror=hacked=2>|&_$%\\x{} 7B"
 
@@ -91,7 +91,7 @@ def test_json_and_csv_hold_the_very_figures(runs: Path, site: Path) -> None:
         lines = {(r["model"], r["dataset"].partition("@")[0]): r for r in csv.DictReader(file)}
     assert seen.keys() == lines.keys() == results.keys()
     for key, result in results.items():
-        for name in QUANTITIES:
+        for name in ("d_avg", "d_min", "d_avg_ew", "d_min_ew"):
             assert seen[key][name] == float(lines[key][name]) == result[name]
         for name, part in (("detection", "avg"), ("lowest_detection", "min")):
             ends = result["detection"]["ci"][part]
@@ -102,19 +102,25 @@ def test_json_and_csv_hold_the_very_figures(runs: Path, site: Path) -> None:
         assert int(lines[key]["rank"]) == seen[key]["rank"]
 
 
-def test_printed_tables_hold_the_figures_to_two_decimals(runs: Path, site: Path) -> None:
+def test_printed_tables_hold_the_figures_in_per_cent(runs: Path, site: Path) -> None:
     markdown, latex = (re.sub(" +", " ", (site / f"leaderboard.{end}").read_text()) for end in ("md", "tex"))
     page = [row for row in Document(site / "index.html").rows if len(row) > 8]
     for (model, _), r in known(runs).items():
         found = r["detection"]
-        detections = [(found[q], found["ci"][q]) for q in ("avg", "min")]
-        cells = [(f"{value:.2f}", *(f"{end:.2f}" for end in ends)) for value, ends in detections]
-        scores = [f"{r[q]:.2f}" for q in QUANTITIES]
-        assert " | ".join([*(f"{d} \\[{low}–{high}\\]" for d, low, high in cells), *scores]) in markdown
-        assert " & ".join([*(f"{d} [{low}--{high}]" for d, low, high in cells), *scores]) in latex
-        points = [(100 * value, *(100 * end for end in ends)) for value, ends in detections]
-        shown = [*(f"{d:.0f}% {low:.0f}–{high:.0f}" for d, low, high in points), *scores]
-        assert any(row[1].replace(" ", "") == model and row[3 : 3 + len(shown)] == shown for row in page)
+        points = [[100 * each for each in (found[q], *found["ci"][q])] for q in ("avg", "min")]
+        (harmless,) = [c["verdict"] for c in r["controls"] if c["variant"] == "harmless"]
+        seen = sum(v["verdict"] == "noticed" for v in r["variants"])
+        cells = [f"{seen} of {len(r['variants'])}"]
+        cells += [f"{value:.0f}% [{low:.0f}–{high:.0f}]" for value, low, high in points]
+        printed = [*cells, variant_name(found["min_variant"]), harmless]
+        assert " | ".join(printed).replace("[", "\\[").replace("]", "\\]") in markdown
+        assert " & ".join(printed).replace("–", "--").replace("%", "\\%") in latex
+        shown = [
+            cells[0],
+            *(f"{value:.0f}% {low:.0f}–{high:.0f}" for value, low, high in points),
+            *printed[3:],
+        ]
+        assert any(row[1].replace(" ", "") == model and row[3:8] == shown for row in page)
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded(site: Path) -> None:
@@ -182,10 +188,11 @@ def test_markup_in_names_stays_text(edited: Callable[..., Path], tmp_path: Path)
 
 def test_results_without_variants_have_a_page(edited: Callable[..., Path], tmp_path: Path) -> None:
     empty: dict[str, object] = dict.fromkeys(("d_avg", "d_min", "d_avg_ew", "d_min_ew"))
-    file = edited("some.json", lambda r: r.update(empty, variants=[], detection=None))
+    nothing = {"avg": None, "min": None, "min_variant": None, "ci": {"avg": None, "min": None}}
+    file = edited("some.json", lambda r: r.update(empty, variants=[], detection=nothing))
     write_site(make_tables(read_entries([file])), tmp_path / "site")
     (row,) = [row for row in Document(tmp_path / "site" / "index.html").rows if "–" in row[0]]
-    assert row[3:9] == ["–"] * 6
+    assert row[3:7] == ["0 of 0", "–", "–", "–"]
 
 
 def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> None:
@@ -194,7 +201,7 @@ def test_printed_tables_escape_what_they_must(edited: Callable[..., Path]) -> No
     assert not re.search(r"(?<!\\)[<>&$]", markdown)
     (row,) = [line for line in markdown.splitlines() if line.startswith("| –")]
     assert r"\|\&\_\$%\\x{} 7B" in row
-    assert len(re.findall(r"(?<!\\)\|", row)) == 11, "as many cells as columns"
+    assert len(re.findall(r"(?<!\\)\|", row)) == 10, "as many cells as columns"
     assert r"|\&\_\$\%\textbackslash{}x\{\} 7B & none" in latex
     assert json.loads(as_json(tables))["tables"][0]["rows"][0]["model"] == EVIL
     assert next(csv.DictReader(as_csv(tables).splitlines()))["model"] == EVIL
@@ -232,18 +239,19 @@ def test_control_characters_reach_no_page_and_no_table(edited: Callable[..., Pat
             assert "own/a\ufffdb" in text.replace("<wbr>", "").replace("\\ufffd", "\ufffd"), path
 
 
-def test_bars_tell_protocols_apart_and_say_what_is_undefined(edited: Callable[..., Path]) -> None:
-    def change(result: dict[str, Any], protocol: str, d: float | None) -> None:
-        result.update(model="own/one", protocol=protocol, d_avg=d)
-        signed(result, "protocol", protocol)
+def test_a_false_alarm_stands_in_every_table_and_export(edited: Callable[..., Path], tmp_path: Path) -> None:
+    def change(result: dict[str, Any]) -> None:
+        alarm = copy.deepcopy(result["variants"][0]) | {"variant": "harmless", "level": "control"}
+        result["controls"] = [alarm | {"verdict": "false alarm"}]
 
-    ways = {"stars@1": 2.0, "stars@2": 3.0, "words@1": None}
-    files = [edited(f"{i}.json", lambda r, w=w: change(r, *w)) for i, w in enumerate(ways.items())]
-    (table,) = make_tables(read_entries(files))
-    chart = bars(table)
-    for label in ("own/one (stars@1)", "own/one (stars@2)", "own/one (words)"):
-        assert chart.count(f">{label}<") == 1
-    assert chart.count("undefined") == 1
+    tables = make_tables(read_entries([edited("some.json", change)]))
+    write_site(tables, tmp_path / "site")
+    for name in ("leaderboard.json", "leaderboard.csv", "leaderboard.md", "leaderboard.tex", "index.html"):
+        assert "false alarm" in (tmp_path / "site" / name).read_text(), name
+    for folder in ("models", "datasets"):
+        (file,) = (tmp_path / "site" / folder).iterdir()
+        assert '<td class="alarm">false alarm</td>' in file.read_text(), folder
+    assert '"harmless":"false alarm"' in (tmp_path / "site" / "compare.html").read_text()
 
 
 def test_sizes_are_lines_within_a_family(edited: Callable[..., Path]) -> None:
@@ -346,18 +354,22 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
             f"[...{facts}.querySelectorAll('tbody tr, tfoot tr')]"
             ".map((row) => [...row.cells].map((cell) => cell.textContent))"
         )
-        assert [row[0] for row in rows[:-2]] == [variant_name(v["variant"]) for v in noisy["variants"]]
+        assert [row[0] for row in rows[:-4]] == [variant_name(v["variant"]) for v in noisy["variants"]]
         for row, one, two in zip(rows, noisy["variants"], ideal["variants"], strict=False):
-            for cell, d, variant in ((row[3], row[6], one), (row[4], row[7], two)):
+            for cell, said, variant in ((row[3], row[6], one), (row[4], row[7], two)):
                 low, high = variant["detection_ci"]
                 assert re.fullmatch(r"(\d+)%(\d+)–(\d+)", cell)
                 shown = [float(x) for x in re.findall(r"\d+", cell.replace("%", " "))]
                 assert shown == pytest.approx([100 * x for x in (variant["detection"], low, high)], abs=0.51)
-                assert d == f"{variant['d']:.2f}"
+                assert said == variant["verdict"]
             apart = 100 * (one["detection"] - two["detection"])
             assert float(row[5].replace("−", "-")) == pytest.approx(apart, abs=0.51)
-        assert [row[0] for row in rows[-2:]] == ["detection; D_avg", "lowest detection; D_min"]
-        assert rows[-2][6] == f"{noisy['d_avg']:.2f}"
+        ends = ["detection", "lowest detection", "noticed", "harmless edits"]
+        assert [row[0] for row in rows[-4:]] == ends
+        assert (
+            rows[-2][3]
+            == f"{sum(v['verdict'] == 'noticed' for v in noisy['variants'])} of {len(noisy['variants'])}"
+        )
         assert "one=mock%2Fnoisy" in await page.run("location.hash")
 
     in_browser(site / "compare.html", tmp_path / "browser", act)

@@ -29,7 +29,7 @@ class Scripted:
 
 
 Says = Callable[[Call], "tuple[int, Mapping[str, str], object] | None"]
-"""A call -> status, headers and body (JSON, or text as it is); None breaks the connection."""
+"""A call -> status, headers and body (JSON, or text or bytes as they are); None breaks the connection."""
 
 
 @contextlib.contextmanager
@@ -48,7 +48,8 @@ def scripted_server(says: Says) -> Iterator[Scripted]:
                 self.close_connection = True
                 return
             status, headers, answer = said
-            data = (answer if isinstance(answer, str) else json.dumps(answer)).encode()
+            text = answer if isinstance(answer, str | bytes) else json.dumps(answer)
+            data = text.encode() if isinstance(text, str) else text
             self.send_response(status)
             for name, value in {"Content-Length": str(len(data)), **headers}.items():
                 self.send_header(name, value)

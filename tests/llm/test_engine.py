@@ -11,11 +11,11 @@ from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.transport import Rejected, Retry
-from dhp.llm.engine.rate_limits import RateLimits
+from dhp.llm.limits import Limits, RateLimits
 from dhp.llm.records import Position, Reply, Request
 from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.store import Store
-from dhp.llm.usage import Budget, Limits
+from dhp.llm.usage import Budget
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.stub import kill, reset, stats, stub_process, stub_server
 

@@ -21,7 +21,10 @@ CASES = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "fa
         ("killed: SIGKILL", 0),
         ("killed: Ctrl-C twice", 0),
         ("store: pages overwritten", 2),
+        ("store: three flipped bits", 0),
         ("two runs on one store", 0),
+        ("two runs on one store, one killed", 0),
+        ("two runs in one folder", 2),
     ],
 )
 def test_a_run_ends_as_it_must(name: str, code: int, tmp_path: Path) -> None:

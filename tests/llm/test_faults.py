@@ -1,13 +1,20 @@
 """Servers that misbehave: nothing is lost, nothing paid twice, no secret shown; over both transports."""
 
+import gzip
 import json
+import re
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dhp.core.errors import InputError, StoppedEarly
+from dhp.llm.clients.fast import FastTransport
 from dhp.llm.clients.openai_client import OpenAIClient
+from dhp.llm.clients.responses import longest_body
+from dhp.llm.clients.sdk import SdkTransport
+from dhp.llm.clients.transport import RawReply
 from dhp.llm.records import Failure, Params, Reply, Request
 from tests.llm.helpers import QUICK, answered, cached_model, requests
 from tests.llm.scripted import Call, refusal, reply, scripted_server
@@ -71,6 +78,48 @@ def test_a_run_in_which_most_prompts_are_too_long_stops(transport: str) -> None:
             answered(asked, list(requests(30)))
 
 
+REFUSALS = {401: "refuses calls without a key", 403: "forbids it", 404: "does not know the model 'stub'"}
+
+
+@pytest.mark.parametrize("status", REFUSALS)
+def test_a_refused_prompt_fails_alone_once_others_are_answered(
+    status: int, transport: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also when a run is repeated in which nothing but the refused ones is left to ask."""
+
+    def says(call: Call) -> object:
+        number = int(call.body["messages"][0]["content"].split()[-1].strip("."))
+        return refusal(status, "no") if number % 4 == 3 else reply("4")
+
+    with scripted_server(says) as server:
+        for _ in range(2):
+            asked = cached_model(f"{server.url}/v1", tmp_path / "s.sqlite", transport=transport)
+            found = answered(asked, list(requests(48)))
+            failed = {tag: text for tag, (text,) in found.items() if text != "4"}
+            assert sorted(failed) == list(range(3, 48, 4))
+            assert all(REFUSALS[status] in text for text in failed.values())
+    assert len(caplog.messages) == 2
+    for said in caplog.messages:
+        assert re.search(rf"\(HTTP {status}.*\): no answer about text \d+; the run goes on$", said)
+
+
+@pytest.mark.parametrize("status", REFUSALS)
+def test_a_run_whose_key_or_model_is_gone_stops(status: int, transport: str, tmp_path: Path) -> None:
+    def says(call: Call) -> object:
+        return reply("4") if len(server.calls) <= 20 else refusal(status, "no")
+
+    with scripted_server(says) as server:
+        for most in (20 + 10 + 3 * 8, 10 + 3 * 8):
+            before = len(server.calls)
+            asked = cached_model(f"{server.url}/v1", tmp_path / "s.sqlite", transport=transport)
+            with pytest.raises(InputError) as error:
+                answered(asked, list(requests(500)))
+            assert len(server.calls) - before <= most
+            assert f"openai/stub: {server.url}/v1 " in str(error.value)
+            assert REFUSALS[status] in str(error.value)
+            assert re.search(r", 10 times in a row; the last is text \d+$", str(error.value))
+
+
 def test_missing_choices_alone_are_asked_for_again(transport: str) -> None:
     given = {5: 3, 2: 2, 4: 4}
 
@@ -100,6 +149,91 @@ def test_an_odd_answer_is_paid_once(more: dict[str, object], transport: str) -> 
         found = answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(10)))
         assert {texts[0] for texts in found.values()} <= {"4", "4.0"}
         assert len(server.calls) == 10
+
+
+@pytest.mark.parametrize("stray", [b"\xff", b"\xe2\x82", b"\xed\xa0\x80", b"\xc0\x80"])
+def test_a_stray_byte_in_an_answer_is_replaced_and_said(
+    stray: bytes, transport: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    good = json.dumps(reply("4 @")[2]).encode()
+    with scripted_server(lambda call: (200, {}, good.replace(b"@", stray))) as server:
+        found = answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(10)))
+        assert len(server.calls) == 10
+    assert {texts[0].rstrip("\ufffd") for texts in found.values()} == {"4 "}
+    assert caplog.messages == ["openai/stub: an answer holds bytes that are no UTF-8: each stands as U+FFFD"]
+
+
+def test_a_stray_byte_outside_of_the_answer_is_no_json(transport: str) -> None:
+    broken = b"\xff" + json.dumps(reply("4")[2]).encode()
+    with (
+        scripted_server(lambda call: (200, {}, broken)) as server,
+        pytest.raises(InputError, match="did not answer in JSON"),
+    ):
+        answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(3)))
+
+
+@pytest.fixture
+def received(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The lengths of all bodies that were read."""
+    lengths: list[int] = []
+    for transport in (FastTransport, SdkTransport):
+
+        async def post(self: Any, *asked: Any, read: Any = transport.post) -> RawReply:
+            raw = await read(self, *asked)
+            lengths.append(len(raw.body))
+            return raw
+
+        monkeypatch.setattr(transport, "post", post)
+    return lengths
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_answer_far_longer_than_was_asked_for_is_not_read_whole(
+    packed: bool, transport: str, received: list[int]
+) -> None:
+    """Nor asked for again, as it would be paid again; 20 MB packed are 20 kB on the wire."""
+    body = json.dumps(reply("4 " * 10**7)[2]).encode()
+    headers = {"Content-Encoding": "gzip"} if packed else {}
+    body = gzip.compress(body, 1) if packed else body[:4_000_000]
+
+    def says(call: Call) -> object:
+        long = call.body["messages"][0]["content"] == "Rate text 7."
+        return (200, headers, body) if long else reply("4")
+
+    most = 2**21 + 16 * 64
+    with scripted_server(says) as server:
+        found = answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(9)))
+        assert len(server.calls) == 9
+    assert found.pop(7) == [f"!the answer has more than {most:,} bytes, the most for 16 tokens"]
+    assert set(map(tuple, found.values())) == {("4",)}
+    assert max(received) == most + 1
+
+
+def test_a_text_far_longer_than_was_asked_for_is_not_kept(transport: str, tmp_path: Path) -> None:
+    most = 2**17 + 16 * 64
+    with scripted_server(lambda call: reply("4" * (most + (len(server.calls) == 3)))) as server:
+        asked = cached_model(f"{server.url}/v1", tmp_path / "s.sqlite", transport=transport, concurrency=1)
+        found = answered(asked, list(requests(5)))
+        assert len(server.calls) == 5
+    assert found[2] == [f"!the answer has more than {most:,} characters, the most for 16 tokens"]
+    assert [len(texts[0]) for tag, texts in found.items() if tag != 2] == [most] * 4
+
+
+def test_the_bound_grows_with_what_is_asked_for() -> None:
+    asked = {"max_completion_tokens": 1000, "n": 5, "top_logprobs": 20}
+    assert longest_body(asked) == 2**21 + 5 * 1000 * (64 + 20 * 512)
+    assert longest_body({"max_tokens": 16}) == 2**21 + 16 * 64
+
+
+def test_of_a_long_refusal_its_beginning_is_read(transport: str, received: list[int]) -> None:
+    def says(call: Call) -> object:
+        return 400, {}, "flagged by moderation " * 700_000  # 15 MB
+
+    with scripted_server(says) as server, pytest.raises(InputError) as error:
+        answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(20)))
+    assert "every call is rejected (content filter: HTTP 400: flagged by moderation" in str(error.value)
+    assert len(str(error.value)) < 400
+    assert max(received) < 2**22
 
 
 def test_a_secret_that_a_server_repeats_is_kept_nowhere(

@@ -4,7 +4,7 @@ import pytest
 
 from dhp.core.errors import InputError
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.engine.rate_limits import RateLimits
+from dhp.llm.limits import RateLimits
 from dhp.llm.records import Params
 from dhp.llm.settings import ModelSettings
 from tests.llm.helpers import answered, requests

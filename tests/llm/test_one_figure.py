@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.report.notes import notes
+from dhp.report.advice import warnings
+from dhp.report.findings import findings
 from tests.llm.logprob_server import logprob_server
 
 SMOLLM2 = runpy.run_path(str(Path(__file__).resolve().parents[2] / "scripts" / "smollm2.py"))
@@ -73,9 +74,8 @@ def test_a_real_model_gives_one_figure_on_both(tmp_path: Path) -> None:
     assert here["status"].nunique() > 1 or (here["status"] == "scored").all()
 
 
-def test_probability_off_the_scale_is_the_first_note() -> None:
+def test_probability_off_the_scale_is_warned_of() -> None:
     (result,) = dhp.run("baseline/constant", "mini/story_cloze", n=5)
-    assert notes(replace(result, missing_mass=0.8))[0].startswith(
-        "WARNING: 80% of the probability fell on no"
-    )
-    assert not any("WARNING" in note for note in notes(replace(result, missing_mass=0.5)))
+    said = "Check the form of its answers: 80% of the probability fell on no score."
+    assert said in warnings([findings(replace(result, missing_mass=0.8))])
+    assert said not in warnings([findings(replace(result, missing_mass=0.5))])

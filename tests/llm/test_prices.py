@@ -8,7 +8,7 @@ import pytest
 
 from dhp.llm import prices
 from dhp.llm.clients.connection import OPENAI_URL
-from dhp.llm.usage import Prices
+from dhp.llm.limits import Prices
 
 LISTED = {
     "gpt-4o-mini": {

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dhp.llm.clients.responses import Unreadable, problem_inside, read_problem, read_replies
+from dhp.llm.records import Position
 
 SENT = {"max_tokens": 5, "logprobs": True, "top_logprobs": 20, "n": 5, "seed": 3, "temperature": 0.7}
 
@@ -164,6 +165,25 @@ def test_log_probabilities_that_cannot_be_read_leave_the_answer() -> None:
         body = {"choices": [{"message": {"content": "4"}, "logprobs": {"content": content}}]}
         (reply,) = read_replies(json.dumps(body).encode())
         assert (reply.text, reply.positions) == ("4", None)
+
+
+@pytest.mark.parametrize(
+    ("logprob", "read"),
+    [
+        (-9999.0, [("3", -0.1), ("4", -2.5), ("2", -9999.0)]),  # as OpenAI has it
+        (-3.0, [("3", -0.1), ("4", -2.5), ("2", -3.0)]),
+        (-1.0, [("3", -0.1), ("4", -2.5)]),  # more likely than one that is listed: it would be listed, too
+        (None, [("3", -0.1), ("4", -2.5)]),
+    ],
+)
+def test_a_token_less_likely_than_all_that_are_listed_is_put_beside_them(
+    logprob: float | None, read: list[tuple[str, float]]
+) -> None:
+    tops = [{"token": "3", "logprob": -0.1}, {"token": "4", "logprob": -2.5}]
+    place = {"token": "2", "logprob": logprob, "top_logprobs": tops}
+    body = {"choices": [{"message": {"content": "2"}, "logprobs": {"content": [place]}}]}
+    (position,) = read_replies(json.dumps(body).encode())[0].positions or ()
+    assert position == Position("2", tuple(read))
 
 
 def test_a_choice_that_cannot_be_read_costs_itself_alone() -> None:

@@ -1,12 +1,15 @@
 """Replies that are stored once and never lost."""
 
+import contextlib
 import os
+import random
 import re
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -192,7 +195,71 @@ def test_what_cannot_be_a_store_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`cache`"):
         Store(tmp_path / "text" / "below" / "s.sqlite").models()
     store = Store(tmp_path / "s.sqlite")
+    store.models()
+    store.release()
+    whole = store.path.read_bytes()
+    store.path.write_bytes(whole.replace(b"CREATE TABLE claims", b"CREATE T\xc1BLE claims"))
+    with pytest.raises(InputError, match=r"s\.sqlite: 'utf-8' codec"):
+        store.models()
+    store.path.write_bytes(whole)
     store._connection().execute("PRAGMA user_version=99")
     store.release()
     with pytest.raises(InputError, match="another version of dhp"):
         put(Store(tmp_path / "s.sqlite"), ASKED, REPLY)
+
+
+def read_back(path: Path, *, read_only: bool = False) -> dict[int, Reply]:
+    store = Store(path, read_only=read_only)
+    try:
+        return {
+            sample: stored.reply for sample, stored in store.find(keys("m", "e", ASKED), "text 1").items()
+        }
+    finally:
+        store.release()
+
+
+PROBABLE = replace(REPLY, positions=(Position("4", (("4", -0.105), ("5", -2.5))),))
+
+
+def test_no_flipped_bit_gives_another_reply(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Each reply is as it was, or it is missing and that is said, or the store is refused in one line."""
+    path, draw = tmp_path / "s.sqlite", random.Random(0)
+    store = Store(path)
+    put(store, ASKED, PROBABLE)
+    store.release()
+    whole = path.read_bytes()
+    rows = whole.index(b'[["4"') // 4096 * 4096 + 3900, whole.rindex(b'[["4"') + 50
+    ends = Counter()
+    for place in [*draw.sample(range(*rows), 150), *draw.sample(range(len(whole)), 50)]:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        caplog.clear()
+        with contextlib.suppress(InputError):
+            found = read_back(path, read_only=True)
+            assert all(reply == PROBABLE for reply in found.values())
+            ends["as it was" if len(found) == 2 else "said" if caplog.messages else "gone"] += 1
+    assert ends["said"] > 50
+    assert ends["gone"] < ends["said"], "only where the key itself is another one"
+
+
+@pytest.mark.parametrize("change", ["text = '5'", "positions = '[['", "calls = 'one'", "run = x'ff'"])
+def test_a_damaged_reply_is_named_set_aside_and_replaced(
+    change: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "s.sqlite"
+    put(Store(path), ASKED, PROBABLE)
+    with Store(path).transaction() as connection:
+        connection.execute(f"UPDATE replies SET {change} WHERE sample = 1")
+    assert read_back(path, read_only=True) == {0: PROBABLE}
+    assert caplog.messages == [
+        f"store {path}: 1 stored replies about text 1 are damaged, as their checksums say: left out"
+    ]
+    assert read_back(path) == {0: PROBABLE}
+    assert caplog.messages[1].endswith("set aside (table set_aside) and asked again")
+    assert read_back(path) == {0: PROBABLE}
+    assert len(caplog.messages) == 2
+    put(Store(path), ASKED, REPLY)
+    assert read_back(path) == {0: PROBABLE, 1: REPLY}
+    with Store(path).transaction() as connection:
+        assert connection.execute("SELECT sample FROM set_aside").fetchall() == [(1,)]

@@ -17,6 +17,7 @@ from dhp.content.catalog import read_card
 from dhp.core.card_spec import Card, Download
 from dhp.core.errors import InputError
 from dhp.core.files import cache_folder
+from dhp.loaders.fetch import archives, download
 from dhp.loaders.fetch.prepared import load_prepared, prepare
 from dhp.loaders.fetch.sources import fetch
 
@@ -145,6 +146,15 @@ def test_bad_answers_are_one_line_and_leave_nothing(tmp_path: Path, server: Serv
     assert list((tmp_path / "f").iterdir()) == []
 
 
+def test_a_file_without_end_is_given_up(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "MOST_BYTES", 1_000_000)
+    given = card("summeval", {"s.jsonl": server.serve("s", bytes(1_000_001))})
+    assert "answered with more than 1,000,000 bytes" in fault(given, tmp_path / "f")
+    assert list((tmp_path / "f").iterdir()) == []
+
+
 def test_a_failed_download_keeps_the_earlier_file(tmp_path: Path, server: Server) -> None:
     (tmp_path / "s.jsonl").write_text("earlier")
     given = card("summeval", {"s.jsonl": server.serve("s", b"later")}, s__jsonl="0" * 64)
@@ -200,7 +210,7 @@ def test_file_names_of_a_card_stay_in_the_folder(tmp_path: Path, server: Server)
 def test_story_cloze_says_how_to_get_it(tmp_path: Path) -> None:
     text = fault(read_card("story_cloze"), tmp_path)
     assert "The owners send the CSV file on request" in text
-    assert "--from" in text
+    assert "--data" in text
 
 
 def test_prepare_from_a_file_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,3 +293,18 @@ def test_wmt_through_sacrebleu(tmp_path: Path, server: Server) -> None:
     text = str(run_sacrebleu(tmp_path / "absent", f"{server.url}/absent.tar.gz", md5))
     assert "could not get WMT22 (" in text
     assert "delete its folder wmt22 and try again" in text
+
+
+@pytest.mark.parametrize("name", ["x.tar.gz", "x.zip"])
+def test_an_archive_that_holds_too_much_is_not_unpacked(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = {"a": bytes(2_000_000), "b": bytes(1_000_000)}
+    (tmp_path / name).write_bytes(zipped(members) if name == "x.zip" else tar_gz(members))
+    monkeypatch.setattr(archives, "MOST_BYTES", 3_000_000)
+    archives.unpack(tmp_path / name, tmp_path / "whole")
+    assert {p.name: p.stat().st_size for p in (tmp_path / "whole").iterdir()} == {"a": 2 * 10**6, "b": 10**6}
+    monkeypatch.setattr(archives, "MOST_BYTES", 2_999_999)
+    with pytest.raises(InputError, match=rf"^{name}: holds more than 2,999,999 bytes when unpacked$"):
+        archives.unpack(tmp_path / name, tmp_path / "other")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["whole", name]

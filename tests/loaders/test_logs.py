@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dhp.core import files
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.loaders.logs import is_inspect_log, log_dataset
@@ -75,6 +76,10 @@ def test_eval_files(tmp_path: Path) -> None:
         archive.writestr("summaries.json", "[]")
     plain = log_dataset(written(tmp_path, "a.json", log)).examples
     assert sorted(log_dataset(tmp_path / "a.eval").examples, key=str) == sorted(plain, key=str)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "MOST_UNPACKED", 100)
+        with pytest.raises(InputError, match=r"a\.eval: holds more than 100 bytes when unpacked"):
+            log_dataset(tmp_path / "a.eval")
     (tmp_path / "b.eval").write_text("no archive")
     with pytest.raises(InputError, match=r"b\.eval: not an inspect_ai log"):
         log_dataset(tmp_path / "b.eval")

@@ -73,7 +73,7 @@ def test_the_named_sets_and_what_their_cards_say() -> None:
 def test_bump(tmp_path: Path) -> None:
     row = {"article_id": "628", "article": "A", "reference_summary": "S", "scores": "{}", "id": "0"}
     kinds = ["Extrinsic Circumstance Error", "Coreference Error"]
-    rows = [{**row, "edited_summary": f"S {k}", "error_type": k} for k in kinds]
+    rows = [{**row, "edited_summary": f"S {k}", "corrected_error_type": k} for k in kinds]
     write_json(tmp_path / "data" / "task1_dataset.json", rows)
     write_json(tmp_path / "data" / "task2_dataset.json", [{"other": 1}])
     found = read("bump", tmp_path)
@@ -238,8 +238,10 @@ def test_prepared_pairs_come_back_as_they_were(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.realdata
 def test_real_bump(real: Path) -> None:
     found = read("bump", real / "bump")
-    assert (len(found.examples), len(found.perturbed)) == (99, 693)
-    assert set(Counter(t.variant for t in found.perturbed).values()) == {99}
+    rows = json.loads((real / "bump" / "task1_dataset.json").read_text())
+    texts = {(r["article_id"], r["corrected_error_type"], r["edited_summary"].strip()) for r in rows}
+    assert len(found.perturbed) == len(texts) == 689  # in four articles two errors became one
+    assert Counter(t.variant for t in found.perturbed) == Counter(kind for _, kind, _ in texts)
     assert len(found.variants) == 7
 
 

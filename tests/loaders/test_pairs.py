@@ -135,7 +135,8 @@ def test_labels_that_name_no_column_are_refused() -> None:
     said = "t: row 1: column 'label' is '3'; allowed: '1' or '2' for the better of 'output_1' and 'output_2'"
     assert said in message(row, **fields)
     plain = {"source": "S", "output": "O", "label": 1}
-    assert "--better needs two texts; say which by --field output=COLUMN" in message(plain, better="label")
+    said = "`fields` better= needs two texts; say which by `fields` output=COLUMN"
+    assert said in message(plain, better="label")
 
 
 def test_equal_empty_tied_and_repeated_pairs_are_counted(caplog: pytest.LogCaptureFixture) -> None:

@@ -52,7 +52,7 @@ def test_a_field_map_renames_and_takes_precedence(tmp_path: Path) -> None:
     )
     mapped = {"source": "article", "output": "summary", "id": "key"}
     assert list(read_examples(path, mapped).examples) == [Example("k", "A", "S")]
-    missing = f"{path}: --field output=sumary: column 'sumary' is missing (did you mean 'summary'?)"
+    missing = f"{path}: `fields` output=sumary: column 'sumary' is missing (did you mean 'summary'?)"
     assert missing in message(path, {"output": "sumary"})
 
 
@@ -68,7 +68,7 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
     assert "line 1: broken JSON" in message(path)
     write_jsonl(path, [{"source": "s", "ouput": "o"}])
     assert (
-        "column 'output' is missing; say which by --field output=COLUMN (did you mean 'ouput'?)"
+        "column 'output' is missing; say which by `fields` output=COLUMN (did you mean 'ouput'?)"
         in message(path)
     )
     write_jsonl(path, [ROW, {**ROW, "source": "T"}])
@@ -114,7 +114,7 @@ def test_nested_values_are_named_by_their_path(tmp_path: Path) -> None:
         path, {"source": "chat[0].text", "output": "out.a.c"}
     )
     said = message(path, {"source": "chat[0].text", "output": "uot.a"})
-    assert "--field output=uot.a: column 'uot.a' is missing; allowed: chat, out" in said
+    assert "`fields` output=uot.a: column 'uot.a' is missing; allowed: chat, out" in said
 
 
 HUB = """

@@ -20,7 +20,6 @@ from dhp.judge.factory import request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.perturb.sets.write import write_set
-from dhp.report.labels import most_changed
 from tests.perturb.says import Says
 from tests.quick import undrawn_charts
 
@@ -75,11 +74,8 @@ def test_doses_degrade_more_and_more_and_find_the_threshold() -> None:
     assert [c.perturber for c in result.curves] == ["random_deletions", "random_typos"]
     for curve in result.curves:
         assert curve.doses == DOSES
-        assert list(curve.lines) == ["coherence", "consistency", "fluency", "relevance", "combined"]
-        line = curve.lines["combined"]
-        assert line.d == tuple(v.d for v in result.variants if v.variant.startswith(curve.perturber))
-        assert line.d[0] < 1 < line.d[2]
-        assert line.low <= line.threshold <= line.high
+        assert curve.detection[0] < 0.75 < curve.detection[2]
+        assert curve.t75.low <= curve.t75.value <= curve.t75.high
     (one,) = dhp.run("mock/ideal", "mini/wmt22_deen", n=6, doses={"word_deletions": [2, 8]}).curves
     assert one.perturber == "word_deletions"
 
@@ -130,18 +126,20 @@ def test_planted_faults_of_a_judge_are_flagged() -> None:
     faulty = dhp.run(
         "mock/ideal?harmless=1&padding=-1&judge_flattery=1", "mini/summeval", controls=True, attacks=True
     )
-    lowered, raised = faulty.warnings
-    assert "control 'harmless edits' lowered the score" in lowered
-    assert "attack 'padding' raised the score" in raised
-    lowering = {a.variant: a for a in faulty.attacks}["judge_flattery"]
-    assert lowering.d > 1
-    assert lowering.risen is None
+    assert {c.variant: c.verdict for c in faulty.controls} == {
+        "identity": "passed",
+        "harmless": "false alarm",
+    }
+    attacks = {a.variant: a for a in faulty.attacks}
+    assert attacks["padding"].verdict == "raised"
+    assert attacks["judge_flattery"].d > 1
+    assert attacks["judge_flattery"].verdict == "passed", "it lowered the scores"
 
 
 def test_a_judge_that_lowers_everything_is_found_out_by_the_controls() -> None:
     grumpy = dhp.run("mock/ideal?identity=1&harmless=1", "mini/summeval", controls=True)
-    assert len(grumpy.warnings) == 2
-    assert all(c.d > 1 for c in grumpy.controls)
+    assert {c.verdict for c in grumpy.controls} == {"false alarm"}
+    assert {v.verdict for v in grumpy.variants} == {"as harmless edits"}
 
 
 class Mixed:
@@ -163,10 +161,8 @@ def test_an_attack_that_raises_one_metric_is_flagged_whatever_the_others_do() ->
     result = dhp.run(Mixed(), "mini/summeval", attacks=True)
     (row,) = [a for a in result.attacks if a.variant == "judge_flattery"]
     assert row.metrics["fluency"].p < row.metrics["relevance"].p < 0.001
-    assert row.risen == "relevance"
-    # 14 of 24 rose, and 10 zeros raise their ranks by 10 each.
-    assert most_changed(row) == ("relevance", pytest.approx(-(105 + 140) / 300))
-    assert "attack 'flattery' raised the score" in result.warnings[0]
+    assert (row.best_metric, row.verdict) == ("relevance", "raised")
+    assert row.metrics["relevance"].rose == pytest.approx(14 / 24)
 
 
 def test_controls_can_be_added_to_ready_made_pairs(tmp_path: Path) -> None:
@@ -211,15 +207,12 @@ def test_a_table_of_ratings_gives_the_same_results(tmp_path: Path) -> None:
         assert (table.d_avg, table.d_min, table.left_out) == (run.d_avg, run.d_min, ())
     dosed = dhp.run("mock/noisy", "mini/summeval", doses=DOSES, out=tmp_path / "doses")
     table = dhp.analyze(tmp_path / "doses" / "ratings.parquet", suite="summeval")
-    assert [c.lines["combined"].d for c in table.curves] == [c.lines["combined"].d for c in dosed.curves]
     assert all(c.characters for c in dosed.curves)
     assert table.curves == tuple(replace(c, characters=None) for c in dosed.curves)
     shuffled = pd.read_parquet(tmp_path / "doses" / "ratings.parquet").sample(frac=1, random_state=1)
     again = {c.perturber: c for c in dhp.analyze(shuffled, suite="summeval").curves}
     for curve in dosed.curves:
-        for name, line in curve.lines.items():
-            same = again[curve.perturber].lines[name]
-            assert (same.low, same.high) == (pytest.approx(line.low), pytest.approx(line.high))
+        assert again[curve.perturber].t75 == curve.t75
 
 
 def written_set(folder: Path, *names: str, **choice: object) -> Path:
@@ -338,7 +331,7 @@ def test_data_of_ones_own_get_rules_for_any_language(tmp_path: Path) -> None:
     file = tmp_path / "own.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in GERMAN))
     for task in ("translation", "summarization"):
-        (made,) = dhp.perturb_datasets(file, task=task)
+        (made,) = dhp.perturb_datasets(file, task=task, controls=False)
         suite = read_suite("general")
         assert (made.suite, made.methods, made.left_out) == ("general", "rule", ())
         assert [v.name for v in made.variants] == [v.name for v in suite.variants]

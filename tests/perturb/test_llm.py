@@ -10,10 +10,11 @@ from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Variant
 from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.limits import Limits
 from dhp.llm.records import Failure
 from dhp.llm.replay import OnlyStored
 from dhp.llm.store import Store
-from dhp.llm.usage import Budget, Limits
+from dhp.llm.usage import Budget
 from dhp.perturb.llm.model import TRIES, LlmPerturber
 from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt
 

@@ -8,8 +8,11 @@ import pytest
 
 import dhp
 from dhp.analysis.results import Results
-from dhp.report.card import FALSE_ALARM, card_json, card_markdown, card_page, judge_cards
+from dhp.report.card import card_json, card_markdown, card_page, judge_cards, threshold_rows
+from dhp.report.findings import WORST_FIRST
 from dhp.report.formats import markdown_cell
+from tests.report.made import control, dose_response, row
+from tests.report.made import result as made
 
 
 @pytest.fixture(scope="module")
@@ -17,29 +20,39 @@ def results() -> Results:
     return dhp.run("baseline/surface", "mini/story_cloze", controls=True)
 
 
-def test_every_variant_and_control_stands_once_with_its_figures(results: Results) -> None:
+def test_every_kind_and_control_stands_once_with_its_figures_the_worst_first(results: Results) -> None:
     (card,) = judge_cards(results)
     (result,) = results
-    found = {f.variant: f for f in (*card.noticed, *card.missed, *card.undecided)}
-    assert {v: (f.detection, f.verdict) for v, f in found.items()} == {
-        row.variant: (row.detection, row.verdict) for row in result.variants
-    }
-    assert [f.detection for f in card.controls] == [row.detection for row in result.controls]
-    assert (card.controls_passed is False) == any(f.verdict == FALSE_ALARM for f in card.controls)
-    assert card.signatures == {result.dataset: result.signature}
+    assert sorted((row.variant, row.detection) for _, row in card.damage) == sorted(
+        (row.variant, row.detection) for row in result.variants
+    )
+    places = [WORST_FIRST.index(str(row.verdict)) for _, row in card.damage]
+    assert places == sorted(places)
+    assert [row for _, row in card.controls] == list(result.controls)
     assert card.parse_rate == 1.0
+    written = card.to_json()
+    assert written["signatures"] == {result.dataset: result.signature}
+    assert [each["verdict"] for each in written["damage"]] == [row.verdict for _, row in card.damage]
 
 
-def test_what_it_misses_is_what_it_should_not_be_used_for(results: Results) -> None:
-    (card,) = judge_cards(results)
-    assert card.missed
-    assert all(f.change in card.summary and f.change in card.limits[0] for f in card.missed)
+def test_what_it_misses_is_what_it_should_not_be_used_for() -> None:
+    alarm = (control("false alarm", 0.7),)
+    shown = made(row("random_typos", "missed", 0.5), row("reordering", "preferred", 0.3), controls=alarm)
+    (card,) = judge_cards([shown])
+    assert card.limits[:3] == (
+        "Do not rely on it where texts may suffer from reordered sentences: it prefers such texts.",
+        "Do not rely on it where texts may suffer from typos: it misses this.",
+        "Do not compare texts that differ in form alone: false alarm on harmless edits.",
+    )
+    assert card.summary == (
+        "prefers texts damaged by reordered sentences; misses typos; false alarm on harmless edits (70%)."
+    )
 
 
 def test_the_json_names_its_schema_and_the_page_holds_every_limit(results: Results) -> None:
     cards = judge_cards(results)
     (found,) = json.loads(card_json(cards))
-    assert (found["schema"], found["limits"]) == ("dhp.card/1", list(cards[0].limits))
+    assert (found["schema"], found["limits"]) == ("dhp.card/2", list(cards[0].limits))
     for text in (card_page(cards), card_markdown(cards)):
         assert all(limit in text for limit in cards[0].limits)
 
@@ -51,8 +64,9 @@ def test_two_judges_have_a_card_each_and_datasets_share_one() -> None:
         for result in dhp.run(judge, ["mini/story_cloze", "mini/answer_equivalence"])
     ]
     ideal, blind = judge_cards(several)
-    assert list(ideal.examples) == ["mini/story_cloze", "mini/answer_equivalence"]
-    assert len(ideal.noticed) > len(blind.noticed) == 0
+    assert [each.dataset for each in ideal.found] == ["mini/story_cloze", "mini/answer_equivalence"]
+    seen = [sum(row.verdict == "noticed" for _, row in card.damage) for card in (ideal, blind)]
+    assert seen[0] > seen[1] == 0
 
 
 def test_names_of_others_stay_text(results: Results, tmp_path: Path) -> None:
@@ -65,14 +79,14 @@ def test_names_of_others_stay_text(results: Results, tmp_path: Path) -> None:
 
 
 def test_doses_show_the_dose_at_which_detection_is_75_per_cent() -> None:
-    results = dhp.run("baseline/surface", "mini/story_cloze", n=10, doses={"random_typos": (1, 2, 5)})
-    (card,) = judge_cards(results)
-    (curve,) = results[0].curves
-    (found,) = card.thresholds
-    assert (found.t75, found.doses) == (curve.t75, (1, 2, 5))
-    assert markdown_cell(found.words) in card_markdown([card])
+    curve = dose_response(3.0, 2.0, 5.0)
+    (card,) = judge_cards([made(row("random_typos.k4"), curves=(curve,))])
+    (found,) = threshold_rows(card)
+    assert found == ["set", "typos", "1–16", "3 [2, 5]"]
+    assert all(markdown_cell(cell) in card_markdown([card]) for cell in found)
     (written,) = json.loads(card_json([card]))
-    assert written["thresholds"][0]["t75"]["value"] == found.t75.value
+    assert written["thresholds"][0]["t75"] == {"value": 3.0, "low": 2.0, "high": 5.0}
+    assert written["damage"] == []
 
 
 def test_the_hash_of_the_prompts_is_that_of_the_signature(results: Results) -> None:

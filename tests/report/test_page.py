@@ -14,14 +14,15 @@ import dhp
 from dhp.analysis.result_parts import Cell, VariantResult
 from dhp.analysis.results import Result
 from dhp.content.damage import variant_name
-from dhp.report.labels import threshold
+from dhp.report.findings import findings, sentences
+from dhp.report.labels import SIGNS
 from dhp.report.page import html_report
 from dhp.runs.reader import Run, read_run
 from tests.browser import Page, in_browser, needs_chromium
 from tests.llm.stub import stub_server
 
 EVIL = "</script><script>hacked = 1</script>--><img src=x onerror='hacked = 2'>&amp;$x_1$"
-VOID = {"meta", "br", "img", "path", "use", "rect", "input"}
+VOID = {"meta", "br", "wbr", "img", "path", "use", "rect", "input"}
 
 
 class Parsed(HTMLParser):
@@ -48,7 +49,7 @@ class Parsed(HTMLParser):
             self.rows.append([])
         elif tag in ("td", "th") and self.rows:
             self.rows[-1].append("")
-        elif tag in ("h1", "h2", "h3"):
+        elif tag in ("h1", "h2", "h3", "h4"):
             self.headings.append("")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -65,7 +66,7 @@ class Parsed(HTMLParser):
         if "script" in self._open or "style" in self._open:
             return
         self.text += data
-        if self._open and self._open[-1] in ("h1", "h2", "h3"):
+        if self._open and self._open[-1] in ("h1", "h2", "h3", "h4"):
             self.headings[-1] += data
         if {"td", "th"} & set(self._open):
             self.rows[-1][-1] += data
@@ -117,7 +118,7 @@ def pages(plain: Run, dosed: Run, single: Run) -> dict[str, str]:
 
 def sections(run: Run, page: str) -> list[tuple[Result, Parsed]]:
     """Each result with its section of the page."""
-    parts = re.findall(r'<section class="result".*?</section>', page, flags=re.DOTALL)
+    parts = re.findall(r'<article class="result".*?</article>', page, flags=re.DOTALL)
     return [(result, parsed_page(part)) for result, part in zip(run.results, parts, strict=True)]
 
 
@@ -132,7 +133,7 @@ def test_the_page_is_self_contained_and_described(name: str, pages: dict[str, st
         assert tag not in ("link", "img", "iframe", "object", "base")
         assert not [a for a in attrs if a.startswith("on") or a == "src"]
         if tag == "a":
-            assert (attrs["href"] or "").removeprefix("#") in ids
+            assert (attrs["href"] or "").partition("?")[0].removeprefix("#") in ids
         if tag == "svg":
             assert attrs["role"] == "img"
             assert len(attrs["aria-label"] or "") > 40
@@ -147,6 +148,10 @@ def two(value: float | None) -> str:
 
 def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.0f}%"
+
+
+def ends(value: tuple[float, float] | None) -> str:
+    return "–" if value is None else f"{100 * value[0]:.0f}–{100 * value[1]:.0f}"
 
 
 def chance(p: float | None) -> str:
@@ -169,38 +174,27 @@ def leaves(found: object) -> Iterator[float]:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_every_test_and_every_variant_has_its_row(
+def test_every_kind_and_every_metric_has_its_row(
     name: str, pages: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
     for result, parsed in sections(request.getfixturevalue(name), pages[name]):
         for row in all_rows(result):
-            summary = parsed.row(variant_name(row.variant), row.method or "–")[2:]
-            assert summary == [
-                two(row.d), chance(row.p), chance(row.p_holm), chance(row.p_by), two(row.d_ew),
-                chance(row.p_ew), two(row.effect_ew), str(row.not_applicable),
+            shown = parsed.row(row.level, variant_name(row.variant))[2:]
+            to_decide = "–" if row.n_to_decide is None else f"{row.n_to_decide:,}"
+            assert shown == [
+                percent(row.detection), ends(row.detection_ci), row.verdict, row.best_metric, str(row.n),
+                str(row.not_applicable), to_decide, two(row.d), chance(row.p), two(row.d_ew),
+                percent(row.misplaced), row.method or "–", row.variant,
             ]  # fmt: skip
             for metric, cell in row.metrics.items():
-                assert parsed.row(variant_name(row.variant), metric)[2:] == shown(cell)
-            effects = [two(cell.effect) for cell in row.metrics.values()]
-            assert [
-                r
-                for r in parsed.rows
-                if r[1 : 1 + len(effects)] == effects and r[0] == variant_name(row.variant)
-            ]
-        for row in result.variants:
-            line = parsed.row(row.level, variant_name(row.variant))
-            assert line[2] == percent(row.detection)
-            assert line[4] == two(row.d)
-            assert line[-1] == percent(row.misplaced)
-            assert two(row.effect) in line
-            assert row.verdict in line
+                assert parsed.row(variant_name(row.variant), metric)[2:] == figures(cell)
 
 
-def shown(cell: Cell) -> list[str]:
+def figures(cell: Cell) -> list[str]:
     return [
-        chance(cell.p), two(cell.effect), two(cell.mean_drop), percent(cell.fell), percent(cell.tied),
-        percent(cell.rose), str(cell.n), str(cell.n_nonzero), str(cell.missing), percent(cell.weight),
-        percent(cell.share), percent(cell.share_ew),
+        percent(cell.detection), ends(cell.detection_ci), percent(cell.fell), percent(cell.tied),
+        percent(cell.rose), two(cell.mean_drop), two(cell.standardised_drop), two(cell.auroc), chance(cell.p),
+        str(cell.n), str(cell.missing), percent(cell.weight),
     ]  # fmt: skip
 
 
@@ -214,94 +208,96 @@ def test_every_figure_of_the_results_is_there(
         found = result.to_dict()
         for style in found["styles"].values():
             for side in ("originals", "degraded"):
-                del style[side]["histogram"]  # these are drawn
+                del style[side]["histogram"]  # only the file has these
         for curve in found["curves"]:
-            for line in curve["lines"].values():
-                del line["threshold"], line["low"], line["high"]  # see below
+            del curve["t75"], curve["t75_isotonic"], curve["doses"], curve["detection"]  # these are drawn
         for part in ("styles", "halo", "repeats", "curves", "usage"):
             for value in leaves(found[part]):
                 assert words & {two(value), percent(value), f"{value:,.0f}"}, (part, value)
         assert f"{result.ratings['scored']:,}" in words
-        for curve in result.curves:
-            for metric, line in curve.lines.items():
-                assert [metric, *map(two, line.d), threshold(curve, line)] in parsed.rows
         if not result.curves:
-            for key in ("d_avg", "d_min", "effect_avg"):
-                value, weighted = getattr(result, key), getattr(result, f"{key}_ew")
-                line = parsed.row("D" + key[1:] if key[0] == "d" else key, two(value))
-                at_100 = [result.at_100.get(name) for name in (key, f"{key}_ew")]
-                if result.at_100.get("d_avg") is not None:
-                    expected = ["", ""] if key != "d_avg" else [two(value) for value in at_100]
-                    assert [line.pop(4), line.pop(2)] == expected[::-1]
-                assert line[2] == two(weighted)
+            assert {two(result.d_avg), two(result.d_min), two(result.d_avg_ew), two(result.d_min_ew)} <= words
 
 
-def test_no_section_for_what_was_not_run(pages: dict[str, str]) -> None:
+def test_no_part_for_what_was_not_run(pages: dict[str, str]) -> None:
     parsed = {name: parsed_page(page) for name, page in pages.items()}
     for name, there, not_there in (
-        ("plain", "Halo", "Controls and attacks"),
-        ("plain", "Single scores and sample consistency", "Dose-response"),
-        ("plain", "Where the drop fell, and where the weights expect it", "Prompts"),
-        ("dosed", "Controls and attacks", "D by kind of damage"),
-        ("dosed", "Dose-response", "Single scores and sample consistency"),
-        ("single", "Controls and attacks", "Halo"),
-        ("single", "Response style", "Where the drop fell, and where the weights expect it"),
+        ("plain", "Halo", "T75"),
+        ("plain", "Single scores and sample consistency", "The prompts"),
+        ("dosed", "T75", "Single scores and sample consistency"),
+        ("single", "foreign answers", "Halo"),
     ):
-        assert there in parsed[name].headings
-        assert not_there not in parsed[name].headings
+        assert there in parsed[name].text
+        assert not_there not in parsed[name].text
     assert "D_avg" not in parsed["dosed"].text, "an average over doses would mean nothing"
+    assert "harmless edits" not in parsed["plain"].text.replace("Judge harmless edits, too", "")
 
 
-def test_several_results_have_an_overview_with_links(plain: Run, pages: dict[str, str]) -> None:
-    page = pages["plain"]
-    second = plain.results[1]
-    assert 'href="#result-1"' in page
-    assert 'id="result-2"' in page
-    line = parsed_page(page).row(second.dataset, second.model)
-    seen = sum(row.verdict == "noticed" for row in second.variants)
-    found = second.detection
-    assert found is not None
-    assert line[2] == "12"
-    assert line[3].startswith(f"{seen} of 12")
-    assert line[4] == percent(found.avg)
-    assert line[6:8] == [two(second.d_avg), two(second.d_min)]
-    assert 'href="#result-1"' not in pages["single"]
-
-
-def test_the_reading_names_what_is_missed(plain: Run, pages: dict[str, str]) -> None:
-    first = plain.results[1]
-    missed = next(row for row in first.variants if row.verdict == "undecided")
+def test_sentence_and_matrix_come_first_and_signatures_last(plain: Run, pages: dict[str, str]) -> None:
     text = " ".join(parsed_page(pages["plain"]).text.split())
-    assert f"({percent(missed.detection)})" in text
-    changed = replace(
-        first,
-        d_avg=5.0,
-        d_avg_ew=3.0,
-        d_min_variant="wrong_ending",
-        variants=tuple(replace(r, verdict="missed") if r is missed else r for r in first.variants),
+    order = [
+        *(str(sentence) for sentence in sentences([findings(result) for result in plain.results])),
+        "Detection is how often",
+        "mean detection",
+        "What to do next",
+        "What it let pass",
+        "Set by set",
+        plain.results[0].signature,
+        "Every pair of texts",
+    ]
+    places = [text.index(said) for said in order]
+    assert places == sorted(places)
+
+
+def test_the_matrix_has_a_cell_for_each_kind_and_result(plain: Run, pages: dict[str, str]) -> None:
+    (table,) = re.findall(r'<table class="matrix">.*?</table>', pages["plain"], flags=re.DOTALL)
+    parsed = Parsed(table)
+    for place, row in enumerate(plain.results[0].variants):
+        expected = [r.variants[place] for r in plain.results]
+        shown = [" ".join(cell.split()) for cell in parsed.row(variant_name(row.variant))[1:]]
+        assert shown == [
+            f"{SIGNS[str(v.verdict)]} {percent(v.detection)} {v.verdict} {ends(v.detection_ci)}"
+            for v in expected
+        ]
+    assert parsed.row("noticed")[1:] == [findings(r).noticed for r in plain.results]
+    classes = [attrs["class"] for tag, attrs in parsed.tags if tag == "td" and "class" in attrs]
+    verdicts = [str(r.variants[place].verdict) for place in range(12) for r in plain.results]
+    assert sorted(classes, key=str) == sorted(f"v {verdict.replace(' ', '-')}" for verdict in verdicts)
+
+
+def test_one_result_needs_no_matrix(single: Run, pages: dict[str, str]) -> None:
+    assert "matrix" not in re.findall(r'class="([a-z ]+)"', pages["single"])
+    (table,) = re.findall(r'<table class="drawn full">.*?</table>', pages["single"], flags=re.DOTALL)
+    found = findings(single.results[0])
+    shown = [line[0] for line in Parsed(table).rows[1:]]
+    assert shown == [variant_name(row.variant) for row in (*found.damage, *found.probes)]
+
+
+def test_the_chart_begins_below_the_lowest_limit_and_ends_at_100_percent(single: Run) -> None:
+    first = single.results[0]
+    drawn = ((0.75, (0.7, 0.85), "noticed"), (0.4, (0.2, 0.49), "preferred"), (None, None, "undecided"))
+    rows = tuple(
+        replace(row, detection=value, detection_ci=ends, verdict=verdict)
+        for row, (value, ends, verdict) in zip(first.variants, drawn, strict=False)
     )
-    text = " ".join(Parsed(html_report(replace(plain, results=dhp.Results([changed])))).text.split())
-    assert f"; misses {variant_name(missed.variant)}" in text
-    assert "the blind spot is wrong endings" in text
-    assert "confuses what kind" in text
-    assert "confuses what kind" not in parsed_page(pages["plain"]).text
+    changed = replace(first, variants=rows, controls=())
+    page = html_report(replace(single, results=dhp.Results([changed])))
+    (table,) = re.findall(r'<table class="drawn full">.*?</table>', page, flags=re.DOTALL)
+    lines = re.findall(r'<tr class="t ([a-z-]+)">.*?<td class="track">(.*?)</td>', table)
+    at = {verdict: [float(x) for x in re.findall(r"--\w+: ([\d.]+)", marks)] for verdict, marks in lines}
+    assert at["noticed"] == pytest.approx([0.5 / 0.8, 0.65 / 0.8, 0.55 / 0.8], abs=1e-4), "0 is at 20 %"
+    assert at["preferred"] == pytest.approx([0, 0.29 / 0.8, 0.2 / 0.8], abs=1e-4)
+    assert at["undecided"] == []
 
 
-def test_what_is_undefined_is_no_zero(plain: Run) -> None:
-    first = plain.results[1]
-    gone = replace(first.variants[0], d=None, d_ew=None, p=None, p_ew=None, detection=None)
+def test_what_is_undefined_is_no_zero(single: Run) -> None:
+    first = single.results[0]
+    gone = replace(first.variants[0], d=None, d_ew=None, p=None, p_ew=None, detection=None, detection_ci=None)
     page = html_report(
-        replace(plain, results=dhp.Results([replace(first, variants=(gone, *first.variants[1:]))]))
+        replace(single, results=dhp.Results([replace(first, variants=(gone, *first.variants[1:]))]))
     )
-    assert re.search(r"<text[^>]*> undefined</text>", page)
     line = Parsed(page).row(gone.level, variant_name(gone.variant))
-    assert (line[2], line[4], line[5]) == ("–", "–", "–")
-
-
-def test_equal_weights_need_no_second_bar(single: Run, pages: dict[str, str]) -> None:
-    assert all(row.d == row.d_ew for row in single.results[0].variants)
-    assert "Bars of D for each" in pages["single"]
-    assert "Bars of D and of D_EW for each" in pages["plain"]
+    assert (line[2], line[3], line[9], line[10], line[11]) == ("–",) * 5
 
 
 @pytest.mark.slow
@@ -311,7 +307,6 @@ def test_prompts_usage_and_cost_of_a_language_model(tmp_path: Path) -> None:
         settings = dhp.ModelSettings(base_url=url, cache=tmp_path / "cache", prices=prices)
         run = run_of(tmp_path / "run", "openai/stub", "mini/summeval", n=3, settings=settings)
     parsed = Parsed(html_report(run))
-    assert "Prompts" in parsed.headings
     prompts = run.prompts
     assert len(prompts) == 4
     for each in prompts:
@@ -400,10 +395,11 @@ def test_it_opens_without_faults_and_runs_no_text(wicked: Run, tmp_path: Path) -
 def test_tables_sort_by_keyboard_and_nothing_is_cut_off(pages: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(pages["plain"], encoding="utf-8")
-    table = "document.querySelector('table:has(tfoot)')"
+    table = "document.querySelector('.all table[data-sortable]')"
     column = f"[...({table}).tBodies[0].rows].map(row => row.cells[2].dataset.value)"
 
     async def act(page: Page) -> None:
+        await page.run("document.querySelector('.all').open = true")
         before = await page.run(column)
         await page.run(f"({table}).tHead.rows[0].cells[2].querySelector('button').focus()")
         await page.press("Enter", "Enter", 13, "\r")
@@ -411,7 +407,6 @@ def test_tables_sort_by_keyboard_and_nothing_is_cut_off(pages: dict[str, str], t
         assert down == sorted(before, key=float, reverse=True)
         await page.press(" ", "Space", 32, " ")
         assert await page.run(column) == sorted(before, key=float)
-        assert await page.run(f"({table}).tFoot.innerText.includes('D_avg')")
         for width in (320, 390, 1200):
             size = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 500}
             await page.call("Emulation.setDeviceMetricsOverride", **size)
@@ -455,6 +450,7 @@ def test_text_stands_out_in_either_theme(pages: dict[str, str], tmp_path: Path, 
     async def look(page: Page) -> None:
         features = [{"name": "prefers-color-scheme", "value": theme}]
         await page.call("Emulation.setEmulatedMedia", features=features)
+        await page.run("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
         found = await page.run(contrasts)
         assert len(found) > 300
         assert min(found) >= 4.5

@@ -13,7 +13,7 @@ from dhp.judge.factory import find_judge
 from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
 from dhp.judge.pairwise.records import OVERALL, Order, PairVerdict
 from dhp.runs.battle import Battle, run_battle
-from dhp.runs.pair_figures import d_interval, pair_figures, pair_outcomes
+from dhp.runs.pair_figures import pair_figures, pair_outcomes
 from dhp.stats.discernment import discernment
 from dhp.stats.pairwise import sign_flip_log_p
 from tests.judge.pairwise.pairs import pair
@@ -147,15 +147,3 @@ def test_categories_add_up_to_the_whole() -> None:
         total = sum(getattr(f, name) for f in contest.by_category.values())
         assert total == getattr(contest.figures, name)
     assert Counter(o.result for o in contest.outcomes)["better"] == contest.figures.wins
-
-
-def test_the_interval_of_d_holds_d_and_is_a_point_where_nothing_varies() -> None:
-    scores = [1.0] * 20 + [-1.0] * 6 + [0.0] * 4
-    low, high = d_interval(scores) or (0.0, 0.0)
-    assert low < discernment(sign_flip_log_p(scores)) < high
-    halves = [*scores, 0.5, 0.5, -0.5]
-    mixed = d_interval(halves, resamples=50) or (0.0, 0.0)
-    assert mixed[0] < discernment(sign_flip_log_p(halves)) < mixed[1]
-    everything = discernment(sign_flip_log_p([1.0] * 9))
-    assert d_interval([1.0] * 9) == pytest.approx((everything, everything))
-    assert d_interval([1.0]) is None

@@ -13,8 +13,13 @@ from dhp.runs.comparable import ALLOWABLE, differences, same_judge
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
-    return dhp.run("mock/ideal", "mini/story_cloze", n=6)[0]
+def results() -> dhp.Results:
+    return dhp.run("mock/ideal", "mini/story_cloze", n=6)
+
+
+@pytest.fixture(scope="module")
+def result(results: dhp.Results) -> Result:
+    return results[0]
 
 
 def edited(result: Result, **parts: str) -> Result:
@@ -35,6 +40,30 @@ def test_other_metrics_never_compare(result: Result) -> None:
     other = replace(edited(result, metrics="1@other"), variants=tuple(fewer))
     here, there = differences(result, other, ["metrics"])["metrics"]
     assert (len(here.split(", ")), there) == (3, "coherence")
+
+
+def under(results: dhp.Results, protocol: str) -> dhp.Results:
+    """The same run of a judge that was asked by this protocol."""
+    rated = [replace(ratings, protocol=protocol) for ratings in results.rated]
+    return dhp.Results([edited(result, protocol=protocol) for result in results], rated)
+
+
+def test_one_rule_holds_for_an_edited_prompt_in_compare_and_gate(results: dhp.Results) -> None:
+    old, new, other = (under(results, name) for name in ("mine@aa", "mine@bb", "other@aa"))
+    assert differences(old[0], new[0]) == {}
+    assert list(differences(old[0], other[0])) == ["protocol"]
+    (found,) = dhp.compare(old, new, resamples=2, progress=False)
+    assert found.judges == ("mock/ideal (mine@aa)", "mock/ideal (mine@bb)")
+    assert dhp.gate(new, against=old, max_drop=5).passed
+    with pytest.raises(InputError, match=r"protocol differs, 'mine@aa' in .* or `allow` protocol"):
+        dhp.compare(old, other, progress=False)
+    with pytest.raises(InputError, match=r"no result on .* under protocol 'other@aa'.* or `allow` protocol"):
+        dhp.gate(other, against=old, max_drop=5)
+    (allowed,) = dhp.compare(old, other, allow="protocol", resamples=2, progress=False)
+    assert allowed.judges == ("mock/ideal (mine@aa)", "mock/ideal (other@aa)")
+    assert dhp.gate(other, against=old, max_drop=5, allow="protocol").passed
+    with pytest.raises(InputError, match="judge 'mock/ideal' stands twice"):
+        dhp.compare(old, old, progress=False)
 
 
 def test_a_gate_pairs_by_name_across_prompt_edits(result: Result) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.loaders.recorded_scores import read_llmbar_answers, read_llmbar_pairs
+from dhp.loaders.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
 from dhp.runs.recorded_verdicts import compared_ways, recorded_cells
 
 PUBLISHED = {
@@ -42,9 +42,11 @@ def test_hand_worked_cell(tmp_path: Path) -> None:
         "protocol": "P",
         "subset": "S",
         "n": 4,
+        "n_invalid": 0,
         "correct_as_given": 0.75,
         "correct_swapped": 0.5,
         "correct_both": 0.5,
+        "correct_together": 0.5,
         "same_verdict": 0.75,
         "position_bias": 0.25,
         "detection": 0.625,
@@ -61,6 +63,60 @@ def test_equal_ratings_prefer_the_second_place(tmp_path: Path) -> None:
     (cell,) = recorded_cells(read_llmbar_answers([write(tmp_path / "a.jsonl", *rows)], pairs), pairs)
     assert cell.pointwise
     assert (cell.correct, cell.correct_both, cell.same) == ((1, 3), 1, 2)
+
+
+def verdict(pair: str, given: object, swapped: object, better: str = "A", **more: str) -> dict[str, object]:
+    row = {"pair_id": pair, "kind": "code", "judge": "J", "better": better, **more}
+    return {**row, "verdict_as_given": given, "verdict_swapped": swapped}
+
+
+def test_two_verdicts_of_judgebench_count_together(tmp_path: Path) -> None:
+    """By hand: A wins, A wins with a tie beside, a flip, B wins, no verdict in one order."""
+    rows = [
+        verdict("1", "A>>B", "B>A"),
+        verdict("2", "B>A", "A=B", better="B"),
+        verdict("3", "A>B", "A>>B"),
+        verdict("4", "B>>A", "A>B"),
+        verdict("5", "A>B", None),
+    ]
+    answers, pairs = read_judgebench_verdicts([write(tmp_path / "v.jsonl", *rows)])
+    (cell,) = recorded_cells(answers, pairs)
+    assert (cell.n, cell.correct, cell.correct_both, cell.correct_together) == (5, (4, 1), 1, 2)
+    assert cell.scores == {"1": 1.0, "2": 0.5, "3": 0.0, "4": -1.0}
+    assert cell.figures.win_rate.value == pytest.approx(2.5 / 4)
+    assert cell.figures.invalid == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([verdict("1", "A", "B")], "line 1: column 'verdict_as_given' is 'A'; allowed: A>>B, A>B, A=B, B>A"),
+        ([verdict("1", "A>B", "B>A", better="C")], "line 1: column 'better' is 'C'; allowed: A or B"),
+        ([verdict("1", "A>B", "B>A")] * 2, "line 2: a second answer of J, none, about '1'; allowed: one"),
+        (
+            [verdict("1", "A>B", "B>A"), verdict("1", "A>B", "B>A", better="B", judge="K")],
+            "line 2: pair '1' has another kind or label than before; allowed: the same",
+        ),
+        ([{"pair_id": "1"}], "column 'kind' is missing"),
+    ],
+)
+def test_wrong_verdicts_of_judgebench_are_one_line(
+    tmp_path: Path, rows: list[dict[str, object]], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as fault:
+        read_judgebench_verdicts([write(tmp_path / "v.jsonl", *rows)])
+    assert "\n" not in str(fault.value)
+
+
+@pytest.mark.realdata
+def test_published_accuracies_of_o1_mini_on_judgebench(real: Path) -> None:
+    answers, pairs = read_judgebench_verdicts([real / "judgebench" / "verdicts_o1-mini.jsonl"])
+    cells = {cell.subset: cell for cell in recorded_cells(answers, pairs)}
+    kinds = [cells[kind] for kind in ("knowledge", "reasoning", "math", "code")]
+    counts = [(cell.correct_together, cell.n) for cell in kinds]
+    total = tuple(map(sum, zip(*counts, strict=True)))
+    shares = [round(100 * k / n, 2) for k, n in (*counts, total)]
+    assert shares == [58.44, 62.24, 82.14, 78.57, 65.71]
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,22 @@ from pathlib import Path
 import pytest
 
 import dhp
+from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
 from dhp.core.specs import Task
-from dhp.report.thresholds import threshold_sentence
+from dhp.report.findings import findings, sentences
 from dhp.runs.thresholds import BATCH
 
 FIND = dhp.AnalysisConfig(find_threshold=True, weights="uniform")
+
+
+def said(result: Result) -> str:
+    """The sentence on a result in doses."""
+    (sentence,) = sentences([findings(result)])
+    return sentence.said
+
+
 SUITE = """suite: typing
 task: summarization
 source: own
@@ -59,7 +68,8 @@ def suite(tmp_path: Path) -> str:
 @pytest.mark.parametrize("dose", [6, 23])
 def test_it_asks_where_the_threshold_is(suite: str, tmp_path: Path, dose: int) -> None:
     judge = Sees(dose)
-    (result,) = dhp.run(judge, texts(30), suite=suite, analysis=FIND, metrics=["fluency"], out=tmp_path / "r")
+    way = {"suite": suite, "analysis": FIND, "metrics": ["fluency"], "controls": False}
+    (result,) = dhp.run(judge, texts(30), out=tmp_path / "r", **way)  # type: ignore[arg-type]
     (curve,) = result.curves
     assert curve.t75 is not None
     assert dose / 1.6 <= (curve.t75.value or 0) <= dose * 1.2
@@ -73,9 +83,9 @@ def test_it_asks_where_the_threshold_is(suite: str, tmp_path: Path, dose: int) -
     assert len(set(map(tuple, (pair for turn in judge.turns for pair in turn)))) == len(asked)
     (again,) = dhp.analyze(tmp_path / "r" / "ratings.parquet", analysis=dhp.AnalysisConfig(weights="uniform"))
     assert again.curves[0].t75 == curve.t75
-    assert threshold_sentence(result).startswith("sees ")
-    assert f"in {curve.characters} characters" in threshold_sentence(result)
-    assert "characters" not in threshold_sentence(again)
+    assert said(result).startswith("notices ")
+    assert f"in {curve.characters} characters" in said(result)
+    assert "characters" not in said(again)
     assert all(row.not_applicable == 0 for row in result.variants)
 
 
@@ -89,7 +99,7 @@ def test_a_judge_that_never_moves_has_no_threshold(suite: str) -> None:
     (result,) = dhp.run(Same(1), texts(12), suite=suite, analysis=FIND, metrics=["fluency"], controls=True)
     assert {curve.t75 for curve in result.curves} <= {None}
     if result.curves:
-        assert threshold_sentence(result).startswith("no threshold of typos")
+        assert said(result).startswith("no T75 of typos")
     assert {cell.n for row in result.controls for cell in row.metrics.values()} == {12}
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.stats.compare import QUANTITIES, Comparison, JudgeScores, _groups, compare
+from dhp.stats.detection import detection
 
 LEVELS = ["a", "b"]
 
@@ -53,15 +54,33 @@ def test_a_planted_difference_is_found_and_twins_are_not_told_apart() -> None:
 
 
 def test_detection_by_hand() -> None:
-    """Levels a and b of one variant each, two metrics: means of shares that fell, ties a half."""
-    first = np.array([[[1, 1], [1, 0]], [[1, -1], [1, 1]], [[0, 1], [1, 1]], [[1, 1], [1, 1]]], dtype=float)
-    found = compared([judge(first), judge(-first)])["detection"]
-    variants = [(3.5 + 3) / 8, (4 + 3.5) / 8]
-    assert found.point == pytest.approx([np.mean(variants), 1 - np.mean(variants)])
-    weighted = compare(
-        [judge(first), judge(-first)], LEVELS, rng(), weights=[[1, 0], [0, 1]], quantities=["detection"]
-    )
-    assert weighted["detection"].point[0] == pytest.approx((3.5 / 4 + 3.5 / 4) / 2)
+    """The kind of level a is seen by its second metric alone; of b three pairs fell, one tied, one rose."""
+    first = np.zeros((5, 2, 2))
+    first[:, 0, 1] = 1
+    first[:, 1] = np.array([1, 1, 1, 0, -1])[:, None]
+    many = np.tile(first, (8, 1, 1))
+    found = compared([judge(many), judge(-many)])["detection"]
+    assert found.point[0] == pytest.approx((1 + 3.5 / 5) / 2)
+    assert found.point[1] == pytest.approx((0.5 + 1.5 / 5) / 2)
+    assert found.pairs[0].difference == found.point[0] - found.point[1]
+
+
+def test_the_figures_compared_are_those_of_each_judge_alone() -> None:
+    x = judges(0.7, 0.3)
+    found = compared(x)["detection"]
+    for k, one in enumerate(x):
+        alone = detection(one.differences, LEVELS).average
+        assert (found.point[k], found.low[k], found.high[k]) == (alone.value, alone.low, alone.high)
+
+
+def test_kinds_with_fewer_than_five_pairs_enter_no_average() -> None:
+    one, other = (found.differences for found in judges(1.0, 0.2))
+    few = one.copy()
+    few[4:, 0] = math.nan
+    found = compared([judge(few), judge(other)])
+    expected = compare([judge(x[:, 1:]) for x in (one, other)], LEVELS[1:], rng(), resamples=500)
+    for quantity in QUANTITIES:
+        assert found[quantity].point == pytest.approx(expected[quantity].point)
 
 
 def test_limits_of_a_difference_stay_within_what_it_can_be() -> None:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats.confusion import confusion, contributions
-from tests.stats.test_combine import combine
+from dhp.stats.confusion import confusion
 
 DROPS = st.lists(st.floats(-4, 4).map(lambda x: round(x, 6)), min_size=2, max_size=5)
 
@@ -42,21 +41,6 @@ def test_a_share_that_does_not_depend_on_the_size_of_the_drop(drops: list[float]
     else:
         assert 0 <= found <= 1
         assert confusion(np.array(drops) * factor, weights) == pytest.approx(found, abs=1e-9)
-
-
-@given(st.lists(st.floats(-600, 0), min_size=1, max_size=5))
-def test_contributions_are_the_terms_of_the_harmonic_mean(logs: list[float]) -> None:
-    weights = np.arange(1, len(logs) + 1) / sum(range(1, len(logs) + 1))
-    for w in (None, weights):
-        shares = contributions(logs, w)
-        assert shares.sum() == pytest.approx(1)
-        used = np.full(len(logs), 1 / len(logs)) if w is None else w
-        whole = combine(np.array(logs), w, "hmp")
-        assert np.allclose(shares, np.exp(np.log(used) - logs + whole))
-
-
-def test_a_metric_without_weight_contributes_nothing() -> None:
-    assert contributions([-100.0, -1.0], [0.0, 1.0]).tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(

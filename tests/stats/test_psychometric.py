@@ -39,6 +39,18 @@ def test_the_curve_passes_75_per_cent_at_t75_and_ends_at_the_lapses(
     assert at.tolist() == pytest.approx([guess, 0.75, 1 - lapse], abs=1e-3)
 
 
+@given(st.floats(0.5, 30), st.floats(0.4, 4), st.floats(0.25, 0.5))
+def test_a_curve_that_ends_below_75_per_cent_passes_half_of_its_rise_at_its_threshold(
+    threshold: float, power: float, lapse: float
+) -> None:
+    at = curve([1e-9, threshold, 1e9], threshold, power, lapse, 0.5)
+    assert at.tolist() == pytest.approx([0.5, 0.5 + (0.5 - lapse) / 2, 1 - lapse], abs=1e-3)
+
+
+def test_a_judge_that_sees_less_than_harmless_edits_has_a_flat_curve() -> None:
+    assert curve(DOSES, 4, 1, 0.5, 0.6).tolist() == [0.6] * 6
+
+
 @pytest.mark.parametrize(("t75", "power"), [(3.0, 1.0), (9.0, 2.0), (20.0, 0.7)])
 def test_the_fit_is_the_maximum_of_the_likelihood(t75: float, power: float) -> None:
     pairs = np.full((1, 6), 200.0)
@@ -60,6 +72,36 @@ def test_lapses_are_found_and_do_not_move_the_threshold_far() -> None:
     found, _, lapses = fit(DOSES, pairs * curve(DOSES, 4, 1.5, 0.12, 0.5), pairs, 0.5)
     assert found[0] == pytest.approx(4, rel=0.04)
     assert lapses[0] == pytest.approx(0.12)
+
+
+def test_a_curve_that_ends_at_70_per_cent_reaches_75_nowhere() -> None:
+    pairs = np.full((1, 6), 1000.0)
+    found, _, lapses = fit(DOSES, pairs * curve(DOSES, 2, 1.5, 0.3, 0.5), pairs, 0.5)
+    assert found.tolist() == [math.inf]
+    assert lapses[0] == pytest.approx(0.3, abs=0.05)
+
+
+def ends_at_74(n: int, rng: np.random.Generator) -> Floats:
+    """A judge that looks at 48 % of the texts, and there sees every dose but the smallest."""
+    looks, fell = rng.random((n, 1)) < 0.48, rng.choice([1.0, -1.0], (n, DOSES.size))
+    return np.where(looks & (DOSES > 1), 1.0, fell)[:, :, None]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [24, 100])
+def test_of_a_judge_that_ends_at_74_per_cent_the_interval_says_not_reached(n: int) -> None:
+    found = [psychometric(DOSES, ends_at_74(n, rng(s)), rng(s), resamples=100).fitted for s in range(30)]
+    assert sum(math.isinf(one.high) for one in found) >= 26
+    assert any(math.isinf(one.value) for one in found)
+    assert all(math.isinf(one.high) for one in found if math.isinf(one.value))
+
+
+def test_where_the_monotone_fit_does_not_reach_75_per_cent_t75_is_not_reached() -> None:
+    """Detection falls behind the third dose, so that the pooled one stays at 70 %."""
+    share = np.array([0.5, 0.55, 0.9, 0.6, 0.6, 0.7])
+    x = np.where(np.arange(20)[:, None] < 20 * share, 1.0, -1.0)[:, :, None]
+    found = psychometric(DOSES, x, rng(), resamples=20)
+    assert found.fitted.value == found.isotonic.value == math.inf
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=7))

@@ -1,5 +1,7 @@
 """Tails of many tests at once against the exact test of each."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -110,3 +112,55 @@ def test_tests_of_many_differences_that_lack_as_much_are_not_confused() -> None:
     each = [exact_log_tail(r[s > 0], s[s > 0], int(at)) for r, s, at in zip(ranks, sizes, w, strict=True)]
     assert found == pytest.approx(each, rel=1e-12)
     assert found[0] != pytest.approx(found[1], rel=1e-3)
+
+
+def resampled_tests(d: np.ndarray, resamples: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Sizes of the groups and positive counts of resamples of `d`, and the resamples themselves."""
+    magnitudes = np.unique(np.abs(d[d != 0]))
+    drawn = [np.random.default_rng(7).choice(d, d.size) if i else d for i in range(resamples)]
+    sizes = np.array([[(np.abs(r) == v).sum() for v in magnitudes] for r in drawn], dtype=np.float64)
+    positive = np.array([[(r == v).sum() for v in magnitudes] for r in drawn], dtype=np.float64)
+    return sizes, positive, drawn
+
+
+def close_in_d(log_p: float, exact: float) -> bool:
+    d, truth = log_p / math.log(0.05), exact / math.log(0.05)
+    return abs(d - truth) <= max(0.1, 0.08 * truth)
+
+
+grids = st.one_of(
+    st.lists(st.integers(-2, 4), min_size=1, max_size=150),
+    st.lists(st.integers(-20, 40), min_size=1, max_size=150),
+    st.lists(st.sampled_from([-1, 1, 1, 1, 0, 5]), min_size=1, max_size=150),
+).filter(any)
+
+
+@pytest.mark.slow
+@given(grids)
+def test_resampled_tails_agree_with_the_exact_test(differences: list[int]) -> None:
+    sizes, positive, drawn = resampled_tests(np.array(differences, dtype=np.float64), 2)
+    for log_p, sample in zip(tails_of(sizes, positive), drawn, strict=True):
+        assert close_in_d(log_p, signed_rank(sample).log_p)
+
+
+@pytest.mark.parametrize("shift", [-0.3, 0.0, 0.15, 0.4, 1.0, 3.0])
+def test_resampled_tails_of_scores_without_ties_are_almost_exact(shift: float) -> None:
+    for n in (17, 40, 100):
+        d = np.random.default_rng(n).normal(shift, 1.0, n)
+        sizes, positive, _ = resampled_tests(d, 1)
+        exact = signed_rank(d).log_p / math.log(0.05)
+        assert tails_of(sizes, positive)[0] / math.log(0.05) == pytest.approx(exact, abs=0.03, rel=0.01)
+
+
+def test_tails_of_all_positive_and_of_no_differences_are_exact() -> None:
+    sizes = np.array([[60.0, 60.0], [120.0, 80.0], [0.0, 0.0], [40.0, 0.0]])
+    positive = np.array([[60.0, 60.0], [0.0, 0.0], [0.0, 0.0], [40.0, 0.0]])
+    assert tails_of(sizes, positive) == pytest.approx([-120 * math.log(2), 0, 0, -40 * math.log(2)])
+
+
+def test_tails_of_thousands_of_nearly_perfect_scores_stay_finite() -> None:
+    d = np.arange(1.0, 3001.0) * np.where(np.arange(3000) < 3, -1, 1)
+    sizes, positive = np.ones((1, 3000)), (d > 0)[None].astype(np.float64)
+    with np.errstate(all="raise", under="ignore"):
+        log_p = tails_of(sizes, positive)[0]
+    assert close_in_d(log_p, signed_rank(d).log_p)

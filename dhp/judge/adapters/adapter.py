@@ -32,7 +32,7 @@ class Adapter:
     shape: str
     """What it was recognised as."""
     name: str
-    """Of the metric that it rates, where it gives one score."""
+    """Of the metric that it rates, where it gives one score; of functions `score`, so that they compare."""
     fields: Mapping[str, tuple[str, ...]]
     """Parameter -> fields of a candidate, of which the first that is there is given."""
     call: Callable[[Mapping[str, str | None]], object]

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, Candidate, Rating
@@ -15,6 +15,7 @@ from dhp.judge.adapters.outcome import Outcome, as_json, failed, from_json, metr
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
 from dhp.llm.cached_model import RequestContext
+from dhp.llm.claims import Claims
 from dhp.llm.executor.api import Work
 from dhp.llm.records import Reply
 from dhp.llm.store import row
@@ -56,6 +57,7 @@ class Scorer:
         self.adapter = adapter
         self.settings = settings
         self._context = context
+        self._store = None if settings.version is None else context.store
         self._said: dict[bytes, dict[str, Outcome]] = {}
         self._calls = calls or Caller.of(adapter, at_once(adapter, context, threads)).results
         if settings.version is None:
@@ -100,7 +102,7 @@ class Scorer:
     def outcomes(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, dict[str, Outcome]]]:
         """Each text with what the judge says of it: what is known first, then as calls are done."""
         waiting: dict[bytes, list[Candidate]] = {}
-        jobs = []
+        jobs: list[Job] = []
         for candidate in candidates:
             given = self._given(candidate)
             key = key_digest(self.model, _ENDPOINT, self.settings.version, given)
@@ -111,18 +113,36 @@ class Scorer:
             else:
                 waiting[key] = [candidate]
                 jobs.append((key, given))
+        with Claims(self._store, refresh=self._context.refresh) as claims:
+            while jobs:
+                free = claims.take([[key] for key, _ in jobs])
+                said_now = self._called([job for job, own in zip(jobs, free, strict=True) if own], claims)
+                jobs = [job for job, own in zip(jobs, free, strict=True) if not own]
+                for key in chain(said_now, self._said_elsewhere(jobs, claims)):
+                    for candidate in waiting[key]:
+                        yield candidate, self._said[key]
+                jobs = [(key, given) for key, given in jobs if key not in self._said]
+
+    def _called(self, jobs: Sequence[Job], claims: Claims) -> Iterator[bytes]:
+        """The keys of what is called now, each as soon as the judge has said something."""
         for (key, _), returned in self._context.executor.each(self._calls, self._reserved(jobs)):
             is_error = isinstance(returned, Exception)
-            self._keep(key, {self.name: failed(returned)} if is_error else read_outcomes(returned, self.name))
-            for candidate in waiting[key]:
-                yield candidate, self._said[key]
+            said = {self.name: failed(returned)} if is_error else read_outcomes(returned, self.name)
+            claims.end([key], stored=self._keep(key, said))
+            yield key
+
+    def _said_elsewhere(self, jobs: Sequence[Job], claims: Claims) -> Iterator[bytes]:
+        """The keys of what the judge has said to other commands, which were calling it."""
+        if jobs:
+            claims.wait(len(jobs), lambda: None)
+        yield from (key for key, _ in jobs if self._known(key) is not None)
 
     @property
     def name(self) -> str:
         """Of its metric, where it gives one score."""
         return metric_name(self.adapter.name)
 
-    def _reserved(self, jobs: Sequence[tuple[bytes, dict[str, str | None]]]) -> Iterator[Job]:
+    def _reserved(self, jobs: Sequence[Job]) -> Iterator[Job]:
         for job in jobs:
             self._context.budget.settle(self._context.budget.reserve(0, 0), [])
             yield job
@@ -150,21 +170,21 @@ class Scorer:
     def _known(self, key: bytes) -> dict[str, Outcome] | None:
         if key in self._said:
             return self._said[key]
-        store = self._context.store
-        if store is None or self.settings.version is None or self._context.refresh:
+        if self._store is None or self._context.refresh:
             return None
-        found = store.find({0: key})
+        found = self._store.find({0: key}, f"a text by {self.model}")
         if found:
             self._said[key] = from_json(found[0].reply.text)
         return self._said.get(key)
 
-    def _keep(self, key: bytes, said: dict[str, Outcome]) -> None:
+    def _keep(self, key: bytes, said: dict[str, Outcome]) -> bool:
+        """Whether what was said is stored, too."""
         self._said[key] = said
-        store = self._context.store
-        if store is None or self.settings.version is None or any(o.status == "failed" for o in said.values()):
-            return
+        if self._store is None or any(o.status == "failed" for o in said.values()):
+            return False
         reply = Reply(as_json(said), "stop", 0, 0, 1)
-        store.add([row(key, self.model, _ENDPOINT, 0, reply, "")], replace=self._context.refresh)
+        self._store.add([row(key, self.model, _ENDPOINT, 0, reply, "")], replace=self._context.refresh)
+        return True
 
 
 def at_once(adapter: Adapter, context: RequestContext, threads: int) -> int:
@@ -194,7 +214,7 @@ class ObjectJudge(Judge):
         self.protocol = f"pass@{settings.threshold:g}" if verdicts else "none"
         self.settings = {
             "shape": scorer.adapter.shape,
-            "scale": None if settings.scale is None else list(settings.scale),
+            "scale": None if settings.ends is None else list(settings.ends),
             "lower_is_better": self._lower_is_better,
             "version": settings.version,
             "fields": dict(settings.fields),
@@ -267,7 +287,7 @@ class ObjectJudge(Judge):
             raise InputError(
                 f"{self.model}: it failed on the first {len(tried)} texts ({reason}); it is asked no more"
             )
-        if (scale := self._scorer.settings.scale or self._scorer.adapter.scale) is None:
+        if (scale := self._scorer.settings.ends or self._scorer.adapter.scale) is None:
             raise InputError(
                 f"{self.model}: gave no score for the first {len(tried)} texts ({tried[0].reason}); say its "
                 "scale by `judge_settings.scale` to go on all the same"
@@ -276,7 +296,7 @@ class ObjectJudge(Judge):
 
     def _scale(self, scored: Sequence[Outcome]) -> tuple[float, float]:
         settings = self._scorer.settings
-        scale = settings.scale or self._scorer.adapter.scale
+        scale = settings.ends or self._scorer.adapter.scale
         if scale is None and all(o.is_verdict for o in scored):
             scale = (0.0, 1.0)
         value = scored[0].value
@@ -285,7 +305,7 @@ class ObjectJudge(Judge):
                 f"{self.model}: returned {value:g}, and its scale is not known; say it by "
                 "`judge_settings.scale`, such as 0..1"
             )
-        if settings.scale is None and not any(scale[0] <= (o.value or 0.0) <= scale[1] for o in scored):
+        if settings.ends is None and not any(scale[0] <= (o.value or 0.0) <= scale[1] for o in scored):
             raise InputError(
                 f"{self.model}: returned {value:g}, off the scale {scale[0]:g} to {scale[1]:g} of its shape "
                 f"({self._scorer.adapter.shape}); say another by `judge_settings.scale`"

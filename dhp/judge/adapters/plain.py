@@ -20,7 +20,7 @@ def adapt(given: object) -> Adapter | None:
         return None
     adapter = _function(given)
     if str(getattr(given, "__module__", "")).startswith("openevals."):  # as `create_llm_as_judge(...)` makes
-        return replace(adapter, shape="openevals evaluator", name="score", scale=(0.0, 1.0))
+        return replace(adapter, shape="openevals evaluator", scale=(0.0, 1.0))
     return replace(adapter, shape="langfuse evaluator") if set(adapter.fields) >= _OF_LANGFUSE else adapter
 
 
@@ -44,7 +44,7 @@ def _function(given: Callable[..., Any]) -> Adapter:
         fields |= {"inputs": INPUT, "outputs": OUTPUT, "reference_outputs": REFERENCE}
     return Adapter(
         shape="function",
-        name="score" if name == "<lambda>" else _metric(given, name),
+        name="score",
         fields=fields,
         call=_call(given),
         required=frozenset(p.name for p in named if p.default is p.empty and p.name not in USUAL),
@@ -60,11 +60,6 @@ def _is_async(given: object) -> bool:
         inspect.iscoroutinefunction(each)
         for each in (given, of_instance, given.func if isinstance(given, partial) else None)
     )
-
-
-def _metric(given: object, name: str) -> str:
-    """Evaluators that a factory wraps are all called the same; their results bear a key."""
-    return "score" if "<locals>" in getattr(given, "__qualname__", "") and name.startswith("_") else name
 
 
 def _call(given: Callable[..., Any]) -> Callable[[Mapping[str, str | None]], object]:

@@ -5,11 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dhp.core.errors import InputError
+from dhp.core.keywords import near_keywords
+from dhp.core.options import check_numbers, option, pairs_like
+from dhp.core.scales import scale_ends
 
 
+@near_keywords
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
-    """How a judge that is a function, or a scorer of a framework, is called and read.
+    """Judges of your own: functions, and scorers of frameworks.
 
     Raises
     ------
@@ -17,32 +21,63 @@ class JudgeSettings:
         For a scale without extent, a threshold off it, or fewer than one thread.
     """
 
-    scale: tuple[float, float] | None = None
-    """The lowest and the highest score; None takes that of the scorer, or 0 and 1 for verdicts."""
-    threshold: float | None = None
-    """The score from which a text passes; with it the verdicts are analysed beside the scores."""
-    lower_is_better: bool | None = None
-    """Whether low scores are good; None leaves it to the scorer, where it says so."""
-    version: str | None = None
-    """Of the judge; with it its replies are stored, to be used again by the same version."""
-    fields: Mapping[str, str] = field(default_factory=dict)
-    """Parameter of the judge -> what it is given: `output` (the text under judgement), `source`, `reference`
-    or a further field of the examples."""
-    threads: int | None = None
-    """Calls made at once; None takes the attribute `threads` of the judge, else 1. Asynchronous judges do
-    without."""
+    scale: tuple[float, float] | str | None = None
+    """The lowest and the highest score, as two numbers or a text `0..1`; default: those of the scorer, or 0
+    and 1 for verdicts."""
+    threshold: float | None = field(
+        default=None,
+        metadata=option(
+            "Score from which a text passes; the verdicts are analysed beside the scores.", metavar="X"
+        ),
+    )
+    lower_is_better: bool | None = field(
+        default=None,
+        metadata=option(
+            "Which scores are good; default: as the scorer says.",
+            name="--lower-is-better/--higher-is-better",
+        ),
+    )
+    version: str | None = field(
+        default=None,
+        metadata=option(
+            "Version of your judge; its replies are stored and used again by the same version.",
+            name="--judge-version",
+            metavar="TEXT",
+        ),
+    )
+    fields: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata=option(
+            "What a parameter of your judge is given: output, source, reference or a further field.",
+            name="--map",
+            metavar="PARAMETER=FIELD",
+            many=True,
+            read=pairs_like("PARAMETER=FIELD", "answer=output"),
+        ),
+    )
+    threads: int | None = field(
+        default=None,
+        metadata=option(
+            "Calls of your judge at the same time, if it is not asynchronous.",
+            name="--judge-threads",
+            metavar="K",
+            low=1,
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.scale is not None:
-            low, high = self.scale
+            low, high = scale_ends(self.scale, "`judge_settings.scale`")
             if not (math.isfinite(low) and math.isfinite(high) and low < high):
                 raise InputError(
                     f"`judge_settings.scale`: {low:g}..{high:g}; allowed: two numbers, the lower one first"
                 )
-        if self.threshold is not None and not math.isfinite(self.threshold):
-            raise InputError(f"`judge_settings.threshold`: {self.threshold}; allowed: a number")
-        if self.threads is not None and self.threads < 1:
-            raise InputError(f"`judge_settings.threads`: {self.threads}; allowed: 1 or more")
+        check_numbers(self, "judge_settings")
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The scale as two numbers."""
+        return None if self.scale is None else scale_ends(self.scale, "`judge_settings.scale`")
 
     def says_anything(self) -> bool:
         """Whether any setting differs from its default."""

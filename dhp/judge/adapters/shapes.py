@@ -94,6 +94,8 @@ def _caller(name: str, at_once: int) -> Caller[Job]:
 
 
 def _name(given: object, adapter: Adapter) -> str:
-    if adapter.shape == "function" and hasattr(given, "__qualname__"):
-        return f"python:{given.__module__}:{given.__qualname__.replace('<locals>.', '')}"
-    return f"python:{adapter.shape.partition(' ')[0]}:{adapter.name}"
+    if adapter.shape not in ("function", "langfuse evaluator"):
+        return f"python:{adapter.shape.partition(' ')[0]}:{adapter.name}"
+    called: Any = given.func if isinstance(given, partial) else given
+    named = called if hasattr(called, "__qualname__") else type(called)
+    return f"python:{named.__module__}:{named.__qualname__.replace('<locals>.', '')}"

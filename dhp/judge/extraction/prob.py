@@ -22,6 +22,10 @@ _GOES_ON = re.compile(r"[A-Za-z0-9十百]|[.,](?!0+(?!\d))\d")
 """What makes a number another one, or a part of a word."""
 
 
+IMPOSSIBLE = "impossible log-probabilities"
+"""How the reason begins why an answer has no score though it reads well."""
+_ROUNDING = 0.05
+"""By how much a probability, or a sum of them, may be above 1."""
 TOP_LOGPROBS = 20
 """Alternatives of each token that are asked for, the most that servers give."""
 
@@ -115,10 +119,25 @@ def expected_score(
         return read
     if place is None or tokens.get(normal(pieces[place])) != read.score:
         return UNPARSED
+    if fault := impossible(positions[place]):
+        return Extracted("unparsed", None, fault)
     return _mean(positions[place], tokens, scale, form)
 
 
-def letter_masses(positions: Sequence[Position], count: int) -> list[float] | None:
+def impossible(position: Position) -> str | None:
+    """Why these are no log-probabilities of a token and its alternatives; None where they may be."""
+    logprobs = [logprob for _, logprob in position.alternatives]
+    for logprob in logprobs:
+        if not logprob <= math.log1p(_ROUNDING):  # neither is NaN
+            return f"{IMPOSSIBLE}: {logprob:g} is none"
+    if (total := math.fsum(map(math.exp, logprobs))) > 1 + _ROUNDING:
+        return f"{IMPOSSIBLE}: the probabilities add up to {total:.3g}"
+    if normal(position.chosen) not in {normal(token) for token, _ in position.alternatives}:
+        return f"{IMPOSSIBLE}: the chosen token is not among the alternatives"
+    return None
+
+
+def letter_masses(positions: Sequence[Position], count: int) -> list[float] | str | None:
     """The probabilities of the first `count` letters (A, B, ...) where an answer that is one letter gives it.
 
     Parameters
@@ -130,14 +149,17 @@ def letter_masses(positions: Sequence[Position], count: int) -> list[float] | No
 
     Returns
     -------
-    list of float or None
-        Of A, B, ... in turn, not renormalised, with a positive sum; None where the answer is not one of them.
+    list of float, str or None
+        Of A, B, ... in turn, not renormalised, with a positive sum; None where the answer is not one of them,
+        and the reason where it is one and has no probabilities (see `impossible`).
     """
     tokens = score_tokens(Scale(min=0, max=count - 1), "letters")
     pieces = [p.chosen.translate(_BYTES) for p in positions]
     place = _first(pieces)
     if place is None or not _is_alone(pieces, place) or normal(pieces[place]) not in tokens:
         return None
+    if fault := impossible(positions[place]):
+        return fault
     masses = _masses(positions[place], tokens, letters=True)
     found = [masses[float(letter)] for letter in range(count)]
     return found if sum(found) > 0 else None
@@ -149,7 +171,7 @@ def _masses(position: Position, tokens: dict[str, float], *, letters: bool) -> d
     for token, logprob in position.alternatives:
         score = tokens.get(normal(token))
         article = letters and token.translate(_BYTES).strip() in ("a", "i")
-        if score is not None and not article and not math.isnan(logprob):
+        if score is not None and not article:
             masses[score] += math.exp(min(logprob, 0.0))
     return masses
 

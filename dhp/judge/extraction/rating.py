@@ -63,7 +63,7 @@ def _read(text: str, scale: Scale, form: AnswerForm, cut_off: bool, yes_no: YesN
         return Extracted("scored", end, "yes-no")
     if found is None:
         return Extracted("refused", None, None) if holds_refusal(words) else UNPARSED
-    if value is None or (cut_off and _may_go_on(found, words, form)):
+    if value is None or (cut_off and _may_go_on(found, words, form, _has_longer(value, scale))):
         return UNPARSED
     foreign = found.tier > LABELLED and "/" not in found.value and _OTHER_SCALE.search(words)
     if foreign or not scale.min <= value <= scale.max:
@@ -75,9 +75,17 @@ _read_short = functools.lru_cache(maxsize=512)(_read)
 """Bare scores come again and again."""
 
 
-def _may_go_on(found: Found, words: str, form: AnswerForm) -> bool:
+def _may_go_on(found: Found, words: str, form: AnswerForm, has_longer: bool) -> bool:
     """Whether the number that ends a cut off answer may begin a longer one, or a sentence."""
     if found.tier == LOOSE:
         return True
     one_token = form in ONE_TOKEN and found.rule in ("bare", "letter")  # asked for, and perhaps allowed
-    return not one_token and not words[found.start + len(found.value) :].strip("⟧ ")
+    alone = one_token and not (found.rule == "bare" and has_longer)
+    return not alone and not words[found.start + len(found.value) :].strip("⟧ ")
+
+
+def _has_longer(value: float, scale: Scale) -> bool:
+    """Whether a whole number of the scale begins with the digits of `value`, as 85 with those of 8."""
+    least = 10 * abs(value)
+    low, high = (scale.min, scale.max) if value > 0 else (-scale.max, -scale.min)
+    return value != 0 and value.is_integer() and least <= high and least + 9 >= low

@@ -16,7 +16,7 @@ class Extracted:
     score: float | None
     """On the answer's own scale; None unless scored."""
     rule: str | None
-    """The rule that found the rating; None where none did."""
+    """The rule that found the rating, or why a rating that was found is no score; else None."""
     missing_mass: float | None = None
     """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
 

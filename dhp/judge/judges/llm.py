@@ -149,5 +149,6 @@ def _on_scale(score: float | None, metric: Metric, form: AnswerForm) -> float | 
     """A score that was read, on the metric's scale, higher for better."""
     if score is None:
         return None
-    found = rescale(score, answer_scale(form, metric.scale), metric.scale)
-    return round(metric.scale.min + metric.scale.max - found, 10) if metric.lower_is_better else found
+    scale = metric.scale
+    found = rescale(score, answer_scale(form, scale), scale)
+    return min(max(scale.min + scale.max - found, scale.min), scale.max) if metric.lower_is_better else found

@@ -1,14 +1,16 @@
 """Answers that a judge gave earlier, read from files: `replay/FILE`."""
 
 import gzip
+import logging
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import multimode
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import inner_files, parse_json, read_text, reason
+from dhp.core.files import inner_files, parse_json, read_text, reason, unpacked
 from dhp.core.protocol_spec import ANSWER_FORMS, AnswerForm
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
@@ -109,7 +111,8 @@ def _answers(file: Path) -> Iterator[tuple[Row, RecordedAnswer]]:
 
 def _unzipped(file: Path) -> str:
     try:
-        return gzip.decompress(file.read_bytes()).decode("utf-8-sig")
+        with gzip.open(file) as packed:
+            return unpacked(str(file), packed).decode("utf-8-sig")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as e:
         raise InputError(f"{file}: not gzipped UTF-8 text ({reason(e)})") from None
 
@@ -193,6 +196,23 @@ class RecordedJudge(Judge):
         for answer in answers:
             self._answers[answer.example, answer.variant, answer.metric].append(answer)
         self.samples = max(map(len, self._answers.values()))
+        self._say_repeated(file)
+
+    def _say_repeated(self, file: str) -> None:
+        """A warning where some texts have more answers than most: their mean would count in silence."""
+        usual = min(multimode(map(len, self._answers.values())))
+        several = [{a.answer for a in found} for found in self._answers.values() if len(found) > usual]
+        if several:
+            logging.getLogger("dhp").warning(
+                "%s: %d of %d texts and metrics have more than %d answer%s, %d of them different ones; "
+                "their mean counts",
+                file,
+                len(several),
+                len(self._answers),
+                usual,
+                "s" if usual > 1 else "",
+                sum(len(answers) > 1 for answers in several),
+            )
 
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
         """Raises `InputError` where originals are to be rated and no recorded variant plays the original."""

@@ -196,6 +196,8 @@ def _by_probability(reply: Reply, *, ties: bool) -> _Read:
     if masses is None:
         read = read_verdict(reply.text, "bare")
         return None, "refused" if read.reason == "refused" else "unparsed", None, None
+    if isinstance(masses, str):
+        return None, "unparsed", None, masses
     first, second, *neither = (mass / sum(masses) for mass in masses)
     if first == second or max(neither, default=0.0) >= max(first, second):
         choice: Choice = "tie"

@@ -1,8 +1,11 @@
 """Pairwise judges that ask no language model: pointwise judges whose ratings are compared, and a mock."""
 
+import math
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import Literal
 
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
@@ -38,7 +41,7 @@ class RatingsCompared(PairwiseJudge):
                 by = own.metric_names if metric == OVERALL else (metric,)
                 first, second = (_mean(scores, text, by) for text in (pair.first, pair.second))
                 both = None if first is None or second is None else (first, second)
-                choice = None if both is None else (both[0] > both[1]) - (both[0] < both[1])
+                choice = None if both is None else _choice(*both)
                 status: VerdictStatus = "failed" if both is None else "scored"
                 for order in ORDERS:
                     yield PairVerdict(pair, metric, order, 0, choice, status, both)
@@ -53,10 +56,17 @@ class RatingsCompared(PairwiseJudge):
 
 
 def _mean(scores: Scores, text: Candidate, metrics: Sequence[str]) -> float | None:
-    """The mean over metrics, rounded so that equal ratings stay equal; None where one is missing."""
+    """The mean over metrics; None where one is missing."""
     found = [scores.get((text.example, text.variant, metric)) for metric in metrics]
     known = [score for score in found if score is not None]
-    return round(fmean(known), 10) if len(known) == len(found) else None
+    return fmean(known) if len(known) == len(found) else None
+
+
+def _choice(first: float, second: float) -> Literal[-1, 0, 1]:
+    """Which mean is higher; 0 where floating point alone tells them apart."""
+    if math.isclose(first, second, rel_tol=4 * sys.float_info.epsilon):
+        return 0
+    return 1 if first > second else -1
 
 
 class AlwaysFirst(PairwiseJudge):

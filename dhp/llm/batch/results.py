@@ -12,7 +12,7 @@ from pathlib import Path
 from dhp.core.errors import InputError
 from dhp.core.files import reason
 from dhp.llm.batch.lines import ResultLine, read_result_line
-from dhp.llm.clients.responses import Problem, Unreadable, completion_replies
+from dhp.llm.clients.responses import Problem, Unreadable, completion_replies, overlong
 from dhp.llm.records import Failure, Reply
 
 _SHOWN_KINDS = 3
@@ -102,9 +102,10 @@ class BatchResults:
             return None
         self._taken += 1
         try:
-            return completion_replies(result.body)
+            replies = completion_replies(result.body)
         except Unreadable:
             return None
+        return Failure(why) if (why := overlong(replies, body)) else replies
 
     def report(self, *, whole: bool) -> None:
         """Log what was not taken; `whole` says that the run has come to all its requests."""

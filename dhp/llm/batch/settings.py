@@ -3,29 +3,43 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError
-from dhp.llm.batch.batch import Batch
-from dhp.llm.batch.providers.api import check_key, check_provider
-from dhp.llm.batch.remote import RemoteBatches
-from dhp.llm.batch.results import BatchResults, result_files
-from dhp.llm.batch.writer import BatchWriter
-from dhp.llm.usage import Budget
+from dhp.core.keywords import near_keywords
+from dhp.core.options import option
+
+if TYPE_CHECKING:
+    from dhp.llm.batch.batch import Batch
+    from dhp.llm.usage import Budget
 
 
+@near_keywords
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """Files of requests to be answered later, and of their results; or a provider that takes them."""
+    """Batches: requests that are answered later, at a lower price."""
 
-    batch_write: str | Path | None = None
-    """File for the requests that the store lacks; further ones are `FILE-2.jsonl` and so on."""
-    batch_read: Sequence[str | Path] = ()
-    """Files of results, in any order; error files too."""
-    batch: str | None = None
-    """Provider that is sent the requests that the store lacks: `openai`, `anthropic` or `gemini`."""
+    batch_write: str | Path | None = field(
+        default=None,
+        metadata=option(
+            "Write the requests that have no stored reply to this file; nothing is sent.",
+            metavar="FILE.jsonl",
+        ),
+    )
+    batch_read: Sequence[str | Path] = field(
+        default=(),
+        metadata=option("Read replies from this file of results.", metavar="FILE.jsonl", many=True),
+    )
+    batch: str | None = field(
+        default=None,
+        metadata=option(
+            "Send batches to this provider and wait for them: openai, anthropic or gemini.",
+            metavar="PROVIDER",
+        ),
+    )
     dry: bool = False
     """Whether requests are only counted, as `batch` would send them."""
-    carried: list[Budget] = field(default_factory=list, init=False, repr=False, compare=False)
+    carried: "list[Budget]" = field(default_factory=list, init=False, repr=False, compare=False)
     """What a run has used that goes on after its batches were fetched."""
 
     def __post_init__(self) -> None:
@@ -33,6 +47,8 @@ class BatchSettings:
             return
         if self.batch_write is not None or self.batch_read:
             raise InputError("`batch`: sends and fetches by itself; leave out `batch_write` and `batch_read`")
+        from dhp.llm.batch.providers.api import check_provider
+
         check_provider(self.batch)
 
     @property
@@ -41,11 +57,17 @@ class BatchSettings:
         named = self.batch_write is not None or bool(self.batch_read) or self.batch is not None
         return named and not self.dry
 
-    def open(self, cache: Path) -> Batch:
+    def open(self, cache: Path) -> "Batch":
         """The batch of a run.
 
         `cache` is the folder of the store; what was sent to a provider is kept there.
         """
+        from dhp.llm.batch.batch import Batch
+        from dhp.llm.batch.providers.api import check_key
+        from dhp.llm.batch.remote import RemoteBatches
+        from dhp.llm.batch.results import BatchResults, result_files
+        from dhp.llm.batch.writer import BatchWriter
+
         if self.dry:
             return Batch(BatchResults([]), provider=self.batch, many=self._many)
         remote = RemoteBatches(cache)
@@ -57,7 +79,7 @@ class BatchSettings:
         writer = BatchWriter(Path(self.batch_write)) if self.batch_write is not None else None
         return Batch(results, writer, remote)
 
-    def budget(self, new: Budget) -> Budget:
+    def budget(self, new: "Budget") -> "Budget":
         """The budget of a run: `new`, unless the run goes on after its batches were fetched."""
         return self.carried.pop() if self.carried else new
 

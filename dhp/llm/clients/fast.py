@@ -40,7 +40,7 @@ class FastTransport:
         if self._session:
             await self._session.close()
 
-    async def post(self, url: str, body: Mapping[str, object]) -> RawReply:
+    async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
         """See `Transport`."""
         import aiohttp
 
@@ -49,13 +49,24 @@ class FastTransport:
         address = f"{url}/chat/completions"
         try:
             async with self._session.post(address, data=data, allow_redirects=False) as response:
-                return RawReply(response.status, response.headers, await response.read())
+                return RawReply(response.status, response.headers, await _read(response, most))
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as e:
             raise Unreachable(f"no server answers at {url} ({_why(e)})") from None
         except TimeoutError:
             raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
         except (aiohttp.ClientError, OSError) as e:
             raise Retry(f"the connection broke ({_why(e)})") from None
+
+
+async def _read(response: "aiohttp.ClientResponse", most: int) -> bytes:
+    """The body, unpacked as it comes; one byte more than `most` of what is longer."""
+    length, packed = response.content_length, "Content-Encoding" in response.headers
+    if length is not None and length <= most and not packed:
+        return await response.read()
+    body = bytearray()
+    while len(body) <= most and (chunk := await response.content.readany()):
+        body += chunk
+    return bytes(body[: most + 1])
 
 
 def _proxy(url: str) -> str | None:

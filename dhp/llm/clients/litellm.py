@@ -72,8 +72,8 @@ class LitellmTransport:
     async def close(self) -> None:
         """See `Transport`."""
 
-    async def post(self, url: str, body: Mapping[str, object]) -> RawReply:
-        """See `Transport`; `url` is not needed."""
+    async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
+        """See `Transport`; `url` is not needed, and the package reads a body whole before it is cut."""
         try:
             async with asyncio.timeout(self._timeout):
                 answer = await self._litellm.acompletion(
@@ -83,7 +83,7 @@ class LitellmTransport:
             raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
         except Exception as e:  # noqa: BLE001  one class of exceptions a provider; all have a status or none
             return self._refused(e)
-        return RawReply(200, {}, answer.model_dump_json().encode())
+        return RawReply(200, {}, answer.model_dump_json().encode()[: most + 1])
 
     def _refused(self, error: Exception) -> RawReply:
         """What a provider refused, as a server of OpenAI's would say it."""

@@ -10,13 +10,25 @@ from dhp.llm.clients.reachable import server_fault
 from dhp.llm.clients.responses import (
     Problem,
     Unreadable,
+    is_utf8,
+    longest_body,
+    overlong,
     problem_inside,
     read_problem,
     read_replies,
     shortened,
 )
 from dhp.llm.clients.sdk import SdkTransport
-from dhp.llm.clients.transport import Garbled, RawReply, Rejected, Retry, TooLong, Transport, Unreachable
+from dhp.llm.clients.transport import (
+    Garbled,
+    RawReply,
+    Refused,
+    Rejected,
+    Retry,
+    TooLong,
+    Transport,
+    Unreachable,
+)
 from dhp.llm.engine.rate_limits import retry_after
 from dhp.llm.records import Reply, Request
 
@@ -74,6 +86,7 @@ class OpenAIClient:
         self.many = not self._connection.gives_one(self.model)
         """Whether the server gives several samples in one call."""
         self._has_given_many = False
+        self._has_sent_bytes = False
         self._tokens = "max_tokens"
         self._seed = True
         self._failures_with_seed = 0
@@ -113,7 +126,7 @@ class OpenAIClient:
         self._checked = True
         match server_fault(self._url, self._connection.headers):
             case "key":
-                raise self._refused_key(401)
+                raise InputError(f"{self.model}: {self._refused_key(401)}")
             case str(why):
                 raise InputError(f"{self.model}: no server answers at {self._url} ({why})")
 
@@ -133,10 +146,10 @@ class OpenAIClient:
 
         Raises
         ------
-        Retry, Rejected
+        Retry, Rejected, Refused
             See there.
         InputError
-            If no request can succeed: key, model or parameter refused.
+            If no request can succeed, as a parameter is refused.
         StoppedEarly
             If the account is empty.
         """
@@ -151,7 +164,7 @@ class OpenAIClient:
                 return await self._without_seed(request, samples, e)
             problem = self._problem(raw)
             if problem is None:
-                return self._read(raw, len(samples))
+                return self._read(raw, body, len(samples))
             if problem.status in (404, 405) and self._other_urls and not self._answered:
                 first_problem, self._url = problem, self._other_urls.pop()
                 continue
@@ -187,12 +200,18 @@ class OpenAIClient:
         return body
 
     async def _post(self, body: dict[str, Any]) -> RawReply:
-        """A call; what fails names no secret."""
+        """A call; what fails names no secret. An answer far longer than was asked for is rejected."""
+        most = longest_body(body)
         try:
-            return await self._transport.post(self._url, body)
+            raw = await self._transport.post(self._url, body, most)
         except Retry as e:
             said = self._connection.hidden(str(e))
             raise type(e)(said, after=e.after, overload=e.overload) from None
+        if raw.status == 200 and len(raw.body) > most:
+            raise Rejected(
+                f"the answer has more than {most:,} bytes, the most for {body[self._tokens]} tokens"
+            )
+        return raw
 
     def _problem(self, raw: RawReply) -> Problem | None:
         problem = problem_inside(raw.body) if raw.status == 200 else read_problem(raw.status, raw.body)
@@ -223,14 +242,19 @@ class OpenAIClient:
         self.notes.append(f"the server fails with a seed ({failure}): it is left out, sampling varies")
         return replies
 
-    def _read(self, raw: RawReply, samples: int) -> list[Reply]:
+    def _read(self, raw: RawReply, body: dict[str, Any], samples: int) -> list[Reply]:
         hidden = self._connection.hidden
         try:
             replies = read_replies(raw.body)[:samples]
         except Unreadable as e:
             raise Garbled(hidden(str(e))) from None
+        if why := overlong(replies, body):
+            raise Rejected(why)
         if not self._answered and len(self._connection.urls) > 1:
             self.notes.append(f"the address has no path; calls go to {self._url}")
+        if not is_utf8(raw.body) and not self._has_sent_bytes:
+            self._has_sent_bytes = True
+            self.notes.append("an answer holds bytes that are no UTF-8: each stands as U+FFFD")
         self._answered = True
         self._has_given_many |= len(replies) > 1
         if len(replies) < samples and self.many and not self._has_given_many:
@@ -267,33 +291,31 @@ class OpenAIClient:
             return Rejected(f"content filter: {said}")
         return self._fatal(problem, body, raw) or Rejected(said)
 
-    def _fatal(self, problem: Problem, body: dict[str, Any], raw: RawReply) -> InputError | None:
-        """Why no request can succeed; None where another may."""
+    def _fatal(self, problem: Problem, body: dict[str, Any], raw: RawReply) -> Exception | None:
+        """Why no request can succeed, most likely; None where another may."""
         said = problem.reason
         if 300 <= problem.status < 400:
             target = self._connection.hidden(raw.headers.get("Location") or "another address")
             target = shortened(target.removesuffix("/chat/completions"))
-            return InputError(
-                f"{self.model}: {self._url} redirects to {target} (HTTP {problem.status}), which is not "
-                "followed; name the right address by `base_url`"
+            return Refused(
+                f"{self._url} redirects to {target} (HTTP {problem.status}), which is not followed; name the "
+                "right address by `base_url`"
             )
         if problem.wrong_key:
-            return self._refused_key(problem.status)
+            return Refused(self._refused_key(problem.status))
         if problem.no_model:
-            return InputError(
-                f"{self.model}: {self._connection.urls[0]} does not know the model '{self._name}', "
-                f"or is no OpenAI-compatible server ({said})"
+            return Refused(
+                f"{self._connection.urls[0]} does not know the model '{self._name}', or is no "
+                f"OpenAI-compatible server ({said})"
             )
         parameter = problem.parameter(body)
         if parameter and not self._answered:
             advice = _ADVICE.get(parameter, "another server may take it")
             return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({said})")
-        if problem.status == 403:
-            return InputError(f"{self.model}: {self._url} forbids it ({said})")
-        return None
+        return Refused(f"{self._url} forbids it ({said})") if problem.status == 403 else None
 
-    def _refused_key(self, status: int) -> InputError:
+    def _refused_key(self, status: int) -> str:
         sent = "authorization" in self._connection.headers or self._connection.azure
         variable = self._connection.key_variable
         key = f"the key in {variable}" if sent else f"calls without a key; set {variable}"
-        return InputError(f"{self.model}: {self._url} refuses {key} (HTTP {status})")
+        return f"{self._url} refuses {key} (HTTP {status})"

@@ -2,13 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dhp.llm.records import Position, Reply
 
 _LONGEST_REASON = 200
+_OF_BODY = 2**21, 64, 512
+"""Most bytes of a body: in any case, for a token, and for each of its alternatives."""
+_OF_TEXT = 2**17, 64
+"""Most characters of a text: in any case, and for a token."""
 _MOST_TOKENS = 10**12  # more is a fault of the server's
 _REFUSED = re.compile(
     r"unsupported|not support|does not support|unrecognized|unknown|unexpected|not permitted|extra inputs|"
@@ -112,10 +116,44 @@ class Problem:
         return None
 
 
+def longest_body(request: Mapping[str, Any]) -> int:
+    """Most bytes of a body that are read, generously, by the tokens that the request asks for."""
+    least, token, alternative = _OF_BODY
+    tokens = _tokens(request) * request.get("n", 1)
+    return int(least + tokens * (token + alternative * request.get("top_logprobs", 0)))
+
+
+def overlong(replies: Iterable[Reply], request: Mapping[str, Any]) -> str | None:
+    """Why no text of so many characters is kept, where one of the replies has far more than was asked for."""
+    least, token = _OF_TEXT
+    most = least + token * _tokens(request)
+    if all(len(reply.text) <= most for reply in replies):
+        return None
+    return f"the answer has more than {most:,} characters, the most for {_tokens(request)} tokens"
+
+
+def _tokens(request: Mapping[str, Any]) -> int:
+    return int(request.get("max_tokens") or request.get("max_completion_tokens") or 0)
+
+
+def _parsed(body: bytes) -> Any:
+    """The JSON of a body; a byte that is no UTF-8 becomes U+FFFD, as the answer around it was paid for."""
+    return json.loads(body if is_utf8(body) else body.decode(errors="replace"))
+
+
+def is_utf8(body: bytes) -> bool:
+    """Whether a body is text in UTF-8."""
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def read_problem(status: int, body: bytes) -> Problem:
     """What an answer with an error status says."""
     try:
-        data = json.loads(body)
+        data = _parsed(body)
     except (ValueError, RecursionError):
         data = None
     if isinstance(data, list) and data:
@@ -137,7 +175,7 @@ def problem_inside(body: bytes) -> Problem | None:
     if b'"error"' not in body:
         return None
     try:
-        data = json.loads(body)
+        data = _parsed(body)
     except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict) or data.get("choices") or not data.get("error"):
@@ -172,7 +210,7 @@ def read_replies(body: bytes) -> list[Reply]:
         Where no choice can be read.
     """
     try:
-        data = json.loads(body)
+        data = _parsed(body)
     except (ValueError, RecursionError):
         raise Unreadable(f"the server did not answer in JSON but with: {shortened(_plain(body))}") from None
     return completion_replies(data)
@@ -253,14 +291,16 @@ def _positions(logprobs: object) -> tuple[Position, ...] | None:
     if not isinstance(content, list) or not content:
         return None
     try:
-        return tuple(
-            Position(
-                str(place["token"]),
-                tuple(
-                    (str(top["token"]), float(top["logprob"])) for top in place.get("top_logprobs") or [place]
-                ),
-            )
-            for place in content
-        )
+        return tuple(_position(place) for place in content)
     except (AttributeError, TypeError, ValueError, KeyError, OverflowError):
         return None
+
+
+def _position(place: Any) -> Position:
+    """One place of an answer; a token less likely than all that are listed is put at their end."""
+    own = str(place["token"])
+    tops = [(str(top["token"]), float(top["logprob"])) for top in place.get("top_logprobs") or [place]]
+    logprob = float(place.get("logprob") or 0.0)
+    if own not in (token for token, _ in tops) and logprob <= min(each for _, each in tops):
+        tops.append((own, logprob))
+    return Position(own, tuple(tops))

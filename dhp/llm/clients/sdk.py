@@ -23,6 +23,7 @@ class SdkTransport:
         self._connection = connection
         self._timeout = timeout
         self._client: openai.AsyncOpenAI | None = None
+        self._most = 0
         self._further: dict[str, Any] = {}
 
     async def open(self) -> None:
@@ -33,7 +34,9 @@ class SdkTransport:
         settings: dict[str, Any] = {
             "max_retries": 0,
             "timeout": openai.Timeout(self._timeout, connect=_CONNECT_SECONDS),
-            "http_client": openai.DefaultAsyncHttpxClient(follow_redirects=False),
+            "http_client": openai.DefaultAsyncHttpxClient(
+                follow_redirects=False, event_hooks={"response": [self._read]}
+            ),
         }
         try:
             if connection.azure:
@@ -57,11 +60,22 @@ class SdkTransport:
         if self._client:
             await self._client.close()
 
-    async def post(self, url: str, body: Mapping[str, object]) -> RawReply:
+    async def _read(self, response: Any) -> None:
+        """Read a body before the package does, which would read it whole however long it is."""
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > self._most:
+                break
+        await response.aclose()
+        response._content = bytes(body[: self._most + 1])
+
+    async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
         """See `Transport`."""
         import openai
 
         assert self._client is not None
+        self._most = max(self._most, most)
         if not self._connection.azure:
             self._client.base_url = url
         arguments: Any = body

@@ -28,6 +28,10 @@ class Rejected(Exception):
     """This request will never be answered, others may be."""
 
 
+class Refused(Rejected):
+    """The caller, the model or the address is refused, and most likely for any other request, too."""
+
+
 class TooLong(Rejected):
     """The prompt of this request does not fit into the model's context."""
 
@@ -40,6 +44,7 @@ class RawReply:
     headers: Mapping[str, str]
     """Names in any case; `get` does not mind."""
     body: bytes
+    """What is longer than was allowed ends after one byte more."""
 
 
 class Transport(Protocol):
@@ -54,8 +59,10 @@ class Transport(Protocol):
     async def close(self) -> None:
         """Close them."""
 
-    async def post(self, url: str, body: Mapping[str, object]) -> RawReply:
-        """One call; redirects are not followed and nothing is tried again.
+    async def post(self, url: str, body: Mapping[str, object], most: int) -> RawReply:
+        """One call, of whose answer at most so many bytes are read.
+
+        Redirects are not followed and nothing is tried again.
 
         Raises
         ------

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dhp.llm.api import Client
-from dhp.llm.engine.rate_limits import RateLimits
+from dhp.llm.limits import RateLimits
 from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.store import Store
 from dhp.llm.usage import Budget, PromptLengths
@@ -27,6 +27,8 @@ class Engine:
     """Whether stored replies are replaced."""
     retries: int = field(default=0, init=False)
     """Tries after the first, so far."""
+    refusal_said: bool = field(default=False, init=False)
+    """Whether it was said that a request was refused though others are answered."""
     trouble: str = field(default="", init=False)
     """Why the latest call was tried again."""
     proven: bool = field(default=False, init=False)
@@ -42,6 +44,8 @@ class Job:
     keys: Mapping[int, bytes]
     prompt_tokens: float
     """Estimated."""
+    after_answer: bool = False
+    """Whether the request before it is one whose replies were known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,36 +6,9 @@ import email.utils
 import random
 import time
 from collections import deque
-from dataclasses import dataclass
-
-from dhp.core.errors import InputError
 
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class RateLimits:
-    """How hard a server may be worked."""
-
-    concurrency: int = 64
-    """Most calls in flight."""
-    calls_per_minute: float | None = None
-    """Most calls begun in a minute; None for no limit."""
-    tokens_per_minute: float | None = None
-    """Most tokens in a minute; None for no limit."""
-    retries: int = 8
-    """Tries after the first, for errors that may pass."""
-    longest_wait: float = 600.0
-    """Most seconds that the server may ask to wait before a retry; where it asks for more, the run stops."""
-
-    def __post_init__(self) -> None:
-        if self.concurrency < 1 or self.retries < 0:
-            raise InputError("rate limits: concurrency must be 1 or more, retries 0 or more")
-        if any(rate is not None and rate <= 0 for rate in (self.calls_per_minute, self.tokens_per_minute)):
-            raise InputError("rate limits: calls and tokens per minute must be more than 0")
-        if not self.longest_wait >= 0:
-            raise InputError("rate limits: the longest wait must be 0 seconds or more")
 
 
 class AdaptiveConcurrency:

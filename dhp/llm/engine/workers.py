@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly
-from dhp.llm.clients.transport import Garbled, Rejected, Retry, TooLong, Unreachable
+from dhp.llm.clients.transport import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
 from dhp.llm.engine.jobs import Done, Engine, Job
 from dhp.llm.engine.rate_limits import AdaptiveConcurrency, RateLimit, backoff
 from dhp.llm.records import Failure, Reply
@@ -15,6 +15,8 @@ _TRIES_UNPROVEN = 3
 """Tries of a call while none has succeeded yet: a wrong address should be known soon."""
 _REJECTED_UNPROVEN = 10
 """Requests rejected in a row, with none answered before, after which all will be."""
+_REFUSED_IN_A_ROW = 10
+"""Requests refused in a row, after which all will be though others were answered."""
 
 
 class Workers:
@@ -30,6 +32,7 @@ class Workers:
         self._closing = False
         self._first = asyncio.Lock()
         self._failed_in_a_row = 0
+        self._refused_in_a_row = 0
 
     async def work(self, jobs: "asyncio.Queue[Job]", done: Callable[[Done], None]) -> None:
         """Take jobs until cancelled and hand over what comes of them.
@@ -82,6 +85,8 @@ class Workers:
             except TooLong as e:
                 self._engine.lengths.count_too_long(str(e))
                 return [Failure(str(e))] * len(wanted)
+            except Refused as e:
+                return [self._refused(str(e), job)] * len(wanted)
             except Rejected as e:
                 return [self._rejected(str(e))] * len(wanted)
             except Retry as e:
@@ -123,6 +128,19 @@ class Workers:
             raise InputError(f"{self._engine.client.model}: every call is rejected ({reason})")
         return Failure(reason)
 
+    def _refused(self, reason: str, job: Job) -> Failure:
+        """A fault of this request alone, unless no other was answered or several in a row are refused."""
+        model, place = self._engine.client.model, job.request.place
+        if not self._engine.proven:
+            raise InputError(f"{model}: {reason}")
+        self._refused_in_a_row = 1 if job.after_answer else self._refused_in_a_row + 1
+        if self._refused_in_a_row >= _REFUSED_IN_A_ROW:
+            raise InputError(f"{model}: {reason}, {_REFUSED_IN_A_ROW} times in a row; the last is {place}")
+        if not self._engine.refusal_said:
+            self._engine.refusal_said = True
+            self._engine.client.notes.append(f"{reason}: no answer about {place}; the run goes on")
+        return Failure(reason, passing=True)
+
     def _given_up(self, reason: str) -> Failure:
         """A fault of the server's."""
         self._failed_in_a_row += 1
@@ -155,7 +173,7 @@ class Workers:
                 budget.settle(reserved, replies)
             self._engine.proven = True
             self._engine.lengths.fitting += 1
-            self._failed_in_a_row = 0
+            self._failed_in_a_row = self._refused_in_a_row = 0
         except Retry as e:
             overload = e.overload
             raise

@@ -11,9 +11,9 @@ from typing import Any
 from dhp.core.errors import DhpError, StoppedEarly
 from dhp.llm.api import Client
 from dhp.llm.engine.jobs import Done, Engine, Job
-from dhp.llm.engine.rate_limits import RateLimits
 from dhp.llm.engine.workers import Workers
 from dhp.llm.executor.ray_pool import Crew, Pool
+from dhp.llm.limits import RateLimits
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import row
 from dhp.llm.usage import Budget, PromptLengths

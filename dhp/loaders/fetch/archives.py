@@ -1,6 +1,5 @@
 """Archives (.zip, .tar.gz), unpacked so that no member can reach outside its folder."""
 
-import shutil
 import stat
 import tarfile
 import zipfile
@@ -14,6 +13,9 @@ from typing import IO, Literal
 from dhp.core.errors import InputError
 from dhp.core.files import reason, replacing
 
+_CHUNK = 2**20
+MOST_BYTES = 10 * 2**30
+"""Most bytes that an archive may hold when unpacked."""
 ARCHIVE_SUFFIXES = (".zip", ".tar.gz", ".tgz")
 
 
@@ -44,8 +46,9 @@ def unpack(archive: Path, folder: Path) -> None:
     try:
         with replacing(folder) as new:
             new.mkdir()
+            room = MOST_BYTES
             for member in members(archive):
-                _write(archive.name, member, new)
+                room -= _write(archive.name, member, new, room)
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as e:
         raise InputError(f"{archive.name}: broken archive ({reason(e)})") from None
     except (OSError, RuntimeError, NotImplementedError, ValueError) as e:
@@ -58,7 +61,9 @@ def _leads_out(name: str) -> bool:
     return bool(path.drive or path.root or ".." in path.parts or "\0" in name)
 
 
-def _write(archive: str, member: _Member, folder: Path) -> None:
+def _write(archive: str, member: _Member, folder: Path, room: int) -> int:
+    """The bytes that were written, `room` at most."""
+
     def fault(what: str) -> InputError:
         return InputError(f"{archive}: member '{member.name}' {what}; allowed: files and folders inside")
 
@@ -72,11 +77,16 @@ def _write(archive: str, member: _Member, folder: Path) -> None:
         if (source := member.open()) is None:
             raise fault("cannot be read")
         with source, path.open("xb") as file:
-            shutil.copyfileobj(source, file)
+            while chunk := source.read(_CHUNK):
+                if file.tell() + len(chunk) > room:
+                    raise InputError(f"{archive}: holds more than {MOST_BYTES:,} bytes when unpacked")
+                file.write(chunk)
+            return file.tell()
     elif member.kind == "other":
         raise fault("is a device, pipe or hard link")
     elif _link_leads_out(member):
         raise fault(f"is a link to '{member.target}'")
+    return 0
 
 
 def _link_leads_out(member: _Member) -> bool:

@@ -19,6 +19,8 @@ TIMEOUT = 60.0
 """Seconds without an answer after which a server counts as down."""
 _USER_AGENT = "dhp-loaders/1 (DHP benchmark)"
 _CHUNK = 1 << 18
+MOST_BYTES = 10 * 2**30
+"""Most bytes of a file that are fetched."""
 
 
 def download(url: str, path: Path, sha256: str | None = None, progress: Progress | None = None) -> None:
@@ -64,6 +66,8 @@ def _copy(
     while chunk := reply.read(_CHUNK):
         if done == 0 and chunk[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
             raise InputError(f"{name}: {url} answered with a web page; expected: the file itself")
+        if done + len(chunk) > MOST_BYTES:
+            raise InputError(f"{name}: {url} answered with more than {MOST_BYTES:,} bytes")
         file.write(chunk)
         digest.update(chunk)
         done += len(chunk)

@@ -24,7 +24,7 @@ def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
     only, the server fails, or a file is not the one expected; a failed file leaves nothing behind.
     """
     if not card.fetchable:
-        raise InputError(f"{card.dataset}: nothing to download. {card.access} Then use --from PATH.")
+        raise InputError(f"{card.dataset}: nothing to download. {card.access} Then use --data PATH.")
     _make(folder)
     if card.download is None:
         return _fetch_wmt(card, folder, progress)

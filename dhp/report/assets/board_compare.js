@@ -11,7 +11,6 @@ const made = (tag, text, attributes = {}) => {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
 };
-const figure = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
 const points = (value) => (100 * value).toFixed(0);
 const cell = ([value, low, high]) => {
   const found = made("td", share(value), { class: "number" });
@@ -33,14 +32,14 @@ const drawn = (both) => {
   });
   return found;
 };
-const line = (name, level, both, discernment) => {
+const line = (name, level, both) => {
   const row = made("tr");
   const [first, second] = both.map(([value]) => value ?? null);
   const apart = first === null || second === null ? null : first - second;
   const heading = made("th", name, { scope: "row", class: "model" });
   row.append(heading, made("td", level), drawn(both), ...both.map(cell));
   row.append(made("td", signed(apart), { class: "number" }));
-  row.append(...discernment.map((d) => made("td", figure(d), { class: "number" })));
+  row.append(...both.map(([, , , said]) => made("td", said ?? "", { class: (said ?? "").replaceAll(" ", "-") })));
   return row;
 };
 const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${points(value)}`.replace("-", "−"));
@@ -73,18 +72,20 @@ const section = (table, chosen) => {
   }
   const grid = made("table", undefined, { class: "results" });
   const head = made("tr");
-  for (const text of ["damage", "level", "detection, drawn", "first", "second", "difference", "D, first", "D, second"])
-    head.append(made("th", text, { scope: "col", ...(/first|second|diff/.test(text) && { class: "number" }) }));
+  for (const text of ["damage", "level", "detection, drawn", "first", "second", "difference", "verdict, first", "verdict, second"])
+    head.append(made("th", text, { scope: "col", ...(/^(first|second|diff)/.test(text) && { class: "number" }) }));
   grid.append(made("thead"), made("tbody"), made("tfoot"));
   grid.tHead.append(head);
   for (const [variant, level] of table.levels) {
     const both = found.map((result) => result.variants[variant] ?? [null, null, null, null]);
-    grid.tBodies[0].append(line(variant, level, both, both.map((row) => row[3])));
+    grid.tBodies[0].append(line(variant, level, both));
   }
-  for (const [name, beside] of [["detection", "d_avg"], ["lowest_detection", "d_min"]]) {
-    const label = `${data.quantities[name]}; ${data.quantities[beside]}`;
-    const discernment = found.map((result) => result.averages[beside][0]);
-    grid.tFoot.append(line(label, "", found.map((result) => result.averages[name]), discernment));
+  for (const name of Object.keys(data.quantities))
+    grid.tFoot.append(line(data.quantities[name], "", found.map((result) => result.averages[name])));
+  for (const [label, name] of [["noticed", "noticed"], ["harmless edits", "harmless"]]) {
+    const row = line(label, "", [[null], [null]]);
+    [...row.querySelectorAll(".number")].slice(0, 2).forEach((place, i) => (place.textContent = found[i][name]));
+    grid.tFoot.append(row);
   }
   const wide = made("div", undefined, { class: "wide", tabindex: "0", role: "region", "aria-label": table.dataset });
   wide.append(grid);
@@ -103,7 +104,7 @@ const chosen = new URLSearchParams(location.hash.slice(1));
 for (const select of [one, two]) {
   data.judges.forEach((name, i) => select.append(made("option", name, { value: i })));
   const wanted = data.judges.indexOf(chosen.get(select.name) ?? "");
-  select.value = wanted >= 0 ? wanted : select === two ? Math.min(1, data.judges.length - 1) : 0;
+  select.value = wanted >= 0 ? wanted : data.first[select === two ? Math.min(1, data.first.length - 1) : 0];
 }
 form.hidden = false;
 form.addEventListener("input", () => {

@@ -64,7 +64,7 @@ def signed_rank(
     ----------
     differences : shape (n,)
         Original minus degraded. Equal magnitudes are ties, so values must lie on their exact grid: pass
-        integer sums or rounded differences, not differences of floating-point means.
+        integer sums or those of `dhp.stats.ties`, not differences of floating-point means.
     method
         `exact`: the null distribution given the observed ties, zeros dropped; enumerated up to 200 non-zero
         differences, beyond that computed by inversion of its characteristic function.

@@ -239,7 +239,7 @@ def test_langfuse_evaluators() -> None:
         assert metadata is None
         return langfuse.Evaluation(name="own", value=planted(output), comment="because")
 
-    assert shape(own) == ("langfuse evaluator", "own")
+    assert shape(own) == ("langfuse evaluator", "score")
     check_planted(own, UNIT)
 
 
@@ -247,13 +247,13 @@ def test_shapes_are_told_apart_without_their_packages() -> None:
     def plain(outputs: str) -> bool:
         return True
 
-    assert shape(plain) == ("function", "plain")
+    assert shape(plain) == ("function", "score")
 
     class Scorer:
         def __call__(self, *, inputs: str, outputs: str) -> bool:
             return True
 
-    assert shape(Scorer()) == ("function", "Scorer")
+    assert shape(Scorer()) == ("function", "score")
     for wrong in (3, object(), Scorer, Candidate("a", "original", "text", "")):
         with pytest.raises(InputError, match="of no known shape; allowed: a function"):
             adapt(wrong, "judge")

@@ -5,6 +5,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.adapters.shapes import adapt
 from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judges
+from dhp.llm import claims
 from dhp.llm.settings import ModelSettings
 
 UNIT = JudgeSettings(scale=(0, 1))
@@ -214,7 +216,7 @@ def test_verdicts_by_a_threshold_cost_no_further_call() -> None:
     assert [r.protocol for r in found] == ["none", "pass@0.5"]
     assert len(calls) == len(set(calls))
     task, ratings = rated(judge, settings)
-    assert task.metric_names == ("judge_pass",)
+    assert task.metric_names == ("score_pass",)
     assert {(r.variant, r.score) for r in ratings} == {("original", 1.0), ("typos", 0.0)}
     _, turned = rated(judge, JudgeSettings(scale=(0, 1), threshold=0.5, lower_is_better=True))
     assert {(r.variant, r.score) for r in turned} == {("original", 0.0), ("typos", 1.0)}
@@ -280,6 +282,30 @@ def test_replies_of_a_version_are_called_for_once(caplog: pytest.LogCaptureFixtu
     assert "its replies are not kept" in caplog.text
 
 
+def test_what_another_command_is_calling_for_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of two threads is a process to the other; the first call of one ends after both have begun."""
+    monkeypatch.setattr(claims, "_owner", lambda: threading.current_thread().name)
+    monkeypatch.setattr(claims, "_SECONDS_BETWEEN_LOOKS", 0.02)
+    both, lock, called = threading.Barrier(2), threading.Lock(), []
+    models, settings = ModelSettings(cache=tmp_path), JudgeSettings(scale=(0, 1), version="1")
+
+    def judge(outputs: str) -> float:
+        with lock:
+            called.append(outputs)
+        return 0.5
+
+    def command() -> list[Rating]:
+        both.wait()
+        return rated(judge, settings, models=models)[1]
+
+    with ThreadPoolExecutor(2) as pool:
+        one, other = (pool.submit(command) for _ in range(2))
+        assert sorted(map(str, one.result())) == sorted(map(str, other.result()))
+    assert sorted(called) == sorted(c.text for c in texts())
+
+
 def test_calls_count_against_the_limit() -> None:
     models = ModelSettings(limits=dhp.Limits(calls=3))
     with pytest.raises(dhp.StoppedEarly, match=r"`limits\.calls` 3"):
@@ -312,7 +338,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", ["own_judges", "own_judges.py", "./own_judges.py"])
 def test_judges_are_found_by_name(folder: Path, name: str) -> None:
     task, ratings = rated(f"python:{name}:judge")
-    assert (task.metric_names, scores(ratings)) == (("judge",), {0.5})
+    assert (task.metric_names, scores(ratings)) == (("score",), {0.5})
     (other,) = find_judges(f"python:{name}:other", "dhp", ModelSettings(), ModelSettings().context())
     assert other.model == "own/other"
     sys.modules.pop("own_judges", None)

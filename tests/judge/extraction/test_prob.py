@@ -27,7 +27,7 @@ def word(chosen: str) -> Position:
 
 
 def likely(chosen: str, four: float = 0.5, three: float = 0.5) -> Position:
-    return Position(chosen, (("4", math.log(four)), ("3", math.log(three))))
+    return Position(chosen, (("4", math.log(four)), ("3", math.log(three)), (chosen, -40.0)))
 
 
 def test_the_mean_is_renormalised_and_the_rest_reported() -> None:
@@ -133,6 +133,37 @@ def test_no_mass_on_the_scale_is_no_score() -> None:
     assert expected_score([place("The", The=0.9)], FIVE, "score-only").status == "unparsed"
     position = Position("4", (("4", -math.inf), ("3", math.nan)))
     assert expected_score([position], FIVE, "score-only").status == "unparsed"
+
+
+IMPOSSIBLE_PLACES = {
+    "inf is none": (("4", math.inf), ("2", -1.0)),
+    "5 is none": (("4", -0.5), ("2", 5.0)),
+    "nan is none": (("4", -0.5), ("2", math.nan)),
+    "the probabilities add up to 1.9": (("4", math.log(0.95)), ("2", math.log(0.95))),
+    "the chosen token is not among the alternatives": (("3", math.log(0.5)), ("2", math.log(0.5))),
+    "the chosen token is not among the alternatives ": (),
+}
+
+
+@pytest.mark.parametrize("why", IMPOSSIBLE_PLACES)
+def test_impossible_log_probabilities_are_no_score(why: str) -> None:
+    read = expected_score([Position("4", IMPOSSIBLE_PLACES[why])], FIVE, "score-only")
+    assert read == Extracted("unparsed", None, f"impossible log-probabilities: {why.strip()}")
+    letters = tuple(({"4": "B"}.get(token, "C"), logprob) for token, logprob in IMPOSSIBLE_PLACES[why])
+    assert letter_masses([Position("B", letters)], 3) == read.rule
+
+
+@pytest.mark.parametrize(
+    "alternatives",
+    [
+        (("4", math.log(1.04)), ("3", -9999.0)),  # rounded, as OpenAI says 0 for a very likely token
+        (("4", math.log(0.7)), ("3", math.log(0.34))),
+        (("4", 0.0), ("3", -math.inf)),
+        ((" 4", math.log(0.9)), ("3", math.log(0.1))),
+    ],
+)
+def test_odd_but_possible_log_probabilities_are_scored(alternatives: tuple[tuple[str, float], ...]) -> None:
+    assert expected_score([Position("4", alternatives)], FIVE, "score-only").status == "scored"
 
 
 def test_letters_are_not_articles() -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dhp.content.catalog import read_task, task_names
 from dhp.content.protocols import override, read_protocol, read_wording
@@ -99,3 +101,43 @@ def test_an_answer_cut_off_before_its_rating_is_unparsed(form: AnswerForm, text:
 )
 def test_a_rating_before_the_cut_is_read(form: AnswerForm, text: str, score: float) -> None:
     assert read_rating(text, FIVE, form, cut_off=True).score == score
+
+
+HUNDRED, TEN, BOTH = Scale(min=0, max=100), Scale(min=1, max=10), Scale(min=-50, max=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "form", "score"),
+    [
+        ("8", HUNDRED, "da", None),  # of 85
+        ("10", HUNDRED, "da", None),  # of 100
+        ("eight", HUNDRED, "da", None),  # of eighty
+        ("八", HUNDRED, "da", None),  # of 八十
+        (" **8", HUNDRED, "da", None),
+        ("85", HUNDRED, "da", 85),
+        ("11", HUNDRED, "da", 11),
+        ("100", HUNDRED, "da", 100),
+        ("0", HUNDRED, "da", 0),
+        ("8\n", HUNDRED, "da", 8),
+        ("8 because", HUNDRED, "da", 8),
+        ("1", TEN, "score-only", None),
+        ("2", TEN, "score-only", 2),
+        ("4", FIVE, "score-only", 4),
+        ("4.5", FIVE, "score-only", 4.5),
+        ("2", BOTH, "score-only", None),
+        ("3", BOTH, "score-only", 3),
+        ("-3", BOTH, "score-only", None),
+        ("-6", BOTH, "score-only", -6),
+    ],
+)
+def test_digits_cut_off_by_length_are_no_score_where_more_may_follow(
+    text: str, scale: Scale, form: AnswerForm, score: float | None
+) -> None:
+    assert read_rating(text, scale, form, cut_off=True).score == score
+    assert read_rating(text, scale, form).score is not None
+
+
+@given(st.integers(0, 100), st.integers(1, 3))
+def test_no_beginning_of_a_number_is_read_as_another(number: int, digits: int) -> None:
+    cut = str(number)[:digits]
+    assert read_rating(cut, HUNDRED, "da", cut_off=True).score in (None, number)

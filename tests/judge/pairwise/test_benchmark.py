@@ -59,9 +59,9 @@ def test_original_against_degraded_through_the_server(command: Run) -> None:
     with stub_server("--say", "tests.judge.pairwise.test_benchmark:prefers_whole_words") as url:
         dry = command("benchmark", "--dataset", "mini/story_cloze", "--n", "8", "--model", "openai/stub",
                       "--base-url", url, "--cache", "cache", "--protocol", "choose", "--dry-run")  # fmt: skip
-        assert "96 ratings" in dry.out
+        assert "112 ratings" in dry.out
         one = benchmark(command, url, "--protocol", "choose", "--concurrency", "1", "--out", "one")
-        assert stats(url)["calls"] == 2 * 6 * 8
+        assert stats(url)["calls"] == 2 * 7 * 8
         assert set(stats(url)["paid"].values()) == {1}
         two = benchmark(command, url, "--protocol", "choose", "--refresh", "--out", "two")
     assert "protocol:pairwise:choose@" in str(one["signature"])
@@ -130,9 +130,7 @@ def test_pairwise_options_and_protocols_that_do_not_fit(command: Run) -> None:
         assert message in done.err
     with pytest.raises(InputError, match="needs originals; allowed: pointwise"):
         judge_texts("mock/ideal", [], protocol="choose")
-    shown = command(
-        "protocols", "show", "battle", "--dataset", "mini/story_cloze", "--variant", "random_typos"
-    )
+    shown = command("show", "battle", "--dataset", "mini/story_cloze", "--variant", "random_typos")
     assert "original before 'random_typos', by overall" in shown.out
 
 

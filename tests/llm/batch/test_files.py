@@ -12,14 +12,15 @@ import dhp
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.judge import rate_texts
 from dhp.llm.batch.lines import read_result_line
-from dhp.llm.batch.results import same_model
+from dhp.llm.batch.results import BatchResults, same_model
 from dhp.llm.batch.settings import BatchSettings
 from dhp.llm.batch.writer import BatchWriter
+from dhp.llm.records import Failure, Reply
 from dhp.loaders.rated import RatedText
 from tests.llm.batch.answers import answer, expired, read, refused, score, write, write_answers
 from tests.llm.scripted import Call, reply, scripted_server
 
-WAY = {"dataset": "mini/answer_equivalence", "n": 3}
+WAY = {"dataset": "mini/answer_equivalence", "n": 3, "controls": False}
 
 
 def settings(
@@ -384,6 +385,16 @@ def test_steps_that_the_model_writes_come_first(tmp_path: Path) -> None:
     ratings = write_answers(asked("2.jsonl", (steps,)), tmp_path / "b.jsonl")
     assert "Read it." in read(tmp_path / "2.jsonl")[0]["body"]["messages"][0]["content"]
     assert dhp.run(settings=settings(tmp_path, read=(ratings,)), **way).ratings["failed"] == 0
+
+
+def test_an_answer_far_longer_than_was_asked_for_is_not_kept(tmp_path: Path) -> None:
+    request = {"custom_id": "ab", "body": {"model": "m", "messages": [{"content": ""}], "max_tokens": 16}}
+    for length, kept in ((2**17 + 16 * 64, Reply), (2**17 + 16 * 64 + 1, Failure)):
+        path = write(tmp_path / "results.jsonl", [answer(request, lambda _, n=length: "4" * n)])
+        results = BatchResults([path])
+        outcome = results.read("ab", request["body"])
+        outcome = outcome if isinstance(outcome, Failure) else outcome[0]
+        assert isinstance(outcome, kept)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.cli.batch_options import through_batches
+from dhp.cli.language_models import through_batches
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.batch import remote
 from dhp.llm.batch.jobs import Job
@@ -70,6 +70,7 @@ def run(
             "openai/m",
             "mini/answer_equivalence",
             n=2,
+            controls=False,
             protocol=dhp.protocol("dhp", samples=samples),
             settings=settings,
             out=folder / out,
@@ -242,7 +243,7 @@ def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path)
     (cache.folder / "dhp-other.jsonl").write_bytes((cache.folder / f"{job.name}.jsonl").read_bytes())
     cache._keep(other)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dhp.llm.batch.settings.check_provider", lambda name: None)
+        patch.setattr("dhp.llm.batch.providers.api.check_provider", lambda name: None)
         assert run(server, tmp_path, batch="anthropic").ratings["failed"] == 0
     assert len(server.batches) == 1
     assert {job.name: job.state for job in cache.jobs()} == {job.name: "stored", "dhp-other": "sent"}
@@ -292,7 +293,7 @@ def test_two_runs_at_once_send_the_same_requests_once(server: Provider, tmp_path
         """Another run of the same command comes first."""
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(RemoteBatches, "send", send)
-            run(server, tmp_path, batch="openai")
+            run(server, tmp_path, out="other", batch="openai")
         return send(self, *given)
 
     with pytest.MonkeyPatch.context() as patch:

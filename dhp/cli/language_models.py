@@ -1,0 +1,60 @@
+"""What commands that ask language models check and do."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from dhp.cli.options import stated
+from dhp.cli.protocol_options import DEFAULT_PROTOCOL
+from dhp.core.errors import InputError
+
+if TYPE_CHECKING:
+    from dhp.llm.settings import ModelSettings
+
+T = TypeVar("T")
+_ASK_NO_MODEL = ("mock/", "baseline/", "metric/", "column/")
+
+
+def with_batches(
+    settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False
+) -> "ModelSettings":
+    """The settings, for a dry run if it is one; raises `InputError` for batches without a language model."""
+    from dhp.llm.api import PROVIDERS
+
+    given, asked = stated("settings.batch"), tuple(f"{provider}/" for provider in PROVIDERS)
+    if given and not any(model and model.startswith(asked) for model in models):
+        said = next((f"{model} asks none" for model in models if model), "none is given")
+        raise InputError(f"{given[0]}: is for language models, and {said}; leave it out")
+    if not dry_run:
+        return settings
+    if settings.batch.batch_write is not None or settings.batch.batch_read:
+        raise InputError("--dry-run: counts what is not stored; leave out `batch_write` and `batch_read`")
+    return replace(settings, batch=replace(settings.batch, dry=True))
+
+
+def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_model: bool) -> None:
+    """Raise `InputError` for options on language models where none is asked.
+
+    With a perturb model those on how models are reached are of use.
+    """
+    if not models or not all(model.startswith(_ASK_NO_MODEL) for model in models):
+        return
+    from dhp.content.protocols import is_pairwise
+
+    usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(map(is_pairwise, protocols))
+    given = [] if usual else ["--protocol"]  # any judge can compare
+    given += stated("changes")
+    if not perturb_model:
+        given += [option for option in stated("settings") if option != "--executor"]
+    if given:
+        raise InputError(f"{given[0]}: is for language models, and {models[0]} asks none; leave it out")
+
+
+def through_batches(work: Callable[[], T]) -> T:
+    """What `work` gives in the end: it starts again whenever batches that it waited for are fetched."""
+    from dhp.llm.batch.remote import Answered
+
+    while True:
+        with suppress(Answered):
+            return work()

@@ -1,0 +1,222 @@
+"""Options of commands, made of the fields of settings records, and the help that shows them."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import wraps
+from typing import Any, get_args
+
+import click
+from click.core import ParameterSource
+
+from dhp.cli.messages import Messages
+from dhp.core.errors import InputError
+from dhp.core.options import Option, option_of
+
+AnyCommand = Callable[..., object]
+
+
+class SettingOption(click.Option):
+    """The option of one field of a settings record."""
+
+    def __init__(self, *names: Any, path: str, known: Option, heading: str, **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self.path = path
+        """The parameter of the command and the fields that lead to the value, joined by dots."""
+        self.known = known
+        self.heading = heading
+
+    def value(self, typed: Any) -> Any:
+        """What the record is given for what was typed; raises `InputError` where that means nothing."""
+        if self.known.read is None:
+            return typed
+        try:
+            return self.known.read(typed)
+        except ValueError as e:
+            raise InputError(f"{self.opts[0]} {e}") from None
+
+
+def settings(
+    parameter: str, record: type[Any], *, only: Collection[str] = ()
+) -> Callable[[AnyCommand], AnyCommand]:
+    """Let a command take a settings record as a parameter: each of its fields is an option.
+
+    A record within a record is a group of its own in the help. `only` names the fields that are options.
+    """
+
+    def decorate(command: AnyCommand) -> AnyCommand:
+        @wraps(command)
+        def wrapper(**given: Any) -> object:
+            context, values = click.get_current_context(), {}
+            for option in _setting_options(context.command, parameter):
+                typed = given.pop(str(option.name))
+                if _is_stated(option, context):
+                    values[option.path] = option.value(typed)
+            return command(**given, **{parameter: _made(record, parameter, values)})
+
+        for path, field, heading in reversed(list(_leaves(record, parameter))):
+            if not only or field.name in only:
+                _decorator(path, field, heading)(wrapper)
+        return wrapper
+
+    return decorate
+
+
+def stated(*parameters: str) -> list[str]:
+    """The options of these settings, or all, that the user gave to the command that runs."""
+    context = click.get_current_context()
+    options = [option for option in context.command.params if isinstance(option, click.Option)]
+    if parameters:
+        options = [option for each in parameters for option in _setting_options(context.command, each)]
+    return [_spelt(option, context) for option in options if _is_stated(option, context)]
+
+
+def option_names(command: click.Command) -> dict[str, str]:
+    """How messages may name a parameter, e.g. `limits.cost` -> the option, e.g. `--max-cost`.
+
+    A settings record has the names of all its options.
+    """
+    names: dict[str, str] = {}
+    groups: dict[str, list[str]] = {}
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    for option in sorted(options, key=lambda option: _path(option).count(".")):
+        parts = _path(option).split(".")
+        for start in range(len(parts)):
+            names.setdefault(".".join(parts[start:]), option.opts[0])
+            if option.secondary_opts:
+                names.setdefault(f"{'.'.join(parts[start:])}=False", option.secondary_opts[0])
+        groups.setdefault(parts[0], []).append(option.opts[0])
+    spelt = {option.opts[0].lstrip("-").replace("-", "_"): option.opts[0] for option in options}
+    return {group: ", ".join(options) for group, options in groups.items()} | spelt | names
+
+
+def _path(option: click.Option) -> str:
+    return option.path if isinstance(option, SettingOption) else str(option.name)
+
+
+def _setting_options(command: click.Command, parameter: str) -> list[SettingOption]:
+    options = [option for option in command.params if isinstance(option, SettingOption)]
+    return [option for option in options if option.path.startswith(f"{parameter}.")]
+
+
+def _spelt(option: click.Option, context: click.Context) -> str:
+    """The option as it was typed: of a pair such as --ties/--no-ties the one that was meant."""
+    off = context.params.get(str(option.name)) is False and option.secondary_opts
+    return off[0] if off else option.opts[0]
+
+
+def _is_stated(option: click.Option, context: click.Context) -> bool:
+    return context.get_parameter_source(str(option.name)) is not ParameterSource.DEFAULT
+
+
+def _leaves(record: type[Any], path: str) -> Iterator[tuple[str, "Field[Any]", str]]:
+    """Path, field and heading of each option of a record and of the records in it."""
+    heading = (record.__doc__ or "").partition("\n")[0].rstrip(".")
+    for field in fields(record):
+        if inner := _inner(field):
+            yield from _leaves(inner, f"{path}.{field.name}")
+        elif option_of(field):
+            yield f"{path}.{field.name}", field, heading
+
+
+def _inner(field: "Field[Any]") -> type[Any] | None:
+    """The settings record that a field holds, if it holds one."""
+    found = field.metadata.get("record", field.default_factory)
+    return found if isinstance(found, type) and is_dataclass(found) else None
+
+
+def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCommand], AnyCommand]:
+    known = option_of(field)
+    assert known is not None
+    kinds = (field.type, *get_args(field.type))
+    kind: Any = next((kind for kind in (bool, int, float) if kind in kinds), str)
+    default = None if field.default is MISSING or known.many else field.default
+    return click.option(
+        known.name or f"--{field.name.replace('_', '-')}",
+        path.replace(".", "_"),
+        cls=SettingOption,
+        path=path,
+        known=known,
+        heading=heading,
+        help=known.help,
+        metavar=known.metavar or None,
+        multiple=known.many,
+        is_flag=kind is bool or None,
+        type=None if kind is bool else str if known.read else kind,
+        default=default,
+        show_default=default is not None and (default is not False or "/" in known.name),
+    )
+
+
+def _made(record: type[Any], path: str, values: Mapping[str, Any]) -> Any:
+    """The record with the values that are given by their paths; raises `InputError` where one is lacking."""
+    given: dict[str, Any] = {}
+    for field in fields(record):
+        place = f"{path}.{field.name}"
+        below = {name: value for name, value in values.items() if name.startswith(f"{place}.")}
+        if place in values:
+            given[field.name] = values[place]
+        elif (inner := _inner(field)) and below:
+            given[field.name] = _made(inner, place, below)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise InputError(f"`{next(iter(values))}`: needs `{place}`")
+    return record(**given)
+
+
+class Command(click.Command):
+    """A command whose --help shows the options that most people need, and whose --help-all shows all.
+
+    `common` names these options in the order of their use; without it all are shown.
+    """
+
+    def __init__(self, *arguments: Any, common: str = "", **known: Any) -> None:
+        super().__init__(*arguments, **known)
+        self.common = common.split()
+        if self.common:
+            self.params.append(help_all("Show all options."))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the common options, or all of them by group."""
+        for heading, rows in self.sections(ctx, common=not is_whole_help(ctx)).items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+    def sections(self, ctx: click.Context, *, common: bool = False) -> dict[str, list[tuple[str, str]]]:
+        """Heading -> spelling and help of each option; the options of the command itself come first."""
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        if common and self.common:
+            known = {option.opts[0]: option for option in options}
+            options = [known[name] for name in (*self.common, "--help-all", "--help")]
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for option in options:
+            heading = "Options" if common else getattr(option, "heading", "Options")
+            if record := option.get_help_record(ctx):
+                sections.setdefault(heading, []).append(record)
+        return sections
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it; messages name parameters by its options."""
+        if messages := ctx.find_object(Messages):
+            messages.command = self
+        return super().invoke(ctx)
+
+
+_WHOLE = "dhp.whole_help"
+
+
+def is_whole_help(context: click.Context) -> bool:
+    """Whether --help-all was given."""
+    return bool(context.meta.get(_WHOLE))
+
+
+def help_all(said: str) -> click.Option:
+    """The option that shows the whole help of a command or of a group."""
+
+    def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            context.meta[_WHOLE] = True
+            click.echo(context.get_help(), color=context.color)
+            context.exit()
+
+    return click.Option(
+        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=said
+    )

@@ -1,0 +1,199 @@
+"""Options on how a judge is asked, and by which criteria."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from dhp.core.errors import InputError
+from dhp.core.options import option
+
+if TYPE_CHECKING:
+    from dhp.core.pair_spec import AnyProtocol
+    from dhp.core.specs import Metric
+    from dhp.judge.adapters.settings import JudgeSettings
+
+DEFAULT = "default"
+DEFAULT_PROTOCOL = "dhp"
+OWN = "python:"
+
+
+def _number_or_default(given: str) -> float | str:
+    if given == DEFAULT:
+        return DEFAULT
+    try:
+        return float(given)
+    except ValueError:
+        raise ValueError(f"'{given}': must be a number or '{DEFAULT}'") from None
+
+
+@dataclass(frozen=True)
+class AnswerChanges:
+    """What every protocol says about its answers, pointwise or pairwise; None leaves it to the protocol."""
+
+    temperature: float | str | None = field(
+        default=None,
+        metadata=option(
+            "Temperature, 0 or more, or default: left to the model.", metavar="T", read=_number_or_default
+        ),
+    )
+    top_p: float | str | None = field(
+        default=None,
+        metadata=option(
+            "Nucleus sampling, in (0, 1], or default: left to the model.",
+            metavar="P",
+            read=_number_or_default,
+        ),
+    )
+    max_tokens: int | None = field(
+        default=None, metadata=option("Most tokens of one answer.", name="--answer-tokens", metavar="K")
+    )
+    extraction: str | None = field(
+        default=None,
+        metadata=option(
+            "Read the answer's text, or the probabilities of its scores.", metavar="parse|prob|prob-or-parse"
+        ),
+    )
+    language: str | None = field(default=None, metadata=option("Language of the prompts.", metavar="en|zh"))
+
+    def given(self, more: Mapping[str, object]) -> dict[str, object]:
+        """The settings of a protocol that are changed, with `more` of them where they are not None."""
+        changes = {
+            **more,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max_tokens": self.max_tokens,
+            "extraction": self.extraction,
+            "language": self.language,
+        }
+        left = {name: None for name in ("temperature", "top_p") if changes[name] == DEFAULT}
+        return {name: value for name, value in changes.items() if value is not None} | left
+
+
+@dataclass(frozen=True)
+class ProtocolChanges(AnswerChanges):
+    """How a judge is asked and its answers are read; otherwise as the protocol says."""
+
+    answer: str | None = field(
+        default=None,
+        metadata=option(
+            "Form of the answer: score-only, free-text, rate-explain, analyze-rate, ...", metavar="FORM"
+        ),
+    )
+    steps: str | None = field(
+        default=None, metadata=option("Evaluation steps.", metavar="none|written|auto|FILE.yaml")
+    )
+    reference: bool | None = field(
+        default=None,
+        metadata=option(
+            "Show the judge a reference beside the text that it rates.", name="--reference/--no-reference"
+        ),
+    )
+    persona: str | None = field(
+        default=None,
+        metadata=option("Persona at the start of the prompt.", metavar="none|hhh|annotator|FILE"),
+    )
+    samples: int | None = field(
+        default=None, metadata=option("Answers for each text and metric, averaged.", metavar="K")
+    )
+    prompt_files: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "Prompt used as it is; {{x}} or {x} takes a column, the source or the output.",
+            name="--prompt-file",
+            metavar="[METRIC=]FILE|DIR",
+            many=True,
+        ),
+    )
+    name: str | None = field(
+        default=None,
+        metadata=option(
+            "Name of the prompt, and of its folder in runs/; default: that of its file.", metavar="NAME"
+        ),
+    )
+
+    def changed(self, protocol: str) -> "AnyProtocol":
+        """The protocol of that name with these changes."""
+        from dhp.content.protocols import is_pairwise, read_pairwise
+        from dhp.judge.factory import protocol as pointwise
+
+        changes = {
+            "protocol": self.name,
+            "answer": self.answer,
+            "steps": self.steps,
+            "reference": self.reference,
+            "persona": self.persona,
+            "samples": self.samples,
+        }
+        given = self.given(changes)
+        if not is_pairwise(protocol):
+            return pointwise(protocol, **given)
+        for key in ("protocol", "steps", "reference", "persona"):
+            if key in given:
+                option = "name" if key == "protocol" else key
+                raise InputError(
+                    f"`{option}`: is for pointwise protocols, not for '{protocol}'; leave it out"
+                )
+        return read_pairwise(protocol, **given)
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What is rated."""
+
+    metrics: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "Metric to judge by, of the task or of your own; may be repeated; default: all of the task.",
+            name="--metric",
+            metavar="NAME",
+            many=True,
+        ),
+    )
+    scale: str | None = field(
+        default=None,
+        metadata=option(
+            "Scale of your own metric or function, e.g. 1..10; 10..1: lower is better.", metavar="LOW..HIGH"
+        ),
+    )
+    labels: str | None = field(
+        default=None,
+        metadata=option(
+            "Words that answer for your own metric, the worst first, e.g. fail,pass.", metavar="WORST,..,BEST"
+        ),
+    )
+
+    def chosen(self, models: Sequence[str]) -> "list[str | Metric]":
+        """The metrics to judge by; those of the user's own have a scale or labels."""
+        scale = None if _own_functions(models) else self.scale
+        if scale is None and self.labels is None:
+            return list(self.metrics)
+        from dhp.content.own_task import own_metric
+
+        if not self.metrics:
+            raise InputError(
+                f"`{'labels' if scale is None else 'scale'}`: of which metric? Name it by `metrics` NAME"
+            )
+        labels = self.labels.split(",") if self.labels is not None else ()
+        return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in self.metrics]
+
+    def of_functions(self, models: Sequence[str], settings: "JudgeSettings") -> "JudgeSettings":
+        """The settings of functions and scorers, with their scale."""
+        if self.scale is None or not _own_functions(models):
+            return settings
+        return replace(settings, scale=self.scale)
+
+
+def _own_functions(models: Sequence[str]) -> bool:
+    """Whether the scale is that of the scores of functions, and not that of a metric."""
+    return any(model.startswith(OWN) for model in models)
+
+
+PROTOCOL = click.option(
+    "--protocol",
+    multiple=True,
+    default=(DEFAULT_PROTOCOL,),
+    metavar="NAME|FILE.yaml",
+    help="How language models are asked, see dhp list protocols; may be repeated.",
+)

@@ -1,0 +1,80 @@
+"""What a user says of limits and prices: how hard servers are worked, what tokens cost, where a run stops."""
+
+from dataclasses import dataclass, field
+
+from dhp.core.keywords import near_keywords
+from dhp.core.options import check_numbers, option
+
+_PER = 1_000_000
+
+
+@near_keywords
+@dataclass(frozen=True, slots=True)
+class RateLimits:
+    """How hard a server may be worked."""
+
+    concurrency: int = field(default=64, metadata=option("Most calls at the same time.", metavar="K", low=1))
+    calls_per_minute: float | None = field(
+        default=None, metadata=option("Most calls begun in a minute.", name="--rpm", metavar="K", above=0)
+    )
+    tokens_per_minute: float | None = field(
+        default=None, metadata=option("Most tokens in a minute.", name="--tpm", metavar="K", above=0)
+    )
+    retries: int = field(
+        default=8, metadata=option("Tries after the first, for errors that may pass.", metavar="K", low=0)
+    )
+    longest_wait: float = field(
+        default=600.0,
+        metadata=option(
+            "Stop, resumable, where a server asks for a longer wait than this.", metavar="SECONDS", low=0
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "rate_limits")
+
+
+@near_keywords
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What tokens cost, in any currency."""
+
+    prompt: float | None = field(
+        default=None,
+        metadata=option("Price of a million tokens of prompts.", name="--price-in", metavar="X", low=0),
+    )
+    completion: float | None = field(
+        default=None,
+        metadata=option("Price of a million tokens of answers.", name="--price-out", metavar="X", low=0),
+    )
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "prices")
+
+    def cost(self, prompt_tokens: float, completion_tokens: float) -> float | None:
+        """Money for so many tokens; None without prices."""
+        if self.prompt is None and self.completion is None:
+            return None
+        total = prompt_tokens * (self.prompt or 0.0) + completion_tokens * (self.completion or 0.0)
+        return total / _PER
+
+
+@near_keywords
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use before it stops; the same command goes on from there."""
+
+    calls: int | None = field(
+        default=None, metadata=option("Most calls of a run.", name="--max-calls", metavar="K", low=0)
+    )
+    tokens: int | None = field(
+        default=None,
+        metadata=option("Most tokens of prompts and answers.", name="--max-tokens", metavar="K", low=0),
+    )
+    cost: float | None = field(
+        default=None,
+        metadata=option("Most money, by the prices of tokens.", name="--max-cost", metavar="X", low=0),
+    )
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "limits")

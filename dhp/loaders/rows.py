@@ -1,0 +1,44 @@
+"""Tables in memory: a DataFrame, or a list of dictionaries."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard, Union
+
+from dhp.core.keywords import as_list
+from dhp.core.tables import Row, Table, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Rows = Union["pd.DataFrame", Sequence[Mapping[str, object]]]
+NAME = "table"
+"""What such a table is called, in results too."""
+
+
+def are_rows(given: object) -> TypeGuard[Rows]:
+    """Whether it is a table in memory."""
+    listed = isinstance(given, list | tuple) and bool(given) and all(isinstance(e, Mapping) for e in given)
+    return listed or (hasattr(given, "columns") and hasattr(given, "to_dict"))
+
+
+def rows_table(given: Rows) -> Table:
+    """The table; raises `InputError` for one without rows."""
+    rows: Any = given
+    if not isinstance(given, list | tuple):
+        frame: Any = given
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    columns: dict[str, None] = {}
+
+    def read() -> Any:
+        for number, values in enumerate(rows, 1):
+            named = {str(column): value for column, value in values.items()}
+            columns.update(dict.fromkeys(named))
+            yield Row(f"{NAME}: row {number}", named)
+
+    return table(NAME, columns, read())
+
+
+def entries(given: object) -> list[Any]:
+    """One or several datasets as a list, in which a table in memory is one; empty for None."""
+    if given is None:
+        return []
+    return [given] if are_rows(given) else as_list(given)

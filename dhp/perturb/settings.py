@@ -1,0 +1,209 @@
+"""Which texts a run is about, and how they are degraded: what a user says of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.keywords import near_keywords
+from dhp.core.options import check_numbers, option, pairs_like
+
+if TYPE_CHECKING:
+    from dhp.core.specs import Task
+    from dhp.perturb.api import Perturber
+    from dhp.perturb.dose_suites import Doses
+
+STEPS = ("written", "auto")
+_FIELDS = (
+    "id source output question wrong_ending perturbed kind degree level control better reference language "
+    "source_language"
+).split()
+
+
+@near_keywords
+@dataclass(frozen=True, slots=True)
+class PerturbModel:
+    """The language model that degrades texts, and how it is asked."""
+
+    model: str = field(
+        metadata=option(
+            "Language model that degrades texts, e.g. openai/NAME.", name="--perturb-model", metavar="MODEL"
+        )
+    )
+    steps: str = field(
+        default="written",
+        metadata=option(
+            "Steps in its prompts: written, or auto: it writes them itself, once.",
+            name="--perturb-steps",
+            metavar="written|auto",
+        ),
+    )
+    prompts: str | Path | None = field(
+        default=None,
+        metadata=option(
+            "Folder of prompt files that replace the bundled ones of the same names.",
+            name="--perturb-prompts",
+            metavar="DIR",
+        ),
+    )
+    max_tokens: int | None = field(
+        default=None,
+        metadata=option(
+            "Most tokens of one degraded text; default: twice the length of the text.",
+            name="--perturb-tokens",
+            metavar="K",
+            low=1,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        from dhp.llm.api import PROVIDERS
+
+        provider = self.model.partition("/")[0]
+        if provider not in PROVIDERS:
+            raise InputError(
+                f"perturb model '{self.model}': unknown provider; {suggest(provider, PROVIDERS)}"
+            )
+        if self.steps not in STEPS:
+            raise InputError(f"`perturb_model.steps` '{self.steps}': unknown; {suggest(self.steps, STEPS)}")
+        check_numbers(self, "perturb_model")
+
+
+def _fields(pairs: Sequence[str]) -> dict[str, str]:
+    from difflib import get_close_matches
+
+    found = pairs_like("OURS=THEIRS", "output=summary")(pairs)
+    for ours, theirs in found.items():
+        if ours not in _FIELDS and get_close_matches(ours, _FIELDS, n=1, cutoff=0.75):
+            raise ValueError(f"'{ours}={theirs}': unknown field '{ours}'; {suggest(ours, _FIELDS)}")
+    return found
+
+
+def _where(conditions: Sequence[str]) -> dict[str, list[str]]:
+    where: dict[str, list[str]] = {}
+    for condition in conditions:
+        column, equals, value = condition.partition("=")
+        if not (column and equals):
+            raise ValueError(f"'{condition}': must have the form COLUMN=VALUE, e.g. split=test")
+        where.setdefault(column, []).append(value)
+    return where
+
+
+def _perturbers(references: Sequence[str]) -> "list[Perturber]":
+    from dhp.perturb.registry import load_perturber
+
+    return [load_perturber(reference) for reference in references]
+
+
+def _doses(entries: Sequence[str]) -> "Doses":
+    """`K,K,...` for all perturbers, or `PERTURBER=K,K,...` for those named."""
+    named: dict[str, list[int]] = {}
+    for entry in entries:
+        name, _, amounts = entry.rpartition("=")
+        if name in named:
+            raise ValueError(f"'{entry}': doses of '{name or 'all perturbers'}' are given twice")
+        try:
+            named[name] = [int(k) for k in amounts.split(",")]
+        except ValueError:
+            raise ValueError(f"'{entry}': must have the form K,K,... or PERTURBER=K,K,...") from None
+    if "" in named and len(entries) > 1:
+        raise ValueError(
+            f"'{entries[0]}': give doses for all perturbers once, or for each by PERTURBER=K,K,..."
+        )
+    return named.get("", named)
+
+
+@near_keywords
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Which texts, and how they are degraded."""
+
+    data: str | Path | None = field(
+        default=None,
+        metadata=option(
+            "Where a published dataset is, as its owners publish it; default: the prepared copy.",
+            metavar="PATH",
+        ),
+    )
+    task: "str | Task | None" = field(
+        default=None,
+        metadata=option("What the writers of your own texts had to do.", metavar="NAME|FILE.yaml"),
+    )
+    fields: Mapping[str, str] | None = field(
+        default=None,
+        metadata=option(
+            "Column of your own file, or path into a nested one, e.g. output=summary, output=a.b[0].",
+            name="--field",
+            metavar="OURS=THEIRS",
+            many=True,
+            read=_fields,
+        ),
+    )
+    where: Mapping[str, str | Sequence[str]] | None = field(
+        default=None,
+        metadata=option(
+            "Take only rows of your own file with this value, e.g. split=test; may be repeated.",
+            metavar="COLUMN=VALUE",
+            many=True,
+            read=_where,
+        ),
+    )
+    n: int | None = field(
+        default=None,
+        metadata=option("Number of examples, chosen by the seed; default: the card's or all.", metavar="N"),
+    )
+    suite: str | None = field(
+        default=None,
+        metadata=option(
+            "Perturbers and their parameters; default: the suite of the dataset, or general.",
+            metavar="NAME|FILE.yaml",
+        ),
+    )
+    perturbers: "Perturber | Iterable[Perturber]" = field(
+        default=(),
+        metadata=option(
+            "Perturber of your own, added to the suite if that does not name it; may be repeated.",
+            name="--perturber",
+            metavar="MODULE:FUNCTION",
+            many=True,
+            read=_perturbers,
+        ),
+    )
+    perturb_model: str | PerturbModel | None = field(default=None, metadata={"record": PerturbModel})
+    """Carries out the suite's perturbers of method `llm`; without one the bundled data are degraded by edits
+    that people wrote, and for other data these perturbers are left out."""
+    perturbed: str | Path | None = field(
+        default=None,
+        metadata=option(
+            "Set of degraded texts, frozen by dhp perturb or released by others.", metavar="DIR|hf:ORG/NAME"
+        ),
+    )
+    text_language: str | None = field(
+        default=None,
+        metadata=option(
+            "Language of the texts of your own file, e.g. de, where no column language says it.",
+            metavar="CODE",
+        ),
+    )
+    controls: bool | None = field(
+        default=None,
+        metadata=option(
+            "Judge harmless edits, which must not lower a score; on by default. --controls: the same "
+            "text again, too.",
+            name="--controls/--no-controls",
+        ),
+    )
+    attacks: bool = field(default=False, metadata=option("Add changes that must not raise a score."))
+    doses: "Doses | None" = field(
+        default=None,
+        metadata=option(
+            "Degrade in each of these doses instead, e.g. 1,2,5,10.",
+            metavar="[PERTURBER=]K,K,...",
+            many=True,
+            read=_doses,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_numbers(self)

@@ -1,0 +1,293 @@
+"""What results say, found once: page, terminal, Markdown and card show this."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dhp.analysis.result_parts import FEWEST_PAIRS, DoseThreshold, VariantResult
+from dhp.analysis.results import Result
+from dhp.content.damage import kind_name, variant_name
+from dhp.core.records import parse_variant
+from dhp.report.labels import judge_name, listed, percent, state
+
+WORST_FIRST = ("preferred", "missed", "as harmless edits", "faint", "undecided", "noticed")
+_STATES = ("false alarm", "undecided", "not tested", "passed")
+"""States of a control, the worst first."""
+_WEIGHTIEST = ("preferred", "missed", "noticed", "as harmless edits", "faint", "undecided")
+"""Of several verdicts on one kind of damage the first is said."""
+_SAID: Mapping[str, str] = {
+    "noticed": "notices {}",
+    "preferred": "prefers texts damaged by {}",
+    "missed": "misses {}",
+    "as harmless edits": "notices {} no more than harmless edits",
+    "faint": "faint on {}",
+    "undecided": "undecided on {}",
+}
+_NAMED = 6
+"""The most kinds of damage that a part of a sentence names."""
+_UNEQUAL = 2
+"""Ratio of the numbers of pairs from which it is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one judge noticed on one dataset."""
+
+    result: Result
+    damage: tuple[VariantResult, ...]
+    """The kinds of damage, the worst first; empty where texts were degraded in doses."""
+    lowest: VariantResult | None
+    """The kind with the lowest detection, of those with five pairs or more."""
+    control: VariantResult | None
+    """The control in the worst state."""
+    pairs: tuple[int, int] | None
+    """The fewest and the most pairs of a kind in the average, where they differ by more than 2 to 1."""
+
+    @property
+    def judge(self) -> str:
+        """The judge, for readers."""
+        return judge_name(self.result)
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data."""
+        return self.result.dataset
+
+    @property
+    def dosed(self) -> bool:
+        """Whether texts were degraded in doses, of which thresholds are told and no verdicts."""
+        return bool(self.result.curves)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few examples for any verdict."""
+        return self.result.n < FEWEST_PAIRS
+
+    @property
+    def noticed(self) -> str:
+        """How many kinds of damage were noticed, of how many: `10 of 12`."""
+        return f"{sum(state(row) == 'noticed' for row in self.damage)} of {len(self.damage)}"
+
+    @property
+    def probes(self) -> tuple[VariantResult, ...]:
+        """Controls and attacks."""
+        return (*self.result.controls, *self.result.attacks)
+
+    @property
+    def alarms(self) -> list[VariantResult]:
+        """Controls that are a false alarm."""
+        return [row for row in self.result.controls if state(row) == "false alarm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A part of the sentence on a judge."""
+
+    verdict: str
+    """The verdict or state that it tells."""
+    text: str
+    """For instance `misses grammatical errors (2 of 6 sets)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What a judge notices and misses."""
+
+    about: str
+    """The judge, and the dataset where that is needed."""
+    parts: tuple[Statement, ...]
+    """What it notices first; at least one."""
+
+    @property
+    def said(self) -> str:
+        """The sentence without the judge."""
+        return f"{'; '.join(part.text for part in self.parts)}."
+
+    def __str__(self) -> str:
+        return f"{self.about}: {self.said}"
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """One kind of damage, control or attack, in all columns of a matrix."""
+
+    variant: str
+    level: str
+    cells: tuple[VariantResult | None, ...]
+    """A cell is None where the column has no such kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Kinds of damage against datasets, or against the judges on one dataset."""
+
+    title: str
+    """What all columns have in common: the judge, or the dataset."""
+    heads: tuple[str, ...]
+    columns: tuple[Findings, ...]
+    rows: tuple[MatrixRow, ...]
+    """Kinds of damage, level by level, the degrees of a kind together."""
+    probes: tuple[MatrixRow, ...]
+    """Controls, then attacks."""
+
+
+def findings(result: Result) -> Findings:
+    """What a result says of its judge."""
+    rows = () if result.curves else result.variants
+    counted = [row.n for row in rows if row.n >= FEWEST_PAIRS]
+    unequal = bool(counted) and max(counted) > _UNEQUAL * min(counted)
+    return Findings(
+        result,
+        damage=tuple(sorted(rows, key=_badness)),
+        lowest=next((row for row in rows if row.variant == result.detection.min_variant), None),
+        control=min(result.controls, key=lambda row: _STATES.index(state(row)), default=None),
+        pairs=(min(counted), max(counted)) if unequal else None,
+    )
+
+
+def sentences(found: Iterable[Findings]) -> list[Sentence]:
+    """One sentence a judge over all its datasets; for doses one a judge and dataset."""
+    judges: dict[str, list[Findings]] = {}
+    dosed = []
+    for each in found:
+        if each.dosed:
+            dosed.append(Sentence(f"{each.judge} on {each.dataset}", tuple(_of_doses(each))))
+        else:
+            judges.setdefault(each.judge, []).append(each)
+    return [Sentence(judge, tuple(_statements(each))) for judge, each in judges.items()] + dosed
+
+
+def matrices(found: Sequence[Findings]) -> list[Matrix]:
+    """One matrix of kinds and datasets for a single judge; for several judges one a dataset."""
+    plain = [each for each in found if not each.dosed]
+    judges = list(dict.fromkeys(each.judge for each in plain))
+    if len(judges) == 1:
+        return [_matrix(judges[0], [each.dataset for each in plain], plain)]
+    datasets: dict[str, list[Findings]] = {}
+    for each in plain:
+        datasets.setdefault(each.dataset, []).append(each)
+    return [_matrix(name, [each.judge for each in of], of) for name, of in datasets.items()]
+
+
+def control_words(row: VariantResult | None) -> str:
+    """The state of a control or attack, with its figure where it was tested and not plainly passed."""
+    if row is None:
+        return "not judged"
+    said = state(row)
+    faint = row.detection_ci is not None and row.detection_ci[0] > 0.5
+    plain = said == "not tested" or (said == "passed" and not faint)
+    return said if plain else f"{said} {percent(row.detection)}"
+
+
+def _badness(row: VariantResult) -> tuple[int, float]:
+    return WORST_FIRST.index(state(row)), math.inf if row.detection is None else row.detection
+
+
+def _statements(found: Sequence[Findings]) -> list[Statement]:
+    if all(each.too_few for each in found):
+        return [Statement("undecided", f"needs {FEWEST_PAIRS} examples or more for a verdict")]
+    kinds: dict[str, dict[str, list[VariantResult]]] = {}
+    found = [each for each in found if not each.too_few]
+    for each in found:
+        for row in each.result.variants:
+            kinds.setdefault(kind_name(row.variant), {}).setdefault(each.dataset, []).append(row)
+    parts = []
+    for verdict, words in _SAID.items():
+        named = [
+            f"{kind}{_extent(verdict, rows)}"
+            for kind, rows in kinds.items()
+            if verdict == min((state(r) for of in rows.values() for r in of), key=_WEIGHTIEST.index)
+        ]
+        if named:
+            parts.append(Statement(verdict, words.format(_shortened(named, len(kinds)))))
+    if kinds and all(part.verdict in ("faint", "undecided") for part in parts):
+        parts.insert(0, Statement("undecided", "notices no kind of damage for sure"))
+    return [*parts, *_about_probes(found)] or [Statement("undecided", "no kind of damage was judged")]
+
+
+def _extent(verdict: str, rows: Mapping[str, Sequence[VariantResult]]) -> str:
+    """Where not everywhere: in how many sets, or of a single set in which degree."""
+    hit = [name for name, of in rows.items() if any(state(row) == verdict for row in of)]
+    if len(hit) < len(rows):
+        return f" ({len(hit)} of {len(rows)} sets)"
+    of = [row for each in rows.values() for row in each]
+    degrees = {parse_variant(row.variant).degree for row in of if state(row) == verdict}
+    if len(degrees) == 1 and any(state(row) != verdict for row in of):
+        return f" ({degrees.pop()})"
+    return ""
+
+
+def _shortened(named: Sequence[str], count: int) -> str:
+    if len(named) <= _NAMED:
+        return listed(named)
+    if len(named) == count and not any(name.endswith(")") for name in named):
+        return f"all {count} kinds of damage"
+    return f"{', '.join(named[: _NAMED - 1])} and {len(named) - _NAMED + 1} more kinds"
+
+
+def _about_probes(found: Sequence[Findings]) -> list[Statement]:
+    parts = []
+    for verdict, words in (("false alarm", "false alarm on"), ("raised", "scores rise with")):
+        hit: dict[str, list[str]] = {}
+        for each in found:
+            for row in each.probes:
+                if state(row) == verdict:
+                    hit.setdefault(variant_name(row.variant), []).append(percent(row.detection))
+        several = len(found) > 1
+        named = [
+            f"{name} ({f'{len(figures)} of {len(found)} sets' if several else figures[0]})"
+            for name, figures in hit.items()
+        ]
+        if named:
+            parts.append(Statement(verdict, f"{words} {listed(named)}"))
+    return parts
+
+
+def _of_doses(found: Findings) -> list[Statement]:
+    """`notices 7 typos [5 to 10] in 400 characters`, by T75 of each curve."""
+    curves = found.result.curves
+    known = [(kind_name(c.perturber), c.doses, c.t75) for c in curves if c.t75 is not None]
+    seen = [_seen(kind, doses, t75) for kind, doses, t75 in known if t75.value is not None]
+    unseen = [f"{doses[-1]} {kind}{_ends(t75)}" for kind, doses, t75 in known if t75.value is None]
+    unknown = [kind_name(c.perturber) for c in curves if c.t75 is None]
+    lengths = {c.characters for c in curves}
+    where = f" in {lengths.pop()} characters" if len(lengths) == 1 and None not in lengths else ""
+    parts = [Statement("noticed", f"notices {listed(seen)}{where}")] if seen else []
+    if unseen:
+        parts.append(Statement("missed", f"T75 not reached with {listed(unseen)}{'' if seen else where}"))
+    if unknown:
+        parts.append(Statement("undecided", f"no T75 of {listed(unknown)}"))
+    return [*parts, *_about_probes([found])]
+
+
+def _seen(kind: str, doses: Sequence[int], t75: DoseThreshold) -> str:
+    return f"{math.ceil(t75.value)} {kind}{_ends(t75)}" if t75.value else f"{kind} from {doses[0]} on"
+
+
+def _ends(t75: DoseThreshold) -> str:
+    """The interval in whole doses, after a space; empty without one."""
+    if t75.low is None:
+        return ""
+    return f" [{math.ceil(t75.low)} {'or more' if t75.high is None else f'to {math.ceil(t75.high)}'}]"
+
+
+def _matrix(title: str, heads: Sequence[str], columns: Sequence[Findings]) -> Matrix:
+    return Matrix(
+        title,
+        tuple(heads),
+        tuple(columns),
+        _rows([each.result.variants for each in columns]),
+        _rows([each.probes for each in columns]),
+    )
+
+
+def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:
+    """A row for each variant, level by level and kind by kind in order of appearance."""
+    cells = [{row.variant: row for row in column} for column in columns]
+    known = {row.variant: row.level for column in columns for row in column}
+    levels = list(dict.fromkeys(known.values()))
+    kinds = list(dict.fromkeys(kind_name(name) for name in known))
+    ordered = sorted(known, key=lambda name: (levels.index(known[name]), kinds.index(kind_name(name))))
+    return tuple(
+        MatrixRow(name, known[name], tuple(column.get(name) for column in cells)) for name in ordered
+    )

@@ -1,0 +1,72 @@
+"""What a gate demands of a run."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dhp.core.errors import InputError
+from dhp.core.keywords import near_keywords
+from dhp.core.options import check_numbers, option
+
+if TYPE_CHECKING:
+    from dhp.runs.reader import RunSource
+
+
+@near_keywords
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What every result of a run must hold.
+
+    Raises
+    ------
+    InputError
+        Without any condition, for one out of range or a share in place of per cent, and for a loss without an
+        earlier run or the reverse.
+    """
+
+    detection: float | None = field(
+        default=None,
+        metadata=option(
+            "Least detection of every result, over all kinds of damage.",
+            name="--min-detection",
+            metavar="PERCENT",
+            low=0,
+            high=100,
+            percent=True,
+        ),
+    )
+    must_notice: Collection[str] = field(
+        default=(),
+        metadata=option(
+            "Kinds of damage that must be noticed, by either name, or all; may be repeated.",
+            metavar="KIND,...",
+            many=True,
+        ),
+    )
+    max_drop: float | None = field(
+        default=None,
+        metadata=option(
+            "Points of detection that may be lost against --against.",
+            metavar="POINTS",
+            low=0,
+            high=100,
+            percent=True,
+        ),
+    )
+    against: "RunSource | None" = field(
+        default=None, metadata=option("An earlier run, with its ratings, for --max-drop.", metavar="OLD_RUN")
+    )
+    allow: Collection[str] = ()
+    """Parts of the signature that may differ from the earlier run; see `dhp.runs.comparable`."""
+    require_proof: bool = field(default=False, metadata=option("What is undecided fails, too."))
+    ignore_controls: bool = field(default=False, metadata=option("A judge with a false alarm may pass."))
+
+    def __post_init__(self) -> None:
+        from dhp.runs.comparable import check_allowed
+
+        check_allowed(self.allow)
+        check_numbers(self)
+        if (self.max_drop is None) != (self.against is None):
+            raise InputError("`max_drop` and `against`: belong together; give both or neither")
+        if self.detection is None and self.max_drop is None and not self.must_notice:
+            raise InputError("there is no condition; allowed: `detection`, `must_notice`, `max_drop`")

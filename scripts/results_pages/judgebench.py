@@ -1,0 +1,99 @@
+"""JudgeBench: three reward models on pairs of which one answer is right, and o1-mini in both orders."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+from results_pages.llmbar import two_order_ratings
+from results_pages.parts import Grid, SetFigures, Table, audit_of
+
+import dhp
+from dhp.analysis.results import Result
+from dhp.core.records import ORIGINAL
+from dhp.core.tables import read_table
+from dhp.loaders.labelled_pairs import read_judgebench_verdicts
+from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.runs.recorded_verdicts import RecordedCell, recorded_cells
+
+KINDS = ("knowledge", "reasoning", "math", "code")
+PUBLISHED = {
+    "Skywork-Reward-Gemma-2-27B": (59.74, 66.33, 83.93, 50.00, 64.29),
+    "o1-mini-2024-09-12": (58.44, 62.24, 82.14, 78.57, 65.71),
+}
+"""Accuracies that its authors print, in per cent: the kinds, and all pairs."""
+_SCORES = "DATA/judgebench/reward_models.jsonl"
+_BATTLE = "dhp battle --recorded DATA/judgebench/verdicts_o1-mini.jsonl --format judgebench"
+_ANALYZE = f"dhp analyze {_SCORES} --format judgebench --details"
+_BY_LENGTH = (
+    "python -c \"import json; rows = map(json.loads, open('" + _SCORES + "')); "
+    "[print(json.dumps(r | {'kind': 'worse answer longer' if r['words_worse'] > r['words_better'] else "
+    "'worse answer not longer'})) for r in rows]\" > by_length.jsonl && "
+    "dhp analyze by_length.jsonl --format judgebench --details"
+)
+
+
+def judgebench(data: Path) -> SetFigures:
+    """Detection by kind of question and by length, and the published accuracies beside our own counts."""
+    folder = data / "judgebench"
+    scores = read_recorded_scores("judgebench", folder / "reward_models.jsonl")
+    cells = recorded_cells(*read_judgebench_verdicts([folder / "verdicts_o1-mini.jsonl"]))
+    exact = dhp.AnalysisConfig(statistics="sign-flip")
+    rated = dhp.analyze(scores)
+    compared = dhp.analyze(two_order_ratings(cells, "judgebench"), analysis=exact)
+    alone = tuple(audit_of(r, r.model) for r in rated)
+    both = tuple(audit_of(r, r.model, "both orders") for r in compared)
+    grid = Grid(
+        "Wrong answers rated lower",
+        "The reward models score each answer alone. o1-mini sees both, in both orders: verdicts that flip "
+        "with the order are ties. Intervals of the command for o1-mini hold for one kind each.",
+        (*alone, *both),
+        (_ANALYZE, _BATTLE),
+    )
+    lengths = Grid(
+        "By length",
+        "The same scores of the reward models, split by which answer has more words.",
+        tuple(audit_of(r, r.model) for r in dhp.analyze(by_length(scores, folder / "reward_models.jsonl"))),
+        (_BY_LENGTH,),
+    )
+    return SetFigures("judgebench", (grid, lengths), (_published(rated, cells),), (grid,))
+
+
+def by_length(scores: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The scores with the variants `worse answer longer` and `worse answer not longer` in place of kinds."""
+    longer = {
+        row.text("pair_id"): float(row.text("words_worse")) > float(row.text("words_better"))
+        for row in read_table(path).rows
+    }
+    kinds = scores["example"].map(lambda pair: f"worse answer {'longer' if longer[pair] else 'not longer'}")
+    return scores.assign(variant=scores["variant"].where(scores["variant"] == ORIGINAL, kinds))
+
+
+def _published(rated: Iterable[Result], cells: Sequence[RecordedCell]) -> Table:
+    """Right decisions, counted as the authors do, where they print a figure."""
+    right = {r.model: _fell(r) for r in rated}
+    right |= {model: _together([c for c in cells if c.model == model]) for model in {c.model for c in cells}}
+    rows = []
+    for model, published in PUBLISHED.items():
+        counted = [right[model][kind] for kind in KINDS]
+        counted.append((sum(n for n, _ in counted), sum(n for _, n in counted)))
+        shares = (f"{hits / pairs:.2%} ({hits} of {pairs})" for hits, pairs in counted)
+        rows += [(model, "published", *(f"{p:.2f}%" for p in published)), (model, "counted here", *shares)]
+    return Table(
+        "Against the published accuracies",
+        "Share of the pairs in which the right answer got the higher score, or the two verdicts together "
+        "favour it; a tie counts as wrong. Detection above counts it half. The commands print these shares: "
+        "the first as fell in its JSON, the second in the column together.",
+        ("judge", "accuracy", *KINDS, "all"),
+        tuple(rows),
+        (f"dhp analyze {_SCORES} --format judgebench --json", _BATTLE),
+        words=2,
+    )
+
+
+def _fell(result: Result) -> Mapping[str, tuple[int, int]]:
+    """Kind -> pairs in which the right answer got the higher score, and all pairs."""
+    return {v.variant: (round((v.metrics["score"].fell or 0.0) * v.n), v.n) for v in result.variants}
+
+
+def _together(cells: Iterable[RecordedCell]) -> Mapping[str, tuple[int, int]]:
+    return {cell.subset: (cell.correct_together, cell.n) for cell in cells}

@@ -1,0 +1,96 @@
+"""RewardBench 2: eight ratings each of three language models of 2026, and the scores of a reward model."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from results_pages.differences import differences
+from results_pages.parts import Grid, SetFigures, Table, audit_of
+from scipy.stats import t
+
+import dhp
+from dhp.core.records import ORIGINAL
+from dhp.loaders.recorded_scores import read_recorded_scores
+
+_FILES = "DATA/rewardbench2_judges/*.jsonl --format rewardbench2"
+_ONE = (
+    'python -c "import dhp, pathlib; from dhp.loaders.recorded_scores import read_recorded_scores as read; '
+    "f = read('rewardbench2', *sorted(pathlib.Path('DATA/rewardbench2_judges').glob('*[!b].jsonl'))); "
+    "[print(k, r.model, r.detection.avg) for k in range(8) for r in dhp.analyze(f[f['sample'] == k])]\""
+)
+
+
+def rewardbench2(data: Path) -> SetFigures:
+    """Detection of each judge by kind, judges against each other, and eight ratings against one."""
+    files = sorted((data / "rewardbench2_judges").glob("*.jsonl"))
+    frame = read_recorded_scores("rewardbench2", *files)
+    grid = Grid(
+        "Worse answers rated lower",
+        "Each worse answer is a pair with the good one of its prompt. Eight ratings are averaged; the "
+        "reward model gave one score.",
+        tuple(audit_of(r, r.model) for r in dhp.analyze(frame)),
+        (f"dhp analyze {_FILES} --details",),
+    )
+    tables = (differences(frame, f"dhp compare {_FILES}"), _eight_against_one(frame))
+    return SetFigures("rewardbench2", (grid,), tables, (grid,))
+
+
+def _eight_against_one(frame: pd.DataFrame) -> Table:
+    found = {
+        str(model): losses(own)
+        for model, own in frame.groupby("model", sort=False)
+        if own["sample"].nunique() > 1
+    }
+    kinds = list(next(iter(found.values())))
+    rows = []
+    for model, own in found.items():
+        means = [float(np.mean([own[kind][place] for kind in kinds])) for place in (0, 1)]
+        error = math.sqrt(sum(own[kind][2] ** 2 for kind in kinds)) / len(kinds)
+        clusters = sum(own[kind][3] for kind in kinds)
+        cells = [_loss(*own[kind]) for kind in kinds]
+        rows.append((model, *(f"{m:.1%}" for m in means), _loss(*means, error, clusters), *cells))
+    return Table(
+        "Eight ratings against one",
+        "Mean detection by the mean of eight ratings, and by one: the mean over the eight single ones. "
+        "What one loses, in points of per cent, with its 95 % interval by Student's t over prompts. The "
+        "second command prints detection by each single rating.",
+        ("judge", "eight", "one", "one loses, mean", *kinds),
+        tuple(rows),
+        (f"dhp analyze {_FILES} --details", _ONE),
+    )
+
+
+def losses(ratings: pd.DataFrame) -> Mapping[str, tuple[float, float, float, int]]:
+    """Kind -> detection by the mean of all ratings, by one, the standard error of the difference, prompts.
+
+    One judge's ratings; the error takes the pairs of a prompt together.
+    """
+    wide = ratings.pivot(index=["cluster", "example", "variant"], columns="sample", values="score").astype(
+        float
+    )
+    good = wide.xs(ORIGINAL, level="variant")
+    found = {}
+    for kind in dict.fromkeys(v for v in ratings["variant"] if v != ORIGINAL):
+        worse = wide.xs(kind, level="variant")
+        paired = good.loc[worse.index]
+        every = _detected(paired.mean(axis=1), worse.mean(axis=1))
+        single = pd.concat([_detected(paired[k], worse[k]) for k in wide.columns], axis=1)
+        drops = every.sub(single.mean(axis=1)).dropna()
+        by_prompt = (drops - drops.mean()).groupby(level="cluster").sum()
+        count = len(by_prompt)
+        error = math.sqrt(float((by_prompt**2).sum()) * count / (count - 1)) / len(drops)
+        found[kind] = float(every.mean()), float(single.mean().mean()), error, count
+    return found
+
+
+def _detected(good: pd.Series, worse: pd.Series) -> pd.Series:
+    """1 where the worse answer got less, a half where it got the same; NaN where a score lacks."""
+    return (np.sign((good - worse).round(9)) + 1) / 2
+
+
+def _loss(eight: float, one: float, error: float, clusters: int) -> str:
+    width = float(t.ppf(0.975, clusters - 1)) * error
+    lost = eight - one
+    return f"{lost * 100:.1f} [{(lost - width) * 100:.1f} to {(lost + width) * 100:.1f}]"

@@ -1,0 +1,71 @@
+"""`dhp list` and `dhp show`: everything that can be named, by kind, and more of one."""
+
+import pytest
+
+from dhp.cli.listing import KINDS, judge_form
+from dhp.content.catalog import dataset_names, weights_names
+from dhp.content.protocols import pairwise_names, protocol_names
+from dhp.perturb.registry import builtin_perturbers
+
+from .conftest import Run
+
+
+def first_words(text: str) -> list[str]:
+    return [line.split()[0] for line in text.splitlines()]
+
+
+def test_each_kind_lists_what_there_is(dhp: Run) -> None:
+    assert first_words(dhp("list").out) == [*KINDS, "more:"]
+    assert first_words(dhp("list", "datasets").out) == ["mini/NAME", *dataset_names()]
+    assert first_words(dhp("list", "protocols").out) == [*protocol_names(), *pairwise_names()]
+    assert sorted(first_words(dhp("list", "perturbers").out)) == sorted(builtin_perturbers())
+    assert first_words(dhp("list", "weights").out) == list(weights_names())
+    assert {"openai/NAME", "metric/rouge1", "mock/noisy"} <= set(first_words(dhp("list", "judges").out))
+    wrong = dhp("list", "protocol")
+    assert (wrong.code, "kind 'protocol': unknown; did you mean 'protocols'?" in wrong.err) == (2, True)
+
+
+def test_damage_has_both_names_and_is_found_by_both(dhp: Run) -> None:
+    (row,) = [line for line in dhp("list", "perturbers").out.splitlines() if "random_deletions" in line]
+    assert row.split()[:4] == ["random_deletions", "missing", "letters", "character"]
+    shown = dhp("show", "missing letters")
+    assert shown.out == dhp("show", "random_deletions").out
+    assert "suite summeval: random_deletions.minor {'k': 10}; random_deletions.major {'k': 50}" in shown.out
+
+
+def test_no_name_is_of_two_kinds() -> None:
+    names = [row[0] for rows in KINDS.values() for row in rows()]
+    assert len(names) == len(set(names))
+    assert not [
+        name for name in names if judge_form(name) and (name, judge_form(name)) not in KINDS["judges"]()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("randm_typos",),
+            "'randm_typos': unknown name; did you mean 'random_typos'? dhp list shows all names",
+        ),
+        (("mising letters",), "did you mean 'missing letters'?"),
+        (("design", "--n", "3"), "--n: is not for weights; allowed: --chart"),
+        (("random_typos", "--variant", "x"), "--variant: is not for perturbers; allowed: no option"),
+        (
+            ("mini/summeval", "--metric", "fluency"),
+            "--metric: is not for datasets; allowed: --n, --seed, --data",
+        ),
+        (("baseline/surfac",), "did you mean 'baseline/surface'?"),
+        (("none.yaml",), "none.yaml: does not exist"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(dhp: Run, arguments: tuple[str, ...], message: str) -> None:
+    done = dhp("show", *arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err
+
+
+def test_judges_are_shown_by_their_form(dhp: Run) -> None:
+    assert dhp("show", "openai/gpt-4o").out.startswith("openai/gpt-4o: a model of OpenAI")
+    assert "noise 1.0" in dhp("show", "mock/noisy").out
+    assert dhp("show", "python:nothing.py:judge").out.startswith("python:nothing.py:judge: a judge that you")

@@ -1,0 +1,158 @@
+"""Commands take settings records: each field is an option, a default stands once, messages name options."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from dhp.cli.messages import Messages
+from dhp.cli.options import Command, option_names, settings, stated
+from dhp.core.errors import InputError
+from dhp.core.options import option
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How fast."""
+
+    calls: float | None = field(default=None, metadata=option("Most calls.", name="--rpm", metavar="K"))
+
+
+@dataclass(frozen=True)
+class Model:
+    """Which model degrades texts."""
+
+    name: str = field(metadata=option("Its name.", name="--degrading"))
+    steps: str = field(default="written", metadata=option("Its steps.", name="--degrading-steps"))
+
+
+def number(text: str) -> int:
+    if not text.isdigit():
+        raise ValueError(f"'{text}': must be a number")
+    return int(text)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How it is done.
+
+    Further text.
+    """
+
+    timeout: float = field(default=120.0, metadata=option("Seconds.", metavar="SECONDS"))
+    store: bool = field(default=True, metadata=option("Store it.", name="--store/--no-store"))
+    refresh: bool = field(default=False, metadata=option("Ask again."))
+    ties: bool | None = field(default=None, metadata=option("Ties.", name="--ties/--no-ties"))
+    n: int | None = field(default=None, metadata=option("Number."))
+    doses: tuple[int, ...] = field(
+        default=(), metadata=option("Doses.", many=True, read=lambda given: tuple(map(number, given)))
+    )
+    rates: Rates = field(default_factory=Rates)
+    model: Model | None = field(default=None, metadata={"record": Model})
+    hidden: int = 7
+
+
+def command(seen: list[Any], **known: Any) -> click.Command:
+    @click.command(cls=Command, **known)
+    @click.option("--out", "folder", default="x")
+    @settings("how", Settings)
+    def run(folder: str, how: Settings) -> None:
+        """Do it."""
+        seen.extend([how, stated()])
+
+    return run
+
+
+@pytest.fixture
+def called() -> Callable[..., Any]:
+    def call(*arguments: str) -> Any:
+        seen: list[Any] = []
+        done = CliRunner().invoke(command(seen), arguments, standalone_mode=False)
+        if done.exception:
+            raise done.exception
+        return seen
+
+    return call
+
+
+def test_what_is_not_given_keeps_the_default_of_the_record(called: Callable[..., Any]) -> None:
+    assert called() == [Settings(), []]
+
+
+def test_each_field_is_an_option(called: Callable[..., Any]) -> None:
+    how, given = called(
+        *(
+            "--timeout",
+            "5",
+            "--no-store",
+            "--refresh",
+            "--no-ties",
+            "--n",
+            "3",
+            "--doses",
+            "1",
+            "--doses",
+            "2",
+        ),
+        *("--rpm", "10", "--degrading", "m"),
+    )
+    assert how == Settings(
+        timeout=5.0,
+        store=False,
+        refresh=True,
+        ties=False,
+        n=3,
+        doses=(1, 2),
+        rates=Rates(10.0),
+        model=Model("m"),
+    )
+    assert given == "--timeout --no-store --refresh --no-ties --n --doses --rpm --degrading".split()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--doses", "x"), "--doses 'x': must be a number"),
+        (("--degrading-steps", "auto"), "`how.model.steps`: needs `how.model.name`"),
+    ],
+)
+def test_what_means_nothing_is_refused(
+    called: Callable[..., Any], arguments: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        called(*arguments)
+
+
+def test_messages_name_parameters_by_options(capsys: pytest.CaptureFixture[str]) -> None:
+    made = command([])
+    messages = Messages(lambda _: option_names(made))
+    for said, shown in (
+        ("`timeout` 0: allowed: more", "--timeout 0: allowed: more"),
+        ("`rates.calls` and `how.rates.calls`", "--rpm and --rpm"),
+        ("`store=False`: no", "--no-store: no"),
+        ("`n=None` is right", "--n default is right"),
+        ("`model.steps`: needs `model.name`", "--degrading-steps: needs --degrading"),
+        ("`folder`: is a file", "--out: is a file"),
+        ("`how.scale`: is unknown", "`how.scale`: is unknown"),
+        ("`nothing`: stays", "`nothing`: stays"),
+    ):
+        messages.say(said)
+        assert capsys.readouterr().err == f"dhp: {shown}\n"
+    messages.say("`how`: not used")
+    assert capsys.readouterr().err.startswith(
+        "dhp: --timeout, --store, --refresh, --ties, --n, --doses, --rpm"
+    )
+
+
+def test_help_shows_common_options_first_and_all_by_group() -> None:
+    made = command([], common="--n --out")
+    short, whole = (CliRunner().invoke(made, [name]).output for name in ("--help", "--help-all"))
+    rows = [line.split()[0] for line in short.splitlines() if line.startswith("  --")]
+    assert rows == ["--n", "--out", "--help-all", "--help"]
+    assert "How it is done:\n  --timeout SECONDS" in whole
+    assert "How fast:\n  --rpm K" in whole
+    assert "Which model degrades texts:\n  --degrading TEXT" in whole
+    assert "hidden" not in whole

@@ -1,0 +1,112 @@
+"""What is advised follows from the figures and fits the judge."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dhp.analysis.results import Result
+from dhp.report.advice import advice, warnings
+from dhp.report.findings import findings
+from dhp.stats.response_style import spread
+from tests.report.made import control, result, row
+
+TYPOS = "random_typos.minor"
+
+
+def texts(*results: Result) -> list[str]:
+    return [piece.text for piece in advice([findings(each) for each in results])]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (
+            {"controls": (control("false alarm", 0.7),)},
+            "Do not let it decide alone: harmless edits lower its score.",
+        ),
+        ({"controls": ()}, "Judge harmless edits, too: without them false alarms stay unseen."),
+        (
+            {"controls": (control("not tested", n=7),)},
+            "Rate more texts: a test of harmless edits takes 20 pairs, there are 7.",
+        ),
+        (
+            {"attacks": (control("raised", 0.1, "padding", level="attack"),)},
+            "Do not use it where writers know of it: its scores rise with padding.",
+        ),
+        (
+            {"ratings": {"asked": 900, "scored": 700, "unparsed": 150, "out_of_scale": 50, "stopped": 9}},
+            "Have all answers read: 200 of 900 ratings have no score (unparsed 150, out of scale 50).",
+        ),
+        ({"missing_mass": 0.6}, "Check the form of its answers: 60% of the probability fell on no score."),
+    ],
+)
+def test_each_piece_follows_from_a_figure(fields: dict[str, Any], said: str) -> None:
+    healthy = result(row(TYPOS), row("b", "faint", 0.58))
+    assert said not in texts(healthy)
+    assert said in texts(replace(healthy, **fields))
+
+
+def test_nothing_about_prompts_where_there_is_none() -> None:
+    tied = row(TYPOS, "missed", 0.5)
+    tied = replace(tied, metrics={name: replace(cell, tied=0.7) for name, cell in tied.metrics.items()})
+    style = spread([5.0] * 9)
+    assert style is not None
+    from dhp.analysis.result_parts import ResponseStyle
+
+    shown = result(
+        tied,
+        controls=(control("false alarm"),),
+        styles={"quality": ResponseStyle(style, style, ("lenient",))},
+    )
+    own, asked = " ".join(texts(shown)), " ".join(texts(replace(shown, protocol="dhp@1")))
+    assert "prompt" not in own
+    assert "Put a check or a second judge beside it for typos." in own
+    assert "Name typos in the prompt, and by how much it lowers the score." in asked
+    assert "Say in the prompt what must not count: harmless edits lower its score." in asked
+    assert "Ask for a finer answer: 70% of its scores there are tied." in asked
+    assert "Describe each point of the scale in the prompt" in asked
+
+
+def test_undecided_kinds_name_the_examples_that_would_decide() -> None:
+    shown = result(row(TYPOS, "undecided", n_to_decide=321), row("b", "undecided", n_to_decide=None))
+    assert texts(shown) == ["Rate about 321 examples to decide on typos."]
+    two = texts(shown, replace(result(row(TYPOS)), dataset="other"))
+    assert two == ["Rate about 321 examples a set to decide on typos on set."]
+
+
+def test_where_all_is_noticed_harder_tests_are_advised() -> None:
+    assert texts(result(row(TYPOS))) == [
+        "Try smaller damage (`--doses`) and attacks (`--attacks`): all that was tried is noticed."
+    ]
+
+
+def test_major_damage_that_is_noticed_leads_to_doses() -> None:
+    shown = texts(result(row(TYPOS, "missed", 0.5), row("random_typos.major")))
+    assert "Major damage of typos is noticed: `--doses` finds from which dose on." in shown
+
+
+def test_sets_are_named_or_counted() -> None:
+    alarmed = [result(row("a", "faint"), controls=(control("false alarm"),), dataset=name) for name in "abc"]
+    for fields, where in (
+        ([True] * 3, "on all 3 sets"),
+        ([True, False, True], "on a and c"),
+        ([True] * 3 + [False], "on 3 of 4 sets"),
+    ):
+        mixed = [
+            replace(each, dataset=name, controls=each.controls if alarm else (control(),))
+            for each, alarm, name in zip([*alarmed, alarmed[0]], fields, "abcd", strict=False)
+        ]
+        assert texts(*mixed)[0] == f"Do not let it decide alone: harmless edits lower its score {where}."
+
+
+def test_warnings_are_few_and_name_the_judge_where_there_are_several() -> None:
+    one = findings(result(row(TYPOS, "missed", 0.5, n=50), row("b", n=10), warnings=("beware",)))
+    assert warnings([one]) == ["beware", "Read the average with care: its kinds have 10 to 50 pairs."]
+    other = findings(result(row(TYPOS), model="own/other", controls=()))
+    assert warnings([one, other]) == [
+        "beware [own/judge on set]",
+        "own/judge: Read the average with care: its kinds have 10 to 50 pairs.",
+        "own/other: Judge harmless edits, too: without them false alarms stay unseen.",
+    ]
+    assert warnings([findings(result(row(TYPOS), n=2, controls=()))]) == []

@@ -1,0 +1,151 @@
+"""What is said of results: verdicts, controls, sentences, the matrix."""
+
+import pytest
+
+from dhp.report.findings import Findings, control_words, findings, matrices, sentences
+from tests.report.made import control, dose_response, result, row
+
+TYPOS, NAMES = "random_typos.minor", "fictional_named_entities.minor"
+
+
+def said(*found: Findings) -> str:
+    (sentence,) = sentences(found)
+    return str(sentence)
+
+
+def test_the_worst_kinds_come_first() -> None:
+    rows = [
+        row("a", "noticed", 0.8),
+        row("b", "undecided", 0.55),
+        row("c", "missed", 0.5),
+        row("d", "preferred", 0.3),
+        row("e", "faint", 0.58),
+        row("f", "as harmless edits", 0.95),
+        row("g", "missed", 0.45),
+        row("h", "undecided", None, n=0),
+    ]
+    found = findings(result(*rows))
+    assert [each.variant for each in found.damage] == list("dgcfebha")
+    assert found.noticed == "1 of 8"
+    assert found.lowest is not None
+    assert found.lowest.variant == "d"
+
+
+@pytest.mark.parametrize(
+    ("counts", "pairs"), [((24, 12), None), ((24, 11), (11, 24)), ((24, 4, 20), None), ((3, 2), None)]
+)
+def test_very_different_numbers_of_pairs_are_told_of_the_kinds_in_the_average(
+    counts: tuple[int, ...], pairs: tuple[int, int] | None
+) -> None:
+    rows = [row(f"k{place}", n=n) for place, n in enumerate(counts)]
+    assert findings(result(*rows)).pairs == pairs
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        (control("passed", 0.5), "passed"),
+        (control("passed", 0.54, detection_ci=(0.51, 0.58)), "passed 54%"),
+        (control("false alarm", 0.7), "false alarm 70%"),
+        (control("not tested", 0.7, n=3), "not tested"),
+        (control("undecided", 0.6), "undecided 60%"),
+        (None, "not judged"),
+    ],
+)
+def test_a_control_has_one_state_and_its_figure_where_that_says_more(shown: object, words: str) -> None:
+    assert control_words(shown) == words  # type: ignore[arg-type]
+
+
+def test_the_worst_control_stands_for_all() -> None:
+    controls = (control("passed", variant="identity"), control("undecided", 0.6), control("not tested", n=2))
+    assert findings(result(controls=controls)).control == controls[1]
+    assert findings(result(controls=())).control is None
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("noticed", "notices typos"),
+        ("faint", "notices no kind of damage for sure; faint on typos"),
+        ("missed", "misses typos"),
+        ("preferred", "prefers texts damaged by typos"),
+        ("as harmless edits", "notices typos no more than harmless edits"),
+        ("undecided", "notices no kind of damage for sure; undecided on typos"),
+    ],
+)
+def test_the_sentence_has_a_phrase_for_each_verdict(verdict: str, words: str) -> None:
+    assert said(findings(result(row(TYPOS, verdict)))) == f"own/judge: {words}."
+
+
+def test_the_sentence_names_degrees_and_sets_where_a_verdict_does_not_hold_throughout() -> None:
+    one = findings(result(row(TYPOS, "missed"), row("random_typos.major", "noticed")))
+    assert said(one) == "own/judge: misses typos (minor)."
+    other = findings(result(row(TYPOS), row(NAMES, "undecided"), dataset="other"))
+    third = findings(result(row(TYPOS), row(NAMES), dataset="third"))
+    assert (
+        said(one, other, third) == "own/judge: notices wrong names (1 of 2 sets); misses typos (1 of 3 sets)."
+    )
+
+
+def test_many_kinds_are_counted() -> None:
+    rows = [row(f"kind{place}") for place in range(9)]
+    assert said(findings(result(*rows))) == "own/judge: notices all 9 kinds of damage."
+    blind = findings(result(row(TYPOS, "missed"), *rows))
+    assert said(blind) == (
+        "own/judge: notices kind0, kind1, kind2, kind3, kind4 and 4 more kinds; misses typos."
+    )
+
+
+def test_a_false_alarm_and_a_raised_score_are_part_of_the_sentence() -> None:
+    alarmed = {
+        "controls": (control("false alarm", 0.66),),
+        "attacks": (control("raised", 0.1, "padding", level="attack"),),
+    }
+    found = findings(result(row(TYPOS), **alarmed))
+    assert said(found) == (
+        "own/judge: notices typos; false alarm on harmless edits (66%); scores rise with padding (10%)."
+    )
+    several = said(found, findings(result(row(TYPOS), dataset="other")))
+    assert "false alarm on harmless edits (1 of 2 sets)" in several
+    assert "false alarm" not in said(findings(result(row(TYPOS), controls=(control("undecided", 0.66),))))
+
+
+def test_too_few_examples_are_said_in_one_line_and_count_in_no_other() -> None:
+    few = findings(result(row(TYPOS, "undecided"), n=2, dataset="few"))
+    assert said(few) == "own/judge: needs 5 examples or more for a verdict."
+    assert said(few, findings(result(row(TYPOS)))) == "own/judge: notices typos."
+    assert said(findings(result())) == "own/judge: no kind of damage was judged."
+
+
+@pytest.mark.parametrize(
+    ("curve", "words"),
+    [
+        (dose_response(3.2, 2.1, 4.9), "notices 4 typos [3 to 5] in 80 characters"),
+        (dose_response(3.2), "notices 4 typos [2 or more] in 80 characters"),
+        (dose_response(0.0, 0.0, 2.0), "notices typos from 1 on in 80 characters"),
+        (dose_response(None), "T75 not reached with 16 typos [2 or more] in 80 characters"),
+    ],
+)
+def test_doses_are_told_by_their_threshold(curve: object, words: str) -> None:
+    dosed = findings(result(row("random_typos.k4"), curves=(curve,), controls=(control("false alarm", 0.7),)))
+    assert said(dosed) == f"own/judge on set: {words}; false alarm on harmless edits (70%)."
+    assert dosed.damage == ()
+
+
+def test_the_matrix_has_datasets_or_judges_as_columns_and_levels_together() -> None:
+    rows = (
+        row(TYPOS, level="character"),
+        row("reordering", level="sentence"),
+        row("random_typos.major", level="character"),
+    )
+    one = findings(result(*rows, dataset="a"))
+    other = findings(result(row(NAMES), controls=(), dataset="b"))
+    (matrix,) = matrices([one, other])
+    assert (matrix.title, matrix.heads) == ("own/judge", ("a", "b"))
+    assert [each.variant for each in matrix.rows] == [TYPOS, "random_typos.major", "reordering", NAMES]
+    assert matrix.rows[0].cells == (rows[0], None)
+    assert [each.cells for each in matrix.probes] == [(one.result.controls[0], None)]
+
+    judges = [findings(result(*rows, model=name, dataset=data)) for name in ("x", "y") for data in ("a", "b")]
+    assert [(m.title, m.heads) for m in matrices(judges)] == [("a", ("x", "y")), ("b", ("x", "y"))]
+    assert matrices([findings(result(curves=(dose_response(1.0),)))]) == []

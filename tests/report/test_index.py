@@ -1,0 +1,77 @@
+"""The page of all runs in a folder."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import dhp
+from dhp.core.errors import InputError
+from dhp.report.page import write_report
+from tests.browser import Page, in_browser, needs_chromium
+from tests.quick import undrawn_charts
+
+__all__ = ["undrawn_charts"]
+
+EVIL = "a & <b>'c'"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs, one begun and one of another version."""
+    runs = tmp_path_factory.mktemp("all") / "runs"
+    for judge, name in (("mock/ideal", "one"), ("baseline/constant", EVIL)):
+        dhp.run(judge, "mini/story_cloze", n=24, out=runs / name, progress=False)
+    for name, file, text in (
+        ("begun", "manifest.json", "{}"),
+        ("old", "results.json", '{"schema": "dhp.results/0"}'),
+    ):
+        (runs / name).mkdir()
+        (runs / name / file).write_text(text)
+    return runs
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Path:
+    return write_report(folder)
+
+
+def test_runs_stand_newest_first_with_their_verdict_and_link(folder: Path, page: Path) -> None:
+    assert page == folder / "index.html"
+    text = page.read_text("utf-8")
+    assert text.index("a%20%26%20%3Cb%3E%27c%27/report.html") < text.index('href="one/report.html"')
+    assert "misses missing letters" in text
+    assert "not finished" in text
+    assert "allowed: schema dhp.results/3" in text
+    assert "<b>'c'" not in text
+    embedded = re.findall(r'<script type="application/json" id="runs">(.*?)</script>', text)
+    names = [run["name"] for run in json.loads(embedded[0])]
+    assert names == [str(folder / EVIL), str(folder / "one")]
+
+
+def test_a_folder_without_runs_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "begun").mkdir()
+    with pytest.raises(InputError, match="holds no run"):
+        write_report(tmp_path)
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_two_chosen_runs_stand_side_by_side(page: Path, tmp_path: Path) -> None:
+    async def act(found: Page) -> None:
+        assert await found.run("document.getElementById('two').hidden")
+        await found.run("document.querySelectorAll('.runs input').forEach((box) => box.click())")
+        await found.until("!document.getElementById('two').hidden")
+        command = await found.run("document.querySelector('#two code').textContent")
+        assert command.startswith("dhp compare '")
+        heads = await found.run("[...document.querySelectorAll('#two thead th')].map((e) => e.textContent)")
+        assert [head.rpartition(": ")[2] for head in heads] == ["baseline/constant", "mock/ideal"]
+        assert await found.run("document.querySelectorAll('#two tbody tr').length") >= 6
+        assert await found.run("document.querySelectorAll('#two b').length") == 0
+        for width in (390, 1400):
+            size = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 500}
+            await found.call("Emulation.setDeviceMetricsOverride", **size)
+            assert await found.run("document.documentElement.scrollWidth") <= width
+
+    in_browser(page, tmp_path, act)

@@ -1,0 +1,146 @@
+"""The terminal says the verdict, shows any text as text, and needs neither colour nor width."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from dhp.analysis.result_parts import DoseResponse, DoseThreshold
+from dhp.analysis.results import Result, Results
+from dhp.report.labels import t75
+from dhp.report.terminal import before_after, print_results
+from tests.report.made import control, dose_response, result, row
+
+EVIL = "<script>alert(1)</script>[bold red]x[/]"
+TYPOS = "random_typos.minor"
+
+
+def printed(*results: Result, width: int = 110, details: bool = False, **options: object) -> str:
+    console = Console(file=io.StringIO(), width=width, **options)  # type: ignore[arg-type]
+    print_results(Results(results), console, details=details)
+    stream = console.file
+    assert isinstance(stream, io.StringIO)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def test_one_judge_on_several_sets_is_a_table_and_a_sentence() -> None:
+    alarmed = result(
+        row(TYPOS, d=7.77),
+        row("reordering", "missed", 0.5),
+        dataset="mini/a",
+        controls=(control("false alarm", 0.8),),
+    )
+    other = result(row(TYPOS, d=7.77), dataset="mini/longer")
+    assert printed(alarmed, other).splitlines() == [
+        "own/judge on 2 sets of mini: 200 ratings of 48 examples",
+        "data    noticed  detection  controls         lowest kind",
+        "a        1 of 2  70% 65–70  false alarm 80%  50% reordered sentences",
+        "longer   1 of 1  90% 85–90  passed           90% typos, minor",
+        "",
+        "own/judge: notices typos; misses reordered sentences; false alarm on harmless edits (1 of 2 sets).",
+    ]
+
+
+def test_one_result_shows_its_kinds_worst_first_and_equal_ones_once() -> None:
+    still = {"metrics": {"quality": replace(row("x").metrics["quality"], fell=0.0, tied=1.0)}}
+    rows = [row(f"blind{k}", "missed", 0.5, **still) for k in range(5)]
+    text = printed(result(row(TYPOS), *rows, row("random_typos.major")))
+    lines = text.splitlines()
+    assert lines[:2] == [
+        "set: own/judge, 24 examples",
+        "kind                         detection    verdict  pairs",
+    ]
+    assert lines[2].split("  ")[0] == "5 kinds: no score moved"
+    assert lines[3].startswith("typos minor and typos major")
+    assert lines[4].startswith("harmless edits")
+    assert lines[5] == ""
+
+
+def test_d_weights_signature_and_remarks_stand_in_the_details_alone() -> None:
+    shown = result(
+        row(TYPOS, d=7.77, d_ew=6.66, misplaced=0.25), weights="design", d_avg=5.5, left_out=("gone",)
+    )
+    plain, full = printed(shown, width=130), printed(shown, width=130, details=True)
+    for said in ("7.77", "6.66", "D_avg 5.50", "design", shown.signature, "left out, not rated: gone", "25%"):
+        assert said not in plain
+        assert said in full
+
+
+def test_at_most_three_notes_without_details() -> None:
+    warned = result(row(TYPOS), warnings=tuple(f"beware {k}" for k in range(5)))
+    assert printed(warned).count("note: beware") == 3
+    assert printed(warned, details=True).count("note: beware") == 5
+
+
+def test_too_few_examples_are_one_line() -> None:
+    few = result(row(TYPOS, "undecided", n=2), n=2)
+    assert printed(few) == "own/judge: needs 5 examples or more for a verdict."
+    several = printed(few, result(row(TYPOS), dataset="other")).splitlines()
+    assert "needs 5 examples" in next(line for line in several if line.startswith("set "))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 140])
+def test_no_line_is_wider_than_the_terminal_and_every_figure_is_there(width: int) -> None:
+    long = f"own/{'n' * 20}"
+    shown = [
+        result(row("grammatical_errors.minor", "missed", 0.51), model=model, dataset=data)
+        for model in ("own/judge", long)
+        for data in ("mini/answer_equivalence", "mini/b")
+    ]
+    text = printed(
+        *shown, width=width, details=True, force_terminal=True, no_color=True, legacy_windows=False
+    )
+    plain = "\n".join(line for line in text.splitlines() if "dataset:" not in line)
+    assert (
+        max(len(line.replace("\x1b[1m", "").replace("\x1b[0m", "")) for line in plain.splitlines()) <= width
+    )
+    for said in (long, "51%", "41–61", "missed", "passed"):
+        assert said in plain
+
+
+def test_doses_show_detection_by_dose_and_the_threshold() -> None:
+    dosed = result(row("random_typos.k4"), curves=(dose_response(3.0),))
+    text = printed(dosed)
+    assert "detection  55%  80%  98%  3 [2 or more]" in text
+    assert "own/judge on set: notices 3 typos [2 or more] in 80 characters." in text
+    assert "noticed  detection" not in text
+
+
+def test_markup_in_names_shows_as_text() -> None:
+    evil = result(
+        row(EVIL, level=EVIL, best_metric=EVIL),
+        model=EVIL,
+        dataset=EVIL,
+        signature=EVIL,
+        left_out=(EVIL,),
+        warnings=(EVIL,),
+    )
+    assert printed(evil, width=400, details=True).count(EVIL) >= 8
+    assert "\x1b" not in printed(replace(evil, model="a\x1b[2J"), width=400)
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (DoseThreshold(4.2, 2.0, 8.0), "4.2 [2, 8]"),
+        (DoseThreshold(4.0, 0.0, None), "4 [< 1 or more]"),
+        (DoseThreshold(0.0, 0.0, 2.5), "< 1 [< 1, 2.5]"),
+        (DoseThreshold(4.0, None, None), "4"),
+        (DoseThreshold(None, 20.0, None), "not reached [20 or more]"),
+        (DoseThreshold(None, None, None), "not reached"),
+        (None, "–"),
+    ],
+)
+def test_a_threshold_says_where_it_lies(found: DoseThreshold | None, words: str) -> None:
+    assert t75(DoseResponse("random_typos", (1, 5, 50), t75=found)) == words
+
+
+def test_before_and_after() -> None:
+    line = before_after("typos", "Two cats sat on the mat.", "Two ctas sat on the mat.", "word", "1 edits")
+    assert line.plain == "typos (1 edits): Two [-cats-]{+ctas+} sat on the mat."
+    assert "green" not in " ".join(str(span.style) for span in line.spans), "damage is not green"
+    replaced = before_after("other", "Two cats sat.", "Nobody came by at all!", "sentence")
+    assert replaced.plain == "other: Nobody came by at all!"
+    inserted = before_after("more", "It sat.", "It sat. A long sentence of other things came in.", "sentence")
+    assert inserted.plain == "more: It sat. {+A long sentence of other things came in.+}"
