@@ -4,6 +4,7 @@ import functools
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -46,13 +47,15 @@ def parser_origin(pipeline: str) -> str:
     """The versions on which the texts of these rules depend; the pipeline's name where it is not there."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = [pipeline]
     try:
-        found[0] = f"{_pipeline(pipeline).meta['name']} {_pipeline(pipeline).meta['version']}"
-        found += [f"{package} {version(package)}" for package in ("spacy", "faker", "lemminflect")]
-    except (NotApplicable, PackageNotFoundError):
-        pass
-    return ", ".join(found)
+        meta = _pipeline(pipeline).meta
+    except NotApplicable:
+        return pipeline
+    versions = [f"{meta['name']} {meta['version']}"]
+    for package in ("spacy", "faker", "lemminflect"):
+        with suppress(PackageNotFoundError):
+            versions.append(f"{package} {version(package)}")
+    return ", ".join(versions)
 
 
 # Entities -----------------------------------------------------------------------------------------------
