@@ -60,7 +60,7 @@ def board(folder: Path, share: float) -> None:
         out = folder / f"run{k}"
         measured([*run, str(out), "--model", f"mock/noisy?sensitivity={k / 10}"])
         made.append(json.loads((out / "results.json").read_text("utf-8")))
-    for count in (int(share * 20), int(share * 200)):
+    for count in (max(int(share * 20), 2), max(int(share * 200), 3)):
         files = folder / f"{count}"
         files.mkdir()
         for i in range(count):

@@ -11,10 +11,6 @@ this process: calls to a server that takes 20 ms, and perturbations by rule. Bot
 clock. What two cores of the machine can bring at most is measured, too: two processes that each do all of the
 work at the same time, against one.
 
-    python scripts/scale.py --ray-data [--texts 100000] [--rounds 3]
-
-holds the pool of workers against Ray Data alone: the same perturbations by rule, each way in processes of its
-own, in turn.
 """
 
 import argparse
@@ -28,7 +24,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 
 PER_SAMPLE = 19 * 4
 """Ratings of an example: texts (the original and 18 variants of the suite `general`) x metrics."""
@@ -145,33 +140,6 @@ def two_nodes() -> Iterator[str]:
         nodes.shutdown()
 
 
-def compare_ray_data(texts: int, rounds: int) -> None:
-    """Print medians of what the pool of workers, actors of Ray Data and tasks of Ray Data take."""
-    script = str(Path(__file__).parent / "ray_data.py")
-    found: dict[str, list[dict[str, float]]] = {"pool": [], "actors": [], "tasks": []}
-    here = []
-    alone(180)
-    with two_nodes() as address:
-        for turn in range(rounds):
-            here.append(alone(texts))
-            for way in sorted(found, reverse=bool(turn % 2)):
-                line = [sys.executable, "-W", "ignore", script, way, "--texts", str(texts)]
-                env = {**os.environ, "RAY_ADDRESS": address}
-                said = subprocess.run(line, env=env, check=True, stdout=-1, stderr=subprocess.DEVNULL).stdout
-                found[way].append(json.loads(said))
-                print(f"round {turn + 1}: {way} {found[way][-1]['seconds']:.1f} s", flush=True)
-    print(f"{texts:,} texts, this process alone: {median(here):.1f} s; load {os.getloadavg()[0]:.1f}")
-    for way, rows in found.items():
-        mid = {name: median(row[name] for row in rows) for name in rows[0] if name not in ("texts", "end")}
-        same = len({row["texts"] for each in found.values() for row in each}) == 1 and mid["same"]
-        print(
-            f"{way}: first work after {mid['first']:.1f} s, further work after {mid['start']:.2f} s; all "
-            f"{mid['seconds']:.1f} s, {mid['own']:.1f} s of CPU and {mid['peak']:,.0f} MB of the process "
-            f"of the run; a worker killed: {mid['killed']:.1f} s, {'the same' if same else 'OTHER'} texts; "
-            f"an item that kills each worker ends it after {mid['deadly']:.1f} s: {rows[0]['end']}"
-        )
-
-
 def compare_executors(calls: int, texts: int) -> None:
     """Print time, overhead a rating and speed-up of two nodes against this process."""
     import ray
@@ -250,15 +218,10 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=5, help="ratings of a text on a metric; default: 5")
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--texts", type=int, default=100_000)
-    parser.add_argument("--ray-data", action="store_true", help="hold the pool against Ray Data, no more")
-    parser.add_argument("--rounds", type=int, default=3, help="of --ray-data; default: 3")
     given = parser.parse_args()
     print(
         f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f}", flush=True
     )
-    if given.ray_data:
-        compare_ray_data(given.texts, given.rounds)
-        return
     for place, ratings in enumerate(given.ratings or (100_000, 1_000_000)):
         measure_chain(ratings, given.samples, resume=place == 0 and not given.ratings)
     if not given.ratings:

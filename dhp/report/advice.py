@@ -97,6 +97,18 @@ def _about_reading(found: Sequence[Findings]) -> Iterable[Advice]:
         yield Advice(text, warns=True)
 
 
+def _about_stopping(found: Sequence[Findings]) -> Iterable[Advice]:
+    early = [row for each in found for row in each.result.variants if row.stopped_at is not None]
+    if early:
+        asked, stopped = (
+            sum(each.result.ratings.get(name, 0) for each in found) for name in ("asked", "stopped")
+        )
+        text = (
+            f"{len(early)} kinds were resolved early, so {asked:,} of {asked + stopped:,} ratings were asked"
+        )
+        yield Advice(f"Compare these averages with no other run: {text}.", warns=True)
+
+
 def _about_controls(found: Sequence[Findings]) -> Iterable[Advice]:
     if alarmed := [each for each in found if each.alarms]:
         what = listed(list(dict.fromkeys(variant_name(r.variant) for e in alarmed for r in e.alarms)))
@@ -193,6 +205,7 @@ def _shortened(kinds: Sequence[str]) -> str:
 
 _TOPICS: Sequence[Callable[[Sequence[Findings]], Iterable[Advice]]] = (
     _about_reading,
+    _about_stopping,
     _about_controls,
     _about_weak_kinds,
     _about_number,

@@ -18,7 +18,7 @@ _NO_REASON = ("asked", "scored", "stopped")
 def notes(result: Result) -> list[str]:
     """Remarks on how the figures of a result came about."""
     return [
-        *_savings(result),
+        *_about_interim_analyses(result),
         *_passing(result),
         *_about_pairs(result),
         *_about_judge(result),
@@ -26,21 +26,9 @@ def notes(result: Result) -> list[str]:
     ]
 
 
-def _savings(result: Result) -> list[str]:
-    """What stopping early saved, and how the figures must be read."""
-    if "stopped" not in result.ratings:
-        return []
-    asked = result.ratings["asked"]
-    early = [row for row in result.variants if row.stopped_at is not None]
-    found = [
-        f"{len(early)} of {len(result.variants)} kinds resolved early, asked {asked:,} of "
-        f"{asked + result.ratings['stopped']:,} ratings; D is adjusted for the interim analyses"
-    ]
-    if early:
-        found.append(
-            "averages are over kinds with different numbers of pairs: compare them with no other run"
-        )
-    return found
+def _about_interim_analyses(result: Result) -> list[str]:
+    """That D is adjusted for several analyses."""
+    return ["D is adjusted for the interim analyses"] if "stopped" in result.ratings else []
 
 
 def _passing(result: Result) -> list[str]:

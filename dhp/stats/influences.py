@@ -155,14 +155,18 @@ def wilson_interval(
 
 
 def bonett_price_interval(
-    influences: Influences, clusters: npt.ArrayLike | None = None, level: npt.ArrayLike = 0.95
+    influences: Influences,
+    clusters: npt.ArrayLike | None = None,
+    level: npt.ArrayLike = 0.95,
+    added: float = 1.0,
 ) -> tuple[Floats, Floats]:
     """Bonett and Price's (2012) adjusted interval for one paired test with outcomes 0, 1/2 and 1.
 
     One example that fell and one that rose are added to the data; then value -+ z standard errors, cut to
     [0, 1]. In their notation for the difference of two paired proportions, here the net share that fell.
     With clusters the number of examples is divided by the design effect, shrunk as in `wilson_interval`,
-    and z becomes Student's t. Parameters, result and errors as for `wilson_interval`.
+    and z becomes Student's t. Parameters, result and errors as for `wilson_interval`; `added` is how many
+    examples are added each way, above 0.
     """
     n = influences.there.sum(axis=0).astype(np.float64)
     squares = (influences.influence**2).sum(axis=0)
@@ -172,9 +176,9 @@ def bonett_price_interval(
         assumed = 1 + (_cluster_size(influences.there, clusters) - 1) * _CORRELATION
         size = n * (4 * n * n * squares + _PRIOR) / (4 * n * n * variance + _PRIOR * assumed)
         degrees = groups
-    value = (size * influences.value + 1) / (size + 2)
-    second = (size * (n * squares + influences.value**2) + 1) / (size + 2)
-    half = _quantile(degrees, level) * np.sqrt(np.maximum(second - value**2, 0.0) / (size + 2))
+    value = (size * influences.value + added) / (size + 2 * added)
+    second = (size * (n * squares + influences.value**2) + added) / (size + 2 * added)
+    half = _quantile(degrees, level) * np.sqrt(np.maximum(second - value**2, 0.0) / (size + 2 * added))
     return np.maximum(value - half, 0.0), np.minimum(value + half, 1.0)
 
 

@@ -29,7 +29,7 @@ OVERVIEW = (
     "Eight ratings in place of one bring 2.1 points [1.5 to 2.7] to GPT-5.4, 2.9 [2.2 to 3.6] to its mini "
     "and 2.7 [2.1 to 3.2] to Claude Sonnet 4.6.",
     "Of seven kinds of fault in an agent's run, a judge of the outcome alone notices one, the same model "
-    "step by step all seven.",
+    "step by step six, and all seven with three votes in place of one.",
     "Of right and wrong code no reward model of 2024 is shown to be above chance, as each interval holds "
     "50 % (42 pairs); o1-mini, which sees both answers, is: 88 % (73 to 96).",
 )
@@ -71,10 +71,10 @@ TEXTS = {
         "350 pairs of answers by GPT-4o, of which one is objectively right: knowledge 154, reasoning 98, "
         "math 56, code 42. Three reward models of 2024 scored each answer; o1-mini compared the two, in "
         "both orders.",
-        "o1-mini notices all four kinds, each reward model one or two. On code no reward model is shown to "
-        "be above chance; nor do 42 pairs show that one is not. All three notice the wrong answer where it "
-        "is the longer one, and are not shown to where it is not: none simply favours length. The "
-        "published accuracies come out exactly.",
+        "o1-mini notices all four kinds, InternLM2 one (reasoning), Skywork one (math), GRM none. On code no "
+        "reward model is shown to be above chance; nor do 42 pairs show that one is not. All notice the "
+        "wrong answer where it is the longer one, and are not shown to where it is not: none simply favours "
+        "length. The published accuracies come out exactly.",
         (
             "42 to 154 pairs a kind: most verdicts of the reward models are undecided.",
             "o1-mini saw both answers at once; its detection counts verdicts that flip with the order as "
@@ -93,8 +93,9 @@ TEXTS = {
         "qwen2.5:14b on the outcome alone, step by step, and step by step with three votes (selfcons3).",
         "On the outcome alone the model notices one kind of seven, an agent that stops too early; of "
         "faults that leave the outcome correct it is shown to notice none. Step by step the same model "
-        "notices all seven. Rules notice the five that they cover. Three votes in place of one make no "
-        "difference that these pairs could show.",
+        "notices six and leaves a silent unsupported claim undecided. Rules notice the five kinds that they "
+        "cover. With three votes in place of one all seven are noticed, though no difference between the two "
+        "is one that these pairs could show.",
         (
             "17 to 50 pairs a kind; one fault, a skipped precondition, is both silent and loud and counts "
             "as two kinds.",
@@ -110,7 +111,8 @@ TEXTS = {
         "419 pairs of answers to an instruction, of which people say which one follows it better: 100 "
         "natural pairs, and "
         "319 in four kinds made so that the worse answer looks better.",
-        "Asked plainly, GPT-4 notices all five kinds, whether it rates answers alone or sees both. ChatGPT "
+        "Asked plainly, GPT-4 notices all five kinds where it sees both answers, and all but GPTOut, which "
+        "stays undecided, where it rates them alone. ChatGPT "
         "and LLaMA2 notice the natural pairs only and prefer the worse answer on GPTInst and Neighbor. "
         "Shown both answers, ChatGPT does better on natural pairs and worse on GPTInst, Manual and "
         "Neighbor; for GPT-4 it makes no difference that these pairs could show. Plain verdicts flip with "

@@ -15,6 +15,8 @@ from dhp.cli.main import main
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
 from dhp.core.specs import Task
+from dhp.report.advice import warnings
+from dhp.report.findings import findings
 from dhp.report.notes import notes
 from dhp.runs.compare import compare_runs
 
@@ -155,10 +157,11 @@ def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
 
 
 def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
-    said = "\n".join(notes(watched[0]))
+    said = "\n".join([*notes(watched[0]), *warnings([findings(watched[0])])])
     asked, stopped = (watched[0].ratings[name] for name in ("asked", "stopped"))
-    assert f"asked {asked:,} of {asked + stopped:,} ratings" in said
-    assert "compare them with no other run" in said
+    assert f"so {asked:,} of {asked + stopped:,} ratings were asked" in said
+    assert "Compare these averages with no other run" in said
+    assert "D is adjusted for the interim analyses" in said
     assert "have no score" not in said
     saved = json.loads((watched[1] / "results.json").read_text())
     assert {v["stopped_at"] for v in saved["variants"]} >= {15}
@@ -177,11 +180,13 @@ def test_the_last_analysis_has_a_boundary_of_its_own_without_any_stop(tmp_path: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.76), ("mock/blind", 0.76)])
+@pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.76), ("mock/blind", 1.0)])
 def test_mock_judges(model: str, most: float) -> None:
+    """What is seen is resolved early; that nothing is seen takes more than 24 examples to tell."""
     stopping = dhp.AnalysisConfig(stop_when_resolved=True)
     result = dhp.run(model, "mini/summeval", analysis=stopping, controls=False)
     assert {v.d >= 1 for v in result.variants} == {model == "mock/ideal"}
+    assert {v.verdict for v in result.variants} == {"noticed" if model == "mock/ideal" else "undecided"}
     assert result.ratings["asked"] <= most * 24 * 13 * 4
     assert result.variants == dhp.run(model, "mini/summeval", analysis=stopping).variants
 
@@ -296,7 +301,7 @@ def said_by(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object
 def test_the_command_line_says_what_was_saved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = said_by(capsys, "--dataset", "mini/story_cloze", "--out", str(tmp_path / "run"))
     assert code in (0, None)
-    assert "6 of 6 variants resolved early, asked" in out
+    assert "note: Compare these averages with no other run: 6 kinds were resolved early, so " in out
     assert "at most: variants that are resolved early take less" in said_by(capsys, "--dry-run")[1]
 
 

@@ -105,15 +105,19 @@ def test_the_exit_code_of_a_run_is_that_of_the_step(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_is_made_and_held_against_limits(tmp_path: Path, step: Step) -> None:
-    benchmark = "--model mock/ideal\n--dataset mini/story_cloze\n--n 6"
+    benchmark = "--model mock/ideal\n--dataset mini/story_cloze\n--n 24"
     made = step("Run", run="r", benchmark=benchmark)
     assert (made.returncode, (tmp_path / "r" / "results.json").is_file()) == (0, True), made.stderr
-    held = step("Gate", run="r", min_d_min="1", min_detection="90")
-    assert (held.returncode, held.stdout.startswith("met: D_min is 1 or more")) == (0, True), held.stderr
-    fallen = step("Gate", run="r", min_d_min="9")
-    assert (fallen.returncode, fallen.stdout.startswith("not met: mini/story_cloze")) == (1, True)
+    held = step("Gate", run="r", min_detection="60", must_notice="all", require_proof="true")
+    assert (held.returncode, held.stdout.startswith("met: mini/story_cloze, mock/ideal: detection")) == (
+        0,
+        True,
+    ), held.stdout
+    unproven = step("Gate", run="r", min_detection="99", require_proof="true")
+    assert (unproven.returncode, unproven.stdout.startswith("undecided: mini/story_cloze")) == (1, True)
     summary = (tmp_path / "summary").read_text()
-    assert "| typos" in summary
+    assert summary.startswith("**mock/ideal: notices missing letters, typos, ")
+    assert " 6 of 6 |" in summary
     assert summary.count("**dhp gate**: ") == 2
     assert (tmp_path / "output").read_text().startswith("line=met: ")
     assert step("Gate", run="r").returncode == 2, "without a condition"

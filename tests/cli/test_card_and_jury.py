@@ -22,7 +22,7 @@ def runs(dhp: Run) -> tuple[str, str]:
 def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str, str]) -> None:
     done = dhp("report", "one", "--card")
     assert done.code == 0, done.err
-    assert "mock/ideal: sees missing letters" in done.out
+    assert "mock/ideal: notices missing letters" in done.out
     assert json.loads(Path("one/card.json").read_text("utf-8"))[0]["judge"] == "mock/ideal"
     assert dhp("report", "one", "--card", "--out", "apart").code == 0
     for name in ("card.html", "card.md", "card.json"):
@@ -30,19 +30,18 @@ def test_a_card_in_three_forms_and_a_jury_of_two_runs(dhp: Run, runs: tuple[str,
 
     said = dhp("jury", *runs)
     assert said.code == 0, said.err
-    assert "smallest jury: mock/ideal: lowest detection" in said.out
+    assert "smallest jury: mock/ideal: noticed 6 of 6" in said.out
     (found,) = json.loads(dhp("jury", *runs, "--json").out)
-    assert (found["floor"], found["most_false_alarms"]) == (0.75, 0.05)
+    assert found["floor"] == 0.6
     assert found["chosen"]["judges"] == ["mock/ideal"]
-    assert found["chosen"]["detection"] == found["alone"][0]["detection"]
+    assert found["chosen"]["verdicts"] == found["alone"][0]["verdicts"]
     assert len(found["gains"]) == 2
 
     for arguments, message in (
         (("jury", "one"), "dataset 'mini/story_cloze' has 1 judges; allowed: 2 to 12"),
         (("jury", "one", "one"), "judge 'mock/ideal (none)' stands twice"),
-        (("jury", *runs, "--floor", "45"), "--floor 45: allowed: 50 or more, at most 99.9"),
+        (("jury", *runs, "--floor", "45"), "--floor 45: allowed: 50 or more, at most 100"),
         (("jury", *runs, "--floor", "0.7"), "--floor 0.7: is in per cent; for a share of 0.7 write 70"),
-        (("jury", *runs, "--false-alarms", "0.05"), "--false-alarms 0.05: is in per cent; for a share"),
         (("report", "nowhere", "--card"), "nowhere: holds no run"),
     ):
         refused = dhp(*arguments)

@@ -175,10 +175,12 @@ def test_own_file_perturber_and_suite(dhp: Run, tmp_path: Path) -> None:
     )
     added = dhp(*base, "--task", "summarization")
     assert added.code == 0
-    assert re.search(r"shout +\d", added.out)
-    assert "typos, minor" in added.out
-    assert "weights:uniform" in added.out
-    assert "reordered sentences, minor: not applicable to 7 of 7 examples" in added.out
+    assert re.search(r"shout[^\n]* \d+% ", added.out)
+    result = json.loads(next(Path("runs").glob("own_jsonl-*")).joinpath("results.json").read_text("utf-8"))
+    assert "|weights:uniform" in result["signature"]
+    variants = {row["variant"]: row for row in result["variants"]}
+    assert {"shout", "random_typos.minor"} <= variants.keys()
+    assert (variants["reordering.minor"]["n"], variants["reordering.minor"]["not_applicable"]) == (0, 7)
     use = "{level: word, method: rule}"
     (tmp_path / "s.yaml").write_text(
         f"suite: s\ntask: summarization\nsource: own\nperturbers: {{shout: {use}}}\n"

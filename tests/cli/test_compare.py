@@ -28,19 +28,23 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
         folders.append(name)
     done = dhp("compare", *folders)
     assert done.code == 0, done.err
-    ranked = [line.split()[0] for line in after(done.out, "·  detection  ·  n =")[1:4]]
-    assert ranked == ["mock/ideal", "mock/noisy", "baseline/random"]
     results = [read_run(tmp_path / name).results[0] for name in folders]
-    seen = after(done.out, "each kind of damage")[1:]
-    for line, rows in zip(seen, zip(*(r.variants for r in results), strict=True), strict=False):
-        said = [f"{percent(row.detection)} {row.verdict}" for row in rows]
-        assert re.split(" {2,}", line.strip()) == [variant_name(rows[0].variant), *said]
-    assert "cannot be told apart" in done.out
-    last = done.out.splitlines()[-1]
-    detection = results[1].detection
-    assert detection is not None
-    assert last.startswith(f"mini/story_cloze: mock/ideal detects most, {percent(detection.avg)}; ")
-    assert last.endswith("detects less beyond doubt: baseline/random, mock/noisy")
+    judges, averages = (re.split(" {2,}", line.strip()) for line in after(done.out, "by data;")[:2])
+    assert judges == [r.model for r in results]
+    for result, cell, letter in zip(results, averages[1:], "cab", strict=True):
+        found = result.detection
+        value, low, high = (round(100 * each) for each in (found.avg, *found.ci["avg"]))
+        assert cell == f"{value} ({low}–{high}) {letter}"
+    shown = {
+        cells[0]: cells[1:]
+        for cells in (re.split(" {2,}", x.strip()) for x in after(done.out, "by kind,")[1:7])
+    }
+    for rows in zip(*(r.variants for r in results), strict=True):
+        said = [f"{100 * row.detection:.0f} {row.verdict}" for row in rows]
+        assert shown[variant_name(rows[0].variant)] == said
+    last = " ".join(done.out.split("mini/story_cloze: ")[-1].split())
+    assert last.startswith(f"mock/ideal detects most, {percent(results[1].detection.avg)}; ")
+    assert "detects less beyond doubt: baseline/random (43 points less, " in last
     found = json.loads(dhp("compare", *folders, "--json").out)
     assert found[0]["scores"]["detection"]["rank"] == [3, 1, 2]
     alone = dhp("compare", folders[0])
@@ -66,10 +70,11 @@ def test_what_is_undefined_is_a_dash(dhp: Run) -> None:
         assert "nan" not in done.out
         assert "––" not in done.out
         assert "– (" not in done.out
-    _, detection, ends, _rank, span, letter = after(single.out, "·  detection  ·  n =")[1].split()
-    assert (ends, span, letter) == ("–", "(1–2)", "a")
-    assert 0.5 < float(detection) <= 1
-    assert after(silent.out, "·  detection  ·  n =")[1].split() == ["mock/ideal?unparsable=1", "–", "–", "–"]
+    for done, n in ((single, 1), (silent, 9)):
+        assert after(done.out, "by data;")[1].split() == ["mini/story_cloze,", "n", "=", str(n), "–", "–"]
+        assert done.out.splitlines()[-1] == "mini/story_cloze: detection is undefined"
+    kinds = [line.split() for line in after(silent.out, "by kind,")[1:7]]
+    assert {tuple(cells[-3:]) for cells in kinds} == {("–", "–", "–")}
 
 
 @pytest.mark.parametrize(

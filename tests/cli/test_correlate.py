@@ -76,7 +76,7 @@ def test_runs_beside(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
         "--dataset",
         "mini/summeval",
         "--n",
-        "4",
+        "5",
         "--out",
         str(tmp_path / "r"),
     )

@@ -234,4 +234,4 @@ def test_settings_without_a_model_are_refused(dhp: Run, option: str) -> None:
     value = {"--perturb-steps": "auto", "--perturb-prompts": "x", "--perturb-tokens": "9"}[option]
     done = dhp("perturb", *SMALL, "--show", "1", option, value)
     assert done.code == 2
-    assert f"{option}: is for a language model" in done.err
+    assert done.err == f"dhp: {option}: needs --perturb-model\n"

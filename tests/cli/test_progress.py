@@ -78,7 +78,7 @@ def test_finished_runs_tell_how_far_they_are_read_compared_and_simulated(tmp_pat
 
     runs = [tmp_path / name for name in ("a", "b", "c")]
     for place, run in enumerate(runs):
-        dhp.run(f"mock/noisy?noise={place + 1}", "mini/answer_equivalence", n=3, out=run)
+        dhp.run(f"mock/noisy?noise={place + 1}", "mini/answer_equivalence", n=5, out=run)
     dhp.compare(*runs, resamples=10, progress=tell)
     pairs, figures = 3, 4
     assert told == {

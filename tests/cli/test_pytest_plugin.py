@@ -25,7 +25,7 @@ def blind(outputs):
     return 0.5
 
 def test_blind(judge_audit):
-    judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE)
+    judge_audit(blind, "mini/story_cloze", judge_settings=SCALE, must_notice="typos")
 
 def test_detection(judge_audit):
     judge_audit(blind, "mini/summeval", n=6, judge_settings=SCALE, min_detection=90)
@@ -35,7 +35,7 @@ def test_passes(judge_audit):
     assert results.n == 6
 
 def test_ideal(judge_audit):
-    judge_audit("mock/ideal", "mini/summeval", min_d_min=1)
+    judge_audit("mock/ideal", "mini/summeval", must_notice="all", min_detection=90)
 """
 
 
@@ -48,9 +48,10 @@ def test_a_blind_judge_fails_with_the_line_of_the_gate(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert "2 failed, 2 passed" in done.stdout, done.stdout + done.stderr
-    blind = "mini/summeval, python:test_judge:blind"
-    assert f"not met: {blind}: D_min = 0 (missing letters, minor) is below 1" in done.stdout
-    assert f"not met: {blind}: detection 50.0 % is below 90 %" in done.stdout
+    blind = "python:test_judge:blind"
+    assert f"not met: mini/story_cloze, {blind}: typos is missed, 50.0 %" in done.stdout
+    assert f"not met: mini/summeval, {blind}: detection 50.0 %" in done.stdout
+    assert f"undecided: mini/summeval, {blind}: detection 50.0 %" in done.stdout, "a warning"
     assert "Traceback" not in done.stdout
 
 

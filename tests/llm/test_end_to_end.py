@@ -43,7 +43,7 @@ def test_a_model_in_process_is_judged(name: str, tiny_model: Path, tmp_path: Pat
     again = dhp.run(
         f"hf/{tiny_model}", protocol=way, settings=asking(tmp_path), out=tmp_path / "out", **SMALL
     )
-    assert results.ratings["asked"] == 4 * 10 * way.samples
+    assert results.ratings["asked"] == 4 * 11 * way.samples
     assert results.ratings["failed"] == 0
     assert results.usage == again.usage
     assert results.usage["calls"] > 0
@@ -73,7 +73,7 @@ def test_a_real_server_is_judged(
     assert "the server ignores n: samples are asked one by one" in done.stderr
     (result,) = [json.loads((tmp_path / "out" / "results.json").read_text())]
     ratings = pd.read_parquet(tmp_path / "out" / "ratings.parquet")
-    assert result["usage"]["calls"] == result["ratings"]["asked"] == len(ratings) == 60
+    assert result["usage"]["calls"] == result["ratings"]["asked"] == len(ratings) == 66
     assert result["usage"]["completion_tokens"] <= 60 * 6
     assert ratings["raw"].nunique() > 1
     done = subprocess.run(
@@ -238,7 +238,7 @@ def test_published_prompt_files_on_published_texts(real: Path, tmp_path: Path) -
         prompts = [body["messages"][0]["content"] for body in stats(url)["bodies"]]
     missing = sum(v.not_applicable for v in results.variants)
     assert missing <= 2
-    assert results.ratings["asked"] == results.ratings["scored"] == (20 * 7 - missing) * 2 * 2
+    assert results.ratings["asked"] == results.ratings["scored"] == (20 * 8 - missing) * 2 * 2
     assert results.weights == "uniform"
     for prompt in prompts:
         name = "con_detailed.txt" if prompt.endswith("- Consistency:") else "coh_detailed.txt"

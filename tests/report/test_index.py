@@ -22,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs, one begun and one of another version."""
     runs = tmp_path_factory.mktemp("all") / "runs"
     for judge, name in (("mock/ideal", "one"), ("baseline/constant", EVIL)):
-        dhp.run(judge, "mini/story_cloze", n=24, out=runs / name, progress=False)
+        dhp.run(judge, "mini/story_cloze", out=runs / name, progress=False)
     for name, file, text in (
         ("begun", "manifest.json", "{}"),
         ("old", "results.json", '{"schema": "dhp.results/0"}'),

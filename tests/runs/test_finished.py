@@ -20,9 +20,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_functions_of_finished_runs(runs: Path, tmp_path: Path) -> None:
     (found,) = dhp.compare(runs / "old", runs / "new", resamples=40)
     assert found.judges == ("mock/ideal", "mock/blind")
-    verdict = dhp.gate(runs / "new", against=runs / "old", max_drop=5)
-    assert not verdict.met
-    assert "mini/story_cloze" in verdict.line
+    outcome = dhp.gate(runs / "new", against=runs / "old", max_drop=5)
+    assert (outcome.state, outcome.passed) == ("not met", False)
+    assert "mini/story_cloze" in outcome.line
     assert dhp.power(runs / "old")[0].variants
     assert dhp.report(runs / "old", tmp_path / "page.html").read_text().startswith("<!doctype html>")
     assert dhp.leaderboard([runs / "old", runs / "new"], tmp_path / "site").is_file()
