@@ -2,9 +2,9 @@
 
 Judges whose sight is known rate examples of their own in every run; the true figures are those of 60,000
 examples. `intervals`: share of 95 % intervals that hold the true figure; `t75`, `search`: the same of T75, by
-a grid of doses and by a search. `compare`: how often two judges that see equally well, or one 15 % worse, are
-told apart. `gate`: how often an unchanged judge and one that is worse by 15 % fail a loss of 5 points.
-`verdicts`: how often a judge at the floor is said to have missed.
+a grid of doses and by a search. `compare`: how often two judges are told apart of which one sees 0, 5 or 10
+points less. `gate`: what a gate says of them. `verdicts`: bias, coverage and verdicts of kinds of known
+detection. `averages`: coverage of the run's own figure.
 
 Run it from anywhere: python scripts/coverage.py intervals --runs 200
 """
@@ -12,11 +12,12 @@ Run it from anywhere: python scripts/coverage.py intervals --runs 200
 import argparse
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
@@ -28,9 +29,11 @@ from dhp.stats.layout import level_shares
 from dhp.stats.psychometric import T75, TARGET, fallen, psychometric
 from dhp.stats.staircase import searched, staircase
 from dhp.stats.swap import noninferiority, swap, swap_discernment
+from dhp.stats.swap_detection import detection_pair
 from dhp.stats.verdict import verdict
 
 Floats = npt.NDArray[np.float64]
+Judges = tuple[JudgeScores, JudgeScores]
 METRICS, LEVELS = 4, ["character", "word", "sentence", "word"]
 STRENGTHS = {"weak": (0.05, 0.3), "middling": (0.3, 0.8), "strong": (0.8, 2.5)}
 """Drops of the variants hurt least and most, in points of a scale from 1 to 5."""
@@ -177,56 +180,85 @@ def thresholds(runs: int, chosen: argparse.Namespace) -> None:
             )
 
 
-def swaps(both: Sequence[JudgeScores], rng: np.random.Generator) -> dict[str, float]:
+def swaps(both: Judges, rng: np.random.Generator) -> dict[str, float]:
     """p of two judges by each figure: those of `dhp.stats.compare`, without figures and limits."""
     of = {
-        "detection": [kind_influences(judge.differences) for judge in both],
         "auroc": [auroc_influences(judge.original, judge.degraded) for judge in both],
         "standardised_drop": [standardised_drop_influences(judge.original, judge.degraded) for judge in both],
     }
-    found = {}
+    differences = [judge.differences for judge in both]
+    found = {"detection": swap(*detection_pair(*differences, LEVELS), rng, resamples=499).p}
     for name, tests in of.items():
         one, other = (averaged(each) for each in tests)
         found[name] = swap(one, other, rng, resamples=499).p
-    differences = [judge.differences for judge in both]
     found["d_avg"] = swap_discernment(*differences, LEVELS, rng, resamples=499).p
     return {name: float(p[0]) for name, p in found.items()}
 
 
-def comparisons(runs: int, chosen: argparse.Namespace) -> None:
-    """Print how often two judges of the same examples are told apart at 0.05."""
+LOSSES = (0, 5, 10)
+"""Points of detection that the other judge sees less."""
+
+
+@cache
+def losing(strength: str, size: int) -> tuple[Floats, ...]:
+    """The drops of judges that detect this many points less than the first, which is of this strength."""
+    drops = np.linspace(*STRENGTHS[strength], len(LEVELS))
+
+    def detected(factor: float) -> float:
+        rng = np.random.default_rng(17)
+        return float(overall(rated(qualities(size, rng), factor * drops, 1, rng)).value[0])
+
+    least = [detected(1.0) - lost / 100 for lost in LOSSES]
+    return tuple(drops * brentq(lambda f, aim: detected(f) - aim, 0.0, 1.001, (aim,)) for aim in least)
+
+
+def pairs_of_judges(
+    runs: int, chosen: argparse.Namespace, key: int
+) -> Iterator[tuple[str, int, list[Judges]]]:
+    """Strength, number of examples, and for each loss the pairs of judges, the better one first."""
     for strength, n, kind, seed in cells(chosen):
         if kind == "means of five":
             continue
-        drops, told = np.linspace(*STRENGTHS[strength], len(LEVELS)), {1.0: Counter(), 0.85: Counter()}
-        rng = np.random.default_rng([n, len(strength), 7, *seed])
-        for factor, count in told.items():
-            for _ in range(runs):
-                quality = qualities(n, rng)
-                both = [rated(quality, share * drops, 1, rng) for share in (1.0, factor)]
-                count.update(name for name, p in swaps(both, rng).items() if p <= 0.05)
-        equal, weaker = told.values()
-        line = ", ".join(f"{q} {equal[q] / runs:.1%} / {weaker[q] / runs:.1%}" for q in QUANTITIES)
-        print(f"{strength:9} N = {n:3}: equal / 15 % weaker: {line}", flush=True)
+        rng, made = np.random.default_rng([n, len(strength), key, *seed]), []
+        drops = losing(strength, min(chosen.true, 20_000))
+        for lower in drops:
+            texts = [qualities(n, rng) for _ in range(runs)]
+            made.append([tuple(rated(each, d, 1, rng) for d in (drops[0], lower)) for each in texts])
+        yield strength, n, made
+
+
+def comparisons(runs: int, chosen: argparse.Namespace) -> None:
+    """Print how often two judges of the same examples are told apart at 0.05."""
+    print(f"told apart, the other judge {', '.join(map(str, LOSSES))} points lower")
+    for strength, n, made in pairs_of_judges(runs, chosen, 7):
+        rng, told = np.random.default_rng([n, 8]), []
+        for judges in made:
+            count = Counter(name for both in judges for name, p in swaps(both, rng).items() if p <= 0.05)
+            told.append(count)
+        line = ", ".join(f"{q} {' / '.join(f'{each[q] / runs:.1%}' for each in told)}" for q in QUANTITIES)
+        print(f"{strength:9} N = {n:3}: {line}", flush=True)
 
 
 def gates(runs: int, chosen: argparse.Namespace) -> None:
-    """Print how often a loss of five points is said to be proven, by the test over all variants."""
-    for strength, n, kind, seed in cells(chosen):
-        drops, said_of = np.linspace(*STRENGTHS[strength], len(LEVELS)), {}
-        rng = np.random.default_rng([n, len(strength), 9, *seed])
-        for factor in (1.0, 0.85, 0.5):
-            found: Counter[str] = Counter()
-            for _ in range(runs):
-                quality = qualities(n, rng)
-                old, new = (overall(rated(quality, f * drops, SAMPLES[kind], rng)) for f in (1.0, factor))
-                test = noninferiority(new, old, 0.05, rng, resamples=999)
-                found["failed"] += test.p_inferior[0] <= 0.05
-                found["passed"] += test.p_noninferior[0] <= 0.05
-            found["undecided"] = runs - found.total()
-            said_of[factor] = " / ".join(f"{found[o] / runs:.1%}" for o in ("failed", "undecided", "passed"))
-        said = ", ".join(f"x {factor:g} {shares}" for factor, shares in said_of.items())
-        print(f"{strength:9} {kind:13} N = {n:3}: failed / undecided / passed: {said}", flush=True)
+    """Print what a gate says of a loss of five points, and of a limit at the better judge's true figure."""
+    print(f"met / undecided / not met, the new judge {', '.join(map(str, LOSSES))} points lower")
+    for strength, n, made in pairs_of_judges(runs, chosen, 9):
+        rng, drop, limit = np.random.default_rng([n, 10]), [], []
+        truth = float(overall(rated(qualities(20_000, rng), losing(strength, 20_000)[0], 1, rng)).value[0])
+        for judges in made:
+            losses, limits = Counter(), Counter()
+            for old, new in judges:
+                both = detection_pair(new.differences, old.differences, LEVELS)
+                test = noninferiority(*both, 0.05, rng, resamples=999)
+                worse, fine = (p[0] <= 0.05 for p in (test.p_inferior, test.p_noninferior))
+                losses["not met" if worse else "met" if fine else "undecided"] += 1
+                seen = detection(new.differences, LEVELS).average
+                below, above = seen.high < truth, seen.low >= truth
+                limits["not met" if below else "met" if above else "undecided"] += 1
+            for found, counts in ((drop, losses), (limit, limits)):
+                found.append(" / ".join(f"{counts[o] / runs:.1%}" for o in ("met", "undecided", "not met")))
+        print(f"{strength:9} N = {n:3}: --max-drop 5: {'; '.join(drop)}", flush=True)
+        print(f"{'':9}          --min-detection at {truth:.0%}: {'; '.join(limit)}", flush=True)
 
 
 SHAPES = ("halo", "independent", "specific", "plateau")

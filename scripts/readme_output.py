@@ -17,12 +17,12 @@ MARKED = re.compile(
     re.S,
 )
 COMMAND = [sys.executable, "-m", "dhp.benchmark", "--model", "baseline/surface"]
-COLUMNS = 80
+COLUMNS = 120
 _CONTROLS = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def example_output() -> str:
-    """What the first command prints on a terminal of 80 columns, without its progress."""
+    """What the first command prints on a terminal of 120 columns, without its progress."""
     ours, theirs = pty.openpty()
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
@@ -30,7 +30,7 @@ def example_output() -> str:
             cwd=folder,
             stdout=theirs,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "COLUMNS": str(COLUMNS), "NO_COLOR": "1", "TERM": "dumb"},
+            env={**os.environ, "COLUMNS": str(COLUMNS), "NO_COLOR": "1", "TERM": "xterm"},
         )
         os.close(theirs)
         shown = b"".join(iter(lambda: _read(ours), b""))

@@ -28,8 +28,10 @@ def test_the_judge_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_audit_of_a_function(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = {block for block in blocks("python") if "def my_judge" in block}
-    exec(code, {})
+    short, long = [block for block in blocks("python") if "def my_judge" in block]
+    exec(short, {})
+    assert "12" in capsys.readouterr().out
+    exec(long, {})
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 12
     assert all("detection" in line and "D = " in line for line in lines)

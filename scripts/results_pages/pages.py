@@ -13,7 +13,7 @@ from dhp.report.labels import SIGNS, percent, percents
 from dhp.report.web import page
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_README_SETS = {"rewardbench2": 0, "agents": 1, "judgebench": 1, "llmbar": 1, "bump": 1}
+_README_SETS = {"rewardbench2": 0, "agents": 1, "judgebench": 1, "llmbar": 1}
 """Set -> how many of the highest and of the lowest judges the README shows, by mean detection; 0 for all."""
 
 
