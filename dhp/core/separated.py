@@ -3,6 +3,7 @@
 import csv
 import io
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from dhp.core.errors import InputError
@@ -57,6 +58,14 @@ def _read(
         raise InputError(f"{name}: line {reader.line_num}: broken CSV ({e})") from None
     finally:
         csv.field_size_limit(limit)
-    if twice := [column for i, column in enumerate(header) if column in header[:i]]:
-        raise InputError(f"{name}: column '{twice[0]}' stands twice; allowed: once")
+    check_distinct(name, header)
     return header, rows
+
+
+def check_distinct(name: str, columns: Iterable[str]) -> None:
+    """Raise `InputError` for the first column that stands twice."""
+    seen: set[str] = set()
+    for column in columns:
+        if column in seen:
+            raise InputError(f"{name}: column '{column}' stands twice; allowed: once")
+        seen.add(column)
