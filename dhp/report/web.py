@@ -102,7 +102,7 @@ def embedded(data: object) -> "Markup":
     """Data for a script element of type application/json, which no text in it can end."""
     from markupsafe import Markup
 
-    dumped = _ESCAPED_CONTROL.sub(r"\1\ufffd", json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+    dumped = _ESCAPED_CONTROL.sub("\\1\ufffd", json.dumps(data, ensure_ascii=False, separators=(",", ":")))
     return Markup(dumped.replace("<", "\\u003c"))
 
 
