@@ -29,7 +29,7 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
         marks.
     """
     if not tabs:
-        return _read(name, text, max(",;\t", key=text.partition("\n")[0].count))
+        return _read(name, text, mark_of(text.partition("\n")[0]))
     try:
         return _read(name, text, "\t")
     except InputError as e:
@@ -37,6 +37,11 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
             return _read(name, text, "\t", csv.QUOTE_NONE)
         except InputError:
             raise e from None
+
+
+def mark_of(header: str) -> str:
+    """What separates the values where it may be a comma, a semicolon or a tab."""
+    return max(",;\t", key=header.count)
 
 
 def _read(
