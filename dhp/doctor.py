@@ -270,11 +270,12 @@ def server(base_url: str, timeout: float = 5.0) -> Check:
 
     if not base_url:
         raise InputError("`base_url`: is empty; must have the form http://HOST:PORT/v1")
-    url = find_connection(base_url).endpoint
+    connection = find_connection(base_url)
+    url = connection.endpoint
     key = os.environ.get(KEY_VARIABLE, "").strip()
     headers = {"Authorization": f"Bearer {key}"} if key and _sendable(key) else {}
     try:
-        models = served_models(url, headers, timeout)
+        models = served_models(connection.urls[0], headers, timeout)
     except (OSError, HTTPException, ValueError, TypeError, KeyError, RecursionError) as e:
         with_key = f"the key in {KEY_VARIABLE}" if headers else "calls without a key"
         return Check(f"server {url}", "failed", _fault(e, with_key, timeout))

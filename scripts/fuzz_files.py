@@ -68,6 +68,7 @@ _ODD = [
         "../..",
         "*a",
         "&a",
+        "\n? [a, b]\n: c\n",
         "!!python/object:os.system",
         "%",
         "é",

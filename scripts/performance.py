@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 import dhp
+from dhp.analysis.ratings_table import read_ratings
 from dhp.content.catalog import read_card, read_suite
 from dhp.core.registry import Registry
 from dhp.loaders.published.readers import read_published
@@ -81,6 +82,17 @@ def degraded(
     return list(rules.texts(examples))
 
 
+FORMATS: dict[str, tuple[Callable[[pd.DataFrame, Path], object], Callable[[Path], object]]] = {
+    "r.csv": (lambda frame, path: frame.to_csv(path, index=False), pd.read_csv),
+    "r.jsonl": (
+        lambda frame, path: frame.to_json(path, orient="records", lines=True),
+        lambda path: pd.read_json(path, lines=True),
+    ),
+    "r.parquet": (lambda frame, path: frame.to_parquet(path), pd.read_parquet),
+}
+"""File -> how pandas writes and reads it."""
+
+
 def main() -> None:
     """Print one line a figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -115,6 +127,12 @@ def main() -> None:
         )
         what = f"analysis of 48 tests from {len(frame):,} ratings, {preset}"
         print(f"{what}: {seconds * 1000:.0f} ms (bar: 50 ms)")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (write, read) in FORMATS.items():
+            path = Path(folder) / name
+            write(pd.concat([frame] * 4, ignore_index=True).iloc[:89_500], path)
+            ratio = median_ratio(lambda p=path: read_ratings(p), lambda p=path, r=read: r(p), options.repeats)
+            print(f"reading 89,500 ratings, {path.suffix[1:]}: {ratio:.1f} times pandas (bar: 2)")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dhp.analysis.ratings_columns import ratings_columns
 from dhp.core.arrow import group_count, parquet_table, row_groups
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, opened, reason
@@ -29,22 +30,29 @@ def read_ratings(path: Path) -> "pd.DataFrame":
 
     Raises `InputError` with the file, and the row where there is one.
     """
-    import pandas as pd
-
+    frame: pd.DataFrame
     if _is_parquet(path):
         frame = _read_parquet(path)
+    elif (columns := ratings_columns(path)) is not None:
+        frame = columns.to_pandas()
     else:
-        rows = read_table(path).rows
-        for row in rows:
-            for column, value in row.values.items():
-                if isinstance(value, list | dict):
-                    kind = type(value).__name__
-                    raise row.fault(f"column '{column}' holds a {kind}; allowed: text or a number")
-                if isinstance(value, str):
-                    row.encodable(column, value)
-        frame = pd.DataFrame([row.values for row in rows], dtype=object)
+        frame = _read_rows(path)
     frame.attrs[_PLACE] = str(path)
     return frame
+
+
+def _read_rows(path: Path) -> "pd.DataFrame":
+    import pandas as pd
+
+    rows = read_table(path).rows
+    for row in rows:
+        for column, value in row.values.items():
+            if isinstance(value, list | dict):
+                kind = type(value).__name__
+                raise row.fault(f"column '{column}' holds a {kind}; allowed: text or a number")
+            if isinstance(value, str):
+                row.encodable(column, value)
+    return pd.DataFrame([row.values for row in rows], dtype=object)
 
 
 def in_parts(path: Path) -> bool:

@@ -135,7 +135,7 @@ def _write(
     writer = csv.DictWriter(lines, list(evaluation.rows()[0]), lineterminator="\n")
     writer.writeheader()
     for row in evaluation.rows():
-        writer.writerow({k: spreadsheet_safe(v) if isinstance(v, str) else v for k, v in row.items()})
+        writer.writerow({k: spreadsheet_safe(v) for k, v in row.items()})
     rated = (
         {"example": r.example, "model": r.variant, "metric": r.metric, "sample": r.sample, "score": r.score}
         | {"status": r.status, "answer": r.raw}

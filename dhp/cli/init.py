@@ -9,7 +9,8 @@ import click
 
 from dhp.cli.benchmark import COMMON, benchmark
 from dhp.cli.options import Command
-from dhp.core.errors import InputError, suggest
+from dhp.cli.output import print_line
+from dhp.core.errors import InputError, listed, suggest
 
 if TYPE_CHECKING:
     from dhp.core.specs import Metric
@@ -36,7 +37,7 @@ class _Init:
             raise InputError(f"--dataset {given}: allowed: a table, .csv, .json, .jsonl, .tsv or .parquet")
         table = open_table(given)
         self.columns = table.columns
-        print(f"  {len(table.rows)} rows; columns: {', '.join(table.columns)}")
+        print_line(f"  {len(table.rows)} rows; columns: {listed(table.columns)}")
 
     def output(self, given: str) -> None:
         """A column of the table."""

@@ -14,6 +14,7 @@ from dhp.cli.protocol_options import PROTOCOL, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
 from dhp.core.files import replacing
 from dhp.core.locks import Lock
+from dhp.core.text import spreadsheet_safe
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 
@@ -105,7 +106,7 @@ def _written(frames: "Iterable[pd.DataFrame]", target: Path) -> Counter[str]:
         for number, frame in enumerate(frames):
             counts.update(frame["status"])
             if target.suffix == ".csv":
-                frame.to_csv(new, mode="a", header=not number, index=False)
+                frame.map(spreadsheet_safe).to_csv(new, mode="a", header=not number, index=False)
             else:
                 frame.to_json(new, mode="a", orient="records", lines=True, force_ascii=False)
     return counts

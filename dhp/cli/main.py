@@ -120,7 +120,11 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "dhp") -> NoR
             case DhpError():
                 _fail(str(e), e.exit_code)
             case OSError():  # a file that no reader or writer of ours expected to fail
-                _fail(f"{e.filename or 'output'}: {e.strerror or e}", 2)
+                from dhp.core.files import MAKE_ROOM, is_full
+
+                full = is_full(e)
+                advice = f"; {MAKE_ROOM}" if full else ""
+                _fail(f"{e.filename or 'output'}: {e.strerror or e}{advice}", 3 if full else 2)
         from dhp.core.files import reason
 
         hint = "" if debug else f"; run it again with {_DEBUG} to see where"

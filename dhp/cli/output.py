@@ -40,7 +40,10 @@ def print_json(found: object) -> None:
 
 
 def print_line(line: str, indent: int = 4) -> None:
-    """Print a line for people: on a terminal wrapped between words, in files and pipes whole."""
+    """Print a `printable` line for people: on a terminal wrapped between words, in files and pipes whole."""
+    from dhp.core.text import printable
+
+    line = printable(line)
     if sys.stdout.isatty():
         from shutil import get_terminal_size
         from textwrap import fill

@@ -28,12 +28,15 @@ _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C it is e
 
 
 class _StrictLoader(_SafeLoader):  # type: ignore[misc]
-    """Safe YAML in which a key may stand only once."""
+    """Safe YAML whose keys are texts or numbers, each only once in a mapping."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[object] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                problem = f"a {type(key).__name__} as a key; allowed: a text or a number"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
             if key in seen:
                 raise yaml.MarkedYAMLError(
                     problem=f"key '{key}' stands twice", problem_mark=key_node.start_mark

@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 
 from dhp.core.errors import InputError
 from dhp.core.files import reason
+from dhp.core.separated import check_distinct
 
 _BATCH = 1_000
 """Rows that are read at a time."""
@@ -35,10 +36,7 @@ def parquet_batches(name: str, file: BinaryIO) -> Iterator[Any]:
     stands twice."""
     with _parquet(name, file) as found:
         for batch in found.iter_batches(_BATCH):
-            names = _sound(batch).schema.names
-            if len(set(names)) < len(names):
-                twice = next(column for column in names if names.count(column) > 1)
-                raise InputError(f"{name}: column '{twice}' stands twice; allowed: once")
+            check_distinct(name, _sound(batch).schema.names)
             yield batch
 
 

@@ -2,8 +2,11 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
+
+_MOST_NAMES = 200
+"""That a message lists."""
 
 
 class DhpError(Exception):
@@ -14,6 +17,12 @@ class DhpError(Exception):
 
 class InputError(DhpError):
     """Bad input or usage: says what is wrong, where, and what is allowed (exit code 2)."""
+
+
+class DiskFull(InputError):
+    """There is no room for a file; the same command goes on when there is (exit code 3)."""
+
+    exit_code = 3
 
 
 class StoppedEarly(DhpError):
@@ -37,7 +46,13 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     options = sorted(allowed)
     close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
     hint = f"did you mean '{close[0]}'? " if close else ""
-    return f"{hint}allowed: {', '.join(options) or 'none'}"
+    return f"{hint}allowed: {listed(options) or 'none'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names, of very many the first ones and how many more there are."""
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def require(*distributions: str, purpose: str) -> None:

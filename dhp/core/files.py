@@ -1,5 +1,6 @@
 """Reading files so that every fault can be named in one line, and writing them whole or not at all."""
 
+import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,10 +9,18 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from dhp.core.errors import InputError
+from dhp.core.errors import DiskFull, InputError
 
 MOST_UNPACKED = 2**28
 """Most bytes of packed files that are unpacked into memory; what holds more is to be unpacked on disk."""
+
+MAKE_ROOM = "make room, and the same command goes on"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL_OF_SQLITE = (
+    "SQLITE_FULL",
+    "SQLITE_IOERR_WRITE",
+    "SQLITE_IOERR_SHMSIZE",
+)
 
 
 def cache_folder() -> Path:
@@ -29,6 +38,18 @@ def reason(error: BaseException) -> str:
     """What an exception says, on one line of at most 200 characters; its name where it says nothing."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(text).split())[:200]
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether there is no room left on a disk, or for this user."""
+    by_sqlite = getattr(error, "sqlite_errorname", "") in _FULL_OF_SQLITE
+    return by_sqlite or getattr(error, "errno", None) in _FULL
+
+
+def unwritable(place: object, error: OSError) -> InputError:
+    """The error for a file that cannot be written; a `DiskFull` where there is no room."""
+    said = f"{place}: cannot be written ({reason(error)})"
+    return DiskFull(f"{said}; {MAKE_ROOM}") if is_full(error) else InputError(said)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -174,7 +195,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         with replacing(path) as new:
             write(new)
     except OSError as e:
-        raise InputError(f"{path}: cannot be written ({reason(e)})") from None
+        raise unwritable(path, e) from None
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

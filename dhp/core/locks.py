@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from dhp.core.errors import InputError
-from dhp.core.files import reason
+from dhp.core.files import unwritable
 
 fcntl: Any
 try:
@@ -103,7 +103,7 @@ class Lock:
             folder.mkdir(parents=True, exist_ok=True)
             return self._path.open("a+", encoding="utf-8")
         except OSError as e:
-            raise InputError(f"{self._name}: cannot be written ({reason(e)})") from None
+            raise unwritable(self._name, e) from None
 
 
 def _is_at(file: IO[str], path: Path) -> bool:

@@ -45,6 +45,10 @@ class Example:
     fields: Mapping[str, str] = field(default_factory=dict)
     """Further named texts, such as `question` or `wrong_ending`."""
 
+    def to_dict(self) -> dict[str, object]:
+        """As files hold it."""
+        return {"id": self.id, "source": self.source, "output": self.output, "fields": dict(self.fields)}
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:

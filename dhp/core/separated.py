@@ -3,6 +3,7 @@
 import csv
 import io
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from dhp.core.errors import InputError
@@ -28,7 +29,7 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
         marks.
     """
     if not tabs:
-        return _read(name, text, max(",;\t", key=text.partition("\n")[0].count))
+        return _read(name, text, mark_of(text.partition("\n")[0]))
     try:
         return _read(name, text, "\t")
     except InputError as e:
@@ -36,6 +37,11 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
             return _read(name, text, "\t", csv.QUOTE_NONE)
         except InputError:
             raise e from None
+
+
+def mark_of(header: str) -> str:
+    """What separates the values where it may be a comma, a semicolon or a tab."""
+    return max(",;\t", key=header.count)
 
 
 def _read(
@@ -57,6 +63,14 @@ def _read(
         raise InputError(f"{name}: line {reader.line_num}: broken CSV ({e})") from None
     finally:
         csv.field_size_limit(limit)
-    if twice := [column for i, column in enumerate(header) if column in header[:i]]:
-        raise InputError(f"{name}: column '{twice[0]}' stands twice; allowed: once")
+    check_distinct(name, header)
     return header, rows
+
+
+def check_distinct(name: str, columns: Iterable[str]) -> None:
+    """Raise `InputError` for the first column that stands twice."""
+    seen: set[str] = set()
+    for column in columns:
+        if column in seen:
+            raise InputError(f"{name}: column '{column}' stands twice; allowed: once")
+        seen.add(column)

@@ -11,7 +11,7 @@ from itertools import accumulate, chain, islice
 from typing import IO, Generic, NamedTuple, TypeVar, overload
 
 from dhp.core.errors import InputError
-from dhp.core.files import reason
+from dhp.core.files import unwritable
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class _File:
         try:
             self._file: IO[bytes] = tempfile.TemporaryFile(prefix="dhp-")  # noqa: SIM115
         except OSError as e:
-            raise _full(e) from None
+            raise _unwritable(e) from None
         weakref.finalize(self, _close, self._file)
 
     def write(self, data: bytes) -> int:
@@ -40,7 +40,7 @@ class _File:
                 start = self._file.seek(0, 2)
                 self._file.write(data)
         except OSError as e:
-            raise _full(e) from None
+            raise _unwritable(e) from None
         return start
 
     def read(self, start: int, size: int) -> bytes:
@@ -50,7 +50,7 @@ class _File:
                 self._file.seek(start)  # what is still buffered is written now
                 return self._file.read(size)
         except OSError as e:
-            raise _full(e) from None
+            raise _unwritable(e) from None
 
 
 def _close(file: IO[bytes]) -> None:
@@ -58,11 +58,9 @@ def _close(file: IO[bytes]) -> None:
         file.close()
 
 
-def _full(error: OSError) -> InputError:
-    return InputError(
-        f"{tempfile.gettempdir()}: cannot be written ({reason(error)}); TMPDIR names another folder for "
-        "texts that do not fit into memory"
-    )
+def _unwritable(error: OSError) -> InputError:
+    fault = unwritable(tempfile.gettempdir(), error)
+    return type(fault)(f"{fault}; TMPDIR names another folder for texts that do not fit into memory")
 
 
 class _Block(NamedTuple):

@@ -28,6 +28,11 @@ _GERMAN_MONTH = re.compile(
 )
 """Dates that tell German from English: "zum 1. April"."""
 _REASONING = re.compile(r"<(/?)(?:think(?:ing)?|thought|reasoning)>", re.I)
+_CONTROLS = (*range(32), *range(127, 160))
+_HALVES = range(0xD800, 0xE000)
+_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_UNSEEN = {c: "\ufffd" for c in (*_CONTROLS, *_HALVES, *_DIRECTIONS) if chr(c) not in "\t\n\r"}
+_ON_ONE_LINE = _UNSEEN | {c: " " for c in _CONTROLS if chr(c).isspace()}
 _HIDDEN = r"[\s\u200b-\u200d\u2060\ufeff]*"
 _HAN = "一二三四五六七八九十"
 _ITEM = re.compile(
@@ -107,14 +112,25 @@ def words(text: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """The text on one line, control characters replaced: they could steer a terminal."""
-    shown = (" " if c.isspace() and unicodedata.category(c) == "Cc" else c for c in text)
-    return "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in shown)
+    """The text on one line, and as `visible`."""
+    return text.translate(_ON_ONE_LINE)
 
 
-def spreadsheet_safe(text: str) -> str:
-    """The text for a cell of a CSV file, `'` before what spreadsheets would take for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+def visible(text: str) -> str:
+    """The text with what could steer a terminal or show words in another order replaced.
+
+    These are control characters but tabs and line ends, halves of characters, and what embeds, overrides or
+    isolates a direction of writing (as in "Trojan Source", Boucher and Anderson 2023).
+    """
+    return text.translate(_UNSEEN)
+
+
+def spreadsheet_safe(cell: object) -> object:
+    """A cell of a CSV file: a text as `visible`, `'` before what spreadsheets would take for a formula."""
+    if not isinstance(cell, str):
+        return cell
+    shown = visible(cell)
+    return f"'{shown}" if shown.startswith(("=", "+", "-", "@", "\t", "\r")) else shown
 
 
 def without_reasoning(text: str) -> str | None:

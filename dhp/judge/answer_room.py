@@ -59,6 +59,7 @@ def _roomy(judge: Judge, texts: Sequence[tuple[Sequence[Candidate], Task]], run:
     asked = judge.cached_model
     first = LlmJudge(CachedModel(asked.model, asked.context, run=run), judge.builder)
     ratings = [rating for candidates, task in texts for rating in first.rate(_originals(candidates), task)]
+    asked.session_usage = first.cached_model.session_usage
     if 2 * first.cut_off <= len(ratings):
         return judge
     tokens = judge.builder.protocol.max_tokens

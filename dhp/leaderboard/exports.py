@@ -52,7 +52,7 @@ def as_csv(tables: Sequence[Table]) -> str:
             for name, (low, high) in ends.items():
                 record |= {f"{name}_low": low, f"{name}_high": high}
             lines.append({"table": number, "task": table.task, **table.parts, "rule": table.rule, **record})
-    frame = pd.DataFrame(lines, dtype=object).map(lambda v: spreadsheet_safe(v) if isinstance(v, str) else v)
+    frame = pd.DataFrame(lines, dtype=object).map(spreadsheet_safe)
     return frame.to_csv(index=False, lineterminator="\n")
 
 

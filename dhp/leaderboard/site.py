@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dhp.analysis.results import results_schema
 from dhp.content.damage import variant_name
 from dhp.core.errors import InputError
-from dhp.core.files import reason, replacing
+from dhp.core.files import replacing, unwritable
 from dhp.core.keywords import as_list, near_keywords
 from dhp.core.progress import Progress, counted
 from dhp.core.terminal_progress import progress_of
@@ -101,7 +101,7 @@ def write_site(tables: Sequence[Table], out: str | Path, progress: Progress | No
                 (new / name).parent.mkdir(parents=True, exist_ok=True)
                 (new / name).write_text(text, encoding="utf-8")
     except OSError as e:
-        raise InputError(f"`out` {out}: cannot be written ({reason(e)})") from None
+        raise unwritable(f"`out` {out}", e) from None
 
 
 def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str, str]:

@@ -76,6 +76,8 @@ class CachedModel:
         """What the run has paid, also before a restart."""
         self.session_usage = Usage()
         """What was paid in this process."""
+        self.shown_usage = Usage()
+        """What of that was shown as progress."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called now and then while nothing comes."""
         self._counted: set[bytes] = set()

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dhp.core.errors import InputError
-from dhp.core.files import reason
+from dhp.core.errors import DiskFull, InputError
+from dhp.core.files import MAKE_ROOM, is_full, reason
 from dhp.core.locks import has_locks
 from dhp.llm.records import Params, Position, Reply, Request
 
@@ -134,7 +134,10 @@ class Store:
             advice = (
                 "must be replies.sqlite of a run" if self.read_only else "choose another folder by `cache`"
             )
-            raise InputError(f"store {self.path}: {reason(e)}; {advice}") from None
+            said = f"store {self.path}: {reason(e)}"
+            if is_full(e):
+                raise DiskFull(f"{said}; {MAKE_ROOM}") from None
+            raise InputError(f"{said}; {advice}") from None
 
     def find(self, keys: Mapping[int, bytes], place: str = "") -> dict[int, Stored]:
         """The stored ones among the samples of a request, by sample.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, listed
 from dhp.core.tables import Row, Table, as_text, read_table
 
 _QUESTION = ("instruction", "question", "prompt", "source")
@@ -87,7 +87,7 @@ def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
 def _column(table: Table, names: Sequence[str], what: str) -> str:
     found = next((name for name in names if table.has(name)), None)
     if found is None:
-        there = ", ".join(table.columns)
+        there = listed(table.columns)
         raise InputError(
             f"{table.name}: no column for the {what}; allowed: {', '.join(names)}; it has {there}"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dhp.core.card_spec import PairColumns, PairMap
 from dhp.core.diff import audit
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, listed, suggest
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.spool import spooled
 from dhp.core.tables import Row, Table, as_text
@@ -104,7 +104,7 @@ def _check_columns(table: Table, form: PairMap) -> None:
             if needed not in columns and needed not in values:
                 raise InputError(
                     f"{table.name}: no column for '{needed}'; say which by --field {needed}=COLUMN; "
-                    f"columns: {', '.join(table.columns)}"
+                    f"columns: {listed(table.columns)}"
                 )
 
 

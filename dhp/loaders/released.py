@@ -11,7 +11,7 @@ from pathlib import Path
 from dhp.content.catalog import DATASETS, read_card
 from dhp.core.card_spec import FieldMap
 from dhp.core.diff import audit
-from dhp.core.errors import InputError, suggest
+from dhp.core.errors import InputError, listed, suggest
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.suite_spec import Suite
 from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, has_tables, read_tables
@@ -100,7 +100,7 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
     if lacking := [v for v in variants if v not in columns]:
         raise InputError(
             f"{name}: no column for variant '{lacking[0]}' of suite '{suite.suite}'; say which by "
-            f"`fields` {lacking[0]}=COLUMN; columns: {', '.join(found.columns)}"
+            f"`fields` {lacking[0]}=COLUMN; columns: {listed(found.columns)}"
         )
     return _released(dataset, found, suite, columns)
 

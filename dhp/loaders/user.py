@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from dhp.core.card_spec import PairMap
-from dhp.core.errors import InputError
+from dhp.core.errors import InputError, listed
 from dhp.core.records import Example
 from dhp.core.specs import Task
 from dhp.core.spool import spooled
@@ -87,7 +87,7 @@ def from_table(
     if "better" in field_map:
         raise InputError(
             f"{table.name}: `fields` better= needs two texts; say which by `fields` output=COLUMN and "
-            f"`fields` perturbed=COLUMN; columns: {', '.join(table.columns)}"
+            f"`fields` perturbed=COLUMN; columns: {listed(table.columns)}"
         )
     return Loaded(spooled(_plain(chosen_rows(table, where), columns)), columns=_meanings(columns))
 
@@ -109,7 +109,7 @@ def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> d
         if needed not in columns
     ]
     if faults:
-        raise InputError(f"{table.name}: {'; '.join(faults)}; allowed: {', '.join(table.columns)}")
+        raise InputError(f"{table.name}: {'; '.join(faults)}; allowed: {listed(table.columns)}")
     return columns
 
 

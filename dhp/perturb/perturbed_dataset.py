@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dhp.content.own_task import Metrics, with_metrics
@@ -57,7 +57,7 @@ class PerturbedDataset:
             "n": len(self.dataset.examples),
             "task": self.dataset.task.task,
             "metrics": text_hash(self.dataset.task.model_dump_json()),
-            "data": list_hash((asdict(e) for e in self.dataset.examples), sort_keys=True),
+            "data": list_hash((e.to_dict() for e in self.dataset.examples), sort_keys=True),
             "suite": self.suite,
             "variants": [v.name for v in self.variants if v.name not in probes],
             "probes": probes,

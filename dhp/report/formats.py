@@ -27,7 +27,7 @@ def csv_text(results: Results) -> str:
 
     An empty cell is undefined.
     """
-    frame = results.to_frame().map(lambda cell: spreadsheet_safe(cell) if isinstance(cell, str) else cell)
+    frame = results.to_frame().map(spreadsheet_safe)
     return str(frame.to_csv(index=False, lineterminator="\n"))
 
 

@@ -3,12 +3,14 @@
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.content.damage import kind_name, variant_name
+from dhp.core.text import visible
 from dhp.report.findings import control_words
 from dhp.report.labels import between, figure, percent, percents, state, t75, t75_isotonic
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _HERE = Path(__file__).parent / "assets"
+_ESCAPED_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\u00[01][0-9a-f]")
 
 
 def page(
@@ -38,16 +41,14 @@ def page(
     from markupsafe import Markup
 
     texts = [asset(name) for name in scripts]
-    return (
-        _environment(_HERE if isinstance(template, str) else template.parent)
-        .get_template(Path(template).name)
-        .render(
-            style=Markup("".join(asset(name) for name in ("base.css", *styles))),
-            scripts=[Markup(text) for text in texts],
-            script_hashes=Markup(" ".join(f"'sha256-{_sha256(text)}'" for text in texts)),
-            **values,
-        )
+    made = _environment(_HERE if isinstance(template, str) else template.parent)
+    rendered = made.get_template(Path(template).name).render(
+        style=Markup("".join(asset(name) for name in ("base.css", *styles))),
+        scripts=[Markup(text) for text in texts],
+        script_hashes=Markup(" ".join(f"'sha256-{_sha256(text)}'" for text in texts)),
+        **values,
     )
+    return visible(rendered)
 
 
 @cache
@@ -101,7 +102,8 @@ def embedded(data: object) -> "Markup":
     """Data for a script element of type application/json, which no text in it can end."""
     from markupsafe import Markup
 
-    return Markup(json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
+    dumped = _ESCAPED_CONTROL.sub("\\1\ufffd", json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+    return Markup(dumped.replace("<", "\\u003c"))
 
 
 _FILTERS: dict[str, Callable[..., Any]] = {

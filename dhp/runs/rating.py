@@ -146,7 +146,7 @@ class _Session:
         way = f" ({judge.protocol.partition('@')[0]})" if self._model else ""
         self._what = f"{judge.model}{way} on {dataset}"
         self._count, self._total = 0, texts * self.per_text
-        self._before = replace(self._model.session_usage) if self._model else None
+        self._before = self._model.shown_usage if self._model else None
         if self._model:
             self._model.on_wait = self._show
 
@@ -175,7 +175,10 @@ class _Session:
 
     def _show(self) -> None:
         if self._progress:
-            cost = self._model.spent(self._before) if self._model and self._before else ""
+            cost = ""
+            if self._model and self._before:
+                cost = self._model.spent(self._before)
+                self._model.shown_usage = replace(self._model.session_usage)
             self._progress(self._what, self._count, self._total, cost)
 
 

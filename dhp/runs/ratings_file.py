@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.core.errors import InputError
-from dhp.core.files import reason, replacing
+from dhp.core.files import replacing, unwritable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,4 +104,4 @@ class RatingsFile:
         try:
             yield
         except OSError as e:
-            raise InputError(f"{self._path}: cannot be written ({reason(e)})") from None
+            raise unwritable(self._path, e) from None

@@ -63,7 +63,10 @@ class Run:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """Versions, seeds, hashes: what was asked."""
-        return dict(read_json(self.folder / MANIFEST))
+        written = read_json(path := self.folder / MANIFEST)
+        if not isinstance(written, dict):
+            raise InputError(f"{path}: a {type(written).__name__}; allowed: a JSON object, as of a run")
+        return written
 
     @cached_property
     def examples(self) -> Sequence[dict[str, Any]]:
@@ -122,11 +125,15 @@ def open_run(source: RunSource) -> Run | RunInMemory:
 
 
 def read_run(folder: str | Path) -> Run:
-    """A run by its folder; raises `InputError` for a folder that holds none, or one of another version."""
+    """A run by its folder; raises `InputError` for a folder that holds none, one of another version, or a
+    broken manifest."""
     path = Path(folder) / RESULTS
     if not path.is_file():
         raise InputError(f"{folder}: holds no run, there is no {RESULTS}; allowed: folders of finished runs")
-    return Run(Path(folder), read_results(path))
+    run = Run(Path(folder), read_results(path))
+    if path.with_name(MANIFEST).exists():
+        _ = run.manifest
+    return run
 
 
 def read_results(path: Path) -> Results:

@@ -170,7 +170,7 @@ class RunFolder:
     def write_examples(self, datasets: Mapping[str, Sequence[Example]]) -> None:
         """Write the undamaged texts with what the writers were given: JSONL, one line per example."""
         lines = (
-            json.dumps({"dataset": name, **asdict(example)}, ensure_ascii=False) + "\n"
+            json.dumps({"dataset": name, **example.to_dict()}, ensure_ascii=False) + "\n"
             for name, examples in datasets.items()
             for example in examples
         )

@@ -91,3 +91,14 @@ def test_published_sets_are_judged_by_the_metrics_that_people_rated(dhp: Run, tm
         assert ("note: bagel: its informativeness" in done.out) == (name == "bagel")
         found = dhp("correlate", out, "--human", given, "--resamples", "0", "--json").out
         assert len(json.loads(found)["judges"][0]["metrics"]) == metrics
+
+
+def test_a_csv_file_holds_no_formula_and_no_control_character(dhp: Run) -> None:
+    odd = ["=HYPERLINK(1)", "@x", "a\x1b[2Jb\u202e"]
+    rows = [{"id": i, "source": "Ann has cats.", "output": "Ann has a cat."} for i in odd]
+    Path("odd.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    judged = ("judge", "odd.jsonl", "--task", "summarization", "--model", "baseline/surface", "--out")
+    assert dhp(*judged, "x.csv").code == dhp(*judged, "x.jsonl").code == 0
+    safe = ["'=HYPERLINK(1)", "'@x", "a\ufffd[2Jb\ufffd"]
+    assert pd.read_csv("x.csv")["source"].unique().tolist() == safe
+    assert pd.read_json("x.jsonl", lines=True)["source"].unique().tolist() == odd

@@ -1,9 +1,12 @@
 """`dhp report` on finished runs, and on what is none."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+
+from dhp.report.web import embedded
 
 from .conftest import Run
 
@@ -38,3 +41,37 @@ def test_a_folder_without_a_run_is_one_line(dhp: Run) -> None:
         assert failed.code == 2
         assert failed.err == f"dhp: {name}: holds no run, there is no results.json; " \
             "allowed: folders of finished runs\n"  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", ['{"x', "[1]", '"x"', ""])
+def test_a_broken_manifest_is_one_line(dhp: Run, broken: str) -> None:
+    assert (
+        dhp(
+            "benchmark", "--model", "mock/noisy", "--dataset", "mini/story_cloze", "--n", 5, "--out", "r"
+        ).code
+        == 0
+    )
+    Path("r/manifest.json").write_text(broken)
+    for arguments in (("report", "r"), ("report", "r", "--card"), ("leaderboard", "r", "--out", "site")):
+        failed = dhp(*arguments)
+        assert failed.code == 2
+        assert re.fullmatch(r"dhp: r/manifest\.json: .+\n", failed.err), failed.err
+
+
+def test_a_page_shows_no_control_characters_and_no_other_order_of_words(dhp: Run) -> None:
+    rows = [
+        {"id": f"a{i}\x1b[2J", "source": "Ann has cats.", "output": f"Ann \u202ehas {i} cats."}
+        for i in range(5)
+    ]
+    name = "e\x1b[2Js\u202e.jsonl"
+    Path(name).write_text("\n".join(map(json.dumps, rows)))
+    done = dhp(
+        "benchmark", "--model", "mock/noisy", "--dataset", name, "--task", "summarization", "--out", "r"
+    )
+    assert done.code == 0, done.err
+    assert dhp("leaderboard", "r", "--out", "site").code == 0
+    pages = [Path("r/report.html"), *Path("site").rglob("*.html"), Path("site/leaderboard.csv")]
+    for text in (done.out, done.err, *(page.read_text("utf-8") for page in pages)):
+        assert not re.search("[\x1b\u202e]", text)
+    assert embedded({"a": "\x1b\\u001b\n"}) == r'{"a":"�\\u001b\n"}'
+    assert "e\ufffd[2Js\ufffd" in pages[0].read_text("utf-8")

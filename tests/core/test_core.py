@@ -13,7 +13,7 @@ from dhp.core.refusals import holds_refusal, is_refusal
 from dhp.core.registry import Registry
 from dhp.core.seeding import key_digest, stream
 from dhp.core.slots import fill, join_slots, split_slots
-from dhp.core.text import printable, sentence_spans, sentences, words
+from dhp.core.text import printable, sentence_spans, sentences, visible, words
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,11 @@ def test_near_says_what_is_allowed_when_nothing_is_near() -> None:
 
 
 def test_only_what_could_steer_a_terminal_is_replaced() -> None:
-    harmless = "10\u00a0km \u3000中文 👩\u200d🔬 na\u0308ive می\u200cخواهم"
+    harmless = "10\u00a0km \u3000中文 👩\u200d🔬 na\u0308ive می\u200cخواهم שלום\u200f!"
     assert printable(harmless) == harmless
     assert printable("a\x1b[2Jb\x07\x9b\ud800c\nd\te") == "a\ufffd[2Jb\ufffd\ufffd\ufffdc d e"
+    assert printable("\u202etxt.exe\u202c \u2066a\u2069") == "\ufffdtxt.exe\ufffd \ufffda\ufffd"
+    assert visible("a\nb\tc\x1b\u202e") == "a\nb\tc\ufffd\ufffd"
 
 
 @pytest.mark.parametrize("text", ["I’m sorry, but no.", "Unfortunately, I can't do that.", "作为一个AI，"])

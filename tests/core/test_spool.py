@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.core import spool
-from dhp.core.errors import InputError
+from dhp.core.errors import DiskFull, InputError
 from dhp.core.records import Example
 from dhp.core.spool import Spool, Spooled, joined, spooled
 
@@ -80,5 +80,5 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: p
 def test_a_full_disk_is_named(buffering: int, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Path("/dev/full")
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: full.open("r+b", buffering=buffering))
-    with pytest.raises(InputError, match="No space left on device"):
+    with pytest.raises(DiskFull, match=r"No space left on device.; make room, and the same command goes on"):
         list(spooled(RECORDS))

@@ -1,6 +1,7 @@
 """Tables of every format: the same rows, and each fault with its place."""
 
 import json
+import time
 import zipfile
 from pathlib import Path
 
@@ -148,3 +149,15 @@ def test_an_archive_that_holds_too_much_is_not_read_into_memory(
     assert fault(tmp_path / "t.zip") == (
         f"{tmp_path / 't.zip'}: holds more than 17,999 bytes when unpacked; unpack it and give what it holds"
     )
+
+
+def test_a_wide_table_is_read_in_time_linear_in_its_columns(tmp_path: Path) -> None:
+    columns = [f"c{i}" for i in range(30_000)]
+    start = time.process_time()
+    read = read_table(written(tmp_path, "wide.csv", ",".join(columns) + "\n" + "1," * 29_999 + "1\n"))
+    assert time.process_time() - start < 10
+    assert read.columns == tuple(columns)
+    twice = written(tmp_path, "twice.csv", ",".join([*columns, "c7"]) + "\n" + "1," * 30_000 + "1\n")
+    assert fault(twice) == f"{twice}: column 'c7' stands twice; allowed: once"
+    with pytest.raises(InputError, match=r" and 29,800 more$"):
+        read.need(["zzz"])

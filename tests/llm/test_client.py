@@ -1,6 +1,8 @@
 """Both transports against one stub server: what is sent, and what is made of refusals."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -8,10 +10,12 @@ import pytest
 
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.cached_model import CachedModel, RequestContext
+from dhp.llm.clients.connection import warn_if_readable
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import read_problem
 from dhp.llm.records import Params, Request
 from tests.llm.helpers import QUICK, answered, cached_model, requests
+from tests.llm.scripted import reply, scripted_server
 from tests.llm.stub import stats, stub_server
 
 SAMPLED = Params(temperature=0.7, top_p=0.9, max_tokens=5, seed=3, top_logprobs=20)
@@ -213,6 +217,7 @@ def test_without_a_key_openai_itself_is_not_asked(monkeypatch: pytest.MonkeyPatc
         "http://h:99999/v1",
         "http://me:secret@host/v1",
         "http://h/v1?key=secret",
+        "http://h/v1#secret",
     ],
 )
 def test_an_address_must_be_one(url: str) -> None:
@@ -253,3 +258,54 @@ def test_the_official_client_understands_the_same_errors(
     assert theirs.body["message"] == ours.message  # type: ignore[index]
     assert (theirs.code or theirs.type) == ours.code
     assert (theirs.param or "") == ours.named
+
+
+KEY_IN_PATH = "sk-live-0123456789abcdefghij"
+
+
+def test_a_key_in_the_path_is_kept_out_of_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-env-0123456789")
+    secret = (KEY_IN_PATH, "0123456789abcdef0123456789abcdef", "1b4e28ba-2fa1-11d2-883f-0016d3cca427")
+    found = [
+        OpenAIClient("stub", f"https://host/{key}/v1").endpoint for key in (*secret, "sk-env-0123456789")
+    ]
+    assert all(re.fullmatch(r"https://host/key-[0-9a-f]{12}/v1", endpoint) for endpoint in found), found
+    assert len(set(found)) == 4, "replies of different accounts stay apart"
+    for plain in (
+        "openai/deployments/gpt-4o-2024-11-20-eastus/v1",
+        "v1/projects/my-project-123456/endpoints",
+    ):
+        assert OpenAIClient("stub", f"https://host/{plain}").endpoint == f"https://host/{plain}"
+
+
+def test_a_key_in_the_path_opens_the_server(transport: str, tmp_path: Path) -> None:
+    with scripted_server(lambda call: reply(KEY_IN_PATH)) as server:
+        asked = cached_model(f"{server.url}/{KEY_IN_PATH}", tmp_path / "s.sqlite", transport=transport)
+        assert answered(asked, list(requests(1))) == {0: ["***"]}
+        assert [call.path for call in server.calls] == [f"/{KEY_IN_PATH}/chat/completions"]
+    assert KEY_IN_PATH.encode() not in (tmp_path / "s.sqlite").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("url", "warned"),
+    [
+        ("http://plain.example/v1", True),
+        ("http://10.0.0.7:8000/v1", True),
+        ("https://plain.example/v1", False),
+        ("http://localhost:8000/v1", False),
+        ("http://127.0.0.2:8000/v1", False),
+        ("http://[::1]:8000/v1", False),
+    ],
+)
+def test_a_key_over_plain_http_is_warned_of_once(
+    url: str, warned: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_if_readable.cache_clear()
+    monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
+    OpenAIClient("stub", url)
+    assert caplog.messages == []
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-env-0123456789")
+    for _ in range(2):
+        OpenAIClient("stub", url)
+    assert [m for m in caplog.messages if "over plain http" in m] == caplog.messages
+    assert len(caplog.messages) == warned

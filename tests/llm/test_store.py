@@ -144,7 +144,7 @@ def test_a_full_disk_is_named_and_keeps_what_was_acknowledged(tmp_path: Path) ->
     written = len(writer.stdout.split())
     assert 0 < written == there(Store(path), "a", written)
     last = writer.stderr.splitlines()[-1]
-    assert re.search(rf"InputError: store {path}: .*(disk|full).*; choose another folder", last), last
+    assert re.search(rf"DiskFull: store {path}: .*(disk|full).*; make room, and the same command", last), last
 
 
 def test_a_kill_loses_no_acknowledged_row(tmp_path: Path) -> None:

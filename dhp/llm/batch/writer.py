@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dhp.core.errors import InputError
-from dhp.core.files import check_writable, reason
+from dhp.core.files import check_writable, unwritable
 from dhp.llm.batch.lines import request_line
 
 MOST_REQUESTS = 50_000
@@ -103,7 +103,7 @@ class BatchWriter:
             raise
         except OSError as e:
             self.discard()
-            raise InputError(f"`batch_write` {self._path}: cannot be written ({reason(e)})") from None
+            raise unwritable(f"`batch_write` {self._path}", e) from None
 
 
 def _check_free(path: Path) -> None:

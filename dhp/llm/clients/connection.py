@@ -6,12 +6,17 @@ Azure `AZURE_OPENAI_ENDPOINT`, `OPENAI_API_VERSION` and `AZURE_OPENAI_API_KEY` o
 They are read here because importing the package takes half a second.
 """
 
+import logging
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError
+from dhp.core.seeding import text_hash
 from dhp.llm.records import Position, Reply
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -19,6 +24,13 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 _AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT"
 _AZURE_KEYS = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
 _SHORTEST_SECRET = 12  # characters; a word for a key, as local servers take, is no secret
+_LIKE_A_KEY = re.compile(
+    r"\b(?:sk|pk|key|token)[-_=].{8}"
+    r"|(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{16}"
+    r"|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}",
+    re.I,
+)
+"""A part of a path that may be a key: gateways take one there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +106,40 @@ def find_connection(base_url: str | None) -> Connection:
     key = os.environ.get(KEY_VARIABLE, "").strip()
     headers = _headers(key)
     secrets = _secrets(key, *headers.values())
-    return Connection(urls, urls[0], key=key, headers=headers, secrets=secrets)
+    if secrets:
+        warn_if_readable(url)
+    endpoint, hidden = public(urls[0], secrets), (*secrets, *_keys(url))
+    return Connection(urls, endpoint, key=key, headers=headers, secrets=hidden)
+
+
+def public(url: str, secrets: Collection[str] = ()) -> str:
+    """The address for files, `key-` and a hash in place of each part of its path that may be a key."""
+    parts = urlsplit(url)
+    keys = {*secrets, *_keys(url)}
+    pieces = (f"key-{text_hash(piece)}" if piece in keys else piece for piece in parts.path.split("/"))
+    return parts._replace(path="/".join(pieces)).geturl()
+
+
+@cache
+def warn_if_readable(url: str) -> None:
+    """Warn, once, where a key goes to another machine without encryption."""
+    parts = urlsplit(url)
+    if parts.scheme == "http" and not _is_here(parts.hostname or ""):
+        logging.getLogger("dhp").warning(
+            "the API key goes to %s over plain http, where others can read it; https hides it", parts.hostname
+        )
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _keys(url: str) -> tuple[str, ...]:
+    """The parts of its path that may be keys."""
+    return tuple(piece for piece in urlsplit(url).path.split("/") if _LIKE_A_KEY.search(piece))
 
 
 def _azure(address: str) -> Connection:
@@ -105,7 +150,7 @@ def _azure(address: str) -> Connection:
     secrets = _secrets(*keys.values(), *_headers("").values())
     version = os.environ.get("OPENAI_API_VERSION", "")
     return Connection(
-        (url,), f"{url} api-version={version}", azure=True, key_variable=variable, secrets=secrets
+        (url,), f"{public(url)} api-version={version}", azure=True, key_variable=variable, secrets=secrets
     )
 
 
@@ -132,11 +177,11 @@ def _check_address(url: str, what: str) -> None:
     try:
         parts = urlsplit(url)
         fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        fits = fits and not (parts.username or parts.query)
+        fits = fits and not (parts.username or parts.query or parts.fragment)
     except ValueError:
         parts, fits = urlsplit(""), False
     if not fits:
-        shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
+        shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
         raise InputError(
-            f"{what} '{shown}': must have the form http://HOST:PORT/v1, without name, key or query"
+            f"{what} '{shown}': must have the form http://HOST:PORT/v1, without name, key, query or fragment"
         )

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from dhp.core.errors import InputError, require
-from dhp.llm.clients.connection import Connection
+from dhp.llm.clients.connection import Connection, public, warn_if_readable
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.transport import RawReply, Retry, Unreachable
 
@@ -36,8 +36,10 @@ def litellm_client(name: str, base_url: str | None, *, timeout: float) -> OpenAI
     """
     require("litellm", purpose=f"model 'litellm/{name}'")
     secrets = [v for k, v in os.environ.items() if k.endswith(("_API_KEY", "_TOKEN", "_SECRET_ACCESS_KEY"))]
-    where = base_url or "litellm"
+    where = public(base_url) if base_url else "litellm"
     hidden = tuple(sorted((s for s in secrets if len(s) >= _SHORTEST_SECRET), key=len, reverse=True))
+    if base_url and hidden:
+        warn_if_readable(base_url)
     connection = Connection((where,), where, key_variable=_KEY, secrets=hidden)
     transport = LitellmTransport(name, timeout, base_url)
     return OpenAIClient(name, timeout=timeout, provider="litellm", connection=connection, connected=transport)

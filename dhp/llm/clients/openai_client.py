@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly, suggest
-from dhp.llm.clients.connection import KEY_VARIABLE, OPENAI_URL, Connection, find_connection
+from dhp.llm.clients.connection import KEY_VARIABLE, OPENAI_URL, Connection, find_connection, public
 from dhp.llm.clients.fast import FastTransport
 from dhp.llm.clients.reachable import server_fault
 from dhp.llm.clients.responses import (
@@ -128,7 +128,7 @@ class OpenAIClient:
             case "key":
                 raise InputError(f"{self.model}: {self._refused_key(401)}")
             case str(why):
-                raise InputError(f"{self.model}: no server answers at {self._url} ({why})")
+                raise InputError(f"{self.model}: no server answers at {public(self._url)} ({why})")
 
     def _check_key(self) -> None:
         if self._url == OPENAI_URL and "authorization" not in self._connection.headers:
@@ -251,7 +251,7 @@ class OpenAIClient:
         if why := overlong(replies, body):
             raise Rejected(why)
         if not self._answered and len(self._connection.urls) > 1:
-            self.notes.append(f"the address has no path; calls go to {self._url}")
+            self.notes.append(f"the address has no path; calls go to {public(self._url)}")
         if not is_utf8(raw.body) and not self._has_sent_bytes:
             self._has_sent_bytes = True
             self.notes.append("an answer holds bytes that are no UTF-8: each stands as U+FFFD")
@@ -298,24 +298,24 @@ class OpenAIClient:
             target = self._connection.hidden(raw.headers.get("Location") or "another address")
             target = shortened(target.removesuffix("/chat/completions"))
             return Refused(
-                f"{self._url} redirects to {target} (HTTP {problem.status}), which is not followed; name the "
-                "right address by `base_url`"
+                f"{public(self._url)} redirects to {target} (HTTP {problem.status}), which is not followed; "
+                "name the right address by `base_url`"
             )
         if problem.wrong_key:
             return Refused(self._refused_key(problem.status))
         if problem.no_model:
             return Refused(
-                f"{self._connection.urls[0]} does not know the model '{self._name}', or is no "
+                f"{public(self._connection.urls[0])} does not know the model '{self._name}', or is no "
                 f"OpenAI-compatible server ({said})"
             )
         parameter = problem.parameter(body)
         if parameter and not self._answered:
             advice = _ADVICE.get(parameter, "another server may take it")
             return InputError(f"{self.model} refuses the parameter '{parameter}': {advice} ({said})")
-        return Refused(f"{self._url} forbids it ({said})") if problem.status == 403 else None
+        return Refused(f"{public(self._url)} forbids it ({said})") if problem.status == 403 else None
 
     def _refused_key(self, status: int) -> str:
         sent = "authorization" in self._connection.headers or self._connection.azure
         variable = self._connection.key_variable
         key = f"the key in {variable}" if sent else f"calls without a key; set {variable}"
-        return f"{self._url} refuses {key} (HTTP {status})"
+        return f"{public(self._url)} refuses {key} (HTTP {status})"

@@ -10,7 +10,7 @@ from typing import Any
 
 from dhp.core.card_spec import Card, Download
 from dhp.core.errors import InputError, require
-from dhp.core.files import reason, write_whole
+from dhp.core.files import reason, unwritable, write_whole
 from dhp.loaders.fetch.archives import archive_stem, unpack
 from dhp.loaders.fetch.download import Progress, download
 from dhp.loaders.published.wmt import TRANSLATOR
@@ -31,7 +31,7 @@ def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
     try:
         got = [_fetch_file(card.download, name, folder, progress) for name in card.download.files]
     except OSError as e:
-        raise InputError(f"{folder}: cannot be written ({reason(e)})") from None
+        raise unwritable(folder, e) from None
     return got[0] if len(got) == 1 else folder
 
 

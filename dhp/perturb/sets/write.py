@@ -9,7 +9,7 @@ from typing import Any
 
 from dhp._version import __version__
 from dhp.core.errors import InputError, suggest
-from dhp.core.files import reason, replacing
+from dhp.core.files import replacing, unwritable
 from dhp.core.records import ORIGINAL, PerturbedText
 from dhp.perturb.sets.card import (
     CARD,
@@ -58,7 +58,7 @@ def write_set(folder: Path, parts: Sequence[SetPart]) -> None:
                 (new / name).parent.mkdir(parents=True, exist_ok=True)
                 (new / name).write_bytes(data)
     except OSError as e:
-        raise InputError(f"{folder}: cannot be written ({reason(e)})") from None
+        raise unwritable(folder, e) from None
 
 
 def check_free(folder: Path) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.core.errors import InputError, StoppedEarly
+from dhp.core.errors import DiskFull, InputError, StoppedEarly
 from dhp.judge import rate_texts
 from dhp.llm.batch.lines import read_result_line
 from dhp.llm.batch.results import BatchResults, same_model
@@ -325,7 +325,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("dhp.llm.batch.writer._unfinished", full)
     writer = BatchWriter(tmp_path / "r.jsonl")
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
-    with pytest.raises(InputError, match=r"r\.jsonl: cannot be written .No space left on device."):
+    with pytest.raises(DiskFull, match=r"r\.jsonl: cannot be written .No space left on device."):
         writer.add("openai/m", "here", "1", {"model": "m", "messages": ["x" * 1_000_000]})
 
 
