@@ -152,10 +152,9 @@ def _about_number(found: Sequence[Findings]) -> Iterable[Advice]:
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
     if decidable:
         most = max(row.n_to_decide or 0 for _, row in decidable)
-        kinds = _shortened(_kinds(row for _, row in decidable))
-        where = on([each for each, _ in decidable], found)
         each_set = " a set" if len({e.dataset for e in found}) > 1 else ""
-        yield Advice(f"Rate about {most:,} examples{each_set} to decide on {kinds}{where}.", warns=True)
+        kinds = _shortened([f"{kind}{on(of, found)}" for kind, of in _by_kind(decidable).items()])
+        yield Advice(f"Rate about {most:,} examples{each_set} to decide on {kinds}.", warns=True)
     for each in found:
         if each.pairs:
             low, high = each.pairs
@@ -183,6 +182,14 @@ def _about_harder_damage(found: Sequence[Findings]) -> Iterable[Advice]:
 
 def _kinds(rows: Iterable[VariantResult]) -> list[str]:
     return list(dict.fromkeys(kind_name(row.variant) for row in rows))
+
+
+def _by_kind(rows: Iterable[tuple[Findings, VariantResult]]) -> dict[str, list[Findings]]:
+    """Kind of damage -> where it stands."""
+    found: dict[str, list[Findings]] = {}
+    for each, row in rows:
+        found.setdefault(kind_name(row.variant), []).append(each)
+    return found
 
 
 def _shortened(kinds: Sequence[str]) -> str:

@@ -73,6 +73,9 @@ def test_undecided_kinds_name_the_examples_that_would_decide() -> None:
     assert texts(shown) == ["Rate about 321 examples to decide on typos."]
     two = texts(shown, replace(result(row(TYPOS)), dataset="other"))
     assert two == ["Rate about 321 examples a set to decide on typos on set."]
+    names = replace(result(row(TYPOS, "undecided", n_to_decide=9), row("b", "undecided", n_to_decide=8)))
+    apart = texts(replace(names, dataset="other"), result(row(TYPOS), row("b", "undecided", n_to_decide=7)))
+    assert apart[0] == "Rate about 9 examples a set to decide on typos on other and b on all 2 sets."
 
 
 def test_where_all_is_noticed_harder_tests_are_advised() -> None:
