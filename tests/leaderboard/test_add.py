@@ -173,7 +173,7 @@ def broken(result: Result) -> dict[str, Result]:
     }
     return {
         **lacking,
-        "version": but(schema="dhp.results/3"),
+        "version": but(schema="dhp.results/2"),
         "unknown field": but(note="well done"),
         "text for a number": but(d_avg="3.2"),
         "true for a number": but(d_avg=True),
