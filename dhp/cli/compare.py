@@ -173,8 +173,7 @@ def _apart(found: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
     """The difference of two judges in one kind of damage."""
     from rich.text import Text
 
-    place = [rows[0].variant for rows in found.damage].index(kind)
-    (pair,) = found.by_variant[place]
+    pair = found.apart[kind]
     if math.isnan(pair.difference):
         return Text("–")
     wide = limits and not math.isnan(pair.low)

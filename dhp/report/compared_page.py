@@ -16,7 +16,6 @@ from dhp.report.web import page
 from dhp.runs.changed_pairs import ChangedKind, ChangedPair, changed_kinds
 from dhp.runs.compare import DatasetComparison
 from dhp.runs.reader import Run, RunResult
-from dhp.stats.compare import Pair
 
 _SHOWN = 40
 """Texts of a kind of damage that are shown."""
@@ -35,12 +34,6 @@ class _Set:
     """Name of each judge, and its run where runs differ."""
     changed: Mapping[str, ChangedKind]
     """Variant -> the pairs in which two judges differ; empty for more judges."""
-
-    @property
-    def apart(self) -> Mapping[str, Pair]:
-        """Variant -> the difference of two judges; empty for more."""
-        rows = zip(self.found.damage, self.found.by_variant, strict=False)
-        return {rows[0].variant: pairs[0] for rows, pairs in rows if len(pairs) == 1}
 
     @property
     def moved(self) -> Sequence[str]:
