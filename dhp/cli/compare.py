@@ -1,7 +1,7 @@
 """`dhp compare`: which of several judges is better, as far as the same examples can tell."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from dhp.analysis.result_parts import VariantResult
     from dhp.runs.compare import DatasetComparison
+    from dhp.runs.reader import RunResult
 
     Rows = Sequence[tuple[str, list[Text]]]
-    Seen = Mapping[str, Sequence[VariantResult]]
 
 _LONGEST = 24  # characters of a judge's name in a column
 _MOST_KINDS = 12
@@ -31,8 +31,6 @@ _OF_ONE = "most different first"
 _OF_TWO = "most different first; * told apart at 0.05, all kinds together"
 _OF_SEVERAL = "mean, and in how many data noticed; most different first"
 _ALPHA = 0.05
-_SAME = 1e-9
-"""Figures that differ by less are equal."""
 _ALARM = "! false alarm: harmless edits lower the score as damage does"
 
 
@@ -42,8 +40,16 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
 @ALLOW
 @click.option("--resamples", default=10_000, metavar="K", help="Random swaps of labels.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON, with AUROC, drops and D.")
+@click.option(
+    "--html", metavar="FILE", help="Also write a page; of two judges with the texts whose verdict changed."
+)
 def compare(
-    run: tuple[str, ...], form: str | None, allow: tuple[str, ...], resamples: int, json: bool
+    run: tuple[str, ...],
+    form: str | None,
+    allow: tuple[str, ...],
+    resamples: int,
+    json: bool,
+    html: str | None,
 ) -> None:
     """Compare judges that rated the same texts.
 
@@ -52,28 +58,47 @@ def compare(
 
     Example: dhp compare runs/one runs/two
     """
+    from dhp.core.progress import counted
     from dhp.core.terminal_progress import progress_of
     from dhp.loaders.recorded_scores import read_recorded_scores
-    from dhp.runs.compare import compare_rated, compare_runs
+    from dhp.runs.comparable import rated_by_dataset
+    from dhp.runs.compare import compare_rated
     from dhp.runs.recorded_scores import recorded_results
     from dhp.stats.compare import QUANTITIES
 
     quantities = QUANTITIES if json else ("detection",)
     with progress_of(True) as show:
         if form is None:
-            found = compare_runs(run, allow=allow, resamples=resamples, quantities=quantities, progress=show)
+            rated = rated_by_dataset(counted(show, "reading runs", run))
         else:
             rated = recorded_results(read_recorded_scores(form, *map(Path, run)))
-            found = compare_rated(
-                rated, allow=allow, resamples=resamples, quantities=quantities, progress=show
-            )
+        found = compare_rated(rated, allow=allow, resamples=resamples, quantities=quantities, progress=show)
+    if html is not None:
+        _write_page(Path(html), rated, found, run if form is None else ())
     if json:
         print_json([each.to_json() for each in found])
         return
     _print(found, output_console())
+    if html is not None:
+        print(f"\npage  {html}")
+
+
+def _write_page(
+    path: Path,
+    rated: "Mapping[str, Sequence[RunResult]]",
+    found: "Sequence[DatasetComparison]",
+    folders: Sequence[str],
+) -> None:
+    from dhp.core.files import write_lines
+    from dhp.report.compared_page import compared_page
+    from dhp.runs.reader import read_run
+
+    write_lines(path, [compared_page(rated, found, [read_run(folder) for folder in folders])])
 
 
 def _print(found: "Sequence[DatasetComparison]", console: "Console") -> None:
+    from dhp.report.compared import comparison_sentence
+
     judges = list(dict.fromkeys(judge for each in found for judge in each.judges))
     two = len(found) == 1 and len(judges) == 2
     further = ["difference"] * two
@@ -98,8 +123,7 @@ def _print(found: "Sequence[DatasetComparison]", console: "Console") -> None:
     if others := _others_in_words(found):
         console.print(others, highlight=False)
     console.print()
-    sentence = _sentence(found[0]) if len(found) == 1 else _summary(found, judges)
-    console.print(printable(sentence), highlight=False, markup=False)
+    console.print(printable(comparison_sentence(found)), highlight=False, markup=False)
 
 
 def _by_data(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, limits: bool) -> "Rows":
@@ -126,9 +150,10 @@ def _by_data(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, lim
 def _by_kind(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":
     """A row for each kind of damage by which the judges differ most; of two judges their difference too."""
     from dhp.content.damage import variant_name
+    from dhp.report.compared import most_different
 
     rows = []
-    for kind, seen in _most_different(found)[:_MOST_KINDS]:
+    for kind, seen in most_different(found)[:_MOST_KINDS]:
         cells = [_seen(seen.get(judge, ()), several=len(found) > 1, narrow=narrow) for judge in judges]
         if len(judges) == 2 and len(found) == 1:
             cells.append(_apart(found[0], kind, limits=not narrow))
@@ -138,26 +163,17 @@ def _by_kind(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, nar
 
 def _others_in_words(found: "Sequence[DatasetComparison]") -> str:
     """How far the judges are apart in the kinds that are not shown."""
-    rest = [_spread(seen) for _, seen in _most_different(found)[_MOST_KINDS:]]
+    from dhp.report.compared import most_different, spread
+
+    rest = [spread(seen) for _, seen in most_different(found)[_MOST_KINDS:]]
     return f"{len(rest)} more kinds: {100 * max(0.0, rest[0]):.0f} points apart at most" if rest else ""
-
-
-def _most_different(found: "Sequence[DatasetComparison]") -> "list[tuple[str, Seen]]":
-    """Each kind of damage with what each judge saw of it, the widest apart first."""
-    kinds: dict[str, dict[str, list[VariantResult]]] = {}
-    for each in found:
-        for rows in each.damage:
-            for judge, row in zip(each.judges, rows, strict=True):
-                kinds.setdefault(row.variant, {}).setdefault(judge, []).append(row)
-    return sorted(kinds.items(), key=lambda item: -_spread(item[1]))
 
 
 def _apart(found: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
     """The difference of two judges in one kind of damage."""
     from rich.text import Text
 
-    place = [rows[0].variant for rows in found.damage].index(kind)
-    (pair,) = found.by_variant[place]
+    pair = found.apart[kind]
     if math.isnan(pair.difference):
         return Text("–")
     wide = limits and not math.isnan(pair.low)
@@ -166,24 +182,14 @@ def _apart(found: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
     return Text(f"{100 * pair.difference:+z.0f}{ends}{star}", style="bold" if star else "")
 
 
-def _spread(seen: "Seen") -> float:
-    """How far the judges lie apart, in [0, 1]; below 0 where fewer than two have a figure."""
-    means = [mean for rows in seen.values() if (mean := _mean(rows)) is not None]
-    return max(means) - min(means) if len(means) > 1 else -1.0
-
-
-def _mean(rows: "Sequence[VariantResult]") -> float | None:
-    values = [row.detection for row in rows if row.detection is not None]
-    return sum(values) / len(values) if values else None
-
-
 def _seen(rows: "Sequence[VariantResult]", *, several: bool, narrow: bool) -> "Text":
     """Detection and verdict of a kind by one judge; of several data the mean, and how often noticed."""
     from rich.text import Text
 
+    from dhp.report.compared import mean_detection
     from dhp.report.labels import STATE_COLOURS
 
-    if (mean := _mean(rows)) is None:
+    if (mean := mean_detection(rows)) is None:
         return Text("–")
     verdicts = [row.verdict or "" for row in rows]
     said = verdicts[0] if not several else "" if narrow else f"{verdicts.count('noticed')}/{len(rows)}"
@@ -222,70 +228,3 @@ def _print_matrix(title: str, names: Sequence[str], rows: "Rows", console: "Cons
         console.print(row, highlight=False, markup=False)
         named = [Text(f"{name} ").append_text(cell) for name, cell in zip(names, cells, strict=True)]
         console.print(Padding(Columns(named, padding=(0, 3)), (0, 0, 0, 4)))
-
-
-def _sentence(found: "DatasetComparison") -> str:
-    """Which judge detects most, how far the others are behind it, and who raises false alarms."""
-    from dhp.report.labels import percent
-
-    by, best = found.scores["detection"], _best(found)
-    if not best:
-        return f"{found.dataset}: detection is undefined"
-    said = [f"{', '.join(found.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
-    behind = {True: "not told apart from it", False: "detects less beyond doubt"}
-    for near, words in behind.items():
-        judges = [f"{found.judges[k]} ({less})" for k, is_near, less in _others(found) if is_near == near]
-        if judges:
-            said.append(f"{words}: {', '.join(judges)}")
-    return f"{found.dataset}: {'; '.join([*said, *_alarms([found])])}"
-
-
-def _best(found: "DatasetComparison") -> list[int]:
-    """The judges with the highest detection."""
-    points = found.scores["detection"].point.tolist()
-    highest = max((point for point in points if not math.isnan(point)), default=math.nan)
-    return [k for k, point in enumerate(points) if abs(point - highest) < _SAME]
-
-
-def _others(found: "DatasetComparison") -> Iterator[tuple[int, bool, str]]:
-    """Each judge behind the best: whether it is not told apart from it, and how far it is behind."""
-    by, best = found.scores["detection"], _best(found)
-    for pair in by.pairs:
-        if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_holm):
-            continue
-        k, sign = (pair.second, 1) if pair.first == best[0] else (pair.first, -1)
-        if k in best:
-            continue
-        low, high = sorted((100 * sign * pair.low, 100 * sign * pair.high))
-        limits = "" if math.isnan(low) else f", {low:z.0f} to {high:z.0f}"
-        less = f"{100 * sign * pair.difference:z.0f} points less{limits}, p = {pair.p_holm:.2g}"
-        yield k, any({k, best[0]} <= {*group} for group in by.groups), less
-
-
-def _summary(found: "Sequence[DatasetComparison]", judges: Sequence[str]) -> str:
-    """On how many data each judge detects most, or is behind beyond doubt, and who raises false alarms."""
-    most, behind = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0)
-    for each in found:
-        for k in _best(each):
-            most[each.judges[k]] += 1
-        for k, near, _ in _others(each):
-            behind[each.judges[k]] += not near
-    said = [
-        f"{words} {', '.join(f'{judge} on {n}' for judge, n in counts.items() if n)}"
-        for words, counts in (
-            (f"of {len(found)} data detects most:", most),
-            ("detects less beyond doubt:", behind),
-        )
-        if any(counts.values())
-    ]
-    return "; ".join([*said, *_alarms(found)]) or "detection is undefined"
-
-
-def _alarms(found: "Sequence[DatasetComparison]") -> list[str]:
-    counts: dict[str, list[str]] = {}
-    for each in found:
-        for judge, alarms in zip(each.judges, each.false_alarms, strict=True):
-            if alarms:
-                counts.setdefault(judge, []).append(each.dataset)
-    named = [f"{judge} ({', '.join(data)})" if len(found) > 1 else judge for judge, data in counts.items()]
-    return [f"false alarm: {', '.join(named)}"] if named else []

@@ -115,6 +115,12 @@ def score(result: Result, quantity: str) -> tuple[float | None, Ends]:
     return getattr(result.detection, name), result.detection.ci[name]
 
 
+def control_score(result: Result) -> tuple[float | None, Ends]:
+    """Detection of the control that the state of harmless edits is of, with its interval."""
+    row = next((row for row in result.controls if row.verdict == result.harmless_edits), None)
+    return (None, None) if row is None else (row.detection, row.detection_ci)
+
+
 def noticed(result: Result) -> tuple[int, int]:
     """How many kinds of damage are noticed, and of how many."""
     return sum(row.verdict == "noticed" for row in result.variants), len(result.variants)

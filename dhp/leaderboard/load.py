@@ -16,7 +16,8 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
     """The results in run folders, results files and boards (folders of results files).
 
     Of two results of one judge on the same data the newer is taken, and runs that are not finished are passed
-    over, each with a warning that says so. `progress` is called as `progress(what, done, total, cost)`.
+    over, each with a warning that says so. Pages are passed over, too: `runs/*` names `runs/index.html`.
+    `progress` is called as `progress(what, done, total, cost)`.
 
     Raises
     ------
@@ -26,7 +27,7 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
         ratings beside it; intervals are not computed anew here.
     """
     unfinished = [str(path) for path in paths if _is_unfinished(Path(path))]
-    finished = [path for path in paths if str(path) not in unfinished]
+    finished = [path for path in paths if str(path) not in unfinished and Path(path).suffix != ".html"]
     shown = counted(progress, "reading and checking results", finished)
     entries = [entry for path in shown for entry in _read(Path(path), progress)]
     if unfinished:

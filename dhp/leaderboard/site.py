@@ -17,7 +17,7 @@ from dhp.core.progress import Progress, counted
 from dhp.core.terminal_progress import progress_of
 from dhp.core.text import printable
 from dhp.leaderboard.chart import sizes
-from dhp.leaderboard.entries import Entry, judge_name, noticed, safe_name, score
+from dhp.leaderboard.entries import Entry, control_score, judge_name, noticed, safe_name, score
 from dhp.leaderboard.exports import (
     QUANTITIES,
     SCHEMA,
@@ -31,6 +31,7 @@ from dhp.leaderboard.exports import (
 )
 from dhp.leaderboard.load import read_entries
 from dhp.leaderboard.tables import RULES, Row, Table, make_tables
+from dhp.report.labels import SIGNS, shared_folder
 from dhp.report.notes import notes
 from dhp.report.web import page
 
@@ -121,6 +122,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
             judges=_judges(tables),
             everyone=everyone,
             facets=_options(tables),
+            shared=shared_folder([table.dataset for table in tables]),
         ),
         "compare.html": _page(
             "board_compare.html", "", scripts=["board_compare.js"], data=_embedded(_data(tables))
@@ -158,7 +160,7 @@ def _page(
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
-        *(dataset_file, judge_name, model_file, noticed, score),
+        *(control_score, dataset_file, judge_name, model_file, noticed, score),
         *(shown_cost, shown_rank, shown_size, size_class),
     )
     made = page(
@@ -168,6 +170,7 @@ def _page(
         root=root,
         quantities=QUANTITIES,
         rules=RULES,
+        signs=SIGNS,
         **{helper.__name__: helper for helper in helpers},
         **values,
     )
@@ -175,7 +178,7 @@ def _page(
 
 
 def _judges(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
-    """Each judge with its row in every table, by mean rank."""
+    """Each judge with its row in every table, by mean rank, then by mean detection."""
     found: dict[tuple[str, str], list[Row | None]] = {}
     for number, table in enumerate(tables):
         for row in table.rows:
@@ -186,8 +189,22 @@ def _judges(tables: Sequence[Table]) -> list[tuple[Entry, list[Row | None]]]:
         ranks = [row.rank for row in rows if row is not None and row.rank is not None]
         return sum(ranks) / len(ranks) if ranks else float("inf")
 
-    order = sorted(found, key=lambda key: (mean_rank(found[key]), key))
+    def mean_detection(rows: Sequence[Row | None]) -> float:
+        figures = [score(row.entry.result, "detection")[0] or 0.0 for row in rows if row is not None]
+        return sum(figures) / len(figures)
+
+    order = sorted(found, key=lambda key: (mean_rank(found[key]), -mean_detection(found[key]), key))
     return [(next(row.entry for row in found[key] if row is not None), found[key]) for key in order]
+
+
+def _best_two(tables: Sequence[Table]) -> list[Entry]:
+    """The two best judges that stand in a table together; the best alone where none do."""
+    judges = _judges(tables)
+    for place, (second, theirs) in enumerate(judges):
+        for first, its in judges[:place]:
+            if any(a is not None and b is not None for a, b in zip(its, theirs, strict=True)):
+                return [first, second]
+    return [entry for entry, _ in judges[:1]]
 
 
 def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
@@ -222,15 +239,13 @@ def _data(tables: Sequence[Table]) -> dict[str, Any]:
 
     return {
         "judges": [printable(judge_name(judges[key], everyone)) for key in place],
-        "first": [at(entry) for entry, _ in _judges(tables)[:2]],
+        "first": [at(entry) for entry in _best_two(tables)],
         "quantities": QUANTITIES,
         "tables": [
             {
                 "dataset": printable(table.dataset),
                 "parts": [(name, printable(value)) for name, value in table.parts.items()],
-                "levels": [
-                    (variant_name(v.variant), printable(v.level)) for v in table.entries[0].result.variants
-                ],
+                "kinds": [variant_name(v.variant) for v in table.entries[0].result.variants],
                 "results": {str(at(row.entry)): _figures(row.entry) for row in table.rows},
                 "pairs": _pairs(table, at) if table.comparison else None,
             }
@@ -247,7 +262,7 @@ def _figures(entry: Entry) -> dict[str, Any]:
             variant_name(v.variant): [*_with_ends(v.detection, v.detection_ci), v.verdict] for v in r.variants
         },
         "noticed": "{} of {}".format(*noticed(r)),
-        "harmless": r.harmless_edits,
+        "harmless": [*_with_ends(*control_score(r)), r.harmless_edits],
     }
 
 

@@ -62,6 +62,11 @@ class Table:
         return any(entry.cost is not None for entry in self.entries)
 
     @property
+    def prompted(self) -> bool:
+        """Whether any judge was asked under a protocol."""
+        return any(entry.result.asked for entry in self.entries)
+
+    @property
     def sized(self) -> bool:
         """Whether the name of any says its size."""
         return any(entry.size is not None for entry in self.entries)

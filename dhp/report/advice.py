@@ -122,6 +122,11 @@ def _about_controls(found: Sequence[Findings]) -> Iterable[Advice]:
     if unknown := [each for each in found if each.control is None]:
         text = f"Judge harmless edits, too{on(unknown, found)}: without them false alarms stay unseen."
         yield Advice(text, warns=True)
+    unsure = [each for each in found if _unsure(each)]
+    if unsure:
+        alike = _degreed(row for each in unsure for row in each.damage if state(row) == "as harmless edits")
+        text = f"those are undecided, and {_shortened(alike)} cannot be told from them"
+        yield Advice(f"Rate more texts with harmless edits{on(unsure, found)}: {text}.")
     untested = [each for each in found if _untested(each)]
     if untested:
         counts = listed([str(each.control.n) for each in untested if each.control is not None])
@@ -133,12 +138,19 @@ def _untested(found: Findings) -> bool:
     return found.control is not None and state(found.control) == "not tested"
 
 
+def _unsure(found: Findings) -> bool:
+    alike = any(state(row) == "as harmless edits" for row in found.damage)
+    return alike and found.control is not None and state(found.control) == "undecided"
+
+
 def _about_weak_kinds(found: Sequence[Findings]) -> Iterable[Advice]:
     rows = [row for each in found for row in each.damage if state(row) in _WEAK]
     kinds = _kinds(rows)
     if not kinds:
         return
-    if _asked(found):
+    if len(kinds) > 1 and all(state(row) in _WEAK for each in found for row in each.damage):
+        yield Advice(f"Use another {'prompt or model' if _asked(found) else 'judge'}: no kind is noticed.")
+    elif _asked(found):
         more = "by how much each lowers" if len(kinds) > 1 else "by how much it lowers"
         yield Advice(f"Name {_shortened(kinds)} in the prompt, and {more} the score.")
     else:
@@ -164,10 +176,9 @@ def _about_number(found: Sequence[Findings]) -> Iterable[Advice]:
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
     if decidable:
         most = max(row.n_to_decide or 0 for _, row in decidable)
-        kinds = _shortened(_kinds(row for _, row in decidable))
-        where = on([each for each, _ in decidable], found)
         each_set = " a set" if len({e.dataset for e in found}) > 1 else ""
-        yield Advice(f"Rate about {most:,} examples{each_set} to decide on {kinds}{where}.", warns=True)
+        kinds = _shortened([f"{kind}{on(of, found)}" for kind, of in _by_kind(decidable).items()])
+        yield Advice(f"Rate about {most:,} examples{each_set} to decide on {kinds}.", warns=True)
     for each in found:
         if each.pairs:
             low, high = each.pairs
@@ -193,8 +204,24 @@ def _about_harder_damage(found: Sequence[Findings]) -> Iterable[Advice]:
         yield Advice(f"Try smaller damage (`--doses`){attacks}: all that was tried is noticed.")
 
 
+def _degreed(rows: Iterable[VariantResult]) -> list[str]:
+    """Kinds of damage, each with its degree where it is of one only: `typos (minor)`."""
+    degrees: dict[str, set[str]] = {}
+    for row in rows:
+        degrees.setdefault(kind_name(row.variant), set()).add(parse_variant(row.variant).degree or "")
+    return [f"{kind} ({min(of)})" if len(of) == 1 and all(of) else kind for kind, of in degrees.items()]
+
+
 def _kinds(rows: Iterable[VariantResult]) -> list[str]:
     return list(dict.fromkeys(kind_name(row.variant) for row in rows))
+
+
+def _by_kind(rows: Iterable[tuple[Findings, VariantResult]]) -> dict[str, list[Findings]]:
+    """Kind of damage -> where it stands."""
+    found: dict[str, list[Findings]] = {}
+    for each, row in rows:
+        found.setdefault(kind_name(row.variant), []).append(each)
+    return found
 
 
 def _shortened(kinds: Sequence[str]) -> str:

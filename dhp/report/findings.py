@@ -8,7 +8,7 @@ from dhp.analysis.result_parts import FEWEST_PAIRS, DoseThreshold, VariantResult
 from dhp.analysis.results import Result
 from dhp.content.damage import kind_name, variant_name
 from dhp.core.records import parse_variant
-from dhp.report.labels import judge_name, listed, percent, state
+from dhp.report.labels import judge_name, listed, percent, shared_folder, state
 
 WORST_FIRST = ("preferred", "missed", "as harmless edits", "faint", "undecided", "noticed")
 _STATES = ("false alarm", "undecided", "not tested", "passed")
@@ -162,11 +162,23 @@ def matrices(found: Sequence[Findings]) -> list[Matrix]:
     plain = [each for each in found if not each.dosed]
     judges = list(dict.fromkeys(each.judge for each in plain))
     if len(judges) == 1:
-        return [_matrix(judges[0], [each.dataset for each in plain], plain)]
+        shared = shared_folder([each.dataset for each in plain])
+        return [matrix_of(judges[0], [each.dataset.removeprefix(shared) for each in plain], plain)]
     datasets: dict[str, list[Findings]] = {}
     for each in plain:
         datasets.setdefault(each.dataset, []).append(each)
-    return [_matrix(name, [each.judge for each in of], of) for name, of in datasets.items()]
+    return [matrix_of(name, [each.judge for each in of], of) for name, of in datasets.items()]
+
+
+def matrix_of(title: str, heads: Sequence[str], columns: Sequence[Findings]) -> Matrix:
+    """The matrix of some findings, a column for each."""
+    return Matrix(
+        title,
+        tuple(heads),
+        tuple(columns),
+        _rows([each.result.variants for each in columns]),
+        _rows([each.probes for each in columns]),
+    )
 
 
 def control_words(row: VariantResult | None) -> str:
@@ -198,8 +210,12 @@ def _statements(found: Sequence[Findings]) -> list[Statement]:
             for kind, rows in kinds.items()
             if verdict == min((state(r) for of in rows.values() for r in of), key=_WEIGHTIEST.index)
         ]
-        if named:
-            parts.append(Statement(verdict, words.format(_shortened(named, len(kinds)))))
+        if len(named) == len(kinds) > _NAMED and not any(name.endswith(")") for name in named):
+            every = [state(row) for of in kinds.values() for rows in of.values() for row in rows]
+            most = "" if {*every} == {verdict} else f" ({every.count(verdict)} of {len(every)})"
+            parts.append(Statement(verdict, words.format(f"all {len(kinds)} kinds of damage{most}")))
+        elif named:
+            parts.append(Statement(verdict, words.format(_shortened(named))))
     if kinds and all(part.verdict in ("faint", "undecided") for part in parts):
         parts.insert(0, Statement("undecided", "notices no kind of damage for sure"))
     return [*parts, *_about_probes(found)] or [Statement("undecided", "no kind of damage was judged")]
@@ -217,11 +233,9 @@ def _extent(verdict: str, rows: Mapping[str, Sequence[VariantResult]]) -> str:
     return ""
 
 
-def _shortened(named: Sequence[str], count: int) -> str:
+def _shortened(named: Sequence[str]) -> str:
     if len(named) <= _NAMED:
         return listed(named)
-    if len(named) == count and not any(name.endswith(")") for name in named):
-        return f"all {count} kinds of damage"
     return f"{', '.join(named[: _NAMED - 1])} and {len(named) - _NAMED + 1} more kinds"
 
 
@@ -269,16 +283,6 @@ def _ends(t75: DoseThreshold) -> str:
     if t75.low is None:
         return ""
     return f" [{math.ceil(t75.low)} {'or more' if t75.high is None else f'to {math.ceil(t75.high)}'}]"
-
-
-def _matrix(title: str, heads: Sequence[str], columns: Sequence[Findings]) -> Matrix:
-    return Matrix(
-        title,
-        tuple(heads),
-        tuple(columns),
-        _rows([each.result.variants for each in columns]),
-        _rows([each.probes for each in columns]),
-    )
 
 
 def _rows(columns: Sequence[Sequence[VariantResult]]) -> tuple[MatrixRow, ...]:

@@ -12,12 +12,12 @@ from dhp.core.errors import InputError
 from dhp.core.files import write_lines
 from dhp.core.text import printable
 from dhp.report.findings import Findings, Sentence, findings, sentences
-from dhp.report.labels import SIGNS, percent, percents, state
+from dhp.report.labels import SIGNS, percent, percents, shared_folder, state
 from dhp.report.web import page
 from dhp.runs.reader import MANIFEST, RESULTS, read_run
 
-_NAMED = 3
-"""Datasets that a row names."""
+_NAMED = 2
+"""The most datasets that a row names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,9 @@ class _Listed:
     """A run as a row of the page."""
 
     name: str
-    """Its folder."""
+    """Of its folder."""
+    path: str
+    """Its folder, as a command takes it."""
     created: str
     """UTC."""
     page: str | None
@@ -38,7 +40,7 @@ class _Listed:
     sentences: Sequence[Sentence]
     """One a judge."""
     cells: Sequence[Sequence[str]]
-    """Dataset and judge, kind of damage, verdict, figure: for the comparison of two runs."""
+    """Dataset and judge, kind of damage, verdict, what is shown, interval: for the comparison of two runs."""
 
 
 def holds_runs(folder: str | Path) -> bool:
@@ -70,7 +72,10 @@ def write_index(folder: str | Path, out: str | Path | None = None) -> Path:
         rows=rows,
         left_out=left_out,
         folder=printable(str(folder)),
-        runs=[{"name": row.name, "judges": row.judges, "cells": row.cells} for row in rows],
+        runs=[
+            {"name": r.name, "path": r.path, "judges": r.judges, "prompts": r.prompts, "cells": r.cells}
+            for r in rows
+        ],
     )
     write_lines(path, [text])
     return path
@@ -83,17 +88,24 @@ def _listed(folder: Path, beside: Path) -> _Listed:
     seen = sum(state(row) == "noticed" for row in rows)
     report = folder / "report.html"
     return _Listed(
-        name=str(folder),
+        name=printable(folder.name),
+        path=str(folder),
         created=max(each.result.created for each in found),
         page=_link(report, beside) if report.is_file() else None,
         judges=list(dict.fromkeys(each.judge for each in found)),
         prompts=list(dict.fromkeys(e.result.protocol.partition("@")[0] for e in found if e.result.asked)),
-        data=", ".join(datasets[:_NAMED])
-        + (f" and {len(datasets) - _NAMED} more" * (len(datasets) > _NAMED)),
+        data=_data(datasets),
         noticed=f"{seen} of {len(rows)}" if rows else "–",
         sentences=sentences(found),
         cells=[cell for each in found for cell in _cells(each)],
     )
+
+
+def _data(datasets: Sequence[str]) -> str:
+    if len(datasets) <= _NAMED:
+        return ", ".join(datasets)
+    shared = shared_folder(datasets)
+    return f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"
 
 
 def _link(path: Path, beside: Path) -> str:
@@ -107,7 +119,8 @@ def _cells(found: Findings) -> list[list[Any]]:
             found.judge,
             variant_name(row.variant),
             state(row),
-            f"{SIGNS.get(state(row), '')} {percent(row.detection)} {percents(row.detection_ci)}".strip(),
+            f"{SIGNS.get(state(row), state(row))} {percent(row.detection)}",
+            percents(row.detection_ci),
         ]
         for row in (*found.damage, *found.probes)
     ]

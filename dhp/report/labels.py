@@ -59,6 +59,14 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
+def shared_folder(datasets: Sequence[str]) -> str:
+    """What the names of several datasets begin with, up to the slash; empty where they do not agree."""
+    names = {*datasets}
+    folder, slash, _ = next(iter(names), "").partition("/")
+    agree = len(names) > 1 and slash and all(name.startswith(folder + slash) for name in names)
+    return folder + slash if agree else ""
+
+
 def t75(curve: DoseResponse) -> str:
     """T75 with its interval, and in words where it lies beyond the doses."""
     return _dose(curve.t75, curve.doses)

@@ -13,7 +13,7 @@ from dhp.analysis.result_parts import FEWEST_PAIRS, DoseResponse, VariantResult
 from dhp.content.damage import kind_name, variant_name
 from dhp.core.text import printable
 from dhp.report.findings import Findings, control_words
-from dhp.report.labels import STATE_COLOURS, figure, listed, percent, percents, state, t75
+from dhp.report.labels import STATE_COLOURS, figure, listed, percent, percents, shared_folder, state, t75
 
 _NARROWEST = 16
 """Columns below which the last cell of a row is not cut any more."""
@@ -75,8 +75,7 @@ def verdict_table(found: Sequence[Findings]) -> TextTable:
     """A row a result: what was noticed, detection, controls, the lowest kind."""
     judges = list(dict.fromkeys(each.judge for each in found))
     datasets = list(dict.fromkeys(each.dataset for each in found))
-    folder = datasets[0].partition("/")[0] + "/" if len(datasets) > 1 else ""
-    shared = folder if folder and all(name.startswith(folder) for name in datasets) else ""
+    shared = shared_folder(datasets)
     who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
     what = (
         datasets[0] if len(datasets) == 1 else f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"

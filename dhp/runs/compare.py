@@ -47,6 +47,12 @@ class DatasetComparison:
     by_variant: tuple[tuple[Pair, ...], ...] = ()
     """Each variant, every pair of judges compared by detection of it, shape (V, K (K - 1) / 2)."""
 
+    @property
+    def apart(self) -> dict[str, Pair]:
+        """Variant -> the difference of two judges by detection of it; empty for more."""
+        rows = zip(self.damage, self.by_variant, strict=False)
+        return {rows[0].variant: pairs[0] for rows, pairs in rows if len(pairs) == 1}
+
     def __repr__(self) -> str:
         by = next(iter(self.scores), "")
         points = self.scores[by].point.tolist() if self.scores else []

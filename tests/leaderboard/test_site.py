@@ -108,17 +108,21 @@ def test_printed_tables_hold_the_figures_in_per_cent(runs: Path, site: Path) -> 
     for (model, _), r in known(runs).items():
         found = r["detection"]
         points = [[100 * each for each in (found[q], *found["ci"][q])] for q in ("avg", "min")]
-        (harmless,) = [c["verdict"] for c in r["controls"] if c["variant"] == "harmless"]
+        (harmless,) = [c for c in r["controls"] if c["variant"] == "harmless"]
         seen = sum(v["verdict"] == "noticed" for v in r["variants"])
         cells = [f"{seen} of {len(r['variants'])}"]
         cells += [f"{value:.0f}% [{low:.0f}–{high:.0f}]" for value, low, high in points]
-        printed = [*cells, variant_name(found["min_variant"]), harmless]
+        printed = [*cells, variant_name(found["min_variant"]), harmless["verdict"]]
         assert " | ".join(printed).replace("[", "\\[").replace("]", "\\]") in markdown
         assert " & ".join(printed).replace("–", "--").replace("%", "\\%") in latex
         shown = [
             cells[0],
             *(f"{value:.0f}% {low:.0f}–{high:.0f}" for value, low, high in points),
-            *printed[3:],
+            printed[3],
+            "{} {:.0f}% {:.0f}–{:.0f}".format(
+                harmless["verdict"],
+                *(100 * each for each in (harmless["detection"], *harmless["detection_ci"])),
+            ),
         ]
         assert any(row[1].replace(" ", "") == model and row[3:8] == shown for row in page)
 
@@ -250,8 +254,8 @@ def test_a_false_alarm_stands_in_every_table_and_export(edited: Callable[..., Pa
         assert "false alarm" in (tmp_path / "site" / name).read_text(), name
     for folder in ("models", "datasets"):
         (file,) = (tmp_path / "site" / folder).iterdir()
-        assert '<td class="alarm">false alarm</td>' in file.read_text(), folder
-    assert '"harmless":"false alarm"' in (tmp_path / "site" / "compare.html").read_text()
+        assert re.search(r'<td class="alarm">false alarm<small>\d+% \d+–\d+<', file.read_text()), folder
+    assert re.search(r'"harmless":\[[^]]*,"false alarm"\]', (tmp_path / "site" / "compare.html").read_text())
 
 
 def test_sizes_are_lines_within_a_family(edited: Callable[..., Path]) -> None:
@@ -314,11 +318,11 @@ def test_filters_and_sorting_in_the_browser(runs: Path, edited: Callable[..., Pa
         assert await choose("task", "question_answering") == ["mock/ideal"]
         assert await page.run(shown % ".overview") == ["mock/ideal"]
         assert await choose("task", "") == everything
-        heading = "document.querySelector('#table-2').closest('section').querySelectorAll('thead th')[5]"
+        heading = "document.querySelector('#table-2').closest('section').querySelectorAll('thead th')[4]"
         await page.run(f"{heading}.querySelector('button').focus()")
         first = shown % "section:has(#table-2)"
         await page.press("Enter", "Enter", 13, "\r")
-        assert (await page.run(first))[:2] == ["a/large-70B", "b/mid-7B"]
+        assert (await page.run(first))[:3] == ["mock/ideal", "a/large-70B", "b/mid-7B"]
         await page.press("Enter", "Enter", 13, "\r")
         ascending = await page.run(first)
         assert (ascending[0], ascending[-1]) == ("a/small-1B", "b/mid-8B"), "numbers sort as such, gaps last"
@@ -330,12 +334,37 @@ def test_filters_and_sorting_in_the_browser(runs: Path, edited: Callable[..., Pa
     in_browser(tmp_path / "site" / "index.html", tmp_path / "browser", act)
 
 
+def test_two_judges_that_share_no_table_are_not_compared_first(
+    edited: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The best of all stands in a table with the worst only."""
+
+    def change(result: dict[str, Any], name: str, detection: float) -> None:
+        result["model"] = name
+        result["detection"]["avg"] = detection
+        result["detection"]["ci"]["avg"] = [detection - 0.01, detection]
+        if name in ("own/best", "own/worst"):
+            result["n"] = 99
+            signed(result, "n", "99")
+
+    judges = {"own/best": 1.0, "own/second": 0.9, "own/third": 0.8, "own/fourth": 0.7, "own/worst": 0.6}
+    files = [
+        edited(f"{name[4:]}.json", lambda r, name=name, d=d: change(r, name, d)) for name, d in judges.items()
+    ]
+    write_site(make_tables(read_entries(files)), tmp_path / "site")
+    text = (tmp_path / "site" / "compare.html").read_text("utf-8")
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', text)[0])
+    assert [data["judges"][place] for place in data["first"]] == ["own/second", "own/third"]
+
+
 @needs_chromium
 def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path: Path) -> None:
     results = known(runs)
     ideal, noisy = (results[m, "mini/summeval"] for m in ("mock/ideal", "mock/noisy"))
     facts = """[...document.querySelectorAll("#comparison section")].find((s) =>
         s.querySelector("h2").textContent === "mini/summeval")"""
+
+    chosen = "[...document.querySelectorAll('select')].map((s) => s.selectedOptions[0].text)"
 
     async def act(page: Page) -> None:
         async def choose(name: str, judge: str) -> None:
@@ -345,6 +374,7 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
                 "s.dispatchEvent(new Event('input', {bubbles: true})) })()"
             )
 
+        assert await page.run(chosen) == ["mock/ideal", "mock/noisy"], "the best two, not mock/blind"
         await choose("one", "mock/noisy")
         await choose("two", "mock/ideal")
         verdict = await page.run(f"{facts}.querySelector('.verdict').textContent")
@@ -356,20 +386,21 @@ def test_two_judges_are_compared_in_the_browser(site: Path, runs: Path, tmp_path
         )
         assert [row[0] for row in rows[:-4]] == [variant_name(v["variant"]) for v in noisy["variants"]]
         for row, one, two in zip(rows, noisy["variants"], ideal["variants"], strict=False):
-            for cell, said, variant in ((row[3], row[6], one), (row[4], row[7], two)):
-                low, high = variant["detection_ci"]
-                assert re.fullmatch(r"(\d+)%(\d+)–(\d+)", cell)
-                shown = [float(x) for x in re.findall(r"\d+", cell.replace("%", " "))]
-                assert shown == pytest.approx([100 * x for x in (variant["detection"], low, high)], abs=0.51)
-                assert said == variant["verdict"]
+            for cell, variant in ((row[2], one), (row[3], two)):
+                found = re.fullmatch(r"(\d+)% (\d+)–(\d+) (.+)", cell)
+                assert found is not None
+                shown = [float(x) for x in found.groups()[:3]]
+                expected = [100 * x for x in (variant["detection"], *variant["detection_ci"])]
+                assert shown == pytest.approx(expected, abs=0.51)
+                assert found[4] == variant["verdict"]
             apart = 100 * (one["detection"] - two["detection"])
-            assert float(row[5].replace("−", "-")) == pytest.approx(apart, abs=0.51)
-        ends = ["detection", "lowest detection", "noticed", "harmless edits"]
+            assert float(row[4].replace("−", "-")) == pytest.approx(apart, abs=0.51)
+        ends = ["detection", "lowest detection", "harmless edits", "noticed"]
         assert [row[0] for row in rows[-4:]] == ends
-        assert (
-            rows[-2][3]
-            == f"{sum(v['verdict'] == 'noticed' for v in noisy['variants'])} of {len(noisy['variants'])}"
-        )
+        assert rows[-2][2].endswith(f" {noisy['controls'][0]['verdict']}")
+        seen = sum(v["verdict"] == "noticed" for v in noisy["variants"])
+        assert rows[-1][2] == f"{seen} of {len(noisy['variants'])}"
+        assert not await page.run(f"{facts}.querySelector('.parts').checkVisibility()")
         assert "one=mock%2Fnoisy" in await page.run("location.hash")
 
     in_browser(site / "compare.html", tmp_path / "browser", act)

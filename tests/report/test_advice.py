@@ -68,11 +68,28 @@ def test_nothing_about_prompts_where_there_is_none() -> None:
     assert "Describe each point of the scale in the prompt" in asked
 
 
+def test_kinds_like_undecided_harmless_edits_need_more_texts() -> None:
+    alike = row(TYPOS, "as harmless edits", 0.7), row("random_typos.major")
+    said = texts(result(*alike, controls=(control("undecided", 0.5),)))
+    assert len(said) == 1
+    assert said[0].endswith(": those are undecided, and typos (minor) cannot be told from them.")
+    assert not any("cannot be told" in text for text in texts(result(*alike, controls=(control(),))))
+
+
+def test_a_judge_that_notices_nothing_is_to_be_replaced() -> None:
+    blind = result(row(TYPOS, "missed", 0.5), row("b", "preferred", 0.3))
+    assert texts(blind)[0] == "Use another judge: no kind is noticed."
+    assert texts(replace(blind, protocol="dhp@1"))[0] == "Use another prompt or model: no kind is noticed."
+
+
 def test_undecided_kinds_name_the_examples_that_would_decide() -> None:
     shown = result(row(TYPOS, "undecided", n_to_decide=321), row("b", "undecided", n_to_decide=None))
     assert texts(shown) == ["Rate about 321 examples to decide on typos."]
     two = texts(shown, replace(result(row(TYPOS)), dataset="other"))
     assert two == ["Rate about 321 examples a set to decide on typos on set."]
+    names = replace(result(row(TYPOS, "undecided", n_to_decide=9), row("b", "undecided", n_to_decide=8)))
+    apart = texts(replace(names, dataset="other"), result(row(TYPOS), row("b", "undecided", n_to_decide=7)))
+    assert apart[0] == "Rate about 9 examples a set to decide on typos on other and b on all 2 sets."
 
 
 def test_where_all_is_noticed_harder_tests_are_advised() -> None:

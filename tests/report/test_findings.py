@@ -90,6 +90,11 @@ def test_the_sentence_names_degrees_and_sets_where_a_verdict_does_not_hold_throu
 def test_many_kinds_are_counted() -> None:
     rows = [row(f"kind{place}") for place in range(9)]
     assert said(findings(result(*rows))) == "own/judge: notices all 9 kinds of damage."
+    rows[0] = row("kind0.minor")
+    partly = findings(result(*rows, row("kind0.major", "faint"), dataset="other"))
+    several = said(findings(result(*rows, row("kind0.major"))), partly)
+    assert several == "own/judge: notices all 9 kinds of damage (19 of 20)."
+    rows[0] = row("kind0")
     blind = findings(result(row(TYPOS, "missed"), *rows))
     assert said(blind) == (
         "own/judge: notices kind0, kind1, kind2, kind3, kind4 and 4 more kinds; misses typos."

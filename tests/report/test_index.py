@@ -46,8 +46,8 @@ def test_runs_stand_newest_first_with_their_verdict_and_link(folder: Path, page:
     assert "allowed: schema dhp.results/3" in text
     assert "<b>'c'" not in text
     embedded = re.findall(r'<script type="application/json" id="runs">(.*?)</script>', text)
-    names = [run["name"] for run in json.loads(embedded[0])]
-    assert names == [str(folder / EVIL), str(folder / "one")]
+    runs = [(run["name"], run["path"]) for run in json.loads(embedded[0])]
+    assert runs == [(name, str(folder / name)) for name in (EVIL, "one")]
 
 
 def test_a_folder_without_runs_is_one_line(tmp_path: Path) -> None:
@@ -65,8 +65,17 @@ def test_two_chosen_runs_stand_side_by_side(page: Path, tmp_path: Path) -> None:
         await found.until("!document.getElementById('two').hidden")
         command = await found.run("document.querySelector('#two code').textContent")
         assert command.startswith("dhp compare '")
+        assert command.endswith("/one --html compared.html")
         heads = await found.run("[...document.querySelectorAll('#two thead th')].map((e) => e.textContent)")
-        assert [head.rpartition(": ")[2] for head in heads] == ["baseline/constant", "mock/ideal"]
+        assert heads == [f"baseline/constant{EVIL}", "mock/idealone"]
+        texts = "[...document.querySelectorAll('#two tbody tr')].map((row) => %s)"
+        rows = await found.run(texts % "[...row.cells].map((cell) => cell.textContent)")
+        assert rows[0] == ["mini/story_cloze"]
+        kinds = {row[0]: [re.sub(r"\d+–\d+", "", cell).split() for cell in row[1:]] for row in rows[1:]}
+        assert kinds["typos ≠"] == [["○", "50%"], ["●", "100%"]]
+        assert kinds["harmless edits"] == [["passed", "50%"], ["passed", "50%"]]
+        verdicts = await found.run("document.querySelector('#two .verdicts').textContent")
+        assert verdicts == f"{len(kinds) - 1} of {len(kinds)} verdicts differ."
         assert await found.run("document.querySelectorAll('#two tbody tr').length") >= 6
         assert await found.run("document.querySelectorAll('#two b').length") == 0
         for width in (390, 1400):

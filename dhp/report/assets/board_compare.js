@@ -12,14 +12,15 @@ const made = (tag, text, attributes = {}) => {
   return element;
 };
 const points = (value) => (100 * value).toFixed(0);
-const cell = ([value, low, high]) => {
+const cell = ([value, low, high, verdict]) => {
   const found = made("td", share(value), { class: "number" });
-  if (low !== null && low !== undefined) found.append(made("small", `${points(low)}–${points(high)}`));
+  if (low !== null && low !== undefined) found.append(" ", made("small", `${points(low)}–${points(high)}`));
+  if (verdict) found.append(" ", made("small", verdict, { class: verdict.replaceAll(" ", "-") }));
   return found;
 };
 const share = (value) => (value === null || value === undefined ? "–" : `${points(value)}%`);
 const drawn = (both) => {
-  const found = made("td");
+  const found = made("td", undefined, { class: "drawn" });
   both.forEach(([value, low, high], i) => {
     if (value === null || value === undefined) return;
     const span = made("span", undefined, { class: i ? "span ew" : "span", "aria-hidden": "true" });
@@ -32,14 +33,12 @@ const drawn = (both) => {
   });
   return found;
 };
-const line = (name, level, both) => {
+const line = (name, both) => {
   const row = made("tr");
   const [first, second] = both.map(([value]) => value ?? null);
   const apart = first === null || second === null ? null : first - second;
-  const heading = made("th", name, { scope: "row", class: "model" });
-  row.append(heading, made("td", level), drawn(both), ...both.map(cell));
+  row.append(made("th", name, { scope: "row", class: "model" }), drawn(both), ...both.map(cell));
   row.append(made("td", signed(apart), { class: "number" }));
-  row.append(...both.map(([, , , said]) => made("td", said ?? "", { class: (said ?? "").replaceAll(" ", "-") })));
   return row;
 };
 const signed = (value) => (value === null ? "–" : `${value > 0 ? "+" : ""}${points(value)}`.replace("-", "−"));
@@ -70,26 +69,31 @@ const section = (table, chosen) => {
     item.append(made("span", name), ` ${value}`);
     parts.append(item);
   }
+  const shared = made("details", undefined, { class: "note" });
+  shared.append(made("summary", "What these results share"), parts);
   const grid = made("table", undefined, { class: "results" });
   const head = made("tr");
-  for (const text of ["damage", "level", "detection, drawn", "first", "second", "difference", "verdict, first", "verdict, second"])
-    head.append(made("th", text, { scope: "col", ...(/^(first|second|diff)/.test(text) && { class: "number" }) }));
+  head.append(made("th", "damage", { scope: "col" }), made("th", "detection, drawn", { scope: "col", class: "drawn" }));
+  chosen.forEach((judge, i) => {
+    const name = made("th", undefined, { scope: "col", class: "number judge" });
+    name.append(made("span", undefined, { class: i ? "mark ew" : "mark" }), " ");
+    for (const piece of data.judges[judge].split(/(?<=[/_])/)) name.append(piece, made("wbr"));
+    head.append(name);
+  });
+  head.append(made("th", "difference", { scope: "col", class: "number" }));
   grid.append(made("thead"), made("tbody"), made("tfoot"));
   grid.tHead.append(head);
-  for (const [variant, level] of table.levels) {
-    const both = found.map((result) => result.variants[variant] ?? [null, null, null, null]);
-    grid.tBodies[0].append(line(variant, level, both));
-  }
+  for (const variant of table.kinds)
+    grid.tBodies[0].append(line(variant, found.map((result) => result.variants[variant] ?? [null, null, null, null])));
   for (const name of Object.keys(data.quantities))
-    grid.tFoot.append(line(data.quantities[name], "", found.map((result) => result.averages[name])));
-  for (const [label, name] of [["noticed", "noticed"], ["harmless edits", "harmless"]]) {
-    const row = line(label, "", [[null], [null]]);
-    [...row.querySelectorAll(".number")].slice(0, 2).forEach((place, i) => (place.textContent = found[i][name]));
-    grid.tFoot.append(row);
-  }
+    grid.tFoot.append(line(data.quantities[name], found.map((result) => result.averages[name])));
+  grid.tFoot.append(line("harmless edits", found.map(({ harmless }) => harmless)));
+  const counts = line("noticed", [[null], [null]]);
+  [...counts.querySelectorAll(".number")].slice(0, 2).forEach((place, i) => (place.textContent = found[i].noticed));
+  grid.tFoot.append(counts);
   const wide = made("div", undefined, { class: "wide", tabindex: "0", role: "region", "aria-label": table.dataset });
   wide.append(grid);
-  whole.append(made("h2", table.dataset), parts, verdict(table, chosen, found), wide);
+  whole.append(made("h2", table.dataset), verdict(table, chosen, found), wide, shared);
   return whole;
 };
 

@@ -11,42 +11,79 @@
     return made;
   };
   const quoted = (name) => (/^[\w./:@%+=-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
+  const heading = (text, small) => {
+    const made = element("th", text);
+    made.scope = "col";
+    if (small) made.append(document.createElement("br"), element("small", small));
+    return made;
+  };
+
+  function command([one, two]) {
+    const prompts = JSON.stringify(one.prompts) === JSON.stringify(two.prompts) ? "" : " --allow protocol";
+    return `dhp compare ${quoted(one.path)} ${quoted(two.path)}${prompts} --html compared.html`;
+  }
+
+  // Dataset -> kind -> the cell of each column.
+  function byDataset(columns) {
+    const datasets = new Map();
+    columns.forEach(({ cells }, place) =>
+      cells.forEach(([dataset, , kind, ...cell]) => {
+        if (!datasets.has(dataset)) datasets.set(dataset, new Map());
+        const kinds = datasets.get(dataset);
+        if (!kinds.has(kind)) kinds.set(kind, columns.map(() => null));
+        kinds.get(kind)[place] = cell;
+      })
+    );
+    return datasets;
+  }
+
+  const differ = (cells) => cells.every(Boolean) && new Set(cells.map(([verdict]) => verdict)).size > 1;
+
+  function line(kind, cells) {
+    const row = element("tr", "");
+    const name = element("th", differ(cells) ? `${kind} ≠` : kind);
+    name.scope = "row";
+    row.append(name);
+    for (const cell of cells) {
+      const place = element("td", "", cell ? `v ${cell[0].replaceAll(" ", "-")}` : "none");
+      if (cell) {
+        const inside = element("span", `${cell[1]} `, "in");
+        inside.append(element("small", cell[2]));
+        place.append(inside);
+        place.title = cell[0];
+      } else place.textContent = "·";
+      row.append(place);
+    }
+    return row;
+  }
 
   function show(chosen) {
-    section.querySelector("code").textContent = `dhp compare ${chosen.map((run) => quoted(run.name)).join(" ")}`;
     // A run with several judges has a column for each of them.
     const columns = chosen.flatMap((run) =>
       run.judges.map((judge) => ({ run, judge, cells: run.cells.filter((cell) => cell[1] === judge) }))
     );
-    const rows = new Map();
-    columns.forEach(({ cells }, place) =>
-      cells.forEach(([data, , kind, verdict, figure]) => {
-        const key = JSON.stringify([data, kind]);
-        if (!rows.has(key)) rows.set(key, { data, kind, found: [] });
-        rows.get(key).found[place] = { verdict, figure };
-      })
-    );
-    const several = new Set([...rows.values()].map(({ data }) => data)).size > 1;
+    const datasets = byDataset(columns);
+    const every = [...datasets.values()].flatMap((kinds) => [...kinds.values()]).filter((cells) => cells.every(Boolean));
+    section.querySelector("code").textContent = command(chosen);
+    section.querySelector(".verdicts").textContent = every.length
+      ? `${every.filter(differ).length} of ${every.length} verdicts differ.`
+      : "These runs have no kind of damage in common.";
     const head = element("tr", "");
-    head.append(element("td", ""), ...columns.map(({ run, judge }) => element("th", `${run.name}: ${judge}`)));
-    const lines = [...rows.values()].map(({ data, kind, found }) => {
-      const line = element("tr", "");
-      const name = element("th", several ? `${data}: ${kind}` : kind);
-      name.scope = "row";
-      line.append(name);
-      columns.forEach((_, place) => {
-        const cell = found[place];
-        line.append(cell ? element("td", cell.figure, `v ${cell.verdict.replaceAll(" ", "-")}`) : element("td", "·", "none"));
-        if (cell) line.lastChild.title = cell.verdict;
-      });
-      return line;
-    });
-    const table = section.querySelector("table");
+    head.append(element("td", ""), ...columns.map(({ run, judge }) => heading(judge, run.name)));
     const thead = element("thead", "");
-    const tbody = element("tbody", "");
     thead.append(head);
-    tbody.append(...lines);
-    table.replaceChildren(thead, tbody);
+    const bodies = [...datasets].map(([dataset, kinds]) => {
+      const body = element("tbody", "");
+      const title = element("tr", "", "title");
+      const name = element("th", dataset);
+      name.scope = "rowgroup";
+      name.colSpan = columns.length + 1;
+      title.append(name);
+      body.append(title, ...[...kinds].map(([kind, cells]) => line(kind, cells)));
+      return body;
+    });
+    section.querySelector("table").replaceChildren(thead, ...bodies);
+    section.scrollIntoView({ block: "nearest" });
   }
 
   let order = [];

@@ -1,0 +1,102 @@
+"""What a comparison of judges says, for terminal and page."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from dhp.analysis.result_parts import VariantResult
+from dhp.report.labels import percent
+from dhp.runs.compare import DatasetComparison
+
+Seen = Mapping[str, Sequence[VariantResult]]
+"""Judge -> one kind of damage as it saw it, on each dataset."""
+_SAME = 1e-9
+"""Figures that differ by less are equal."""
+
+
+def comparison_sentence(found: Sequence[DatasetComparison]) -> str:
+    """Which judge detects most, who is told apart from it, and who raises false alarms."""
+    judges = list(dict.fromkeys(judge for each in found for judge in each.judges))
+    return _sentence(found[0]) if len(found) == 1 else _summary(found, judges)
+
+
+def most_different(found: Sequence[DatasetComparison]) -> list[tuple[str, Seen]]:
+    """Each kind of damage with what each judge saw of it, the widest apart first."""
+    kinds: dict[str, dict[str, list[VariantResult]]] = {}
+    for each in found:
+        for rows in each.damage:
+            for judge, row in zip(each.judges, rows, strict=True):
+                kinds.setdefault(row.variant, {}).setdefault(judge, []).append(row)
+    return sorted(kinds.items(), key=lambda item: -spread(item[1]))
+
+
+def spread(seen: Seen) -> float:
+    """How far the judges lie apart, in [0, 1]; below 0 where fewer than two have a figure."""
+    means = [mean for rows in seen.values() if (mean := mean_detection(rows)) is not None]
+    return max(means) - min(means) if len(means) > 1 else -1.0
+
+
+def mean_detection(rows: Sequence[VariantResult]) -> float | None:
+    values = [row.detection for row in rows if row.detection is not None]
+    return sum(values) / len(values) if values else None
+
+
+def _sentence(found: DatasetComparison) -> str:
+    """Which judge detects most, how far the others are behind it, and who raises false alarms."""
+    by, best = found.scores["detection"], _best(found)
+    if not best:
+        return f"{found.dataset}: detection is undefined"
+    said = [f"{', '.join(found.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
+    behind = {True: "not told apart from it", False: "detects less beyond doubt"}
+    for near, words in behind.items():
+        judges = [f"{found.judges[k]} ({less})" for k, is_near, less in _others(found) if is_near == near]
+        if judges:
+            said.append(f"{words}: {', '.join(judges)}")
+    return f"{found.dataset}: {'; '.join([*said, *_alarms([found])])}"
+
+
+def _summary(found: Sequence[DatasetComparison], judges: Sequence[str]) -> str:
+    """On how many data each judge detects most, or is behind beyond doubt, and who raises false alarms."""
+    most, behind = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0)
+    for each in found:
+        for k in _best(each):
+            most[each.judges[k]] += 1
+        for k, near, _ in _others(each):
+            behind[each.judges[k]] += not near
+    said = [
+        f"{words}: {', '.join(f'{judge} ({n} of {len(found)} sets)' for judge, n in counts.items() if n)}"
+        for words, counts in (("detects most", most), ("detects less beyond doubt", behind))
+        if any(counts.values())
+    ]
+    return "; ".join([*said, *_alarms(found)]) or "detection is undefined"
+
+
+def _best(found: DatasetComparison) -> list[int]:
+    """The judges with the highest detection."""
+    points = found.scores["detection"].point.tolist()
+    highest = max((point for point in points if not math.isnan(point)), default=math.nan)
+    return [k for k, point in enumerate(points) if abs(point - highest) < _SAME]
+
+
+def _others(found: DatasetComparison) -> Iterator[tuple[int, bool, str]]:
+    """Each judge behind the best: whether it is not told apart from it, and how far it is behind."""
+    by, best = found.scores["detection"], _best(found)
+    for pair in by.pairs:
+        if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_holm):
+            continue
+        k, sign = (pair.second, 1) if pair.first == best[0] else (pair.first, -1)
+        if k in best:
+            continue
+        low, high = sorted((100 * sign * pair.low, 100 * sign * pair.high))
+        limits = "" if math.isnan(low) else f", {low:z.0f} to {high:z.0f}"
+        less = f"{100 * sign * pair.difference:z.0f} points less{limits}, p = {pair.p_holm:.2g}"
+        yield k, any({k, best[0]} <= {*group} for group in by.groups), less
+
+
+def _alarms(found: Sequence[DatasetComparison]) -> list[str]:
+    counts: dict[str, list[str]] = {}
+    for each in found:
+        for judge, alarms in zip(each.judges, each.false_alarms, strict=True):
+            if alarms:
+                counts.setdefault(judge, []).append(each.dataset)
+    named = [f"{judge} ({', '.join(data)})" if len(found) > 1 else judge for judge, data in counts.items()]
+    return [f"false alarm: {', '.join(named)}"] if named else []
