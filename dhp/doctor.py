@@ -44,9 +44,9 @@ class Check:
     name: str
     state: State
     says: str
-    """In words, on one line."""
+    """Finding in words, on one line."""
     found: dict[str, Any] = field(default_factory=dict)
-    """As values: versions, sizes, names."""
+    """Finding as values: versions, sizes, names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ def swaps(both: Sequence[JudgeScores], rng: np.random.Generator) -> dict[str, fl
 
 
 def comparisons(runs: int, chosen: argparse.Namespace) -> None:
-    """Print how often two judges of the same examples are told apart at 0.05."""
+    """Print how often two judges of the same examples differ significantly at 0.05."""
     for strength, n, kind, seed in cells(chosen):
         if kind == "means of five":
             continue

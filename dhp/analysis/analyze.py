@@ -180,7 +180,7 @@ class _Tested:
 
     variants: tuple[VariantResult, ...]
     averaged: tuple[VariantResult, ...]
-    """Those that count in the averages: not dosed ones."""
+    """Variants that count in the averages; dosed ones do not."""
     controls: tuple[VariantResult, ...]
     attacks: tuple[VariantResult, ...]
     curves: tuple[DoseResponse, ...]
@@ -264,7 +264,7 @@ def _warnings(ratings: RatingsArray) -> tuple[str, ...]:
     texts, different = ratings.repeated
     if texts and "sample" not in ratings.columns:
         found.append(
-            f"{texts} texts and metrics have more scores than the others and no column `sample`, "
-            f"{different} of them different ones; their means are compared"
+            f"{texts} combinations of text and metric have several scores, but there is no column `sample` "
+            f"({different} have different scores); the mean is used"
         )
     return tuple(found)

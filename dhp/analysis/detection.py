@@ -100,8 +100,8 @@ def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> li
             found[row.variant] = (failed.mean(axis=1), math.log(float(failure_p(*failed))))
     adjusted = holm(np.array([log_p for _, log_p in found.values()]))
     return [
-        f"{name}: {after:.0%} of the examples have a rating without a score, of the originals {before:.0%}: "
-        "failures follow the damage, and detection leaves these examples out"
+        f"{name}: {after:.0%} of the degraded texts lack a score, but {before:.0%} of the originals: "
+        "failures depend on the damage, and detection leaves these examples out"
         for (name, ((before, after), _)), log_p in zip(found.items(), adjusted.tolist(), strict=True)
         if log_p <= math.log(0.05)
     ]

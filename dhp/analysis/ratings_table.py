@@ -145,7 +145,7 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
             raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}")
     for name in columns:
         if columns.count(name) > 1:
-            raise InputError(f"{place}: column '{name}' stands twice")
+            raise InputError(f"{place}: duplicate column '{name}'")
         meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
         if name not in REQUIRED and meant:
             raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *OPTIONAL])}")

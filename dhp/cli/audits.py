@@ -96,7 +96,7 @@ def _remarks(found: VariantAudit) -> list[str]:
     if found.made is not None and found.asked is not None and found.made < found.asked:
         lines.append(f"{name}: {found.made} of {found.asked} edits made")
     if found.duplicates:
-        lines.append(f"{name}: {found.duplicates} texts are also those of other examples")
+        lines.append(f"{name}: {found.duplicates} texts equal the text of another example")
     for what, reasons in (("not applicable", found.not_applicable), ("answers rejected", found.rejected)):
         if reasons:
             lines.append(f"{name}: {what}: {_counted(reasons)}")

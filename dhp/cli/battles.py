@@ -100,7 +100,7 @@ def fought(
     if dry_run:
         _print_estimate(judge, make_pairs(texts, categories), task, by)
         if protocol.final and judge.cached_model:
-            print("final words on contradicting verdicts come on top: at most as many calls again")
+            print("plus final verdicts on contradicting pairs: at most as many calls again")
         return None
     found = None
     with suppress(Waiting), progress_shown("verdicts") as show:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _LONGEST = 24  # characters of a judge's name in a column
 _MOST_KINDS = 12
 """Kinds of damage that are shown."""
-_BY_DATA = "detection in per cent by data; judges that share a letter are not told apart at 0.05"
-_OF_ONE = "most different first"
-_OF_TWO = "most different first; * told apart at 0.05, all kinds together"
-_OF_SEVERAL = "mean, and in how many data noticed; most different first"
+_BY_DATA = "detection in per cent by dataset; judges that share a letter do not differ significantly (0.05)"
+_OF_ONE = "largest difference first"
+_OF_TWO = "largest difference first; * significant at 0.05, corrected over all kinds"
+_OF_SEVERAL = "mean, and number of datasets in which it is noticed; largest difference first"
 _ALPHA = 0.05
 _SAME = 1e-9
 """Figures that differ by less are equal."""
@@ -40,14 +40,14 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
 @click.argument("run", nargs=-1, required=True)
 @RELEASED
 @ALLOW
-@click.option("--resamples", default=10_000, metavar="K", help="Random swaps of labels.")
+@click.option("--resamples", default=10_000, metavar="K", help="Number of random label swaps.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON, with AUROC, drops and D.")
 def compare(
     run: tuple[str, ...], form: str | None, allow: tuple[str, ...], resamples: int, json: bool
 ) -> None:
     """Compare judges that rated the same texts.
 
-    Prints what each judge detects, by data and by kind of damage, and which judges can be told apart. Each
+    Prints what each judge detects, by data and by kind of damage, and which judges differ significantly. Each
     RUN is the folder of a finished run; with --format a file of released scores.
 
     Example: dhp compare runs/one runs/two
@@ -232,7 +232,7 @@ def _sentence(found: "DatasetComparison") -> str:
     if not best:
         return f"{found.dataset}: detection is undefined"
     said = [f"{', '.join(found.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
-    behind = {True: "not told apart from it", False: "detects less beyond doubt"}
+    behind = {True: "not significantly different", False: "detects significantly less"}
     for near, words in behind.items():
         judges = [f"{found.judges[k]} ({less})" for k, is_near, less in _others(found) if is_near == near]
         if judges:
@@ -248,7 +248,7 @@ def _best(found: "DatasetComparison") -> list[int]:
 
 
 def _others(found: "DatasetComparison") -> Iterator[tuple[int, bool, str]]:
-    """Each judge behind the best: whether it is not told apart from it, and how far it is behind."""
+    """Each judge behind the best: whether it is not significantly different, and how far it is behind."""
     by, best = found.scores["detection"], _best(found)
     for pair in by.pairs:
         if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_holm):
@@ -273,8 +273,8 @@ def _summary(found: "Sequence[DatasetComparison]", judges: Sequence[str]) -> str
     said = [
         f"{words} {', '.join(f'{judge} on {n}' for judge, n in counts.items() if n)}"
         for words, counts in (
-            (f"of {len(found)} data detects most:", most),
-            ("detects less beyond doubt:", behind),
+            (f"detects most on the {len(found)} datasets:", most),
+            ("detects significantly less:", behind),
         )
         if any(counts.values())
     ]

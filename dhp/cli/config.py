@@ -15,7 +15,7 @@ def config_option(command: click.decorators.FC) -> click.decorators.FC:
         is_eager=True,
         expose_value=False,
         callback=_read,
-        help="Options from a file, as dhp init writes it.",
+        help="Read options from this file, as written by dhp init.",
     )(command)
 
 

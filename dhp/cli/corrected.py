@@ -43,7 +43,7 @@ def print_corrected(
     from dhp.runs.reader import read_run
 
     if human is None and not runs:
-        raise InputError("--correct: say by what: --human FILE, or --runs RUN --passes X")
+        raise InputError("--correct: needs --human FILE, or --runs RUN and --passes X")
     if len(runs) > 1:
         raise InputError("--runs: with --correct one run of the same judge is allowed")
     if bool(runs) != (passes is not None):

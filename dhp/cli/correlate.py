@@ -29,25 +29,45 @@ _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "sys
 @click.option(
     "--human",
     metavar="FILE|NAME=FILE",
-    help="Human scores: a table, or a published set as its owners give it.",
+    help="Human scores: a table, or a published set in its original format.",
 )
 @click.option(
-    "--resamples", default=1000, metavar="K", help="Resamples of the sources, for intervals and tests."
+    "--resamples",
+    default=1000,
+    metavar="K",
+    help="Number of resamples of the sources, for intervals and tests.",
 )
 @click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
 @click.option("--seed", default=0, metavar="K", help="Seed of the resamples.")
 @click.option(
-    "--runs", multiple=True, metavar="RUN", help="Also show what the judges detect there; may be repeated."
+    "--runs",
+    multiple=True,
+    metavar="RUN",
+    help="Run of the same judges: also show their detection; may be repeated.",
 )
-@click.option("--page", metavar="FILE", help="Write both views, and correlation by samples, as a page.")
-@click.option("--variant", metavar="NAME", help="With --runs, --page: also originals against this variant.")
-@click.option("--control", metavar="JUDGE", help="Also correlations with this judge's scores held constant.")
-@click.option("--family", metavar="NAME", help="Also self-preference: of judges and systems so named.")
+@click.option(
+    "--page",
+    metavar="FILE",
+    help="Write correlation, also by number of samples, and detection to this HTML page.",
+)
+@click.option(
+    "--variant",
+    metavar="NAME",
+    help="With --runs and --page: also plot the scores of originals against this variant.",
+)
+@click.option(
+    "--control",
+    metavar="JUDGE",
+    help="Also show partial correlations that hold this judge's scores constant.",
+)
+@click.option(
+    "--family", metavar="NAME", help="Also measure self-preference of judges and systems with this name."
+)
 @click.option(
     "--correct",
     is_flag=True,
-    help="Instead: correct what the judge says of many texts, by few human scores (--human) or by its errors "
-    "in a run (--runs, --passes).",
+    help="Instead: correct the judge's mean score by a few human scores (--human), or its share of good "
+    "texts by its error rates in a run (--runs, --passes).",
 )
 @click.option("--passes", type=float, metavar="X", help="With --correct: the lowest score of a good text.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")

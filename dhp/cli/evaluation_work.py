@@ -62,7 +62,7 @@ class Work:
         planned = [c.name for c in plan.categories]
         if not any(a.category in planned for a in first):
             raise InputError(
-                f"answers of '{name}': no answer is of the categories {', '.join(planned)}; found: "
+                f"answers of '{name}': no answer belongs to the categories {', '.join(planned)}; found: "
                 f"{', '.join(sorted({a.category or '(none)' for a in first}))}"
             )
         wanted = [a for a in first if a.category in planned]
@@ -149,7 +149,7 @@ class Work:
                 found.append(estimate_requests(judge.cached_model, judge.protocol, plan.name, requests))
         print_estimates(found, output_console())
         if self.options.with_reference == "second-turn":
-            print("second turns come on top: as many calls again, with longer prompts")
+            print("plus second turns: as many calls again, with longer prompts")
         if len(self.systems) > 1:
             self.battle(dry_run=True)
 

@@ -26,7 +26,7 @@ class _Init:
     answers: dict[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    """Those of the server."""
+    """Names of the models of the server."""
 
     def dataset(self, given: str) -> None:
         """A table of texts that can be read; shows its columns."""
@@ -185,7 +185,7 @@ def _read(path: Path) -> dict[str, str]:
         return {}
     found = load_yaml(path)
     if not isinstance(found, dict):
-        raise InputError(f"--out {path}: is no file of options; choose another one")
+        raise InputError(f"--out {path}: is not a file of options; choose another one")
     columns = found.get("field")
     flat: Mapping[str, Any] = {**found, **(columns if isinstance(columns, dict) else {})}
     answers = {name: str(flat[_key(name)]) for name in _QUESTIONS if _key(name) in flat}
@@ -200,7 +200,7 @@ def _write(path: Path, answers: Mapping[str, str]) -> None:
     options = {each.opts[0]: each for each in benchmark.params if isinstance(each, click.Option)}
     lines = [
         f"# Run it by: dhp benchmark --config {path}",
-        "# Every option of dhp benchmark --help-all may stand here; the command line comes first.",
+        "# Every option of dhp benchmark --help-all may be set here; the command line overrides this file.",
     ]
     for name, answer in answers.items():
         if name == "output":

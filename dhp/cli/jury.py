@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "--floor",
     default=60.0,
     metavar="PERCENT",
-    help="Detection from which damage counts as noticed.",
+    help="Lowest detection at which damage counts as noticed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def jury(runs: Sequence[str], floor: float, as_json: bool) -> None:

@@ -23,16 +23,36 @@ _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 
 @click.command(cls=Command)
 @click.argument("run", nargs=-1)
-@click.option("--detection", type=float, metavar="PERCENT", help="That of every metric, e.g. 75.")
+@click.option("--detection", type=float, metavar="PERCENT", help="Detection of every metric, e.g. 75.")
 @click.option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
-@click.option("--n", default=100, metavar="N", help="Examples to give the chance to miss for.")
-@click.option("--kinds", type=int, metavar="K", help="Kinds judged together; default: the pilot's, else 12.")
 @click.option(
-    "--simulate", "runs", default=500, metavar="K", help="Runs to simulate at each number of examples."
+    "--n", default=100, metavar="N", help="Number of examples to give the probability of a miss for."
 )
-@click.option("--metrics", type=int, metavar="M", help="With --detection or --model; default 4.")
-@click.option("--correlation", type=float, metavar="C", help="Of metrics, with --detection; default 0.5.")
-@click.option("--tied", type=float, metavar="PERCENT", help="Scores that tie, with --detection; default 0.")
+@click.option(
+    "--kinds",
+    type=int,
+    metavar="K",
+    help="Number of kinds of damage tested together; default: that of the pilot, else 12.",
+)
+@click.option(
+    "--simulate",
+    "runs",
+    default=500,
+    metavar="K",
+    help="Number of simulated runs at each number of examples.",
+)
+@click.option(
+    "--metrics", type=int, metavar="M", help="Number of metrics, with --detection or --model; default 4."
+)
+@click.option(
+    "--correlation",
+    type=float,
+    metavar="C",
+    help="Correlation of the metrics, with --detection; default 0.5.",
+)
+@click.option(
+    "--tied", type=float, metavar="PERCENT", help="Percentage of tied scores, with --detection; default 0."
+)
 @SEED
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
 def power(
@@ -48,7 +68,7 @@ def power(
     seed: int,
     json: bool,
 ) -> None:
-    """How many examples a judge needs to notice damage.
+    """Compute how many examples a judge needs to notice damage.
 
     Prints the examples needed for the verdict `noticed` with 80 or 90 % probability, and the chance to miss
     at N. Detection is given, or that of pilot runs (each RUN the folder of a finished run), or of a mock

@@ -47,7 +47,8 @@ class AnswerChanges:
         ),
     )
     max_tokens: int | None = field(
-        default=None, metadata=option("Most tokens of one answer.", name="--answer-tokens", metavar="K")
+        default=None,
+        metadata=option("Maximum number of tokens of one answer.", name="--answer-tokens", metavar="K"),
     )
     extraction: str | None = field(
         default=None,
@@ -173,7 +174,7 @@ class Criteria:
 
         if not self.metrics:
             raise InputError(
-                f"`{'labels' if scale is None else 'scale'}`: of which metric? Name it by `metrics` NAME"
+                f"`{'labels' if scale is None else 'scale'}`: needs the name of its metric, by `metrics` NAME"
             )
         labels = self.labels.split(",") if self.labels is not None else ()
         return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in self.metrics]

@@ -55,7 +55,7 @@ def show(
     criteria: Criteria,
     changes: ProtocolChanges,
 ) -> None:
-    """One dataset, protocol, perturber, judge or weights file.
+    """Show one dataset, protocol, perturber, judge or weights file.
 
     Of a dataset the figures of its examples beside the paper's; of a protocol its settings and the exact
     prompts for one text, by default a news summary; of weights the matrix of each task, perturbers x metrics.

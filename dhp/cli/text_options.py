@@ -20,5 +20,5 @@ ALLOW = click.option(
     "--allow",
     multiple=True,
     metavar="PART",
-    help="A part of the signature that may differ: protocol or metrics; may be repeated.",
+    help="Part of the signature that may differ between runs: protocol or metrics; may be repeated.",
 )

@@ -38,7 +38,7 @@ def parquet_batches(name: str, file: BinaryIO) -> Iterator[Any]:
             names = _sound(batch).schema.names
             if len(set(names)) < len(names):
                 twice = next(column for column in names if names.count(column) > 1)
-                raise InputError(f"{name}: column '{twice}' stands twice; allowed: once")
+                raise InputError(f"{name}: duplicate column '{twice}'")
             yield batch
 
 

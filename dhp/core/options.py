@@ -19,15 +19,15 @@ class Option:
 
     help: str
     name: str = ""
-    """On the command line, e.g. `--max-cost` or `--ties/--no-ties`; default: the name of the field."""
+    """Name on the command line, e.g. `--max-cost` or `--ties/--no-ties`; default: the name of the field."""
     metavar: str = ""
-    """What stands for its value in the help."""
+    """Placeholder of the value in the help text."""
     low: float = -math.inf
     """The least number allowed."""
     high: float = math.inf
     """The greatest number allowed."""
     above: float = -math.inf
-    """Only numbers greater than this are allowed."""
+    """Lower limit that is itself not allowed."""
     percent: bool = False
     """Whether it is a percentage: a number between 0 and 1 is refused then, as it is probably a share."""
     many: bool = False

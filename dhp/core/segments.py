@@ -105,7 +105,7 @@ def word_spans(text: str, language: str | None) -> list[Span]:
     if language not in WITHOUT_SPACES:
         return [m.span() for m in _TOKEN.finditer(text)]
     if language not in SEGMENTED:
-        raise NotApplicable(f"the words of {language_name(language)} cannot be told apart")
+        raise NotApplicable(f"{language_name(language)} text cannot be split into words")
     model = SEGMENTED[language]
     if language == "zh" and any(c in _TRADITIONAL for c in text):
         model = "zh-hant"

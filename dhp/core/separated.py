@@ -24,7 +24,7 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
     Raises
     ------
     InputError
-        For a row that has more or fewer values than the header, a column that stands twice, broken quotation
+        For a row that has more or fewer values than the header, a duplicate column, broken quotation
         marks.
     """
     if not tabs:
@@ -58,5 +58,5 @@ def _read(
     finally:
         csv.field_size_limit(limit)
     if twice := [column for i, column in enumerate(header) if column in header[:i]]:
-        raise InputError(f"{name}: column '{twice[0]}' stands twice; allowed: once")
+        raise InputError(f"{name}: duplicate column '{twice[0]}'")
     return header, rows

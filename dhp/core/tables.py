@@ -45,7 +45,7 @@ class Row:
     place: str
     """File and line (JSONL) or row (other formats; 1 is the first after the header)."""
     values: Mapping[str, object]
-    """Column -> value."""
+    """Values of the row: column -> value."""
 
     def fault(self, message: str) -> InputError:
         """An error that names this row."""
@@ -78,7 +78,7 @@ class Row:
         return self.encodable(column, text)
 
     def encodable(self, column: str, text: str) -> str:
-        r"""`text` itself; one too long, or half a character (JSON's `\ud800` alone), raises `InputError`."""
+        r"""`text` itself; one too long, or a lone surrogate (JSON's `\ud800` alone), raises `InputError`."""
         if len(text) > LONGEST_TEXT:
             raise self.fault(
                 f"column '{column}' holds {len(text):,} characters; allowed: at most {LONGEST_TEXT:,}"
@@ -86,7 +86,7 @@ class Row:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise self.fault(f"column '{column}' holds half a character; allowed: Unicode text") from None
+            raise self.fault(f"column '{column}' holds a lone surrogate; allowed: Unicode text") from None
         return text
 
 
@@ -97,9 +97,9 @@ class Table:
     name: str
     """The file, for error messages."""
     columns: tuple[str, ...]
-    """All columns, in the order in which they first occur."""
+    """Names of all columns, in order of first occurrence."""
     rows: Sequence[Row]
-    """At least one."""
+    """Rows of the table, at least one."""
 
     def has(self, column: str) -> bool:
         """Whether there is such a column, or the one that a path such as `a.b[0]` leads into."""
@@ -262,7 +262,7 @@ def json_lines(name: str, lines: Iterable[str]) -> Iterator[Row]:
             place = f"{name}: line {number}"
             value = parse_json(place, line)
             if not isinstance(value, dict):
-                raise InputError(f"{place}: a {type(value).__name__}; allowed: one JSON object a line")
+                raise InputError(f"{place}: a {type(value).__name__}; allowed: one JSON object per line")
             yield Row(place, value)
 
 

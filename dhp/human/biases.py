@@ -26,13 +26,13 @@ class PartialCorrelation:
     judge: str
     metric: str
     n: int
-    """Items that humans and both judges scored."""
+    """Number of items that humans and both judges scored."""
     plain: float | None
     """Pearson's correlation over all items; None where undefined."""
     partial: float | None
     """The partial correlation, the other judge's scores held constant."""
     ci: tuple[float, float] | None
-    """95 % bootstrap percentiles of `partial` over sources."""
+    """95 % bootstrap percentile interval of `partial`, over sources."""
 
 
 def partial_correlations(
@@ -113,14 +113,14 @@ class SelfPreference:
     judge: str
     metric: str
     systems: tuple[str, ...]
-    """Of its family."""
+    """Names of the systems of the judge's family."""
     own: int
-    """Items of these systems."""
+    """Number of items of these systems."""
     others: int
     preference: float
     """Standardised judge less standardised human score, own texts less others, in standard deviations."""
     ci: tuple[float, float] | None
-    """95 % bootstrap percentiles over sources."""
+    """95 % bootstrap percentile interval, over sources."""
 
 
 def self_preference(

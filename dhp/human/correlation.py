@@ -26,9 +26,9 @@ class Correlation:
     level: Level
     """Over what it is taken."""
     coefficient: Coefficient
-    """Which one."""
+    """Name of the correlation coefficient."""
     value: float | None
-    """In [-1, 1]; None where it is undefined: fewer than three points, or constant scores."""
+    """Correlation in [-1, 1]; None where it is undefined: fewer than three points, or constant scores."""
     ci: tuple[float, float] | None
     """Bootstrap percentiles over sources; None where undefined."""
     n: int

@@ -19,7 +19,7 @@ class RaterAgreement:
     """Agreement of the raters of one metric."""
 
     raters: int
-    """Number of raters."""
+    """Number of human raters."""
     alpha: float | None
     """Krippendorff's alpha, interval level; None where all ratings are equal."""
     ceiling: float | None

@@ -66,7 +66,7 @@ def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "p
     Raises
     ------
     InputError
-        For a missing column, a score that is no number, or an item that stands twice.
+        For a missing column, a score that is no number, or a duplicate item.
     """
     import pandas as pd
 
@@ -94,7 +94,7 @@ def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "p
     if (twice := frame.duplicated(keys)).any():
         row = int(twice.to_numpy().argmax())
         item = ", ".join(f"{key} '{frame[key].iloc[row]}'" for key in keys)
-        raise InputError(f"{place}: row {row + 1}: {item} stands twice; allowed: once")
+        raise InputError(f"{place}: row {row + 1}: duplicate row of {item}")
     return frame
 
 

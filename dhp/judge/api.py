@@ -20,9 +20,9 @@ class PlainJudge(Protocol):
     """The least that a judge is; `complete` adds the rest of `Judge`."""
 
     model: str
-    """`provider/name`."""
+    """Name of the model, `provider/name`."""
     protocol: str
-    """How it is asked and read."""
+    """Name of the way it is asked and read."""
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """Ratings of every candidate on every metric of the task, in any order.
@@ -43,7 +43,7 @@ class Judge(PlainJudge, Protocol):
     samples: int = 1
     """Ratings of one text on one metric."""
     settings: Mapping[str, object] = _NOTHING
-    """What else decides its ratings, for the manifest; JSON."""
+    """Other settings that its ratings depend on, for the manifest; JSON."""
     cached_model: "CachedModel | None" = None
     """The language model that it asks, with what that has cost; None where it asks none."""
     pairwise: bool = False
@@ -115,7 +115,7 @@ def complete(given: object) -> Judge:
     """
     if not is_plain(given):
         raise InputError(
-            f"model {given!r} is no judge; allowed: provider/name, or an object with texts 'model' and "
+            f"model {given!r} is not a judge; allowed: provider/name, or an object with texts 'model' and "
             "'protocol' and a method 'rate'"
         )
     judge = given if isinstance(given, Judge) else _Completed(given)

@@ -146,7 +146,7 @@ def _comparing(model: CachedModel, protocol: PairwiseProtocol, seed: int | None,
 
 
 def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> None:
-    """Raise `InputError` for no judge, one that stands twice, and settings that are for none of them."""
+    """Raise `InputError` for no judge, a duplicate judge, and settings that are for none of them."""
     if judge_settings.says_anything() and not any(
         isinstance(judge, ObjectJudge | PairwiseRatings) for judge in judges
     ):
@@ -233,7 +233,7 @@ def llm_judge(
     """
     found = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
     if len(found) != 1 or not isinstance(found[0], LlmJudge):
-        raise InputError(f"model '{model}': is no language model under a protocol that rates one text")
+        raise InputError(f"model '{model}': is not a language model under a protocol that rates one text")
     return found[0]
 
 

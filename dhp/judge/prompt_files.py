@@ -83,7 +83,7 @@ def prompts_by_metric(
         if metric in found:
             raise InputError(
                 f"{file.path}: a second prompt file for '{metric}' beside {found[metric].path}; "
-                "allowed: one a metric"
+                "allowed: one per metric"
             )
         found[metric] = file
     for file in found.values():

@@ -60,7 +60,7 @@ class _Template:
 
     head: str
     sample: tuple[tuple[str, ...], ...]
-    """Its paragraphs as `split_slots`."""
+    """Paragraphs of the sample, split by `split_slots`."""
     answer: str
 
 

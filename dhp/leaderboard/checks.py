@@ -53,7 +53,7 @@ def fault(result: Result) -> str | None:
     try:
         when = moment(result.created)
     except ValueError:
-        return f"created '{result.created}' is no time; allowed: e.g. 2026-05-31T12:00:00+00:00"
+        return f"created '{result.created}' is not a time; allowed: e.g. 2026-05-31T12:00:00+00:00"
     if when > dt.datetime.now(dt.UTC) + dt.timedelta(days=1):
         return f"created '{result.created}' lies in the future; allowed: no later than now"
     try:
@@ -213,7 +213,7 @@ def _stated_weights(entry: Entry) -> Weights:
             tasks={entry.task: rows} if rows else {},
         )
     except ValueError as e:
-        raise InputError(f"{entry.place}: its weights are none ({' '.join(str(e).split())})") from None
+        raise InputError(f"{entry.place}: its weights are invalid ({' '.join(str(e).split())})") from None
 
 
 def _differences(where: str, said: object, found: object) -> Iterator[tuple[str, object, object]]:

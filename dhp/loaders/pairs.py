@@ -19,7 +19,7 @@ class Loaded:
     """What a table of texts holds."""
 
     examples: Sequence[Example]
-    """In the order of first occurrence."""
+    """Examples in the order of first occurrence."""
     variants: tuple[Variant, ...] = ()
     """The kinds of ready-made degraded texts (method `given`); empty for plain examples."""
     perturbed: list[PerturbedText] = field(default_factory=list)
@@ -97,13 +97,13 @@ def _check_columns(table: Table, form: PairMap) -> None:
         for ours, theirs in columns.items():
             if not table.has(theirs):
                 raise InputError(
-                    f"{table.name}: column '{theirs}' for '{ours}' is missing; say which by "
+                    f"{table.name}: column '{theirs}' for '{ours}' is missing; map it by "
                     f"--field {ours}=COLUMN; {suggest(theirs, table.columns)}"
                 )
         for needed in ("output", "perturbed"):
             if needed not in columns and needed not in values:
                 raise InputError(
-                    f"{table.name}: no column for '{needed}'; say which by --field {needed}=COLUMN; "
+                    f"{table.name}: no column for '{needed}'; map it by --field {needed}=COLUMN; "
                     f"columns: {', '.join(table.columns)}"
                 )
 

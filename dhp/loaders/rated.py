@@ -28,13 +28,13 @@ class RatedText:
     """What one system wrote for one source."""
 
     source_id: str
-    """The same for all texts of one source."""
+    """Id of the source, equal for all texts of one source."""
     system: str
     """Name of the writer."""
     source: str
-    """What the systems were given."""
+    """Text that the systems were given."""
     output: str
-    """What this one wrote."""
+    """Text that this system wrote."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Further texts of the source, such as `fact`."""
     references: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     Raises
     ------
     InputError
-        For an unknown name, a file of another form, or a source and system that stand twice.
+        For an unknown name, a file of another form, or a duplicate pair of source and system.
     """
     if name not in _READERS:
         raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, _READERS)}")
@@ -78,12 +78,12 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
 
 
 def _check_once(texts: Sequence[RatedText], path: str | Path) -> None:
-    """Raise `InputError` where a source and system stand twice."""
+    """Raise `InputError` for a duplicate pair of source and system."""
     seen: set[int] = set()  # numbers take less room than names
     for place, text in enumerate(texts):
         key = (text.source_id, text.system)
         if hash(key) in seen and key in ((t.source_id, t.system) for t in islice(texts, place)):
-            raise InputError(f"{path}: source '{key[0]}', system '{key[1]}' stands twice; allowed: once")
+            raise InputError(f"{path}: duplicate text of source '{key[0]}', system '{key[1]}'")
         seen.add(hash(key))
 
 

@@ -100,8 +100,8 @@ class _Columns:
     repeated: bool = False
     """Whether a prompt may have several rows of one kind."""
     ends: tuple[str, str] = ("", "")
-    """What follows the judge's name in the keys of the good and of the worse text in that object; a dot
-    leads into a nested one."""
+    """Suffixes of the judge's name in the keys of the good and of the worse text in that object; a dot leads
+    into a nested one."""
 
 
 _TABLES = {

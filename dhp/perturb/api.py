@@ -19,7 +19,7 @@ class Edited:
     """A degraded text with the number of edits, for a perturber that counts them."""
 
     text: str
-    """The degraded text."""
+    """Text after the edits."""
     asked: int
     """Edits that were to be made."""
     made: int
@@ -89,15 +89,15 @@ class Perturber:
     """A named way of making a text worse; one that a language model carries out has a parameter `count`."""
 
     name: str
-    """In suites and results."""
+    """Name of the perturber in suites and results."""
     level: str
     """`character`, `word` or `sentence`; for a probe `control` or `attack`."""
     degrees: Mapping[str | None, Mapping[str, object]]
     """degree -> default parameters; the key None stands for an only degree."""
     function: PerturberFunction | None
-    """None for a perturber that a language model carries out."""
+    """Function that degrades a text; None for a perturber that a language model carries out."""
     languages: Languages = "any"
-    """That it can do."""
+    """Languages of the texts that it can degrade."""
 
     def __call__(self, *args: Any, **given: Any) -> str | Edited:
         """Call the function as it was before it was made a perturber: `f(text, rng, **params)`."""
@@ -121,7 +121,7 @@ class Perturber:
             return None
         if self.languages == "words":
             lacking = language in WITHOUT_SPACES and language not in SEGMENTED
-            return f"the words of {language_name(language)} cannot be told apart" if lacking else None
+            return f"{language_name(language)} text cannot be split into words" if lacking else None
         allowed = ", ".join(map(language_name, self.languages))
         if language is None:
             # The suite that names a parser says with it which language the texts are in.

@@ -186,7 +186,7 @@ class Builder:
             return authored_texts(dataset.examples, variant, authored)
         assert self.model is not None
         task = dataset.task.task
-        # Its name makes the text another one: a prompt that stands twice would count once.
+        # Its name makes the text another one: equal prompts would count once.
         placeholders = [
             PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
         ]

@@ -41,7 +41,7 @@ class _PromptFiles:
         if self.own is None:
             return
         if not self.own.is_dir():
-            raise InputError(f"{self.own}: is no folder; allowed: one with prompt files of perturbers")
+            raise InputError(f"{self.own}: is not a folder; allowed: one with prompt files of perturbers")
         bundled = _names(_bundled())
         for name in _names(self.own):
             misspelt = "/" not in name or get_close_matches(name, bundled, n=1, cutoff=0.93)

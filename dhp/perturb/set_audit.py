@@ -42,7 +42,7 @@ class VariantAudit:
 
     variant: Variant
     n: int
-    """Examples."""
+    """Number of examples."""
     applicable: int
     """Examples that have a degraded text; the figures below are about these."""
     asked: int | None
@@ -50,7 +50,7 @@ class VariantAudit:
     made: int | None
     """Edits made in all."""
     similarity: Spread | None
-    """To the original, in [0, 1]; see `Audit`. None without texts."""
+    """Similarity to the original, in [0, 1]; see `Audit`. None without texts."""
     length_change: Spread | None
     """Characters gained (or lost: negative) in percent of the original's; None without texts."""
     duplicates: int

@@ -27,7 +27,7 @@ class Advice:
     """One thing to do."""
 
     text: str
-    """One or two sentences; what stands in back quotes is code."""
+    """One or two sentences, with code in back quotes."""
     warns: bool = False
     """Whether the terminal says it, too: it changes how far the figures can be trusted."""
 
@@ -87,7 +87,7 @@ def _about_reading(found: Sequence[Findings]) -> Iterable[Advice]:
     if lost:
         missing = sum(lost.values())
         reasons = ", ".join(f"{reason.replace('_', ' ')} {count:,}" for reason, count in lost.items())
-        text = f"Have all answers read: {missing:,} of {asked:,} ratings have no score ({reasons})."
+        text = f"Make all answers readable: {missing:,} of {asked:,} ratings have no score ({reasons})."
         yield Advice(text, missing > (1 - _READ) * asked)
     unsure = [each for each in found if (each.result.missing_mass or 0.0) > _MISSING]
     if unsure:
@@ -130,7 +130,7 @@ def _about_weak_kinds(found: Sequence[Findings]) -> Iterable[Advice]:
         more = "by how much each lowers" if len(kinds) > 1 else "by how much it lowers"
         yield Advice(f"Name {_shortened(kinds)} in the prompt, and {more} the score.")
     else:
-        yield Advice(f"Put a check or a second judge beside it for {_shortened(kinds)}.")
+        yield Advice(f"Add a check or a second judge for {_shortened(kinds)}.")
     tied = [c.tied for row in rows for c in row.metrics.values() if c.tied is not None]
     if _asked(found) and tied and sum(tied) / len(tied) >= _TIED:
         yield Advice(

@@ -31,7 +31,7 @@ class JudgeCard:
     """One judge (model under a protocol) on all datasets of a run."""
 
     found: tuple[Findings, ...]
-    """What it noticed, dataset by dataset; at least one."""
+    """Findings on each dataset; at least one."""
 
     @property
     def judge(self) -> str:

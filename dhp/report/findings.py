@@ -86,7 +86,7 @@ class Statement:
     verdict: str
     """The verdict or state that it tells."""
     text: str
-    """For instance `misses grammatical errors (2 of 6 sets)`."""
+    """Text of the statement, e.g. `misses grammatical errors (2 of 6 sets)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Sentence:
     about: str
     """The judge, and the dataset where that is needed."""
     parts: tuple[Statement, ...]
-    """What it notices first; at least one."""
+    """Statements, what it notices first; at least one."""
 
     @property
     def said(self) -> str:
@@ -122,13 +122,13 @@ class Matrix:
     """Kinds of damage against datasets, or against the judges on one dataset."""
 
     title: str
-    """What all columns have in common: the judge, or the dataset."""
+    """Judge or dataset that all columns have in common."""
     heads: tuple[str, ...]
     columns: tuple[Findings, ...]
     rows: tuple[MatrixRow, ...]
     """Kinds of damage, level by level, the degrees of a kind together."""
     probes: tuple[MatrixRow, ...]
-    """Controls, then attacks."""
+    """Rows of controls, then of attacks."""
 
 
 def findings(result: Result) -> Findings:

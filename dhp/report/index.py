@@ -25,18 +25,18 @@ class _Listed:
     """A run as a row of the page."""
 
     name: str
-    """Its folder."""
+    """Name of the run's folder."""
     created: str
-    """UTC."""
+    """Time of creation, in UTC."""
     page: str | None
-    """Its report, relative to the index."""
+    """Path of its report, relative to the index."""
     judges: Sequence[str]
     prompts: Sequence[str]
     """Names of its protocols; empty where no model was asked."""
     data: str
     noticed: str
     sentences: Sequence[Sentence]
-    """One a judge."""
+    """One sentence per judge."""
     cells: Sequence[Sequence[str]]
     """Dataset and judge, kind of damage, verdict, figure: for the comparison of two runs."""
 

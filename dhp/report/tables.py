@@ -31,7 +31,7 @@ class TextTable:
     right: frozenset[str] = frozenset()
     """Headings of the columns that are aligned right."""
     styles: tuple[str, ...] = ()
-    """How each row looks in a terminal."""
+    """Style of each row in a terminal."""
 
     def printed(self, console: Console, *, cut: bool = False) -> None:
         """Print it: where it is too wide with its last column `cut`, or with each row on several lines."""

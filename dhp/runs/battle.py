@@ -59,7 +59,7 @@ class Battle:
     """(example, system) -> its text."""
     verdicts: Sequence[PairVerdict]
     usage: Mapping[str, int]
-    """What was paid of the language model; empty where none is asked."""
+    """Paid calls and tokens of the language model; empty where none is asked."""
     cost: float | None
 
     def to_json(self) -> dict[str, Any]:

@@ -68,9 +68,9 @@ def check_alike(
 
 
 def check_once(dataset: str, judges: Sequence[str]) -> None:
-    """Raise `InputError` for a judge that stands twice."""
+    """Raise `InputError` for a duplicate judge."""
     if repeated := [name for name in judges if judges.count(name) > 1]:
-        raise InputError(f"dataset '{dataset}': judge '{repeated[0]}' stands twice; give each one once")
+        raise InputError(f"dataset '{dataset}': duplicate judge '{repeated[0]}'; name each judge once")
 
 
 def protocol_name(protocol: str) -> str:

@@ -45,9 +45,9 @@ class Outcome:
     passed: bool
     """Whether it is met, or undecided where no proof is required."""
     line: str
-    """What held, or all that did not: dataset, model, figure."""
+    """Conditions that held, or all that did not: dataset, model, figure."""
     doubts: tuple[str, ...]
-    """What makes figures of the run doubtful, passed or not."""
+    """Reasons to doubt figures of the run, whether it passed or not."""
 
 
 def check_run(folder: RunSource, gate: Gate) -> Outcome:
@@ -151,7 +151,7 @@ def _detections(results: Results, least: float | None) -> Iterator[Finding]:
             yield "not met", _name(result), f"{said} is below {least:g} %"
         elif _points(ends[0]) < least:
             n = examples_to_separate(result.n, value, *ends, least / 100)
-            yield "undecided", _name(result), f"{said} may be {least:g} % or not, {_decides(n)}"
+            yield "undecided", _name(result), f"{said} may or may not reach {least:g} %, {_decides(n)}"
         else:
             held.append((ends[0], _name(result), said))
     if held:

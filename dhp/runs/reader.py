@@ -95,7 +95,7 @@ class RunInMemory:
     """Results of `dhp.run` or `dhp.analyze` in the place of a run folder."""
 
     name: str
-    """What they are called in messages."""
+    """Name of the results in messages."""
     results: Results
 
     def __str__(self) -> str:

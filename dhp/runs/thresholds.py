@@ -25,7 +25,7 @@ class _Search:
     """The search for the threshold of one perturber."""
 
     variants: Mapping[int, str]
-    """Dose -> variant."""
+    """Variant of each dose: dose -> variant."""
     weights: Mapping[str, float]
     left: int
     """Texts that may still be asked about."""

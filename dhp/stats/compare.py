@@ -42,9 +42,9 @@ class Pair:
     difference: float
     """The figure of the first less that of the second."""
     low: float
-    """95 % confidence limits; NaN for D_avg, which has none."""
+    """Lower 95 % confidence limit; NaN for D_avg, which has none."""
     high: float
-    """The upper limit."""
+    """Upper confidence limit."""
     p: float
     """Two-sided, by label swaps; at least 1 / (resamples + 1)."""
     p_holm: float
@@ -56,22 +56,22 @@ class Comparison:
     """K judges compared by one figure, on the pairs of scores that all of them have; NaN where undefined."""
 
     point: Floats
-    """Figures, shape (K,)."""
+    """Figures of the judges, shape (K,)."""
     low: Floats
-    """Confidence limits; NaN for D_avg."""
+    """Lower confidence limits of the judges, shape (K,); NaN for D_avg."""
     high: Floats
-    """Upper confidence limits."""
+    """Upper confidence limits of the judges, shape (K,)."""
     rank: Floats
-    """1 is the highest figure; equal ones share the mean rank. Shape (K,)."""
+    """Ranks, shape (K,); 1 is the highest figure, and equal figures share the mean rank."""
     rank_low: Floats
-    """1 + the judges that are better beyond doubt, by `p_holm`."""
+    """1 + the number of judges that are significantly better, by `p_holm`."""
     rank_high: Floats
-    """K - the judges that are worse beyond doubt."""
+    """K - the number of judges that are significantly worse."""
     pairs: tuple[Pair, ...]
-    """Every pair of judges once, in order."""
+    """Comparison of every pair of judges, in order."""
     groups: tuple[tuple[int, ...], ...]
-    """Largest sets of judges of which no two are told apart by `p_holm` (Piepho 2004), the best first; two
-    judges differ where no group holds both. Judges without a figure are in none."""
+    """Largest sets of judges of which no two differ significantly by `p_holm` (Piepho 2004), the best first;
+    two judges differ where no group holds both. Judges without a figure are in none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,11 @@ class JudgeScores:
     """What a judge said of n examples, V variants and M metrics; NaN where a score is missing."""
 
     original: Floats
-    """Shape (n, M)."""
+    """Scores of the originals, shape (n, M)."""
     degraded: Floats
     """Shape (n, V, M)."""
     differences: Floats
-    """Original minus degraded on its exact grid, shape (n, V, M)."""
+    """Original minus degraded score on its exact grid, shape (n, V, M)."""
 
 
 def compare(

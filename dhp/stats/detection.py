@@ -44,11 +44,11 @@ class Estimate:
     """Figures in [0, 1] with confidence limits, of one shape; NaN where undefined."""
 
     value: Floats
-    """The figures."""
+    """Estimated values."""
     low: Floats
-    """Their lower limits."""
+    """Lower confidence limits of the values."""
     high: Floats
-    """Their upper limits."""
+    """Upper confidence limits of the values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class Detection:
     pairs: Ints
     """Examples with both scores, shape (V, M)."""
     metrics: Estimate
-    """Of each metric, shape (V, M), with the limits that those of the kind are taken from."""
+    """Detection by each metric, shape (V, M), with the limits from which those of the kind are taken."""
     kinds: Estimate
-    """Of each kind of damage by the metric that sees it best, shape (V,)."""
+    """Detection of each kind of damage by the metric that sees it best, shape (V,)."""
     best: Ints
     """The metric with the highest detection, the first on a tie, shape (V,); -1 without a pair."""
     seen: Influences

@@ -25,13 +25,13 @@ class Influences:
     """Figures of one shape (...), from n examples; NaN where undefined."""
 
     value: Floats
-    """Shape (...)."""
+    """Estimated values, shape (...)."""
     influence: Floats
-    """What each example adds to the figure, shape (n, ...): 0 where it has no pair, with a sum of 0."""
+    """Contribution of each example to the figure, shape (n, ...): 0 where it has no pair, with a sum of 0."""
     there: Bools
     """Which examples have a part in the figure, shape (n, ...)."""
     tests: Floats
-    """Of how many equally weighted tests the figure is the mean (Kish 1965), shape (...)."""
+    """Number of equally weighted tests that the figure is the mean of (Kish 1965), shape (...)."""
 
     def variance(self, clusters: npt.ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Of the figures, and how many clusters have a part in each; both of shape (...).

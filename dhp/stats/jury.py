@@ -43,9 +43,9 @@ class JuryFigures:
     """What some judges see together."""
 
     detection: Floats
-    """Of each kind of damage, in [0, 1], shape (V,); NaN without a pair."""
+    """Detection of each kind of damage, in [0, 1], shape (V,); NaN without a pair."""
     verdicts: tuple[Verdict, ...]
-    """On each kind of damage."""
+    """Verdict on each kind of damage."""
     controls: tuple[ControlState, ...]
     """State of each harmless edit."""
     counted: tuple[bool, ...]

@@ -63,7 +63,7 @@ def level_shares(levels: Sequence[str], defined: Bools) -> tuple[tuple[str, ...]
         If there is not one level a variant.
     """
     if isinstance(levels, str) or len(levels) != defined.size:
-        raise ValueError(f"levels must be {defined.size} names, one a variant")
+        raise ValueError(f"levels must be {defined.size} names, one per variant")
     there = [name if is_defined else None for name, is_defined in zip(levels, defined.tolist(), strict=True)]
     names = tuple(dict.fromkeys(name for name in there if name is not None))
     rows = [np.array([name == level for name in there], dtype=np.float64) for level in names]

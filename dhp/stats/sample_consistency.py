@@ -24,7 +24,7 @@ class SampleConsistency:
     dominance: float
     """Share of the most common single score, in [0, 1]: G-Eval's problem of a dominant digit."""
     entropy: float
-    """Of the distribution of single scores, in bits; 0 where all are the same."""
+    """Entropy of the distribution of single scores, in bits; 0 where all are the same."""
     distinct: int
     """Different values among the single scores."""
 

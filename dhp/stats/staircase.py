@@ -30,14 +30,14 @@ class Staircase:
     doses: Floats
     """Doses that may be asked about, increasing, shape (D,)."""
     thresholds: Floats
-    """Of curves that are thought possible, evenly on a log scale, shape (T,): T75, or the dose at half of its
-    rise where a curve does not reach 75 %."""
+    """Possible thresholds, evenly spaced on a log scale, shape (T,): T75, or the dose at half of the rise of
+    a curve that does not reach 75 %."""
     reaches: Bools
     """Whether the curve of each pair of power and lapse rate reaches 75 %, shape (S,)."""
     detection: Floats
-    """Of each dose under each threshold and each pair of power and lapse rate, shape (D, T, S)."""
+    """Detection at each dose under each threshold and each pair of power and lapse rate, shape (D, T, S)."""
     log_posterior: Floats
-    """Not normalised, shape (T, S)."""
+    """Log posterior, not normalised, shape (T, S)."""
     answers: int
     moved: bool
     """Whether any score moved."""

@@ -297,7 +297,9 @@ def test_the_command_line_says_what_was_saved(capsys: pytest.CaptureFixture[str]
     code, out, _ = said_by(capsys, "--dataset", "mini/story_cloze", "--out", str(tmp_path / "run"))
     assert code in (0, None)
     assert "6 of 6 variants resolved early, asked" in out
-    assert "at most: variants that are resolved early take less" in said_by(capsys, "--dry-run")[1]
+    assert (
+        "upper limit: variants that are resolved early need fewer ratings" in said_by(capsys, "--dry-run")[1]
+    )
 
 
 def small() -> pd.DataFrame:
@@ -338,13 +340,16 @@ def test_a_table_of_ones_own() -> None:
         (lambda t: t.assign(look=t["look"] * 2), "without a gap"),
         (lambda t: t.assign(look=t["look"] / 2), "without a gap"),
         (lambda t: t.assign(look="soon"), "column 'look'"),
-        (lambda t: t.assign(look=1), "at a look before which it was asked about"),
-        (lambda t: t.assign(look=3 - t["look"]), "at a look before which it was asked about"),
+        (lambda t: t.assign(look=1), "status 'stopped' of a variant: allowed from look 2 on"),
+        (lambda t: t.assign(look=3 - t["look"]), "status 'stopped' of a variant: allowed from look 2 on"),
         (
             lambda t: asked(t, t["example"] == "11", "scored", 3.0),
-            "at a look before which it was asked about",
+            "status 'stopped' of a variant: allowed from look 2 on",
         ),
-        (lambda t: asked(t, t["look"] == 1, "stopped", None), "at a look before which it was asked about"),
+        (
+            lambda t: asked(t, t["look"] == 1, "stopped", None),
+            "status 'stopped' of a variant: allowed from look 2 on",
+        ),
     ],
 )
 def test_looks_that_contradict_themselves_are_refused(change: object, message: str) -> None:

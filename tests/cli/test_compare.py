@@ -35,12 +35,12 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
     for line, rows in zip(seen, zip(*(r.variants for r in results), strict=True), strict=False):
         said = [f"{percent(row.detection)} {row.verdict}" for row in rows]
         assert re.split(" {2,}", line.strip()) == [variant_name(rows[0].variant), *said]
-    assert "cannot be told apart" in done.out
+    assert "not significantly different" in done.out
     last = done.out.splitlines()[-1]
     detection = results[1].detection
     assert detection is not None
     assert last.startswith(f"mini/story_cloze: mock/ideal detects most, {percent(detection.avg)}; ")
-    assert last.endswith("detects less beyond doubt: baseline/random, mock/noisy")
+    assert last.endswith("detects significantly less: baseline/random, mock/noisy")
     found = json.loads(dhp("compare", *folders, "--json").out)
     assert found[0]["scores"]["detection"]["rank"] == [3, 1, 2]
     alone = dhp("compare", folders[0])

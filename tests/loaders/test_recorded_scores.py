@@ -275,7 +275,7 @@ WRONG_RUNS: list[tuple[str, list[Any], str]] = [
     ("verdicts", [VERDICT, VERDICT], "line 2: a second verdict of J on 'i1-lies'; allowed: one"),
     ("trajectories", [{**RUN, "label": SOUND}], "no faulty run has a sound one of the same instance"),
     ("trajectories", [{**RUN, "label": {}}], "line 1: 'label.faulty' is None; allowed: true or false"),
-    ("trajectories", [{**RUN, "label": SOUND}] * 2, "line 2: run 'i1-clean' stands twice"),
+    ("trajectories", [{**RUN, "label": SOUND}] * 2, "line 2: duplicate run 'i1-clean'"),
     (
         "trajectories",
         [{**RUN, "label": SOUND}, {**RUN, "trajectory_id": "x", "label": SOUND}],

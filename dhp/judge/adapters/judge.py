@@ -62,8 +62,8 @@ class Scorer:
         self._calls = calls or Caller.of(adapter, at_once(adapter, context, threads)).results
         if settings.version is None:
             logging.getLogger("dhp").warning(
-                "%s: its replies are not kept, as no version of it is named (`judge_settings.version`); "
-                "another run calls it again",
+                "%s: its replies are not cached, as `judge_settings.version` is not set; "
+                "another run will call it again",
                 model,
             )
 
@@ -79,18 +79,18 @@ class Scorer:
                 )
             if parameter not in self.adapter.fields and not self.adapter.takes_further:
                 raise InputError(
-                    f"{self.model}: `judge_settings.fields` {parameter}={field}: it has no such parameter; "
-                    f"{suggest(parameter, self.adapter.fields)}"
+                    f"{self.model}: `judge_settings.fields` {parameter}={field}: the judge has no such "
+                    f"parameter; {suggest(parameter, self.adapter.fields)}"
                 )
         for parameter in sorted(self.adapter.required - set(self.settings.fields)):
             if not there & set(fields[parameter]):
                 raise InputError(
-                    f"{self.model}: parameter '{parameter}': no field of that name; say which it is given by "
+                    f"{self.model}: parameter '{parameter}': no field of that name; map it by "
                     f"`judge_settings.fields` {parameter}=FIELD; fields: {', '.join(sorted(there))}"
                 )
         if not any("output" in names for names in fields.values()):
             raise InputError(
-                f"{self.model}: no parameter is given the text under judgement; say which by "
+                f"{self.model}: no parameter takes the text under judgement; map one by "
                 f"`judge_settings.fields` PARAMETER=output; parameters: {', '.join(fields) or 'none'}"
             )
 
@@ -285,12 +285,13 @@ class ObjectJudge(Judge):
         if any(o.status == "failed" for o in tried):
             reason = next(o.reason for o in tried if o.status == "failed")
             raise InputError(
-                f"{self.model}: it failed on the first {len(tried)} texts ({reason}); it is asked no more"
+                f"{self.model}: the judge failed on the first {len(tried)} texts ({reason}); "
+                "it is not called again"
             )
         if (scale := self._scorer.settings.ends or self._scorer.adapter.scale) is None:
             raise InputError(
-                f"{self.model}: gave no score for the first {len(tried)} texts ({tried[0].reason}); say its "
-                "scale by `judge_settings.scale` to go on all the same"
+                f"{self.model}: returned no score for the first {len(tried)} texts ({tried[0].reason}); "
+                "set `judge_settings.scale` to continue anyway"
             )
         return _Known((self._scorer.name,), scale)
 
@@ -302,13 +303,13 @@ class ObjectJudge(Judge):
         value = scored[0].value
         if scale is None:
             raise InputError(
-                f"{self.model}: returned {value:g}, and its scale is not known; say it by "
-                "`judge_settings.scale`, such as 0..1"
+                f"{self.model}: returned {value:g}, and its scale is not known; "
+                "set `judge_settings.scale`, e.g. 0..1"
             )
         if settings.ends is None and not any(scale[0] <= (o.value or 0.0) <= scale[1] for o in scored):
             raise InputError(
                 f"{self.model}: returned {value:g}, off the scale {scale[0]:g} to {scale[1]:g} of its shape "
-                f"({self._scorer.adapter.shape}); say another by `judge_settings.scale`"
+                f"({self._scorer.adapter.shape}); set another by `judge_settings.scale`"
             )
         if settings.threshold is not None and not scale[0] <= settings.threshold <= scale[1]:
             raise InputError(

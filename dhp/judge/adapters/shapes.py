@@ -49,7 +49,7 @@ def adapt(given: object, name: str) -> Adapter:
         if adapter := recognise(given):
             return adapter
     what = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
-    raise InputError(f"{name}: is {what}, of no known shape; allowed: {SHAPES}")
+    raise InputError(f"{name}: is {what}, of an unknown shape; allowed: {SHAPES}")
 
 
 def object_judges(

@@ -14,7 +14,7 @@ class Extracted:
     status: RatingStatus
     """`scored`, `unparsed`, `refused` or `out_of_scale`."""
     score: float | None
-    """On the answer's own scale; None unless scored."""
+    """Score on the answer's own scale; None unless scored."""
     rule: str | None
     """The rule that found the rating, or why a rating that was found is no score; else None."""
     missing_mass: float | None = None
@@ -31,11 +31,11 @@ class Found:
     tier: int
     """0 is the most explicit kind; a place counts only where there is none of a lower tier."""
     start: int
-    """Where in the text."""
+    """Position in the text."""
     value: str
     rule: str
     name: str = ""
-    """What is rated, where the answer names it."""
+    """Name of what is rated, where the answer states it."""
 
 
 def chosen(found: Iterable[Found], form: AnswerForm) -> Found | None:

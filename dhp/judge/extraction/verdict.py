@@ -29,7 +29,7 @@ class Verdict:
     rule: str | None = None
     """The rule that found the choice; None where none did."""
     scores: tuple[float, float] | None = None
-    """Of the first and of the second text; only in `two-scores`."""
+    """Scores of the first and the second text; only with the answer form `two-scores`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class Word(NamedTuple):
     """One word of a text."""
 
     form: str
-    """As written."""
+    """Word as it is written."""
     lower: str
     stem: str
     name: bool
@@ -182,7 +182,7 @@ class Case:
     text: Text
     source: Text
     question: Text
-    """Empty where the task has no question."""
+    """Question of the task; empty where the task has none."""
     vocabulary: frozenset[str]
     """Lower-case words of all English sources of the dataset."""
 

@@ -172,13 +172,13 @@ class Batch:
             self._remote.wait({*self._waits_for} | self._remote.send(self.provider, parts, self._known))
             if not self._limit:
                 self._go_on(self._budget)
-                raise Answered("the batches have been fetched; the same command goes on from here")
+                raise Answered("the batches have been fetched; repeat the command to resume")
         elif parts:
             self._results.report(whole=False)
             said = ", ".join(f"{part.path} ({part.requests:,} requests to {part.model})" for part in parts)
             limit = f"; {self._limit}" if self._limit else ""
             raise StoppedEarly(
-                f"{said}: have them answered, then the same command with `batch_read` goes on{limit}"
+                f"{said}: have them answered, then repeat the command with `batch_read`{limit}"
             )
         if self._limit:
             raise StoppedEarly(self._limit)
@@ -186,7 +186,8 @@ class Batch:
             said = ", ".join(f"{job.name} at {job.provider}" for job in self._waits_for.values())
             by = " and ".join(sorted({f"`batch` {job.provider}" for job in self._waits_for.values()}))
             raise StoppedEarly(
-                f"requests wait in the batch {said}; {by} fetches the answers, dhp batch cancel gives them up"
+                f"requests wait in the batch {said}; {by} fetches the answers, "
+                "dhp batch cancel cancels the batch"
             )
 
     def finish(self) -> None:

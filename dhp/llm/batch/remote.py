@@ -50,7 +50,7 @@ class RemoteBatches(JobFolder):
             if any(custom_id in sent for job in made if sent for custom_id, _ in self._lines(job)):
                 for part in parts:
                     part.path.unlink()
-                raise Answered("another run has sent the same requests; the same command goes on from here")
+                raise Answered("another run has sent the same requests; repeat the command to resume")
             for job in made:
                 self._keep(job)
             for job in made:
@@ -84,11 +84,9 @@ class RemoteBatches(JobFolder):
         with self._alone():
             job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)
             if job is None:
-                raise InputError(
-                    f"batch '{name}': is not in {self.folder}; dhp batch list shows those that are"
-                )
+                raise InputError(f"batch '{name}': is not in {self.folder}; dhp batch list shows all batches")
             if job.state not in OPEN:
-                raise InputError(f"batch '{name}': is {job.state}; allowed: one in work")
+                raise InputError(f"batch '{name}': is {job.state}; allowed: a running one")
             provider = open_provider(job.provider, job.endpoint)
             batch = job.batch or self._found(job, provider)
             if batch is None:
@@ -166,7 +164,7 @@ class RemoteBatches(JobFolder):
             _say(f"{job.place}: of {job.requests:,} requests failed {said}")
         if kinds.total() >= job.requests:
             raise StoppedEarly(
-                f"{job.place}: no request was answered ({said}); the same command sends them again"
+                f"{job.place}: no request was answered ({said}); repeat the command to send them again"
             )
 
 
@@ -180,11 +178,11 @@ def _asked(job: Job, call: Callable[[], T]) -> T:
         status = getattr(e, "status_code", None) or getattr(e, "code", None)
         if status == 404 and job.batch:
             raise Gone(
-                f"{job.place}: {reason(e)}; dhp batch cancel {job.name} gives it up, so that its requests "
-                "can be asked again"
+                f"{job.place}: {reason(e)}; dhp batch cancel {job.name} cancels it, so that its requests "
+                "can be sent again"
             ) from None
         kind = InputError if status in _REFUSED else StoppedEarly
-        raise kind(f"{job.place}: {reason(e)}; nothing is lost, the same command goes on from here") from None
+        raise kind(f"{job.place}: {reason(e)}; nothing is lost, repeat the command to resume") from None
 
 
 def _say(message: str) -> None:

@@ -16,7 +16,7 @@ from dhp.llm.clients.responses import Problem, Unreadable, completion_replies, o
 from dhp.llm.records import Failure, Reply
 
 _SHOWN_KINDS = 3
-_ALLOWED = "allowed: files with the results of batches, a JSON object a line"
+_ALLOWED = "allowed: files with the results of batches, one JSON object per line"
 _PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstandard"}
 _VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
 """What providers add to the name of a model: a date or a number."""
@@ -30,7 +30,7 @@ class _Place:
     line: int
     offset: int
     weight: int
-    """2 for an answer, 1 for a refusal for good, 0 for an error that may pass."""
+    """Priority: 2 for an answer, 1 for a permanent refusal, 0 for a temporary error."""
 
 
 class BatchResults:

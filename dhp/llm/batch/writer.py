@@ -23,7 +23,7 @@ class Part:
     endpoint: str
     requests: int = 0
     size: int = 0
-    """Bytes."""
+    """Size of the file in bytes."""
 
 
 class BatchWriter:

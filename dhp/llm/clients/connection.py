@@ -32,7 +32,7 @@ class Connection:
     azure: bool = False
     """Whether it is Azure's own protocol, which only the official package speaks here."""
     key_variable: str = KEY_VARIABLE
-    """Where the key is taken from."""
+    """Environment variable that holds the key."""
     key: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with each call, with the key."""

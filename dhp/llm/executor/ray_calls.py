@@ -27,11 +27,11 @@ class Asked:
     """What came of a job."""
 
     outcomes: Mapping[int, Reply | Failure] | None
-    """None where it was not asked."""
+    """Outcome of each sample; None where the request was not sent."""
     error: DhpError | None
     """Why going on is pointless."""
     report: "Report | None"
-    """On the first of a block."""
+    """Report of the block, on its first request."""
 
 
 @dataclass(slots=True)
@@ -42,9 +42,9 @@ class Report:
     trouble: str = ""
     notes: list[str] = field(default_factory=list)
     fitting: int = 0
-    """Prompts that fitted."""
+    """Number of prompts that fitted into the context."""
     too_long: list[str] = field(default_factory=list)
-    """What was said of prompts that did not."""
+    """Reasons why other prompts did not fit."""
 
 
 class _Counted(PromptLengths):

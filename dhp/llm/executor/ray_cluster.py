@@ -116,4 +116,4 @@ def _check_address(address: str) -> None:
             "and `executor` ray alone one for the run"
         ) from None
     if not is_cluster and os.environ.get("RAY_USE_TLS") != "1":
-        raise InputError(f"`executor` ray:{address}: what answers there is no cluster of Ray")
+        raise InputError(f"`executor` ray:{address}: what answers there is not a Ray cluster")

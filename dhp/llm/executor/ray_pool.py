@@ -118,7 +118,7 @@ class Pool(Generic[T, R]):
             if not self._crew.up and time.monotonic() > self._began + _START_SECONDS:
                 raise StoppedEarly(
                     f"`executor` ray: no worker started within {_START_SECONDS:g} seconds, as the cluster "
-                    "has no CPU free; the same command goes on from here"
+                    "has no CPU free; repeat the command to resume"
                 )
             return []
         place, items = self._flight.pop(came[0])
@@ -182,7 +182,7 @@ class Pool(Generic[T, R]):
             if self._losses[id(item)] > _MOST_LOSSES:
                 raise StoppedEarly(
                     f"`executor` ray: {_MOST_LOSSES + 1} workers in turn were lost at the same work ("
-                    f"{first_line(error)}); the same command goes on from here"
+                    f"{first_line(error)}); repeat the command to resume"
                 )
         if place in self._crew.up:
             self._crew.up.remove(place)
@@ -210,7 +210,7 @@ def _explained(error: Exception) -> Exception:
             "installed here"
         )
     if type(error).__module__.startswith("ray."):
-        return StoppedEarly(f"`executor` ray: {first_line(error)}; the same command goes on from here")
+        return StoppedEarly(f"`executor` ray: {first_line(error)}; repeat the command to resume")
     return error
 
 

@@ -24,7 +24,7 @@ class Generated:
     """Tokens that continue a row."""
 
     tokens: list[int]
-    """With the one that ended it."""
+    """Generated tokens, with the one that ended the answer."""
     ended: bool
     """False if it was cut at the limit."""
     alternatives: list[list[tuple[int, float]]]

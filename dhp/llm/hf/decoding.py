@@ -24,13 +24,13 @@ class Decoding:
     """How tokens are chosen."""
 
     most: int
-    """Most tokens."""
+    """Maximum number of tokens of the answer."""
     sampled: bool
     """Drawn, instead of the most probable."""
     temperature: float
     top_p: float
     top_k: int
-    """0 for no limit."""
+    """Number of most probable tokens to sample from; 0 for no limit."""
     min_p: float
     top_logprobs: int
 

@@ -24,7 +24,7 @@ class _Member:
     name: str
     kind: Literal["file", "folder", "link", "other"]
     target: str
-    """Where a link leads, as written in the archive."""
+    """Target of a link, as written in the archive."""
     open: Callable[[], IO[bytes] | None]
 
 

@@ -52,13 +52,13 @@ def read_published(card: Card, path: Path) -> list[Example]:
 
     `path` is the file or folder as its owners publish it; `card.selection` says what is eligible. The
     choice of N is not made here. Raises `InputError` for a missing, empty, broken or wrong file, for a
-    missing column, an id that stands twice, and where no example is eligible.
+    missing column, a duplicate id, and where no example is eligible.
     """
     places: dict[str, str] = {}
     examples: list[Example] = []
     for place, example in READERS[card.dataset](card, path):
         if first := places.get(example.id):
-            raise InputError(f"{place}: id '{example.id}' stands twice (first at {first}); allowed: once")
+            raise InputError(f"{place}: duplicate id '{example.id}' (first at {first})")
         places[example.id] = place
         examples.append(example)
     if not examples:

@@ -116,7 +116,7 @@ class LlmPerturber:
                 raise Waiting(f"{self.name}: {len(unanswered):,} texts of '{variant.name}' wait for a batch")
             raise StoppedEarly(
                 f"{self.name}: {len(unanswered)} texts of '{variant.name}' could not be had "
-                f"({why}); the same command goes on from here"
+                f"({why}); repeat the command to resume"
             )
         if all(text.text is None for text in made.values()):
             reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])

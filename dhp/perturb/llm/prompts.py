@@ -30,9 +30,9 @@ class _Request(Spec):
     """What a language model is asked, with slots."""
 
     slots: ClassVar[tuple[str, ...]]
-    """All needed."""
+    """Names of the required slots."""
     further: ClassVar[tuple[str, ...]] = ()
-    """Allowed too."""
+    """Names of the optional slots."""
     prompt: str
 
     @model_validator(mode="after")

@@ -74,7 +74,7 @@ def word_swaps(
         if len(chosen) == asked:
             break
     if not chosen:
-        raise NotApplicable("no two different words stand side by side")
+        raise NotApplicable("no two neighbouring words differ")
     pieces, end = list[str](), 0
     for i in sorted(chosen):
         one, two = words[i : i + 2]

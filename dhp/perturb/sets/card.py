@@ -69,7 +69,7 @@ class SetCard(Spec):
     dhp: str
     datasets: list[PartCard]
     sha256: str
-    """Of the rest of the card, see `card_hash`."""
+    """Hash of the rest of the card; see `card_hash`."""
 
 
 class OriginalLine(Spec):

@@ -24,7 +24,7 @@ class SignedRank:
     log_p: float
     """Natural log of the p-value; 0.0 (p = 1) where all differences are zero."""
     n: int
-    """Pairs, zeros included."""
+    """Number of pairs, zeros included."""
     n_nonzero: int
     statistic: float
     """W+, the sum of the ranks (under `sign-flip` of the values) of the positive differences; with clusters
