@@ -229,10 +229,10 @@ def _carry_out(
             judge.cached_model.run = run_name(identity)
     with folder.ratings if folder else nullcontext():
         found: list[tuple[Result, RatingsArray]] = []
-        for place, (judge, part) in enumerate(own, 1):
+        for number, (judge, part) in enumerate(own, 1):
             with suppress(Waiting):  # the requests of the other judges belong into the same batch
                 config = resolve(part.dataset.task, part.variants)
-                found.append(_judged(judge, part, config, seed, numbered(progress, place, len(own)), folder))
+                found.append(_judged(judge, part, config, seed, numbered(progress, number, len(own)), folder))
         if context.batch:
             context.batch.finish()
         results = Results([result for result, _ in found], [ratings for _, ratings in found])

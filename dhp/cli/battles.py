@@ -48,7 +48,7 @@ def read_systems(given: Sequence[str]) -> Systems:
     found = {name: read_answers(Path(path)) for name, path in files.items()}
     distinct = len(set(files.values())) == len(files)
     check_match({files[name]: answers for name, answers in found.items()} if distinct else found)
-    order = {answer.id: place for place, answer in enumerate(next(iter(found.values())))}
+    order = {answer.id: index for index, answer in enumerate(next(iter(found.values())))}
     return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in found.items()}
 
 

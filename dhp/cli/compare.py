@@ -82,7 +82,7 @@ def _print(found: "Sequence[DatasetComparison]", console: "Console") -> None:
     names = [printable(judge) for judge in judges]
     fit = _fit(names, narrow_data, console) and _fit([*names, *further], narrow_kind, console)
     if max(map(len, names)) > _LONGEST or not fit:
-        names = [f"J{place}" for place in range(1, len(judges) + 1)]
+        names = [f"J{index}" for index in range(1, len(judges) + 1)]
         for name, judge in zip(names, judges, strict=True):
             console.print(f"{name}  {printable(judge)}", highlight=False, markup=False)
     console.print()
@@ -156,8 +156,8 @@ def _apart(found: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
     """The difference of two judges in one kind of damage."""
     from rich.text import Text
 
-    place = [rows[0].variant for rows in found.damage].index(kind)
-    (pair,) = found.by_variant[place]
+    index = [rows[0].variant for rows in found.damage].index(kind)
+    (pair,) = found.by_variant[index]
     if math.isnan(pair.difference):
         return Text("–")
     wide = limits and not math.isnan(pair.low)

@@ -55,8 +55,8 @@ def _lines(found: "Jury") -> list[str]:
         lines.append(f"smallest jury: {_member(found.chosen)}")
     if found.missed:
         lines.append(f"missed by each judge alone: {'; '.join(map(variant_name, found.missed))}")
-    for place, gain in enumerate(found.gains):
-        what = "alone has a lowest detection of" if place == 0 else "adds to the lowest detection"
+    for index, gain in enumerate(found.gains):
+        what = "alone has a lowest detection of" if index == 0 else "adds to the lowest detection"
         points, low, high = (f"{100 * x:.0f}" for x in (gain.gain, gain.low, gain.high))
         lines.append(f"  {gain.judge} {what} {points} points [{low}, {high}] on held-out halves")
     return lines

@@ -83,8 +83,8 @@ def _partial(
 ) -> PartialCorrelation:
     plain, partial = _both(sides)
     rng, drawn = np.random.default_rng(seed), []
-    _, place = np.unique(sources, return_inverse=True)
-    rows = [np.flatnonzero(place == s) for s in range(place.max(initial=-1) + 1)]
+    _, source_index = np.unique(sources, return_inverse=True)
+    rows = [np.flatnonzero(source_index == s) for s in range(source_index.max(initial=-1) + 1)]
     for _ in range(resamples if partial is not None else 0):
         chosen = np.concatenate([rows[s] for s in rng.integers(0, len(rows), len(rows))])
         value = _both(sides[:, chosen])[1]
@@ -178,9 +178,9 @@ def self_preference(
 def _difference(
     gap: Floats, mine: Bools, sources: npt.NDArray[np.intp], resamples: int, seed: int
 ) -> tuple[float, tuple[float, float] | None]:
-    _, place = np.unique(sources, return_inverse=True)
+    _, source_index = np.unique(sources, return_inverse=True)
     sums = [
-        np.bincount(place, weights=v, minlength=place.max() + 1)
+        np.bincount(source_index, weights=v, minlength=source_index.max() + 1)
         for v in (np.where(mine, gap, 0.0), np.where(mine, 0.0, gap), mine * 1.0, ~mine * 1.0)
     ]
     table = np.column_stack(sums)

@@ -80,9 +80,9 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
 def _check_once(texts: Sequence[RatedText], path: str | Path) -> None:
     """Raise `InputError` for a duplicate pair of source and system."""
     seen: set[int] = set()  # numbers take less room than names
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         key = (text.source_id, text.system)
-        if hash(key) in seen and key in ((t.source_id, t.system) for t in islice(texts, place)):
+        if hash(key) in seen and key in ((t.source_id, t.system) for t in islice(texts, index)):
             raise InputError(f"{path}: duplicate text of source '{key[0]}', system '{key[1]}'")
         seen.add(hash(key))
 
@@ -150,7 +150,7 @@ def _documents(path: Path, references: str, scores: str | None) -> Iterator[Rate
         row = json.loads(line)
         given = row[scores] if scores else {name: row[name] for name in aspects}
         known = row[references]
-        for place, (system, output) in enumerate(
+        for index, (system, output) in enumerate(
             zip(row.get("systems") or _numbered(row), row["machine_summaries"], strict=True)
         ):
             yield RatedText(
@@ -159,7 +159,7 @@ def _documents(path: Path, references: str, scores: str | None) -> Iterator[Rate
                 row["text"],
                 output,
                 references=tuple(known) if isinstance(known, list) else (known,),
-                scores={metric: float(values[place]) for metric, values in given.items()},
+                scores={metric: float(values[index]) for metric, values in given.items()},
             )
 
 

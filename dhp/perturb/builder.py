@@ -59,8 +59,8 @@ class Builder:
         self, datasets: Sequence[Dataset], given: Mapping[str, SetPart] | None
     ) -> Iterator[PerturbedDataset]:
         """Each dataset with its variants; `given` is the perturbation set, where there is one."""
-        for place, each in enumerate(datasets, 1):
-            with stage(numbered(self.progress, place, len(datasets)), f"degrading {each.name}"):
+        for index, each in enumerate(datasets, 1):
+            with stage(numbered(self.progress, index, len(datasets)), f"degrading {each.name}"):
                 made = self.perturbed(each, part_of(given, each))
             yield made
 
@@ -152,8 +152,8 @@ class Builder:
         self._by_rule(dataset, by_rule, made)
         for v in variants:
             if v not in by_rule:
-                for place, some in enumerate(grouped(self._texts(dataset, v), BLOCK)):
-                    made.put((v.name, place), some)
+                for index, some in enumerate(grouped(self._texts(dataset, v), BLOCK)):
+                    made.put((v.name, index), some)
         texts = _in_order(made, variants)
         origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
@@ -244,8 +244,8 @@ class Builder:
 
 def _in_order(made: _Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
     """The texts variant by variant, example by example."""
-    places = {v.name: place for place, v in enumerate(variants)}
-    return made.read(sorted(made.groups, key=lambda group: (places[group[0]], group[1])))
+    order = {v.name: index for index, v in enumerate(variants)}
+    return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
 
 
 def _fully_dosed(text: PerturbedText) -> PerturbedText:

@@ -36,7 +36,7 @@ class Candidates(Sequence[Candidate]):
         import numpy as np
 
         self._examples, self._texts, self._task, self._levels = examples, texts, task, levels
-        places = {e.id: place for place, e in enumerate(examples)}
+        places = {e.id: index for index, e in enumerate(examples)}
         absent = len(examples)
         owners = np.fromiter(
             (absent if t.text is None else places.get(t.example, absent) for t in texts), np.int64, len(texts)
@@ -50,28 +50,28 @@ class Candidates(Sequence[Candidate]):
         return len(self._examples) + self._starts[-1]
 
     def __iter__(self) -> Iterator[Candidate]:
-        for place in range(len(self._examples)):
-            yield from self._of(place)
+        for index in range(len(self._examples)):
+            yield from self._of(index)
 
     @overload
-    def __getitem__(self, place: int) -> Candidate: ...
+    def __getitem__(self, index: int) -> Candidate: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Candidate]: ...
+    def __getitem__(self, index: slice) -> list[Candidate]: ...
 
-    def __getitem__(self, place: int | slice) -> Candidate | list[Candidate]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        place = range(len(self))[place]
+    def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        index = range(len(self))[index]
         # The candidates of an example begin at its place and the number of copies before it.
-        own = bisect_right(range(len(self._examples)), place, key=lambda e: e + self._starts[e]) - 1
-        return self._of(own)[place - own - self._starts[own]]
+        own = bisect_right(range(len(self._examples)), index, key=lambda e: e + self._starts[e]) - 1
+        return self._of(own)[index - own - self._starts[own]]
 
-    def _of(self, place: int) -> tuple[Candidate, ...]:
+    def _of(self, index: int) -> tuple[Candidate, ...]:
         """The original at this place and its copies."""
-        if not 0 <= place - self._first < len(self._block):
-            self._first, self._block = place, list(self._made(place, min(place + BLOCK, len(self._examples))))
-        return self._block[place - self._first]
+        if not 0 <= index - self._first < len(self._block):
+            self._first, self._block = index, list(self._made(index, min(index + BLOCK, len(self._examples))))
+        return self._block[index - self._first]
 
     def _made(self, first: int, end: int) -> Iterator[tuple[Candidate, ...]]:
         ends = self._starts[first : end + 1]

@@ -23,23 +23,23 @@ def example_language(example: Example, otherwise: str | None = None) -> str | No
 class _But(Sequence[T]):
     """A sequence without what stands at one place, if anything stands there; nothing is copied."""
 
-    def __init__(self, whole: Sequence[T], place: int) -> None:
-        self._whole, self._place = whole, place
+    def __init__(self, whole: Sequence[T], index: int) -> None:
+        self._whole, self._place = whole, index
 
     def __len__(self) -> int:
         return len(self._whole) - (self._place < len(self._whole))
 
     @overload
-    def __getitem__(self, place: int) -> T: ...
+    def __getitem__(self, index: int) -> T: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
 
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        place = range(len(self))[place]
-        return self._whole[place + (place >= self._place)]
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        index = range(len(self))[index]
+        return self._whole[index + (index >= self._place)]
 
 
 class _Spoken:
@@ -57,15 +57,15 @@ class _Spoken:
 class OtherExamples(_But[Example]):
     """Those in a language without one of them."""
 
-    def __init__(self, spoken: _Spoken, place: int) -> None:
-        super().__init__(spoken.examples, place)
+    def __init__(self, spoken: _Spoken, index: int) -> None:
+        super().__init__(spoken.examples, index)
         self._spoken = spoken
 
     def texts_but(self, text: str) -> Sequence[str]:
         """The outputs of all in the language, each once, sorted, without this one."""
         texts = self._spoken.texts
-        place = bisect_left(texts, text)
-        return _But(texts, place if texts[place : place + 1] == [text] else len(texts))
+        index = bisect_left(texts, text)
+        return _But(texts, index if texts[index : index + 1] == [text] else len(texts))
 
 
 class Others:

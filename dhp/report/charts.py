@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = {
-    name: f"#fe{place:02x}01"
-    for place, name in enumerate(("ink", "weak", "line", "page", "d", "ew", "yes", "no", "heat", "card"))
+    name: f"#fe{index:02x}01"
+    for index, name in enumerate(("ink", "weak", "line", "page", "d", "ew", "yes", "no", "heat", "card"))
 }
 """Name of a colour of the page's style -> what to call it in a figure; it follows the light or dark theme."""
 

@@ -39,7 +39,7 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
     for result in results:
         for curve in result.curves:
             panels.setdefault((curve.perturber, result.dataset), []).append((judge_name(result), curve))
-    shown = {place: lines for place, lines in panels.items() if len(lines) > 1}
+    shown = {index: lines for index, lines in panels.items() if len(lines) > 1}
     if not shown:
         return None
     several = len({dataset for _, dataset in shown}) > 1
@@ -60,8 +60,8 @@ def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], sa
     def draw(page: "Figure", every: "Sequence[Axes]") -> None:
         labels: dict[str, Any] = {}
         for axes, (title, lines) in zip(every, panels, strict=False):
-            for place, (label, curve) in enumerate(lines):
-                _psychometric(axes, curve, place, label)
+            for index, (label, curve) in enumerate(lines):
+                _psychometric(axes, curve, index, label)
             axes.axhline(0.5, color=COLOURS["weak"], linewidth=1)
             axes.axhline(0.75, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
             axes.set_ylim(min(0.45, axes.get_ylim()[0]), 1.02)
@@ -87,9 +87,9 @@ def _in_panels(
 
     def drawn_panels(page: "Figure") -> None:
         every = page.subplots(rows, columns, squeeze=False, sharey=True).ravel()
-        for place, axes in enumerate(every):
-            axes.set_visible(place < count)
-            if place % columns == 0:
+        for index, axes in enumerate(every):
+            axes.set_visible(index < count)
+            if index % columns == 0:
                 axes.set_ylabel(quantity)
         draw(page, list(every))
 
@@ -100,9 +100,9 @@ def _legend(page: "Figure", handles: Iterable[Any], labels: Iterable[str], colum
     page.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
 
 
-def _psychometric(axes: "Axes", curve: DoseResponse, place: int, label: str) -> None:
-    colour = COLOURS[("d", "ew", "ink", "weak")[place % 4]]
-    dash, mark = _DASHES[place // 4 % len(_DASHES)], _MARKS[place % len(_MARKS)]
+def _psychometric(axes: "Axes", curve: DoseResponse, index: int, label: str) -> None:
+    colour = COLOURS[("d", "ew", "ink", "weak")[index % 4]]
+    dash, mark = _DASHES[index // 4 % len(_DASHES)], _MARKS[index % len(_MARKS)]
     axes.plot(
         curve.doses,
         _drawable(curve.detection),

@@ -49,14 +49,14 @@ def _section(found: Findings) -> str:
 
 
 def _table(table: TextTable) -> str:
-    right = [place for place, heading in enumerate(table.headings) if heading in table.right]
+    right = [column for column, heading in enumerate(table.headings) if heading in table.right]
     rows = [[markdown_cell(cell) for cell in row] for row in table.rows]
     return f"### {markdown_cell(table.title)}\n\n{markdown_table(table.headings, rows, right)}\n"
 
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:
     """A table of cells that are Markdown already; the columns at the places `right` are aligned right."""
-    aligned = ["right" if place in right else "left" for place in range(len(headings))]
+    aligned = ["right" if column in right else "left" for column in range(len(headings))]
     shown = [markdown_cell(heading) for heading in headings]
     return str(tabulate(rows, shown, tablefmt="pipe", disable_numparse=True, colalign=aligned))
 

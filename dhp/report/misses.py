@@ -52,17 +52,17 @@ def misses(found: Sequence[Findings], ratings: Sequence[RatingsArray], texts: Se
     found, ratings, texts
         Of each result, in the same order.
     """
-    rows = [(row, place) for place, each in enumerate(found) for row in each.damage]
-    rows = [(row, place) for row, place in rows if state(row) in _UNSEEN and row.detection is not None]
+    rows = [(row, index) for index, each in enumerate(found) for row in each.damage]
+    rows = [(row, index) for row, index in rows if state(row) in _UNSEEN and row.detection is not None]
     rows.sort(key=lambda pair: pair[0].detection or 0.0)
     kinds: dict[str, list[tuple[str, int]]] = {}
-    for row, place in rows:
-        kinds.setdefault(kind_name(row.variant), []).append((row.variant, place))
+    for row, index in rows:
+        kinds.setdefault(kind_name(row.variant), []).append((row.variant, index))
     listed: list[Miss] = []
     for kind, where in kinds.items():
         if len(listed) == _KINDS:
             break
-        every = [pair for name, place in where for pair in _pairs(name, place, ratings[place], texts[place])]
+        every = [pair for name, index in where for pair in _pairs(name, index, ratings[index], texts[index])]
         every.sort(key=lambda pair: pair[0])
         if every:
             listed.append(Miss(kind, [_shown(pair) for _, pair in every[:_PAIRS]]))
@@ -72,7 +72,7 @@ def misses(found: Sequence[Findings], ratings: Sequence[RatingsArray], texts: Se
 _Found = tuple[tuple[float, float, str], tuple[Pair, Mapping[str, Any]]]
 
 
-def _pairs(variant: str, place: int, ratings: RatingsArray, texts: Texts) -> list[_Found]:
+def _pairs(variant: str, index: int, ratings: RatingsArray, texts: Texts) -> list[_Found]:
     """Those whose mean score did not fall, with what they are sorted by."""
     original, degraded = ratings.score_tables([variant])
     drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
@@ -84,7 +84,7 @@ def _pairs(variant: str, place: int, ratings: RatingsArray, texts: Texts) -> lis
         if row is None or row["text"] is None or drop > 0:
             continue
         changed = (row.get("audit") or {}).get("distance") or 0
-        pair = Pair(place, name, variant, (), float(original[e].mean()), float(degraded[e, 0].mean()))
+        pair = Pair(index, name, variant, (), float(original[e].mean()), float(degraded[e, 0].mean()))
         found.append(((drop, -changed, name), (pair, row)))
     return found
 

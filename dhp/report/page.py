@@ -70,9 +70,9 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     """
     found = [findings(result) for result in run.results]
     sections, together = [], judges_chart(run.results)
-    for place, each in enumerate(found):
-        with stage(numbered(progress, place + 1, len(found)), "drawing the charts of the report"):
-            sections.append(_section(place, each, curves=together is None))
+    for index, each in enumerate(found):
+        with stage(numbered(progress, index + 1, len(found)), "drawing the charts of the report"):
+            sections.append(_section(index, each, curves=together is None))
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run)
     texts, several = _texts(run), len(found) > 1
@@ -125,11 +125,11 @@ def write_report(
     return path
 
 
-def _section(place: int, found: Findings, *, curves: bool) -> _Section:
+def _section(index: int, found: Findings, *, curves: bool) -> _Section:
     result = found.result
     columns = dict.fromkeys(name for figures in result.repeats.values() for name in figures)
     return _Section(
-        place,
+        index,
         found,
         notes(result),
         curves=detection_chart(result.curves) if curves and result.curves else None,

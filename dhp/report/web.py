@@ -91,8 +91,8 @@ def _code(text: str) -> "Markup":
     from markupsafe import Markup, escape
 
     parts = (
-        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
-        for place, part in enumerate(text.split("`"))
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(text.split("`"))
     )
     return Markup("").join(parts)
 

@@ -243,7 +243,7 @@ def _compared(
         quantities=quantities,
         combination=first.result.combination,
         resamples=max(resamples, SWAPS_PER_PAIR * pairs),
-        told=told,
+        on_pair=told,
     )
     shared = shared_styles([e.ratings for e in entries], list(levels))
     seen = [{row.variant: row for row in e.result.variants} for e in entries]

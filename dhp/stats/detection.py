@@ -262,10 +262,10 @@ def metric_choice(others: Floats, moved: Floats, size: Floats, groups: npt.Array
     return np.exp(-_DECISION * np.where(np.isnan(gap), 0.0, gap) ** 2)
 
 
-def normalised(weights: Floats, there: Bools) -> Floats:
+def normalised(weights: Floats, present: Bools) -> Floats:
     """Weights of the metrics that are there, summing to 1; equal ones where none of these has weight."""
-    mine = np.where(there, weights, 0.0)
-    none = (mine.sum(axis=-1, keepdims=True) <= 0) & there
+    mine = np.where(present, weights, 0.0)
+    none = (mine.sum(axis=-1, keepdims=True) <= 0) & present
     mine = np.where(none, 1.0, mine)
     return np.asarray(mine / np.maximum(mine.sum(axis=-1, keepdims=True), 1e-300))
 

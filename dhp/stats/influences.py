@@ -178,11 +178,11 @@ def bonett_price_interval(
     return np.maximum(value - half, 0.0), np.minimum(value + half, 1.0)
 
 
-def _cluster_size(there: Bools, clusters: npt.ArrayLike | None) -> Floats:
-    """The mean size of the cluster that an example is in, shape (...), from `there` of shape (n, ...)."""
+def _cluster_size(present: Bools, clusters: npt.ArrayLike | None) -> Floats:
+    """The mean size of the cluster that an example is in, shape (...), from `present` of shape (n, ...)."""
     if clusters is None:
-        return np.ones(there.shape[1:])
-    sizes = cluster_sums(there.astype(np.float64), cluster_index(clusters, len(there)))
+        return np.ones(present.shape[1:])
+    sizes = cluster_sums(present.astype(np.float64), cluster_index(clusters, len(present)))
     return np.asarray((sizes**2).sum(axis=0) / np.maximum(sizes.sum(axis=0), 1))
 
 

@@ -116,8 +116,8 @@ class Batch:
         failures: dict[int, Failure] = {}
         if not isinstance(model, OpenAIClient):
             return found
-        for place, sample in enumerate(request.samples):
-            following = request.samples[place:]
+        for index, sample in enumerate(request.samples):
+            following = request.samples[index:]
             name = keys[sample].hex()
             for results in (self._results, self._of(model).results):
                 if not results.claim(name) or not any(each in missing for each in following):
@@ -152,11 +152,11 @@ class Batch:
         """
         left = list(missing)
         in_flight = self._of(model).in_flight
-        for place, sample in enumerate(request.samples):
+        for index, sample in enumerate(request.samples):
             if found := in_flight.get(missing.get(sample, b"").hex()):
                 batch, count = found
                 self._waits_for[batch.name] = batch
-                left = [s for s in left if s not in request.samples[place : place + count]]
+                left = [s for s in left if s not in request.samples[index : index + count]]
         if self._writer is not None and isinstance(model, OpenAIClient):
             for samples in self._together(model, request, left):
                 self._write(model, request, samples, missing[samples[0]].hex(), prompt_tokens, budget)
@@ -220,11 +220,11 @@ class Batch:
 
     def _together(self, model: Client, request: Request, missing: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Samples that follow one another in the request, as many as one call may ask for."""
-        places = [place for place, sample in enumerate(request.samples) if sample in missing]
+        indices = [index for index, sample in enumerate(request.samples) if sample in missing]
         one_by_one = not (model.many and self.many)
-        starts = [i for i, (a, b) in enumerate(pairwise([-2, *places])) if b > a + 1 or one_by_one]
-        for start, end in pairwise([*starts, len(places)]):
-            yield tuple(request.samples[place] for place in places[start:end])
+        starts = [i for i, (a, b) in enumerate(pairwise([-2, *indices])) if b > a + 1 or one_by_one]
+        for start, end in pairwise([*starts, len(indices)]):
+            yield tuple(request.samples[index] for index in indices[start:end])
 
     def _write(
         self,

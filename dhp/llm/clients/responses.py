@@ -291,16 +291,16 @@ def _positions(logprobs: object) -> tuple[Position, ...] | None:
     if not isinstance(content, list) or not content:
         return None
     try:
-        return tuple(_position(place) for place in content)
+        return tuple(_position(entry) for entry in content)
     except (AttributeError, TypeError, ValueError, KeyError, OverflowError):
         return None
 
 
-def _position(place: Any) -> Position:
+def _position(entry: Any) -> Position:
     """One place of an answer; a token less likely than all that are listed is put at their end."""
-    own = str(place["token"])
-    tops = [(str(top["token"]), float(top["logprob"])) for top in place.get("top_logprobs") or [place]]
-    logprob = float(place.get("logprob") or 0.0)
+    own = str(entry["token"])
+    tops = [(str(top["token"]), float(top["logprob"])) for top in entry.get("top_logprobs") or [entry]]
+    logprob = float(entry.get("logprob") or 0.0)
     if own not in (token for token, _ in tops) and logprob <= min(each for _, each in tops):
         tops.append((own, logprob))
     return Position(own, tuple(tops))

@@ -93,12 +93,12 @@ class Asking:
         self._tasks.difference_update(tasks)
         report = self._report()
         asked = []
-        for place, came in enumerate(found):
+        for index, came in enumerate(found):
             if isinstance(came, BaseException) and not isinstance(came, DhpError | asyncio.CancelledError):
                 raise came
             error = came if isinstance(came, DhpError) else None
             outcomes = None if isinstance(came, BaseException) else came
-            asked.append(Asked(outcomes, error, report if place == 0 else None))
+            asked.append(Asked(outcomes, error, report if index == 0 else None))
         return asked
 
     async def finish(self) -> None:

@@ -60,10 +60,10 @@ class Worker:
 
 
 def _in_order(items: Sequence[object], found: Iterable[tuple[object, object]]) -> list[object]:
-    places = {id(item): place for place, item in enumerate(items)}
+    indices = {id(item): index for index, item in enumerate(items)}
     results: list[object] = [None] * len(items)
     for item, result in found:
-        results[places[id(item)]] = result
+        results[indices[id(item)]] = result
     return results
 
 

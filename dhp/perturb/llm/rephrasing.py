@@ -38,7 +38,7 @@ def insertion_fault(original: str, revised: str, count: int | str, english: bool
     first, *inserted = (gap if bare(gap) else "" for gap in [*gaps, text[end:]])
     if first:
         return BEFORE_FIRST
-    new = [(place, gap) for place, gap in enumerate(inserted) if gap]
+    new = [(index, gap) for index, gap in enumerate(inserted) if gap]
     if english and (reason := next(filter(None, (_rephrasing_fault(gap, at, old) for at, gap in new)), None)):
         return reason
     least = min(3 if count == "all" else int(count), len(old))
@@ -59,20 +59,20 @@ def _place(sentence: str, text: str, start: int) -> int:
     return found.start() if found else -1
 
 
-def _rephrasing_fault(gap: str, place: int, old: Sequence[str]) -> str | None:
-    """Why what stands after the sentence at `place` does not rephrase it."""
+def _rephrasing_fault(gap: str, index: int, old: Sequence[str]) -> str | None:
+    """Why what stands after the sentence at `index` does not rephrase it."""
     from rapidfuzz.distance import Indel
 
     said = _LEAD_IN.sub("", gap)
     new, *sources = ([w.base for w in words(text)] for text in (said, *old))
     if any(Indel.normalized_similarity(source, new) > 0.92 for source in sources):
-        return COPIED if _shared(said, old[place]) >= 0.5 else MISPLACED
-    if len(new) > 2 * len(sources[place]) + 6:
+        return COPIED if _shared(said, old[index]) >= 0.5 else MISPLACED
+    if len(new) > 2 * len(sources[index]) + 6:
         return MANY_SENTENCES
     shares = [_shared(said, sentence) for sentence in old]
     if max(shares) < 0.2:
         return UNRELATED
-    return MISPLACED if shares[place] < max(0.2, 0.5 * max(shares)) else None
+    return MISPLACED if shares[index] < max(0.2, 0.5 * max(shares)) else None
 
 
 def _shared(one: str, other: str) -> float:

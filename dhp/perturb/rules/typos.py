@@ -97,10 +97,10 @@ def _places(text: str) -> tuple[bytearray, bytearray]:
     return words, bytearray(not c.isspace() for c in text)
 
 
-def _drawn(places: bytearray, rng: random.Random) -> int:
+def _drawn(positions: bytearray, rng: random.Random) -> int:
     """The position of a random 1, found by counting in halves."""
-    wanted = rng.randint(0, places.count(1) - 1) + 1
-    return bisect_left(range(len(places)), wanted, key=lambda i: places.count(1, 0, i + 1))
+    wanted = rng.randint(0, positions.count(1) - 1) + 1
+    return bisect_left(range(len(positions)), wanted, key=lambda i: positions.count(1, 0, i + 1))
 
 
 def _char_swap(typed: TypedText, rng: random.Random) -> Edit | None:

@@ -47,9 +47,9 @@ def word_deletions(
     return Edited(f"{head.rstrip()}{gap}{tail.lstrip()}".strip(), asked, dose)
 
 
-def _window(spans: Sequence[tuple[int, int]], dose: int, place: float) -> tuple[int, int]:
-    """Start and end of `dose` words in a row; a larger dose at the same `place` in [0, 1) holds a smaller."""
-    first = int(place * (len(spans) - dose + 1))
+def _window(spans: Sequence[tuple[int, int]], dose: int, position: float) -> tuple[int, int]:
+    """Start and end of `dose` words in a row from the relative `position` in [0, 1); a larger dose holds a smaller one."""
+    first = int(position * (len(spans) - dose + 1))
     return spans[first][0], spans[first + dose - 1][1]
 
 
