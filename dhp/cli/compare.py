@@ -73,12 +73,12 @@ def compare(
     _print(found, output_console())
 
 
-def _print(found: "Sequence[DatasetComparison]", console: "Console") -> None:
-    judges = list(dict.fromkeys(judge for each in found for judge in each.judges))
-    two = len(found) == 1 and len(judges) == 2
+def _print(comparisons: "Sequence[DatasetComparison]", console: "Console") -> None:
+    judges = list(dict.fromkeys(judge for each in comparisons for judge in each.judges))
+    two = len(comparisons) == 1 and len(judges) == 2
     further = ["difference"] * two
-    by_data, narrow_data = (_by_data(found, judges, limits=limits) for limits in (True, False))
-    by_kind, narrow_kind = (_by_kind(found, judges, narrow=narrow) for narrow in (False, True))
+    by_data, narrow_data = (_by_data(comparisons, judges, limits=limits) for limits in (True, False))
+    by_kind, narrow_kind = (_by_kind(comparisons, judges, narrow=narrow) for narrow in (False, True))
     names = [printable(judge) for judge in judges]
     fit = _fit(names, narrow_data, console) and _fit([*names, *further], narrow_kind, console)
     if max(map(len, names)) > _LONGEST or not fit:
@@ -87,29 +87,28 @@ def _print(found: "Sequence[DatasetComparison]", console: "Console") -> None:
             console.print(f"{name}  {printable(judge)}", highlight=False, markup=False)
     console.print()
     _print_matrix(_BY_DATA, names, by_data if _fit(names, by_data, console) else narrow_data, console)
-    if any(alarms for each in found for alarms in each.false_alarms):
+    if any(alarms for each in comparisons for alarms in each.false_alarms):
         console.print(_ALARM, highlight=False)
     console.print()
     columns = [*names, *further]
-    title = (
-        f"detection in per cent by kind, {_OF_TWO if two else _OF_ONE if len(found) == 1 else _OF_SEVERAL}"
-    )
+    order = _OF_TWO if two else _OF_ONE if len(comparisons) == 1 else _OF_SEVERAL
+    title = f"detection in per cent by kind, {order}"
     _print_matrix(title, columns, by_kind if _fit(columns, by_kind, console) else narrow_kind, console)
-    if others := _others_in_words(found):
+    if others := _others_in_words(comparisons):
         console.print(others, highlight=False)
     console.print()
-    sentence = _sentence(found[0]) if len(found) == 1 else _summary(found, judges)
+    sentence = _sentence(comparisons[0]) if len(comparisons) == 1 else _summary(comparisons, judges)
     console.print(printable(sentence), highlight=False, markup=False)
 
 
-def _by_data(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, limits: bool) -> "Rows":
+def _by_data(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, limits: bool) -> "Rows":
     """A row for each dataset: detection of each judge, with 95 % limits and the letters of its groups."""
     from rich.text import Text
 
     from dhp.report.labels import group_letters, percents
 
     rows = []
-    for each in found:
+    for each in comparisons:
         by, cells = each.scores["detection"], []
         for judge in judges:
             if judge not in each.judges or math.isnan(by.point[k := each.judges.index(judge)]):
@@ -123,41 +122,41 @@ def _by_data(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, lim
     return rows
 
 
-def _by_kind(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":
+def _by_kind(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":
     """A row for each kind of damage by which the judges differ most; of two judges their difference too."""
     from dhp.content.damage import variant_name
 
     rows = []
-    for kind, seen in _most_different(found)[:_MOST_KINDS]:
-        cells = [_seen(seen.get(judge, ()), several=len(found) > 1, narrow=narrow) for judge in judges]
-        if len(judges) == 2 and len(found) == 1:
-            cells.append(_apart(found[0], kind, limits=not narrow))
+    for kind, seen in _most_different(comparisons)[:_MOST_KINDS]:
+        cells = [_seen(seen.get(judge, ()), several=len(comparisons) > 1, narrow=narrow) for judge in judges]
+        if len(judges) == 2 and len(comparisons) == 1:
+            cells.append(_apart(comparisons[0], kind, limits=not narrow))
         rows.append((variant_name(kind), cells))
     return rows
 
 
-def _others_in_words(found: "Sequence[DatasetComparison]") -> str:
+def _others_in_words(comparisons: "Sequence[DatasetComparison]") -> str:
     """How far the judges are apart in the kinds that are not shown."""
-    rest = [_spread(seen) for _, seen in _most_different(found)[_MOST_KINDS:]]
+    rest = [_spread(seen) for _, seen in _most_different(comparisons)[_MOST_KINDS:]]
     return f"{len(rest)} more kinds: {100 * max(0.0, rest[0]):.0f} points apart at most" if rest else ""
 
 
-def _most_different(found: "Sequence[DatasetComparison]") -> "list[tuple[str, Seen]]":
+def _most_different(comparisons: "Sequence[DatasetComparison]") -> "list[tuple[str, Seen]]":
     """Each kind of damage with what each judge saw of it, the widest apart first."""
     kinds: dict[str, dict[str, list[VariantResult]]] = {}
-    for each in found:
+    for each in comparisons:
         for rows in each.damage:
             for judge, row in zip(each.judges, rows, strict=True):
                 kinds.setdefault(row.variant, {}).setdefault(judge, []).append(row)
     return sorted(kinds.items(), key=lambda item: -_spread(item[1]))
 
 
-def _apart(found: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
+def _apart(comparison: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
     """The difference of two judges in one kind of damage."""
     from rich.text import Text
 
-    index = [rows[0].variant for rows in found.damage].index(kind)
-    (pair,) = found.by_variant[index]
+    index = [rows[0].variant for rows in comparison.damage].index(kind)
+    (pair,) = comparison.by_variant[index]
     if math.isnan(pair.difference):
         return Text("–")
     wide = limits and not math.isnan(pair.low)
@@ -224,32 +223,34 @@ def _print_matrix(title: str, names: Sequence[str], rows: "Rows", console: "Cons
         console.print(Padding(Columns(named, padding=(0, 3)), (0, 0, 0, 4)))
 
 
-def _sentence(found: "DatasetComparison") -> str:
+def _sentence(comparison: "DatasetComparison") -> str:
     """Which judge detects most, how far the others are behind it, and who raises false alarms."""
     from dhp.report.labels import percent
 
-    by, best = found.scores["detection"], _best(found)
+    by, best = comparison.scores["detection"], _best(comparison)
     if not best:
-        return f"{found.dataset}: detection is undefined"
-    said = [f"{', '.join(found.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
+        return f"{comparison.dataset}: detection is undefined"
+    said = [f"{', '.join(comparison.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
     behind = {True: "not significantly different", False: "detects significantly less"}
     for near, words in behind.items():
-        judges = [f"{found.judges[k]} ({less})" for k, is_near, less in _others(found) if is_near == near]
+        judges = [
+            f"{comparison.judges[k]} ({less})" for k, is_near, less in _others(comparison) if is_near == near
+        ]
         if judges:
             said.append(f"{words}: {', '.join(judges)}")
-    return f"{found.dataset}: {'; '.join([*said, *_alarms([found])])}"
+    return f"{comparison.dataset}: {'; '.join([*said, *_alarms([comparison])])}"
 
 
-def _best(found: "DatasetComparison") -> list[int]:
+def _best(comparison: "DatasetComparison") -> list[int]:
     """The judges with the highest detection."""
-    points = found.scores["detection"].point.tolist()
+    points = comparison.scores["detection"].point.tolist()
     highest = max((point for point in points if not math.isnan(point)), default=math.nan)
     return [k for k, point in enumerate(points) if abs(point - highest) < _SAME]
 
 
-def _others(found: "DatasetComparison") -> Iterator[tuple[int, bool, str]]:
+def _others(comparison: "DatasetComparison") -> Iterator[tuple[int, bool, str]]:
     """Each judge behind the best: whether it is not significantly different, and how far it is behind."""
-    by, best = found.scores["detection"], _best(found)
+    by, best = comparison.scores["detection"], _best(comparison)
     for pair in by.pairs:
         if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_holm):
             continue
@@ -262,10 +263,10 @@ def _others(found: "DatasetComparison") -> Iterator[tuple[int, bool, str]]:
         yield k, any({k, best[0]} <= {*group} for group in by.groups), less
 
 
-def _summary(found: "Sequence[DatasetComparison]", judges: Sequence[str]) -> str:
-    """On how many data each judge detects most, or is behind beyond doubt, and who raises false alarms."""
+def _summary(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str]) -> str:
+    """Number of datasets on which each judge detects most, or significantly less; and false alarms."""
     most, behind = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0)
-    for each in found:
+    for each in comparisons:
         for k in _best(each):
             most[each.judges[k]] += 1
         for k, near, _ in _others(each):
@@ -273,19 +274,21 @@ def _summary(found: "Sequence[DatasetComparison]", judges: Sequence[str]) -> str
     said = [
         f"{words} {', '.join(f'{judge} on {n}' for judge, n in counts.items() if n)}"
         for words, counts in (
-            (f"detects most on the {len(found)} datasets:", most),
+            (f"detects most on the {len(comparisons)} datasets:", most),
             ("detects significantly less:", behind),
         )
         if any(counts.values())
     ]
-    return "; ".join([*said, *_alarms(found)]) or "detection is undefined"
+    return "; ".join([*said, *_alarms(comparisons)]) or "detection is undefined"
 
 
-def _alarms(found: "Sequence[DatasetComparison]") -> list[str]:
+def _alarms(comparisons: "Sequence[DatasetComparison]") -> list[str]:
     counts: dict[str, list[str]] = {}
-    for each in found:
+    for each in comparisons:
         for judge, alarms in zip(each.judges, each.false_alarms, strict=True):
             if alarms:
                 counts.setdefault(judge, []).append(each.dataset)
-    named = [f"{judge} ({', '.join(data)})" if len(found) > 1 else judge for judge, data in counts.items()]
+    named = [
+        f"{judge} ({', '.join(data)})" if len(comparisons) > 1 else judge for judge, data in counts.items()
+    ]
     return [f"false alarm: {', '.join(named)}"] if named else []

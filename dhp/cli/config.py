@@ -19,21 +19,21 @@ def config_option(command: click.decorators.FC) -> click.decorators.FC:
     )(command)
 
 
-def _read(context: click.Context, _: click.Parameter, given: str | None) -> None:
-    if given is None:
+def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    if path is None:
         return
     from dhp.content.yaml import load_yaml
 
-    found = load_yaml(Path(given))
+    found = load_yaml(Path(path))
     if not isinstance(found, dict):
-        raise InputError(f"--config {given}: must be a mapping of options, e.g. model: openai/NAME")
+        raise InputError(f"--config {path}: must be a mapping of options, e.g. model: openai/NAME")
     known = {o.removeprefix("--"): p for p in context.command.params for o in (*p.opts, *p.secondary_opts)}
     defaults: dict[str, object] = {}
     for key, value in found.items():
         name = str(key).replace("_", "-")
         if name not in known or name == "config":
-            raise InputError(f"--config {given}: unknown option '{key}'; {suggest(name, known)}")
-        found_value = _value(known[name], value, f"--config {given}: {key}")
+            raise InputError(f"--config {path}: unknown option '{key}'; {suggest(name, known)}")
+        found_value = _value(known[name], value, f"--config {path}: {key}")
         off = f"--{name}" in known[name].secondary_opts  # as in --no-controls
         defaults[str(known[name].name)] = not found_value if off else found_value
     context.default_map = defaults

@@ -46,16 +46,16 @@ def _shown(line: str) -> str:
     return line[: len(line) - len(line.lstrip())] + printable(line.lstrip())
 
 
-def _lines(found: "Jury") -> list[str]:
-    lines = [f"{found.dataset}  n = {found.n}", *(f"  {_member(m)}" for m in found.alone)]
-    lines.append(f"  {_member(found.together)}")
-    if found.chosen is None:
+def _lines(jury: "Jury") -> list[str]:
+    lines = [f"{jury.dataset}  n = {jury.n}", *(f"  {_member(m)}" for m in jury.alone)]
+    lines.append(f"  {_member(jury.together)}")
+    if jury.chosen is None:
         lines.append("no set of these judges notices every kind of damage without a false alarm")
     else:
-        lines.append(f"smallest jury: {_member(found.chosen)}")
-    if found.missed:
-        lines.append(f"missed by each judge alone: {'; '.join(map(variant_name, found.missed))}")
-    for index, gain in enumerate(found.gains):
+        lines.append(f"smallest jury: {_member(jury.chosen)}")
+    if jury.missed:
+        lines.append(f"missed by each judge alone: {'; '.join(map(variant_name, jury.missed))}")
+    for index, gain in enumerate(jury.gains):
         what = "alone has a lowest detection of" if index == 0 else "adds to the lowest detection"
         points, low, high = (f"{100 * x:.0f}" for x in (gain.gain, gain.low, gain.high))
         lines.append(f"  {gain.judge} {what} {points} points [{low}, {high}] on held-out halves")

@@ -83,7 +83,7 @@ def power(
     question = Question(n=n, runs=runs, kinds=kinds, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "tied": tied}
     with progress_of(True) as show:
-        found = _found(
+        found = _analyses(
             run, detection, model, question, {k: v for k, v in given.items() if v is not None}, show
         )
     if json:
@@ -92,7 +92,7 @@ def power(
     _print(found)
 
 
-def _found(
+def _analyses(
     runs: Sequence[str],
     detection: float | None,
     model: str | None,
@@ -121,11 +121,11 @@ def _found(
     return power_of_runs(runs, question, progress)
 
 
-def _print(found: "list[PowerAnalysis]") -> None:
+def _print(analyses: "list[PowerAnalysis]") -> None:
     from rich.text import Text
 
     console = output_console()
-    for each in found:
+    for each in analyses:
         console.print()
         console.print(Text(printable(each.source), style="bold"))
         kinds = "1 kind judged alone" if each.kinds == 1 else f"{each.kinds} kinds judged together"
@@ -134,24 +134,24 @@ def _print(found: "list[PowerAnalysis]") -> None:
         if any(row.verdict not in (None, "noticed") and row.reachable for row in each.variants):
             console.print(_UNNOTICED, highlight=False)
     console.print(
-        f"after each figure: its 95 % interval, from {found[0].runs:,} simulated runs", highlight=False
+        f"after each figure: its 95 % interval, from {analyses[0].runs:,} simulated runs", highlight=False
     )
 
 
-def _table(found: "PowerAnalysis") -> "Table":
+def _table(analysis: "PowerAnalysis") -> "Table":
     from dhp.content.damage import variant_name
     from dhp.report.labels import percent
     from dhp.report.tables import plain_table
 
     table = plain_table("")
-    pilot = found.pilot is not None
+    pilot = analysis.pilot is not None
     table.add_column("damage", overflow="fold")
     if pilot:
         table.add_column("verdict", no_wrap=True)
-    for heading in ("detection", f"miss\nat {found.n}", "N for\n80 %", "N for\n90 %"):
+    for heading in ("detection", f"miss\nat {analysis.n}", "N for\n80 %", "N for\n90 %"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in found.variants:
-        needed = (_needed(each, row, found.limit) for each in (row.n_80, row.n_90))
+    for row in analysis.variants:
+        needed = (_needed(each, row, analysis.limit) for each in (row.n_80, row.n_90))
         names = (variant_name(row.variant), row.verdict or "") if pilot else (printable(row.variant),)
         table.add_row(*names, percent(row.detection), _miss(row), *needed)
     return table

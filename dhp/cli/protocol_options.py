@@ -19,13 +19,13 @@ DEFAULT_PROTOCOL = "dhp"
 OWN = "python:"
 
 
-def _number_or_default(given: str) -> float | str:
-    if given == DEFAULT:
+def _number_or_default(text: str) -> float | str:
+    if text == DEFAULT:
         return DEFAULT
     try:
-        return float(given)
+        return float(text)
     except ValueError:
-        raise ValueError(f"'{given}': must be a number or '{DEFAULT}'") from None
+        raise ValueError(f"'{text}': must be a number or '{DEFAULT}'") from None
 
 
 @dataclass(frozen=True)

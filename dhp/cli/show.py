@@ -62,14 +62,14 @@ def show(
 
     Example: dhp show dhp --dataset mini/summeval --metric fluency
     """
-    name, kind = _found(name)
+    name, kind = _find(name)
     if surplus := [option for option in stated() if option not in _OPTIONS.get(kind, stated())]:
         allowed = ", ".join(_OPTIONS[kind]) or "no option"
         raise InputError(f"{surplus[0]}: is not for {kind}; allowed: {allowed}")
     _SHOW[kind](Asked(name, dataset, seed, example, variant, chart, choice, criteria, changes))
 
 
-def _found(name: str) -> tuple[str, str]:
+def _find(name: str) -> tuple[str, str]:
     """A name, or a file, and its kind; raises `InputError` with the near name for an unknown one.
 
     Damage may be named in words, e.g. missing letters.

@@ -71,14 +71,14 @@ WITHOUT_SPACES = frozenset("zh ja th lo km my".split())
 """Languages that set no space between words."""
 
 
-def declared_language(given: str | None) -> str | None:
+def declared_language(name: str | None) -> str | None:
     """The code of a language that is given as a tag (`de`, `zh-Hant`) or by its English name.
 
     What is neither is kept as it is, in lower case: no perturber knows it. None stays None.
     """
-    if given is None or not given.strip():
+    if name is None or not name.strip():
         return None
-    plain = given.strip().lower()
+    plain = name.strip().lower()
     if plain in _CODES:
         return _CODES[plain]
     tag = _TAG.fullmatch(plain)

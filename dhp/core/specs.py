@@ -202,8 +202,8 @@ class Task(Spec):
         return TaskTexts(**own, metrics=metrics)
 
 
-def _same_keys(place: str, given: Iterable[str], wanted: Iterable[str]) -> None:
-    if unlike := sorted(set(given) ^ set(wanted)):
+def _same_keys(place: str, keys: Iterable[str], wanted: Iterable[str]) -> None:
+    if unlike := sorted(set(keys) ^ set(wanted)):
         raise ValueError(
             f"{place}: '{unlike[0]}' is unknown or missing; allowed: exactly {', '.join(wanted) or 'none'}"
         )

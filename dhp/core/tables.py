@@ -196,7 +196,7 @@ def has_tables(folder: Path, patterns: Sequence[str] = ()) -> bool:
     return next(_below(folder, patterns), None) is not None
 
 
-def _wanted(inside: PurePosixPath, patterns: Sequence[str]) -> bool:
+def _matches(inside: PurePosixPath, patterns: Sequence[str]) -> bool:
     hidden = any(part.startswith((".", "__")) for part in inside.parts)
     plain = PurePosixPath(inside.as_posix().lower())
     fits = not patterns or any(plain.match(pattern.lower()) for pattern in patterns)
@@ -208,7 +208,7 @@ def _below(folder: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPat
         inside = PurePosixPath(path.relative_to(folder).as_posix())
         if path.suffix.lower() == ".zip":
             yield from _zipped(path, patterns)
-        elif _wanted(inside, patterns) and path.is_file():
+        elif _matches(inside, patterns) and path.is_file():
             yield inside, read_bytes(path)
 
 
@@ -219,7 +219,7 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
             size = 0
             for name in sorted(archive.namelist()):
                 inside = PurePosixPath(name)
-                if _wanted(inside, patterns):
+                if _matches(inside, patterns):
                     with archive.open(name) as member:
                         data = unpacked(str(path), member, size)
                     size += len(data)

@@ -125,14 +125,14 @@ def judges(frame: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
     return {str(name): part for name, part in frame.groupby(named, sort=False)}
 
 
-def scores_by_judge(given: "str | Path | pd.DataFrame") -> dict[str, dict[str, Scores]]:
+def scores_by_judge(table: "str | Path | pd.DataFrame") -> dict[str, dict[str, Scores]]:
     """Judge -> metric -> scores, of a file or table of ratings; raises `InputError` for a broken one."""
-    return {name: scores_by_metric(part) for name, part in judges(read_scores(given)).items()}
+    return {name: scores_by_metric(part) for name, part in judges(read_scores(table)).items()}
 
 
-def human_scores(given: "str | Path | pd.DataFrame") -> dict[str, Scores]:
+def human_scores(table: "str | Path | pd.DataFrame") -> dict[str, Scores]:
     """Metric -> scores of the human raters, of a file or table; raises `InputError` for a broken one."""
-    return scores_by_metric(read_scores(given, "human"))
+    return scores_by_metric(read_scores(table, "human"))
 
 
 def in_all(first: Scores, *others: Scores) -> tuple[list[str], list[str]]:

@@ -99,12 +99,12 @@ class _Completed(Judge):
         return self._plain.rate(candidates, task)
 
 
-def complete(given: object) -> Judge:
+def complete(plain: object) -> Judge:
     """A judge with all that `Judge` has.
 
     Parameters
     ----------
-    given
+    plain
         A `Judge`, or any object with texts `model` and `protocol` and a method `rate`; its `samples`,
         `settings` and `prepare` count where it has them.
 
@@ -113,23 +113,23 @@ def complete(given: object) -> Judge:
     InputError
         If it is no judge.
     """
-    if not is_plain(given):
+    if not is_plain(plain):
         raise InputError(
-            f"model {given!r} is not a judge; allowed: provider/name, or an object with texts 'model' and "
+            f"model {plain!r} is not a judge; allowed: provider/name, or an object with texts 'model' and "
             "'protocol' and a method 'rate'"
         )
-    judge = given if isinstance(given, Judge) else _Completed(given)
+    judge = plain if isinstance(plain, Judge) else _Completed(plain)
     if type(judge.samples) is not int or judge.samples < 1:
         raise InputError(f"judge '{judge.model}': samples is {judge.samples!r}; allowed: 1 or more")
     return judge
 
 
-def is_plain(given: object) -> TypeGuard[PlainJudge]:
+def is_plain(judge: object) -> TypeGuard[PlainJudge]:
     """Whether an object is a judge, at least a plain one."""
-    if isinstance(given, type):
+    if isinstance(judge, type):
         return False
-    named = all(isinstance(getattr(given, name, None), str) for name in ("model", "protocol"))
-    return named and callable(getattr(given, "rate", None))
+    named = all(isinstance(getattr(judge, name, None), str) for name in ("model", "protocol"))
+    return named and callable(getattr(judge, "rate", None))
 
 
 def split_settings(model: str, known: Collection[str] | None = None) -> tuple[str, dict[str, str]]:
@@ -157,9 +157,9 @@ def split_settings(model: str, known: Collection[str] | None = None) -> tuple[st
     return name, settings
 
 
-def rescale(score: float, given: Scale, wanted: Scale) -> float:
-    """`score`, read on the scale `given`, at the same place of the scale `wanted`."""
-    if given == wanted:
+def rescale(score: float, source: Scale, target: Scale) -> float:
+    """`score`, read on the scale `source`, at the same place of the scale `target`."""
+    if source == target:
         return score
-    share = (score - given.min) / (given.max - given.min)
-    return min(wanted.min + share * (wanted.max - wanted.min), wanted.max)  # rounding may lead beyond it
+    share = (score - source.min) / (source.max - source.min)
+    return min(target.min + share * (target.max - target.min), target.max)  # rounding may lead beyond it

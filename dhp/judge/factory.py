@@ -160,26 +160,26 @@ def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> Non
         raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
 
 
-def _both_ways(found: Sequence[Judge], *, pointwise: bool, pairwise: bool, by_metric: bool) -> list[Judge]:
+def _both_ways(judges: Sequence[Judge], *, pointwise: bool, pairwise: bool, by_metric: bool) -> list[Judge]:
     """Judges that ask no model, once for all protocols of a kind: pairwise their ratings are compared."""
-    compared = [PairwiseRatings(RatingsCompared(judge), by_metric=by_metric) for judge in found]
-    return [*(found if pointwise else ()), *(compared if pairwise else ())]
+    compared = [PairwiseRatings(RatingsCompared(judge), by_metric=by_metric) for judge in judges]
+    return [*(judges if pointwise else ()), *(compared if pairwise else ())]
 
 
-def _protocol(given: object) -> AnyProtocol:
-    if isinstance(given, str):
-        return read_pairwise(given) if is_pairwise(given) else protocol(given)
-    if not isinstance(given, Protocol | PairwiseProtocol):
+def _protocol(chosen: object) -> AnyProtocol:
+    if isinstance(chosen, str):
+        return read_pairwise(chosen) if is_pairwise(chosen) else protocol(chosen)
+    if not isinstance(chosen, Protocol | PairwiseProtocol):
         raise InputError(
-            f"`protocol` {given!r}: is a {type(given).__name__}; allowed: a name, a file, dhp.protocol(...)"
+            f"`protocol` {chosen!r}: is a {type(chosen).__name__}; allowed: a name, a file, dhp.protocol(...)"
         )
-    return given
+    return chosen
 
 
-def _own_judges(given: object, settings: JudgeSettings, context: RequestContext) -> Sequence[Judge]:
+def _own_judges(model: object, settings: JudgeSettings, context: RequestContext) -> Sequence[Judge]:
     """Those of the user's own: an object, or the name of one."""
-    name = given if isinstance(given, str) else None
-    found = given if name is None else load_object(name)
+    name = model if isinstance(model, str) else None
+    found = model if name is None else load_object(name)
     return [complete(found)] if is_plain(found) else object_judges(found, name, settings, context)
 
 

@@ -54,9 +54,9 @@ PromptFiles = str | Path | Sequence[str | Path]
 """One or several: files, `METRIC=FILE`, or folders of `.txt` files."""
 
 
-def read_files(given: PromptFiles) -> tuple[PromptFile, ...]:
+def read_files(prompt_files: PromptFiles) -> tuple[PromptFile, ...]:
     """The prompts in these; raises `InputError` for one that cannot be read."""
-    return tuple(file for each in as_list(given) for file in _found(each))
+    return tuple(file for each in as_list(prompt_files) for file in _prompt_files(each))
 
 
 def prompts_by_metric(
@@ -103,12 +103,12 @@ def check_output_slot(file: PromptFile, columns: Mapping[str, str] = {}) -> None
         )
 
 
-def _found(given: str) -> Iterator[PromptFile]:
-    metric, equals, name = given.partition("=")
-    if equals and not Path(given).exists():
+def _prompt_files(argument: str) -> Iterator[PromptFile]:
+    metric, equals, name = argument.partition("=")
+    if equals and not Path(argument).exists():
         yield PromptFile(Path(name), metric, _text(Path(name)))
         return
-    path = Path(given)
+    path = Path(argument)
     for file in inner_files(path, (".txt",), "prompt files") if path.is_dir() else [path]:
         yield PromptFile(file, None, _text(file))
 

@@ -39,14 +39,14 @@ def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
     for column, values in where.items():
         wanted = [value.casefold() for value in values]
         there: set[str] = set()
-        rows = spooled(row for row in rows if fits(_said(row, column, there), wanted))
+        rows = spooled(row for row in rows if fits(_normalised(row, column, there), wanted))
         if not rows:
             found = ", ".join(sorted(there)[:8])
             raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {found}")
     return Table(table.name, table.columns, rows)
 
 
-def _said(row: Row, column: str, there: set[str]) -> str:
+def _normalised(row: Row, column: str, there: set[str]) -> str:
     """What a row has in a column, without its case; `there` takes it as it is."""
     there.add(said := (as_text(row.value(column)) or "").strip())
     return said.casefold()

@@ -117,12 +117,12 @@ def human_scores(texts: Sequence[RatedText]) -> list[dict[str, object]]:
 
 
 @near_keywords
-def read_human_scores(given: str) -> "pd.DataFrame":
+def read_human_scores(source: str) -> "pd.DataFrame":
     """The human scores of a published set.
 
     Parameters
     ----------
-    given
+    source
         `NAME=FILE`, the file as its owners publish it; the names are those of `read_rated`.
 
     Returns
@@ -137,9 +137,9 @@ def read_human_scores(given: str) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    name, equals, path = given.partition("=")
+    name, equals, path = source.partition("=")
     if not equals:
-        raise InputError(f"human scores '{given}': must have the form NAME=FILE; {', '.join(RATED_SETS)}")
+        raise InputError(f"human scores '{source}': must have the form NAME=FILE; {', '.join(RATED_SETS)}")
     return pd.DataFrame(human_scores(read_rated(name, path)))
 
 
@@ -205,7 +205,7 @@ def _bagel(path: Path) -> Iterator[RatedText]:
         )
 
 
-def _own(path: str | Path) -> Iterator[RatedText]:
+def _read_own(path: str | Path) -> Iterator[RatedText]:
     return _of_table(open_table(str(path)))
 
 
@@ -244,7 +244,7 @@ _READERS: dict[str, Callable[[str | Path], Iterator[RatedText]]] = {
     "topical_chat": lambda path: _topical_chat(Path(path)),
     "openmeva_roc": lambda path: _openmeva(Path(path)),
     "bagel": lambda path: _bagel(Path(path)),
-    "own": _own,
+    "own": _read_own,
 }
 RATED_SETS = tuple(name for name in _READERS if name != "own")
 TASKS = {name: "summarization" if name == "summeval" else name for name in RATED_SETS}

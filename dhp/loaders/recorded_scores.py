@@ -182,7 +182,7 @@ def _status(score: float | None) -> str:
 
 
 def _llmbar(path: Path) -> Iterator[Rating]:
-    files, labels = _beside(path, "answers-*.jsonl", "pairs.jsonl")
+    files, labels = _answer_and_label_files(path, "answers-*.jsonl", "pairs.jsonl")
     pairs = read_llmbar_pairs(labels)
     for answer in read_llmbar_answers(files, pairs):
         if answer.form == "rating":
@@ -195,7 +195,7 @@ def _llmbar(path: Path) -> Iterator[Rating]:
 
 
 def _trajectory(path: Path) -> Iterator[Rating]:
-    files, runs = _beside(path, "verdicts*.jsonl", "trajectories.jsonl")
+    files, runs = _answer_and_label_files(path, "verdicts*.jsonl", "trajectories.jsonl")
     pairs = read_faulty_runs(runs)
     for judge, verdicts in read_soundness(files).items():
         for pair in pairs:
@@ -206,11 +206,11 @@ def _trajectory(path: Path) -> Iterator[Rating]:
                 yield Rating(*about, score, 0, pair.instance, level, status)
 
 
-def _beside(path: Path, answers: str, labels: str) -> tuple[list[Path], Path]:
+def _answer_and_label_files(path: Path, answers: str, labels: str) -> tuple[list[Path], Path]:
     """The files with the answers, a file itself or those of a folder, and the file with the labels there."""
     folder = path if path.is_dir() else path.parent
     if not (folder / labels).is_file():
-        raise InputError(f"{folder / labels}: no such file; it must lie beside the answers")
+        raise InputError(f"{folder / labels}: no such file; it must be in the folder of the answers")
     return sorted(path.glob(answers)) if path.is_dir() else [path], folder / labels
 
 

@@ -112,14 +112,14 @@ def _map(dataset: str) -> FieldMap:
     return found
 
 
-def _released(dataset: str, found: Table, suite: Suite, columns: Mapping[str, str]) -> Released:
+def _released(dataset: str, table: Table, suite: Suite, columns: Mapping[str, str]) -> Released:
     variants = {v.name for v in suite.variants}
     plain = {ours: theirs for ours, theirs in columns.items() if ours not in (*_TEXTS, *variants)}
     used = {*columns, *columns.values(), FILE, FOLDER, KEY}
-    plain |= {c: c for c in found.columns if c not in used}
+    plain |= {c: c for c in table.columns if c not in used}
     examples: dict[str, Example] = {}
     rows: dict[str, Row] = {}
-    for number, row in enumerate(found.rows, 1):
+    for number, row in enumerate(table.rows, 1):
         example = _example(row, number, columns, plain)
         if example.id in rows:
             raise row.fault(f"duplicate id '{example.id}' (first at {rows[example.id].place})")

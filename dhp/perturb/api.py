@@ -219,21 +219,21 @@ def perturber(
     _check_degrees(degrees or {}, place)
     able: Languages = languages if languages in ("any", "words") else _codes(languages, place)
 
-    def made(function: PerturberFunction) -> Perturber:
+    def decorate(function: PerturberFunction) -> Perturber:
         own: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}
         result = Perturber(name, level, own, function, able)
         for degree, params in own.items():
             result.check_params(params, place if degree is None else f"{place}: degree '{degree}'")
         return result
 
-    return made
+    return decorate
 
 
-def _check_degrees(given: object, place: str) -> None:
+def _check_degrees(degrees: object, place: str) -> None:
     """Raise `InputError` for what is no mapping from degree to parameters."""
-    if not (isinstance(given, Mapping) and all(isinstance(params, Mapping) for params in given.values())):
+    if not (isinstance(degrees, Mapping) and all(isinstance(params, Mapping) for params in degrees.values())):
         raise InputError(
-            f"{place}: degrees is {given!r}; allowed: a mapping from degree to parameters, such as "
+            f"{place}: degrees is {degrees!r}; allowed: a mapping from degree to parameters, such as "
             '{"minor": {"k": 1}, "major": {"k": 5}}'
         )
 

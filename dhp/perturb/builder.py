@@ -56,12 +56,12 @@ class Builder:
     executor: Executor
 
     def all(
-        self, datasets: Sequence[Dataset], given: Mapping[str, SetPart] | None
+        self, datasets: Sequence[Dataset], parts: Mapping[str, SetPart] | None
     ) -> Iterator[PerturbedDataset]:
-        """Each dataset with its variants; `given` is the perturbation set, where there is one."""
+        """Each dataset with its variants; `parts` is the perturbation set, where there is one."""
         for index, each in enumerate(datasets, 1):
             with stage(numbered(self.progress, index, len(datasets)), f"degrading {each.name}"):
-                made = self.perturbed(each, part_of(given, each))
+                made = self.perturbed(each, part_of(parts, each))
             yield made
 
     def perturbed(self, dataset: Dataset, kept: SetPart | None) -> PerturbedDataset:
@@ -80,13 +80,13 @@ class Builder:
             part = self._by_suite(dataset, dataset.suite)
         return self._with_probes(part)
 
-    def _of_set(self, dataset: Dataset, kept: SetPart) -> PerturbedDataset:
+    def _of_set(self, dataset: Dataset, part: SetPart) -> PerturbedDataset:
         task = dataset.task.task
-        if kept.task != task:
+        if part.task != task:
             raise InputError(
-                f"the perturbation set of '{kept.dataset}' is for task '{kept.task}', not '{task}'"
+                f"the perturbation set of '{part.dataset}' is for task '{part.task}', not '{task}'"
             )
-        found = matched(kept, dataset.examples)
+        found = matched(part, dataset.examples)
         return PerturbedDataset(
             dataset,
             found.variants,

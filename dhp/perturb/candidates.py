@@ -36,10 +36,12 @@ class Candidates(Sequence[Candidate]):
         import numpy as np
 
         self._examples, self._texts, self._task, self._levels = examples, texts, task, levels
-        places = {e.id: index for index, e in enumerate(examples)}
+        positions = {e.id: index for index, e in enumerate(examples)}
         absent = len(examples)
         owners = np.fromiter(
-            (absent if t.text is None else places.get(t.example, absent) for t in texts), np.int64, len(texts)
+            (absent if t.text is None else positions.get(t.example, absent) for t in texts),
+            np.int64,
+            len(texts),
         )
         self._order = np.argsort(owners, kind="stable")
         starts = np.searchsorted(owners[self._order], np.arange(len(examples) + 1))
@@ -70,10 +72,10 @@ class Candidates(Sequence[Candidate]):
     def _of(self, index: int) -> tuple[Candidate, ...]:
         """The original at this place and its copies."""
         if not 0 <= index - self._first < len(self._block):
-            self._first, self._block = index, list(self._made(index, min(index + BLOCK, len(self._examples))))
+            self._first, self._block = index, list(self._make(index, min(index + BLOCK, len(self._examples))))
         return self._block[index - self._first]
 
-    def _made(self, first: int, end: int) -> Iterator[tuple[Candidate, ...]]:
+    def _make(self, first: int, end: int) -> Iterator[tuple[Candidate, ...]]:
         ends = self._starts[first : end + 1]
         # In the order of the texts, as many of them may lie on disk.
         known = {at: self._texts[at] for at in sorted(self._order[ends[0] : ends[-1]].tolist())}

@@ -138,7 +138,7 @@ def open_perturb_model(
 
 def perturbing_estimates(
     parts: Sequence[PerturbedDataset],
-    given: str | PerturbModel | None,
+    model: str | PerturbModel | None,
     settings: ModelSettings,
     context: RequestContext,
 ) -> list[Estimate]:
@@ -148,7 +148,7 @@ def perturbing_estimates(
     ----------
     parts
         Datasets as a dry build gives them.
-    given
+    model
         The perturb model; None takes nothing.
     settings, context
         As in `build_texts`.
@@ -158,9 +158,9 @@ def perturbing_estimates(
     list of Estimate
         One a dataset, with one answer for each text that is not stored.
     """
-    if given is None:
+    if model is None:
         return []
-    opened = open_perturb_model(given, settings, context)
+    opened = open_perturb_model(model, settings, context)
     found = []
     for part in parts:
         task, cached_model = part.dataset.task.task, opened.llm.cached_model

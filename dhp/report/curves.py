@@ -54,7 +54,7 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
     return _panels(titled, f"Detection by dose, a line for each judge: {said}.")
 
 
-def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], said: str) -> "Markup":
+def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], description: str) -> "Markup":
     several_lines = len(panels[0][1]) > 1
 
     def draw(page: "Figure", every: "Sequence[Axes]") -> None:
@@ -75,11 +75,15 @@ def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], sa
             fit = max(1, int(_WIDTH * 11 / (4 + max(map(len, labels)))))
             _legend(page, labels.values(), labels, min(len(labels), fit))
 
-    return _in_panels(draw, len(panels), "detection", 0.4 if several_lines else 0.0, said)
+    return _in_panels(draw, len(panels), "detection", 0.4 if several_lines else 0.0, description)
 
 
 def _in_panels(
-    draw: "Callable[[Figure, Sequence[Axes]], None]", count: int, quantity: str, legend: float, said: str
+    draw: "Callable[[Figure, Sequence[Axes]], None]",
+    count: int,
+    quantity: str,
+    legend: float,
+    description: str,
 ) -> "Markup":
     """A chart of so many panels, two in a row, with a common axis of the quantity and room for a legend."""
     columns = min(count, 2)
@@ -93,7 +97,7 @@ def _in_panels(
                 axes.set_ylabel(quantity)
         draw(page, list(every))
 
-    return drawn(drawn_panels, _WIDTH if columns > 1 else _NARROW, _HEIGHT * rows + legend, said)
+    return drawn(drawn_panels, _WIDTH if columns > 1 else _NARROW, _HEIGHT * rows + legend, description)
 
 
 def _legend(page: "Figure", handles: Iterable[Any], labels: Iterable[str], columns: int) -> None:

@@ -41,11 +41,11 @@ def markdown_text(results: Results) -> str:
     return "\n".join([*parts, *map(_section, found), ""])
 
 
-def _section(found: Findings) -> str:
-    tables = [kinds_table(found)] if found.damage or found.probes else []
-    tables += map(doses_table, found.result.curves)
-    said = [f"- {markdown_cell(note)}" for note in notes(found.result)]
-    return "\n".join(["", *map(_table, tables), *said, f"- {_code(found.result.signature)}"])
+def _section(findings: Findings) -> str:
+    tables = [kinds_table(findings)] if findings.damage or findings.probes else []
+    tables += map(doses_table, findings.result.curves)
+    said = [f"- {markdown_cell(note)}" for note in notes(findings.result)]
+    return "\n".join(["", *map(_table, tables), *said, f"- {_code(findings.result.signature)}"])
 
 
 def _table(table: TextTable) -> str:

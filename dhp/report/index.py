@@ -100,14 +100,14 @@ def _link(path: Path, beside: Path) -> str:
     return quote(Path(relpath(path, beside)).as_posix())
 
 
-def _cells(found: Findings) -> list[list[Any]]:
+def _cells(findings: Findings) -> list[list[Any]]:
     return [
         [
-            found.dataset,
-            found.judge,
+            findings.dataset,
+            findings.judge,
             variant_name(row.variant),
             state(row),
             f"{SIGNS.get(state(row), '')} {percent(row.detection)} {percents(row.detection_ci)}".strip(),
         ]
-        for row in (*found.damage, *found.probes)
+        for row in (*findings.damage, *findings.probes)
     ]

@@ -44,15 +44,17 @@ class Miss:
     """The largest rise of the score first, of equal ones the largest change."""
 
 
-def misses(found: Sequence[Findings], ratings: Sequence[RatingsArray], texts: Sequence[Texts]) -> list[Miss]:
+def misses(
+    findings: Sequence[Findings], ratings: Sequence[RatingsArray], texts: Sequence[Texts]
+) -> list[Miss]:
     """The three kinds of damage that fared worst, with three pairs each; without those noticed.
 
     Parameters
     ----------
-    found, ratings, texts
+    findings, ratings, texts
         Of each result, in the same order.
     """
-    rows = [(row, index) for index, each in enumerate(found) for row in each.damage]
+    rows = [(row, index) for index, each in enumerate(findings) for row in each.damage]
     rows = [(row, index) for row, index in rows if state(row) in _UNSEEN and row.detection is not None]
     rows.sort(key=lambda pair: pair[0].detection or 0.0)
     kinds: dict[str, list[tuple[str, int]]] = {}
@@ -69,15 +71,15 @@ def misses(found: Sequence[Findings], ratings: Sequence[RatingsArray], texts: Se
     return listed
 
 
-_Found = tuple[tuple[float, float, str], tuple[Pair, Mapping[str, Any]]]
+_RankedPair = tuple[tuple[float, float, str], tuple[Pair, Mapping[str, Any]]]
 
 
-def _pairs(variant: str, index: int, ratings: RatingsArray, texts: Texts) -> list[_Found]:
+def _pairs(variant: str, index: int, ratings: RatingsArray, texts: Texts) -> list[_RankedPair]:
     """Those whose mean score did not fall, with what they are sorted by."""
     original, degraded = ratings.score_tables([variant])
     drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
     names = sorted(ratings.examples)
-    found: list[_Found] = []
+    ranked: list[_RankedPair] = []
     for e in np.flatnonzero(~np.isnan(drops).any(axis=1)):
         row = texts.get((name := names[e], variant))
         drop = float(drops[e].mean())
@@ -85,10 +87,10 @@ def _pairs(variant: str, index: int, ratings: RatingsArray, texts: Texts) -> lis
             continue
         changed = (row.get("audit") or {}).get("distance") or 0
         pair = Pair(index, name, variant, (), float(original[e].mean()), float(degraded[e, 0].mean()))
-        found.append(((drop, -changed, name), (pair, row)))
-    return found
+        ranked.append(((drop, -changed, name), (pair, row)))
+    return ranked
 
 
-def _shown(found: tuple[Pair, Mapping[str, Any]]) -> Pair:
-    pair, row = found
+def _shown(ranked: tuple[Pair, Mapping[str, Any]]) -> Pair:
+    pair, row = ranked
     return replace(pair, change=snippet(diff(row["before"], row["text"], row["level"])))

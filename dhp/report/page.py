@@ -125,22 +125,22 @@ def write_report(
     return path
 
 
-def _section(index: int, found: Findings, *, curves: bool) -> _Section:
-    result = found.result
+def _section(index: int, findings: Findings, *, curves: bool) -> _Section:
+    result = findings.result
     columns = dict.fromkeys(name for figures in result.repeats.values() for name in figures)
     return _Section(
         index,
-        found,
+        findings,
         notes(result),
         curves=detection_chart(result.curves) if curves and result.curves else None,
         repeats=[n for n in columns if any(f.get(n) is not None for f in result.repeats.values())],
     )
 
 
-def _advice(found: Sequence[Findings]) -> dict[str, list[Advice]]:
+def _advice(findings: Sequence[Findings]) -> dict[str, list[Advice]]:
     """Judge -> what to do about it; judges without advice are left out."""
     judges: dict[str, list[Findings]] = {}
-    for each in found:
+    for each in findings:
         judges.setdefault(each.judge, []).append(each)
     return {judge: said for judge, of in judges.items() if (said := advice(of))}
 

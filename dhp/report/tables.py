@@ -71,20 +71,20 @@ def _cut(text: str, room: int) -> Text:
     return shown
 
 
-def verdict_table(found: Sequence[Findings]) -> TextTable:
+def verdict_table(findings: Sequence[Findings]) -> TextTable:
     """A row a result: what was noticed, detection, controls, the lowest kind."""
-    judges = list(dict.fromkeys(each.judge for each in found))
-    datasets = list(dict.fromkeys(each.dataset for each in found))
+    judges = list(dict.fromkeys(each.judge for each in findings))
+    datasets = list(dict.fromkeys(each.dataset for each in findings))
     folder = datasets[0].partition("/")[0] + "/" if len(datasets) > 1 else ""
     shared = folder if folder and all(name.startswith(folder) for name in datasets) else ""
     who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
     what = (
         datasets[0] if len(datasets) == 1 else f"{len(datasets)} sets{f' of {shared[:-1]}' if shared else ''}"
     )
-    ratings = sum(each.result.ratings["asked"] for each in found)
-    examples = sum({each.dataset: each.result.n for each in found}.values())
+    ratings = sum(each.result.ratings["asked"] for each in findings)
+    examples = sum({each.dataset: each.result.n for each in findings}.values())
     rows = []
-    for each in found:
+    for each in findings:
         run = each.result.detection
         row = [
             each.dataset.removeprefix(shared),
@@ -102,7 +102,7 @@ def verdict_table(found: Sequence[Findings]) -> TextTable:
         ("judge", *headings) if len(judges) > 1 else headings,
         tuple(rows),
         frozenset(("noticed",)),
-        tuple("bold red" if each.alarms else "" for each in found),
+        tuple("bold red" if each.alarms else "" for each in findings),
     )
 
 
@@ -110,14 +110,14 @@ def _kind_cell(row: VariantResult) -> str:
     return f"{percent(row.detection)} {variant_name(row.variant)}"
 
 
-def kinds_table(found: Findings, *, details: bool = False) -> TextTable:
+def kinds_table(findings: Findings, *, details: bool = False) -> TextTable:
     """A row a kind of damage, the worst first, equal ones in one row; then controls and attacks.
 
     `details` adds D, D with weights, the share of the drop on other metrics than expected, and the examples
     that would decide what is undecided.
     """
-    several = any(len(row.metrics) > 1 for row in (*found.damage, *found.probes))
-    weighted = details and any(row.misplaced is not None for row in found.damage)
+    several = any(len(row.metrics) > 1 for row in (*findings.damage, *findings.probes))
+    weighted = details and any(row.misplaced is not None for row in findings.damage)
     more = ("D", *(("D_EW", "misplaced") if weighted else ()), "to decide") if details else ()
     headings = (
         "kind",
@@ -128,7 +128,7 @@ def kinds_table(found: Findings, *, details: bool = False) -> TextTable:
         *more,
     )
     rows: dict[tuple[str, ...], list[VariantResult]] = {}
-    for row in (*found.damage, *found.probes):
+    for row in (*findings.damage, *findings.probes):
         cells = [f"{percent(row.detection):>4} {percents(row.detection_ci)}", state(row)]
         cells += [row.best_metric or "–"] if several else []
         cells.append(str(row.n))
@@ -136,9 +136,9 @@ def kinds_table(found: Findings, *, details: bool = False) -> TextTable:
             cells.append(figure(row.d))
             cells += [figure(row.d_ew), percent(row.misplaced)] if weighted else []
             cells.append("" if row.n_to_decide is None else f"{row.n_to_decide:,}")
-        rows.setdefault((row.level if row in found.probes else "", *cells), []).append(row)
+        rows.setdefault((row.level if row in findings.probes else "", *cells), []).append(row)
     return TextTable(
-        f"{found.dataset}: {found.judge}, {found.result.n:,} examples",
+        f"{findings.dataset}: {findings.judge}, {findings.result.n:,} examples",
         headings,
         tuple((_folded(same), *cells[1:]) for cells, same in rows.items()),
         frozenset(("pairs", *more)),

@@ -57,10 +57,10 @@ def rated_by_dataset(folders: Iterable[RunSource]) -> dict[str, list[RunResult]]
 
 
 def check_alike(
-    first: RunResult, other: RunResult, found: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
+    first: RunResult, other: RunResult, parts: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
 ) -> None:
     """Raise `InputError` for the first of the `differences` found between two results of one dataset."""
-    for part, (here, there) in found.items():
+    for part, (here, there) in parts.items():
         raise InputError(
             f"dataset '{first.result.dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
             f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"

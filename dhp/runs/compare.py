@@ -225,7 +225,7 @@ def _compared(
     first, pairs = entries[0], math.comb(len(entries), 2)
     done, total = count(1), pairs * len(quantities)
 
-    def told() -> None:
+    def on_pair() -> None:
         if progress:
             progress(f"comparing judges on {dataset}", next(done), total, "")
 
@@ -243,7 +243,7 @@ def _compared(
         quantities=quantities,
         combination=first.result.combination,
         resamples=max(resamples, SWAPS_PER_PAIR * pairs),
-        on_pair=told,
+        on_pair=on_pair,
     )
     shared = shared_styles([e.ratings for e in entries], list(levels))
     seen = [{row.variant: row for row in e.result.variants} for e in entries]

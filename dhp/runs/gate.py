@@ -80,7 +80,7 @@ def check_results(results: Results, gate: Gate, folder: RunSource = "the run") -
         findings += _losses(_pairs(folder, results, gate.against, gate.allow), folder, gate)
     states = {state for state, _, _ in findings}
     state: State = "not met" if "not met" in states else "undecided" if "undecided" in states else "met"
-    said = _said(finding for finding in findings if finding[0] == state)
+    said = _in_words(finding for finding in findings if finding[0] == state)
     if state == "met":
         said.append(f"{len(results)} result{'s' if len(results) > 1 else ''}")
     doubts = tuple(f"{_name(r)}: {warning}" for r in results for warning in r.warnings)
@@ -100,7 +100,7 @@ def _averaged(place: RunSource) -> Results:
     return results
 
 
-def _said(findings: Iterable[Finding]) -> list[str]:
+def _in_words(findings: Iterable[Finding]) -> list[str]:
     """The findings in words, those of one result together."""
     by_result: dict[str, list[str]] = {}
     for _, name, words in findings:

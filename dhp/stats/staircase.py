@@ -53,7 +53,7 @@ class Staircase:
             chosen.append(float(self.doses[at]))
             if len(chosen) < count:
                 expected = float((state.detection[at] * state._posterior()).sum())
-                state = state._told(at, expected)
+                state = state._updated(at, expected)
         return chosen
 
     def updated(self, dose: float, score: float) -> "Staircase":
@@ -75,7 +75,7 @@ class Staircase:
         at = np.flatnonzero(self.doses == dose)
         if not at.size or not 0 <= score <= 1:
             raise ValueError(f"dose must be one of `doses` and score in [0, 1], not {dose} and {score}")
-        told = self._told(int(at[0]), score)
+        told = self._updated(int(at[0]), score)
         return replace(told, answers=self.answers + 1, moved=self.moved or score != 0.5)
 
     def t75(self, level: float = 0.95) -> T75:
@@ -116,7 +116,7 @@ class Staircase:
             entropy -= outcome.sum(axis=1) * (share * np.log(share)).sum(axis=1)
         return int(entropy.argmin())
 
-    def _told(self, at: int, score: float) -> "Staircase":
+    def _updated(self, at: int, score: float) -> "Staircase":
         p = self.detection[at]
         return replace(
             self, log_posterior=self.log_posterior + score * np.log(p) + (1 - score) * np.log1p(-p)

@@ -298,7 +298,9 @@ def test_errors(tmp_path: Path) -> None:
         read_recorded_scores("bump", tmp_path / "a.json")
     with pytest.raises(InputError, match="`format` 'bumb': unknown; did you mean 'bump'"):
         read_recorded_scores("bumb", tmp_path / "a.json")
-    with pytest.raises(InputError, match=r"pairs\.jsonl: no such file; it must lie beside the answers"):
+    with pytest.raises(
+        InputError, match=r"pairs\.jsonl: no such file; it must be in the folder of the answers"
+    ):
         read_recorded_scores("llmbar", tmp_path)
 
 

@@ -58,9 +58,9 @@ def fields_of(candidate: Candidate) -> dict[str, str]:
     return {name: text for name, text in found.items() if text.strip() or name == "output"}
 
 
-def is_of(given: object, package: str, *names: str) -> bool:
+def is_of(scorer: object, package: str, *names: str) -> bool:
     """Whether an object is of a class of these names from a package, which need not be imported for that."""
     return any(
         base.__name__ in names and base.__module__.partition(".")[0] == package
-        for base in type(given).__mro__
+        for base in type(scorer).__mro__
     )

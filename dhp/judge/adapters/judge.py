@@ -104,9 +104,9 @@ class Scorer:
         waiting: dict[bytes, list[Candidate]] = {}
         jobs: list[Job] = []
         for candidate in candidates:
-            given = self._given(candidate)
+            given = self._arguments(candidate)
             key = key_digest(self.model, _ENDPOINT, self.settings.version, given)
-            if (said := self._known(key)) is not None:
+            if (said := self._cached(key)) is not None:
                 yield candidate, said
             elif key in waiting:
                 waiting[key].append(candidate)
@@ -135,7 +135,7 @@ class Scorer:
         """The keys of what the judge has said to other commands, which were calling it."""
         if jobs:
             claims.wait(len(jobs), lambda: None)
-        yield from (key for key, _ in jobs if self._known(key) is not None)
+        yield from (key for key, _ in jobs if self._cached(key) is not None)
 
     @property
     def name(self) -> str:
@@ -147,27 +147,27 @@ class Scorer:
             self._context.budget.settle(self._context.budget.reserve(0, 0), [])
             yield job
 
-    def _given(self, candidate: Candidate) -> dict[str, str | None]:
-        there = fields_of(candidate)
-        given: dict[str, str | None] = {}
+    def _arguments(self, candidate: Candidate) -> dict[str, str | None]:
+        available = fields_of(candidate)
+        arguments: dict[str, str | None] = {}
         used = set()
         for parameter, names in self.fields.items():
-            found = next((name for name in names if name in there), None)
-            if found is not None:
-                given[parameter] = there[found]
-                used.add(found)
+            field = next((name for name in names if name in available), None)
+            if field is not None:
+                arguments[parameter] = available[field]
+                used.add(field)
             elif parameter not in self.adapter.optional:
-                given[parameter] = None
+                arguments[parameter] = None
         if self.adapter.takes_further:
             further: dict[str, str | None] = {
-                k: v for k, v in candidate.fields.items() if k in there and k not in used
+                k: v for k, v in candidate.fields.items() if k in available and k not in used
             }
-            if "source" in there and "source" not in used:
-                further["context"] = there["source"]
-            given = {**further, **given}
-        return given
+            if "source" in available and "source" not in used:
+                further["context"] = available["source"]
+            arguments = {**further, **arguments}
+        return arguments
 
-    def _known(self, key: bytes) -> dict[str, Outcome] | None:
+    def _cached(self, key: bytes) -> dict[str, Outcome] | None:
         if key in self._said:
             return self._said[key]
         if self._store is None or self._context.refresh:
@@ -177,12 +177,12 @@ class Scorer:
             self._said[key] = from_json(found[0].reply.text)
         return self._said.get(key)
 
-    def _keep(self, key: bytes, said: dict[str, Outcome]) -> bool:
+    def _keep(self, key: bytes, outcomes: dict[str, Outcome]) -> bool:
         """Whether what was said is stored, too."""
-        self._said[key] = said
-        if self._store is None or any(o.status == "failed" for o in said.values()):
+        self._said[key] = outcomes
+        if self._store is None or any(o.status == "failed" for o in outcomes.values()):
             return False
-        reply = Reply(as_json(said), "stop", 0, 0, 1)
+        reply = Reply(as_json(outcomes), "stop", 0, 0, 1)
         self._store.add([row(key, self.model, _ENDPOINT, 0, reply, "")], replace=self._context.refresh)
         return True
 
@@ -195,8 +195,8 @@ def at_once(adapter: Adapter, context: RequestContext, threads: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What the first texts told about a judge."""
+class _FirstFindings:
+    """Metrics and scale of a judge, as found on the first texts."""
 
     metrics: tuple[str, ...]
     scale: tuple[float, float]
@@ -207,7 +207,7 @@ class ObjectJudge(Judge):
 
     def __init__(self, scorer: Scorer, verdicts: bool) -> None:
         self._scorer = scorer
-        self._known: _Known | None = None
+        self._findings: _FirstFindings | None = None
         self._verdicts = verdicts
         settings = scorer.settings
         self.model = scorer.model
@@ -227,10 +227,10 @@ class ObjectJudge(Judge):
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
         """The task with the metrics of the judge, for which the first originals are rated."""
-        if self._known is None:
+        if self._findings is None:
             self._scorer.check(candidates)
-            self._known = self._found_out(candidates)
-        low, high = (0.0, 1.0) if self._verdicts else self._known.scale
+            self._findings = self._inspect(candidates)
+        low, high = (0.0, 1.0) if self._verdicts else self._findings.scale
         metrics = [
             Metric(
                 name=f"{name}_pass" if self._verdicts else name,
@@ -240,7 +240,7 @@ class ObjectJudge(Judge):
                 question=f"What is the {name} of this text?",
                 antonym=f"poor {name}",
             )
-            for name in self._known.metrics
+            for name in self._findings.metrics
         ]
         return task.model_copy(update={"metrics": metrics, "translations": {}})
 
@@ -258,10 +258,10 @@ class ObjectJudge(Judge):
                 yield self._rating(place, outcome or failed(f"returned no '{key}'"))
 
     def _rating(self, place: tuple[str, str, str, int], outcome: Outcome) -> Rating:
-        assert self._known is not None
+        assert self._findings is not None
         if outcome.value is None:
             return Rating(*place, None, outcome.status, outcome.reason)
-        low, high = self._known.scale
+        low, high = self._findings.scale
         words = f"{outcome.value:g}" + (f": {outcome.reason}" if outcome.reason else "")
         if not low <= outcome.value <= high:
             return Rating(*place, None, "out_of_scale", words)
@@ -273,7 +273,7 @@ class ObjectJudge(Judge):
             score = float(passes)
         return Rating(*place, score, raw=words)
 
-    def _found_out(self, candidates: Sequence[Candidate]) -> _Known:
+    def _inspect(self, candidates: Sequence[Candidate]) -> _FirstFindings:
         """Metrics and scale by the first originals, which are rated one by one."""
         originals = islice((c for c in candidates if c.variant == ORIGINAL), _TRIED)
         tried: list[Outcome] = []
@@ -281,7 +281,7 @@ class ObjectJudge(Judge):
             ((_, outcomes),) = self._scorer.outcomes([candidate])
             tried += outcomes.values()
             if scored := [o for o in outcomes.values() if o.status == "scored"]:
-                return _Known(tuple(outcomes), self._scale(scored))
+                return _FirstFindings(tuple(outcomes), self._scale(scored))
         if any(o.status == "failed" for o in tried):
             reason = next(o.reason for o in tried if o.status == "failed")
             raise InputError(
@@ -293,7 +293,7 @@ class ObjectJudge(Judge):
                 f"{self.model}: returned no score for the first {len(tried)} texts ({tried[0].reason}); "
                 "set `judge_settings.scale` to continue anyway"
             )
-        return _Known((self._scorer.name,), scale)
+        return _FirstFindings((self._scorer.name,), scale)
 
     def _scale(self, scored: Sequence[Outcome]) -> tuple[float, float]:
         settings = self._scorer.settings

@@ -221,11 +221,11 @@ def _stated(pieces: Sequence[str], scale: Scale, form: AnswerForm, score: float 
         rf"\b{low}[ \t]*(?:[-–/]|to|and|至|到)[ \t]*{high}\b|(?:out of|/)[ \t]*{high}\b", re.I
     )
     mentions = [m.span() for m in mention.finditer(text)]
-    places: dict[bool, list[int]] = {True: [], False: []}
+    indices: dict[bool, list[int]] = {True: [], False: []}
     for index, (piece, end) in enumerate(zip(pieces, accumulate(map(len, pieces)), strict=True)):
         inside = any(start < end <= stop for start, stop in mentions)
         if tokens.get(normal(piece)) == score and not inside and not _goes_on(pieces, index):
             start = end - len(piece)
-            places[_LABEL.search(text, max(0, start - 80), start) is not None].append(index)
-    found = places[True] or places[False]
+            indices[_LABEL.search(text, max(0, start - 80), start) is not None].append(index)
+    found = indices[True] or indices[False]
     return found[-1 if form == "analyze-rate" else 0] if found else None

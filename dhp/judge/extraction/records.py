@@ -25,7 +25,7 @@ UNPARSED = Extracted("unparsed", None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Candidate:
     """A place in an answer that reads like a rating."""
 
     tier: int
@@ -38,9 +38,9 @@ class Found:
     """Name of what is rated, where the answer states it."""
 
 
-def chosen(found: Iterable[Found], form: AnswerForm) -> Found | None:
+def chosen(candidates: Iterable[Candidate], form: AnswerForm) -> Candidate | None:
     """The most explicit place: the last of its tier where the rating follows the analysis, else the first."""
-    places = list(found)
-    tier = min((place.tier for place in places), default=0)
+    every = list(candidates)
+    tier = min((place.tier for place in every), default=0)
     first_or_last = max if form == "analyze-rate" else min
-    return first_or_last((p for p in places if p.tier == tier), key=lambda p: p.start, default=None)
+    return first_or_last((p for p in every if p.tier == tier), key=lambda p: p.start, default=None)

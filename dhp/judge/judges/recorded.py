@@ -125,7 +125,7 @@ def _answer(row: Row) -> RecordedAnswer:
     if "sample" in row.values and (type(sample) is not int or sample < 0):
         raise row.fault(f"sample {sample!r}; allowed: a whole number from 0")
     assert isinstance(sample, int)
-    return RecordedAnswer(sample=sample, answer=_said(row, called.get("answer", "answer")), **texts)
+    return RecordedAnswer(sample=sample, answer=_answer_text(row, called.get("answer", "answer")), **texts)
 
 
 def _text(row: Row, column: str) -> str:
@@ -134,7 +134,7 @@ def _text(row: Row, column: str) -> str:
     return row.text(column)
 
 
-def _said(row: Row, column: str) -> str:
+def _answer_text(row: Row, column: str) -> str:
     """An answer may be empty, but it must be there."""
     text = as_text(row.values.get(column))
     if text is None:
@@ -161,7 +161,7 @@ def _items(file: Path, name: str, text: str) -> Iterator[tuple[Row, RecordedAnsw
         if not isinstance(answers, list):
             raise row.fault("'all_responses' is not a list; allowed: the list of answers")
         for each in answers:
-            said = _said(Row(place, {"all_responses": each}), "all_responses")
+            said = _answer_text(Row(place, {"all_responses": each}), "all_responses")
             yield row, RecordedAnswer(*key, said, protocol, model)
 
 

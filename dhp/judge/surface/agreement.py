@@ -114,8 +114,8 @@ def _position(stems: Iterable[str], source: Text) -> float | None:
     """Where in the source (0 first sentence, 1 last) the evidence for these stems lies."""
     shared: dict[int, float] = {}
     for stem in stems:
-        places = source.places.get(stem, ())
-        for number in places if len(places) <= _COMMON else ():
+        numbers = source.sentence_numbers.get(stem, ())
+        for number in numbers if len(numbers) <= _COMMON else ():
             shared[number] = shared.get(number, 0.0) + source.stems[stem]
     weights = {number: weight**_FOCUS for number, weight in shared.items()}
     mean = ratio(sum(number * weight for number, weight in weights.items()), sum(weights.values()))

@@ -62,13 +62,13 @@ class RemoteBatches(JobFolder):
         seconds = _FIRST_WAIT
         said: dict[str, str] = {}
 
-        def left() -> list[Job]:
+        def open_jobs() -> list[Job]:
             return [job for job in self.jobs() if job.name in names and job.state in OPEN]
 
         while True:
-            for job in left():
+            for job in open_jobs():
                 self._fetch(job, said)
-            if not left():
+            if not open_jobs():
                 return
             time.sleep(seconds)
             seconds = min(2 * seconds, _LONGEST_WAIT)
@@ -88,28 +88,28 @@ class RemoteBatches(JobFolder):
             if job.state not in OPEN:
                 raise InputError(f"batch '{name}': is {job.state}; allowed: a running one")
             provider = open_provider(job.provider, job.endpoint)
-            batch = job.batch or self._found(job, provider)
+            batch = job.batch or self._find(job, provider)
             if batch is None:
                 return self._keep(replace(job, state="cancelled"))
             job = self._keep(replace(job, state="sent", batch=batch))
             try:
-                if not _asked(job, lambda: provider.state(batch)).ended:
-                    _asked(job, lambda: provider.cancel(batch))
-                ended = _asked(job, lambda: provider.state(batch)).ended
+                if not _call(job, lambda: provider.state(batch)).ended:
+                    _call(job, lambda: provider.cancel(batch))
+                ended = _call(job, lambda: provider.state(batch)).ended
                 return self._collect(job, provider) if ended else job
             except Gone:
                 return self._keep(replace(job, state="cancelled"))
 
-    def _found(self, job: Job, provider: Provider) -> str | None:
+    def _find(self, job: Job, provider: Provider) -> str | None:
         """A batch at the provider whose name was lost."""
         known = {other.batch for other in self.jobs()}
-        return _asked(job, lambda: provider.find(job.name, job.requests, job.created, known))
+        return _call(job, lambda: provider.find(job.name, job.requests, job.created, known))
 
     def _send(self, job: Job, provider: Provider) -> Job:
         """Send a batch; raises `InputError` or `StoppedEarly` where that fails, and nothing is lost."""
         path = self.folder / f"{job.name}.jsonl"
         try:
-            batch = _asked(job, lambda: provider.submit(path, job.name))
+            batch = _call(job, lambda: provider.submit(path, job.name))
         except InputError:
             self._keep(replace(job, state="failed"))
             raise
@@ -123,10 +123,10 @@ class RemoteBatches(JobFolder):
         if job.state == "to send":  # stopped between sending and writing that down, or before
             with self._alone():
                 if (job := next(j for j in self.jobs() if j.name == job.name)).state == "to send":
-                    found = self._found(job, provider)
+                    found = self._find(job, provider)
                     known = found and self._keep(replace(job, state="sent", batch=found))
                     job = known or self._send(job, provider)
-        state = _asked(job, lambda: provider.state(job.batch))
+        state = _call(job, lambda: provider.state(job.batch))
         if state.failed:
             self._keep(replace(job, state="failed"))
             raise InputError(f"{job.place}: was refused ({state.failed})")
@@ -140,8 +140,8 @@ class RemoteBatches(JobFolder):
         """Write the results of a batch that has ended."""
 
         def lines() -> Iterator[str]:
-            results = _asked(job, lambda: iter(provider.results(job.batch)))
-            while (line := _asked(job, lambda: next(results, None))) is not None:
+            results = _call(job, lambda: iter(provider.results(job.batch)))
+            while (line := _call(job, lambda: next(results, None))) is not None:
                 yield json.dumps(line) + "\n"
 
         write_lines(self._results(job), lines())
@@ -168,7 +168,7 @@ class RemoteBatches(JobFolder):
             )
 
 
-def _asked(job: Job, call: Callable[[], T]) -> T:
+def _call(job: Job, call: Callable[[], T]) -> T:
     """What a call to the provider gives; its failures in one line."""
     try:
         return call()

@@ -154,7 +154,7 @@ class RayCalls:
         until = time.monotonic() + _LAST_SECONDS
         with suppress(DhpError):  # the error that ended it counts
             while self._pool.pending and time.monotonic() < until:
-                self._kept(self._pool.wait())
+                self._store_block(self._pool.wait())
 
     @property
     def full(self) -> bool:
@@ -199,7 +199,7 @@ class RayCalls:
 
     def _take(self) -> None:
         """Take over a block."""
-        if error := self._kept(self._pool.wait()):
+        if error := self._store_block(self._pool.wait()):
             self._pool.finish()
             self._end(error)
 
@@ -207,11 +207,11 @@ class RayCalls:
         """Store what was handed over, then raise."""
         with suppress(StoppedEarly):  # the first error counts
             while self._pool.pending:
-                if self._kept(self._pool.wait()):
+                if self._store_block(self._pool.wait()):
                     self._pool.finish()
         raise error
 
-    def _kept(self, block: Sequence[tuple[Job, Asked]]) -> Exception | None:
+    def _store_block(self, block: Sequence[tuple[Job, Asked]]) -> Exception | None:
         """Store the replies of a block; returns why going on is pointless, if it is."""
         engine = self._engine
         rows, error = [], None

@@ -76,12 +76,12 @@ class Pool(Generic[T, R]):
         self._parcel = [_sent(ray, work)]
         self._size, self._fixed, self._blocks = size or 1, size is not None, blocks
         self._short, self._long = seconds
-        self._places = range(len(crew.workers))[:most]
+        self._indices = range(len(crew.workers))[:most]
         self._queue: deque[tuple[T, object]] = deque()
         self._flight: dict[Any, tuple[int, list[tuple[T, object]]]] = {}
         self._losses: Counter[int] = Counter()
         self._began = self._polled = time.monotonic()
-        for index in self._places:
+        for index in self._indices:
             if index not in crew.up:
                 self._greet(index)
 
@@ -93,7 +93,7 @@ class Pool(Generic[T, R]):
     @property
     def full(self) -> bool:
         """Whether enough items wait for now."""
-        return len(self._queue) >= self._size * len(self._places)
+        return len(self._queue) >= self._size * len(self._indices)
 
     def submit(self, item: T, sent: object) -> None:
         """Hand over an item, and what is sent of it."""
@@ -125,10 +125,10 @@ class Pool(Generic[T, R]):
         try:
             found = self._ray.get(came[0])
         except self._ray.exceptions.RayError as e:
-            self._lost(index, items, e)
+            self._on_lost(index, items, e)
             return []
         if index not in self._crew.up:
-            self._come_up(index, found)
+            self._on_started(index, found)
             return []
         seconds, results = found
         if isinstance(results, Exception):
@@ -144,12 +144,12 @@ class Pool(Generic[T, R]):
     def finish(self) -> None:
         """Hand out nothing more and let workers end what they have begun."""
         self._queue.clear()
-        for index in self._crew.up & set(self._places):
+        for index in self._crew.up & set(self._indices):
             self._crew.workers[index].finish.remote(self._key)
 
     def _send(self) -> None:
         busy = Counter(index for index, _ in self._flight.values())
-        free = [index for index in self._places if index in self._crew.up]
+        free = [index for index in self._indices if index in self._crew.up]
         for _ in range(self._blocks):
             for index in sorted(free, key=busy.__getitem__):
                 if not self._queue:
@@ -164,7 +164,7 @@ class Pool(Generic[T, R]):
     def _greet(self, index: int) -> None:
         self._flight[self._crew.workers[index].version.remote()] = index, []
 
-    def _come_up(self, index: int, version: object) -> None:
+    def _on_started(self, index: int, version: object) -> None:
         if version != __version__:
             raise InputError(
                 f"`executor` ray: a worker has dhp {version}, and this is {__version__}; install the same "
@@ -172,7 +172,7 @@ class Pool(Generic[T, R]):
             )
         self._crew.up.add(index)
 
-    def _lost(self, index: int, items: list[tuple[T, object]], error: Exception) -> None:
+    def _on_lost(self, index: int, items: list[tuple[T, object]], error: Exception) -> None:
         """Put what a lost worker had back to the front, and wait for the worker to come up again."""
         if not isinstance(error, self._ray.exceptions.RayActorError) or "creation task" in str(error):
             raise _explained(error) from None

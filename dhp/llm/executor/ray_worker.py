@@ -59,10 +59,10 @@ class Worker:
             await self._works[key].finish()
 
 
-def _in_order(items: Sequence[object], found: Iterable[tuple[object, object]]) -> list[object]:
+def _in_order(items: Sequence[object], pairs: Iterable[tuple[object, object]]) -> list[object]:
     indices = {id(item): index for index, item in enumerate(items)}
     results: list[object] = [None] * len(items)
-    for item, result in found:
+    for item, result in pairs:
         results[indices[id(item)]] = result
     return results
 

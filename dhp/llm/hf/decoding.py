@@ -35,17 +35,17 @@ class Decoding:
     top_logprobs: int
 
 
-def decide(params: Params, own: "GenerationConfig") -> Decoding:
+def decide(params: Params, defaults: "GenerationConfig") -> Decoding:
     """What was asked for; what was not is as the model's generation configuration has it."""
-    temperature = own.temperature or 1.0 if params.temperature is None else params.temperature
-    top_p = own.top_p if params.top_p is None else params.top_p
+    temperature = defaults.temperature or 1.0 if params.temperature is None else params.temperature
+    top_p = defaults.top_p if params.top_p is None else params.top_p
     return Decoding(
         most=params.max_tokens,
-        sampled=bool(own.do_sample) if params.temperature is None else temperature > 0,
+        sampled=bool(defaults.do_sample) if params.temperature is None else temperature > 0,
         temperature=temperature,
         top_p=1.0 if top_p is None else top_p,
-        top_k=own.top_k or 0,
-        min_p=own.min_p or 0.0,
+        top_k=defaults.top_k or 0,
+        min_p=defaults.min_p or 0.0,
         top_logprobs=params.top_logprobs,
     )
 

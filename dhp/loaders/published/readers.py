@@ -54,12 +54,12 @@ def read_published(card: Card, path: Path) -> list[Example]:
     choice of N is not made here. Raises `InputError` for a missing, empty, broken or wrong file, for a
     missing column, a duplicate id, and where no example is eligible.
     """
-    places: dict[str, str] = {}
+    first_places: dict[str, str] = {}
     examples: list[Example] = []
     for place, example in READERS[card.dataset](card, path):
-        if first := places.get(example.id):
+        if first := first_places.get(example.id):
             raise InputError(f"{place}: duplicate id '{example.id}' (first at {first})")
-        places[example.id] = place
+        first_places[example.id] = place
         examples.append(example)
     if not examples:
         raise InputError(f"{path}: no example qualifies; allowed: {' '.join(card.selection.split())}")

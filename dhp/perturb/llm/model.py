@@ -246,17 +246,17 @@ class LlmPerturber:
         found = audit(example.output, text)
         return PerturbedText(example.id, variant.name, text, audit=found, rejected=before)
 
-    def _again_request(self, first: Request, answer: Answer, found: PerturbedText) -> Request:
+    def _again_request(self, first: Request, answer: Answer, rejected: PerturbedText) -> Request:
         """The next try: with the reason, or with room for twice as long an answer where it was cut off."""
         (outcome,) = answer.outcomes.values()
         assert isinstance(outcome, Reply)
-        sample = (len(found.rejected),)
+        sample = (len(rejected.rejected),)
         if outcome.finish == "length":
             most = 2 * answer.request.params.max_tokens
             return replace(answer.request, params=self._params(most), samples=sample)
         text, _ = revised_text(outcome.text, _example(first))
         said = text or (without_reasoning(outcome.text) or "").strip()
-        prompt = again(self._again, first.prompt, said, found.reason or "") if said else first.prompt
+        prompt = again(self._again, first.prompt, said, rejected.reason or "") if said else first.prompt
         return replace(first, prompt=prompt, samples=sample)
 
 

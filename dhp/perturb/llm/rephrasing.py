@@ -30,9 +30,9 @@ def insertion_fault(original: str, revised: str, count: int | str, english: bool
     text = _spaced(revised)
     gaps, end = [], 0
     for sentence in old:
-        start = _place(sentence, text, end)
+        start = _find(sentence, text, end)
         if start < 0:
-            return REORDERED if all(_place(s, text, 0) >= 0 for s in old) else CHANGED_SENTENCE
+            return REORDERED if all(_find(s, text, 0) >= 0 for s in old) else CHANGED_SENTENCE
         gaps.append(text[end:start])
         end = start + len(sentence)
     first, *inserted = (gap if bare(gap) else "" for gap in [*gaps, text[end:]])
@@ -51,7 +51,7 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _place(sentence: str, text: str, start: int) -> int:
+def _find(sentence: str, text: str, start: int) -> int:
     """Where the sentence stands in the text as one of its own; -1 if it does not."""
     start_of_word = r"(?<!\w)" if sentence[0].isalnum() else ""
     end_of_word = r"(?!\w)" if sentence[-1].isalnum() else ""

@@ -46,13 +46,13 @@ class TypedText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._words, self._inked = _places(text)
+        self._words, self._inked = _positions(text)
 
     def change(self, edit: Edit) -> None:
         """Make an edit."""
         start, end, new = edit
         self.text = self.text[:start] + new + self.text[end:]
-        self._words[start:end], self._inked[start:end] = _places(new)
+        self._words[start:end], self._inked[start:end] = _positions(new)
 
     def changed(self, edit: Edit) -> str:
         """The text with an edit."""
@@ -89,7 +89,7 @@ class TypedText:
         return rng.choice(found) if found else None
 
 
-def _places(text: str) -> tuple[bytearray, bytearray]:
+def _positions(text: str) -> tuple[bytearray, bytearray]:
     """For each character 1 where it is a letter, digit or `_`, and 1 where it is no white space; else 0."""
     words = bytearray(map(str.isalnum, text))
     for i, c in enumerate(text) if "_" in text else ():

@@ -48,7 +48,10 @@ def word_deletions(
 
 
 def _window(spans: Sequence[tuple[int, int]], dose: int, position: float) -> tuple[int, int]:
-    """Start and end of `dose` words in a row from the relative `position` in [0, 1); a larger dose holds a smaller one."""
+    """Start and end of `dose` words in a row, from a relative `position` in [0, 1).
+
+    A larger dose at the same position holds a smaller one.
+    """
     first = int(position * (len(spans) - dose + 1))
     return spans[first][0], spans[first + dose - 1][1]
 
