@@ -1,4 +1,4 @@
-"""What an installation can do and what it lacks; asks nothing of any server but the one that is named."""
+"""Checks of an installation; no server is called but the one that is named."""
 
 import importlib
 import importlib.metadata

@@ -1,4 +1,4 @@
-"""The whole chain, examples to results, and ratings of given texts: the only module that knows all stages."""
+"""The whole pipeline from examples to results; the only module that knows all stages."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress

@@ -1,4 +1,4 @@
-"""From a table of ratings to discernment scores: the one bridge from ratings to `stats`."""
+"""Analysis of a table of ratings: discernment scores by `stats`."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How ratings are to be analysed: what a user asks for, and what follows for one task."""
+"""Configuration of an analysis: the options of the user, resolved for one task."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""From ratings to detection and verdicts: by metric, kind of damage and run, with confidence limits."""
+"""Detection and verdicts by metric, kind of damage and run, with confidence limits."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""From ratings of many doses to dose-response: detection by dose and T75."""
+"""Dose-response of runs with doses: detection by dose and T75."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Interim analyses: when each example came, and how far each variant got, in a run that stops early."""
+"""Interim analyses of runs that stop early: the look of each example, and the last look of each variant."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Results in notebooks and in one glance: a line, a table in HTML, a chart."""
+"""Display of results in notebooks: one line, an HTML table, a chart."""
 
 from collections.abc import Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""The ratings of one judge on one dataset, laid out as arrays."""
+"""The ratings of one judge on one dataset as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A ratings table as arrays, one for each (model, protocol, dataset)."""
+"""A table of ratings as arrays, one set per model, protocol and dataset."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING

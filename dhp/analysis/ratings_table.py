@@ -1,4 +1,4 @@
-"""The ratings table: read from a file, and checked once."""
+"""The table of ratings: reading and checks."""
 
 import logging
 from collections.abc import Iterator, Mapping

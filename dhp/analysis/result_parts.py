@@ -1,4 +1,4 @@
-"""What a result is made of: tests, variants, response styles, dose-response; the shapes in `results.json`."""
+"""Parts of a result, as in `results.json`: cells, variants, response styles, dose-response."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The outcome of an analysis, in the shape of `results.json` (schema `dhp.results/3`)."""
+"""Results of an analysis, as in `results.json` (schema `dhp.results/3`)."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The audit of a perturbation set in the terminal, readable without colour and in narrow ones."""
+"""Terminal output of the audit of a perturbation set."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`dhp batch`: batches that were sent to a provider."""
+"""`dhp batch`: list and cancel batches of a provider."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`dhp battle`: systems against each other, judged pair by pair, or recorded verdicts."""
+"""`dhp battle`: compare systems pair by pair, or read recorded verdicts."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Fighting, printing and writing a battle: what `dhp battle` and `dhp evaluate` share."""
+"""Running, printing and writing battles, for `dhp battle` and `dhp evaluate`."""
 
 import json
 from collections.abc import Mapping, Sequence

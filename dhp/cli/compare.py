@@ -1,4 +1,4 @@
-"""`dhp compare`: which of several judges is better, as far as the same examples can tell."""
+"""`dhp compare`: compare judges on the same examples."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

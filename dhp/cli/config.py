@@ -1,4 +1,4 @@
-"""Options from a file: `--config dhp.yaml`, in which every option of a command may stand."""
+"""Options from a file: `--config dhp.yaml` may set every option of a command."""
 
 from pathlib import Path
 

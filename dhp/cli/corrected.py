@@ -1,4 +1,4 @@
-"""What a judge says of many texts, corrected by few human scores or by its known errors."""
+"""`dhp correlate --correct`: means and shares corrected by a few human scores or by known error rates."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

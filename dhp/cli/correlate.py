@@ -1,4 +1,4 @@
-"""`dhp correlate`: how well judges' scores follow human ones."""
+"""`dhp correlate`: correlation of judges' scores with human scores."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`dhp doctor`: what this installation can do."""
+"""`dhp doctor`: check what this installation can do."""
 
 import click
 

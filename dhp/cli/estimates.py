@@ -1,4 +1,4 @@
-"""What a run would take, as a table."""
+"""Estimated calls, tokens, cost and time of a run as a table."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`dhp evaluate`: answers judged by category and metric, as ColossalEval's files say it."""
+"""`dhp evaluate`: score answers by category and metric, from ColossalEval's files."""
 
 from pathlib import Path
 

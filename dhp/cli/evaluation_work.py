@@ -1,4 +1,4 @@
-"""What `dhp evaluate` works on: its files read and held against each other, and the judges of categories."""
+"""Input of `dhp evaluate`: files, checks, and the judges of the categories."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

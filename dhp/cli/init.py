@@ -1,4 +1,4 @@
-"""`dhp init`: a configuration file for one's own data, prompt and model, asked for step by step."""
+"""`dhp init`: ask for the options of your own data, prompt and model, and write them to a file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""`dhp judge`: ratings of given texts, without degrading them."""
+"""`dhp judge`: rate given texts without degrading them."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""`dhp jury`: which judges together see what one alone does not."""
+"""`dhp jury`: find judges that together notice every kind of damage."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`dhp leaderboard`: a static site of many runs, to which results are added by file."""
+"""`dhp leaderboard`: write a static site of many runs, or add results."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`dhp list`: what can be named: datasets, protocols, perturbers, judges, weights."""
+"""`dhp list`: names of datasets, protocols, perturbers, judges and weights."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Messages on standard error; the parameters that the library names in them are shown as options."""
+"""Messages on standard error, with names of parameters replaced by options."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""Options of commands, made of the fields of settings records, and the help that shows them."""
+"""Options of commands, made from the fields of settings records, and their help."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass

@@ -1,4 +1,4 @@
-"""Where results are printed, and in which form."""
+"""Options and forms of printed results."""
 
 import io
 import logging

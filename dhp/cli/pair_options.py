@@ -1,4 +1,4 @@
-"""Options on how a judge is asked which of two texts is better."""
+"""Options of pairwise judging."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING

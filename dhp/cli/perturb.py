@@ -1,4 +1,4 @@
-"""`dhp perturb`: make the degraded texts, to look at, to keep or to freeze."""
+"""`dhp perturb`: write, freeze, show or audit degraded texts."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`dhp power`: how many examples a judge needs to notice a kind of damage."""
+"""`dhp power`: compute how many examples a judge needs to notice damage."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

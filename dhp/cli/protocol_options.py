@@ -1,4 +1,4 @@
-"""Options on how a judge is asked, and by which criteria."""
+"""Options of protocols and metrics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""`dhp report`: the pages of a finished run, made again."""
+"""`dhp report`: rebuild the pages of a finished run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`dhp show`: one dataset, protocol, perturber, judge or weights file."""
+"""`dhp show`: show one dataset, protocol, perturber, judge or weights file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Options on texts that several commands share."""
+"""Options of texts that several commands share."""
 
 import click
 

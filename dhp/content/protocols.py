@@ -1,4 +1,4 @@
-"""How judges are asked, about one text, two texts or answers by category: protocols and their wording."""
+"""Protocols and their wording: pointwise, pairwise, and by category."""
 
 from collections.abc import Collection
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where content lies, and reading one YAML file against its spec."""
+"""Location of content, and strict reading of YAML files."""
 
 import copy
 import functools

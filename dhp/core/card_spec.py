@@ -1,4 +1,4 @@
-"""The shape of dataset cards: what a dataset is, where it is and how it is read."""
+"""Schema of dataset cards."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The shape of the content by which answers are evaluated category by category."""
+"""Schema of the content for evaluation by category."""
 
 from pydantic import Field, model_validator
 

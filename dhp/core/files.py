@@ -1,4 +1,4 @@
-"""Reading files so that every fault can be named in one line, and writing them whole or not at all."""
+"""File access: reading with one-line errors, atomic writing."""
 
 import json
 import os

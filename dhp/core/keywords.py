@@ -1,4 +1,4 @@
-"""What callers pass: keywords, an unknown one refused with the near name, and one value or several."""
+"""Checks of keyword arguments, with suggestions for unknown ones."""
 
 import inspect
 import operator

@@ -1,4 +1,4 @@
-"""The language of a text: as it is declared, else as the script tells; never guessed."""
+"""The language of a text: declared, or told by the script; never guessed."""
 
 import re
 from collections.abc import Mapping

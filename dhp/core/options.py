@@ -1,4 +1,4 @@
-"""Options: what a user has to know of a setting stands once, in the field of its settings record.
+"""Metadata of options in the fields of settings records.
 
 The command line, configuration files, messages and the reference page are made of it (`dhp.cli.options`).
 """

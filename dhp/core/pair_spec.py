@@ -1,4 +1,4 @@
-"""The shapes of pairwise protocol files: how a judge is asked which of two texts is better."""
+"""Schema of pairwise protocol files."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args

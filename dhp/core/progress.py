@@ -1,4 +1,4 @@
-"""How far something is: the one way in which stages of a run tell it."""
+"""Progress of the stages of a run."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The shapes of protocol files: how a judge is asked and how its answer is read."""
+"""Schema of protocol files."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, get_args

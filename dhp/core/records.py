@@ -1,4 +1,4 @@
-"""The frozen records that flow from stage to stage."""
+"""The frozen records that pass from stage to stage."""
 
 import re
 from collections.abc import Iterable, Mapping

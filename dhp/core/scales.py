@@ -1,4 +1,4 @@
-"""Scales as people write them."""
+"""Scales as users write them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Values separated by commas, semicolons or tabs."""
+"""CSV and TSV files, also with semicolons."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The signature of a result: one line that says on what the result depends."""
+"""The signature of a result: one line with all that the result depends on."""
 
 import re
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""The shapes of content files: what a YAML file may say, strictly."""
+"""Schema of content files."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, Protocol, TypeVar, get_args

@@ -1,4 +1,4 @@
-"""Records that may be more than fit into memory: few are kept as they are, many in a temporary file."""
+"""Sequences of records: few in memory, many in a temporary file."""
 
 import pickle
 import tempfile

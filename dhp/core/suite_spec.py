@@ -1,4 +1,4 @@
-"""What a suite may say: perturbers with their parameters, controls, authored edits."""
+"""Schema of suites: perturbers with parameters, controls, authored edits."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""JSON, JSONL, CSV, TSV and Parquet as one kind of table, each row with its place for error messages."""
+"""JSON, JSONL, CSV, TSV and Parquet files as tables, with a location for each row."""
 
 import io
 import itertools

@@ -1,4 +1,4 @@
-"""What a file of expert weights may say: weights or votes, and how far the experts agree."""
+"""Schema of expert weights: weights or votes, and the agreement of experts."""
 
 import datetime as dt
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Judges against human ratings: correlations by metric, tests between judges, raters, as one result."""
+"""Agreement of judges with human ratings: correlations, tests between judges, raters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

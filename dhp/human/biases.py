@@ -1,4 +1,4 @@
-"""What agreement with humans may rest on: overlap with the reference, and a judge's own family's texts."""
+"""Biases behind agreement with humans: overlap with the reference, and self-preference."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which of two judges follows human ratings better: tests on the same items, and accuracies over pairs."""
+"""Comparison of two judges by their agreement with humans, and pairwise accuracy."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Means and shares of systems by a judge's scores, corrected by human scores of a few texts or an audit."""
+"""Means and shares of systems, corrected by human scores of a few texts or by an audit."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Scores of systems' outputs, by a judge or by humans, laid out as one array a metric."""
+"""Scores of systems' outputs by a judge or by humans, one array per metric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

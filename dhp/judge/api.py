@@ -1,4 +1,4 @@
-"""What a judge is: something that rates texts independently of one another. And what judges share."""
+"""The interface of judges, and functions that judges share."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Judges of answers by category: prompts of a file or of the bundled content, perhaps with a reference."""
+"""Judges of answers by category, perhaps with a target answer."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

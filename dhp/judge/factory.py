@@ -1,4 +1,4 @@
-"""From names to judges: the one bridge between content, language models and judges."""
+"""Judges by name."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Prompt files, used as they are: `{{Document}}`, `{summary}` and the like are filled in, raw."""
+"""Prompt files, used as they are, with slots such as `{{Document}}` or `{summary}`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

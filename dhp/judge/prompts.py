@@ -1,4 +1,4 @@
-"""Prompts made of a protocol, its wording and a task. Texts are fenced, never altered and never expanded."""
+"""Prompts of a protocol for a task; texts are fenced and never altered."""
 
 import re
 from collections.abc import Mapping, Sequence

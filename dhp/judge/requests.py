@@ -1,4 +1,4 @@
-"""The requests of a protocol: what is sent about each text, in order."""
+"""The requests of a protocol for each text, in order."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What to do about answers that cannot be read: the reasons counted, and the likely remedy."""
+"""Remedies for answers that cannot be read."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What keeps a result off a leaderboard: its own faults, and figures that do not follow from its ratings."""
+"""Checks of results before they enter a leaderboard."""
 
 import datetime as dt
 import math

@@ -1,4 +1,4 @@
-"""What stands on a leaderboard: one result for each judge and data."""
+"""Entries of a leaderboard: one result per judge and dataset."""
 
 import datetime as dt
 import json

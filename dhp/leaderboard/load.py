@@ -1,4 +1,4 @@
-"""Results read for a leaderboard, each checked before it stands on one."""
+"""Reading of results for a leaderboard."""
 
 import logging
 from collections.abc import Sequence

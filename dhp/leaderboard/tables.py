@@ -1,4 +1,4 @@
-"""Results in tables of like with like, ranked with ties."""
+"""Tables of comparable results, ranked with ties."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a language model is to whoever asks it: behind a server, or in this process."""
+"""The interface of language models, behind a server or in this process."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, runtime_checkable

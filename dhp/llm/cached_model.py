@@ -1,4 +1,4 @@
-"""A language model behind the store of replies: what judges and perturbers hold."""
+"""A language model with a cache of replies, for judges and perturbers."""
 
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping

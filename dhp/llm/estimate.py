@@ -1,4 +1,4 @@
-"""Cost estimates: what requests would take, before any is sent."""
+"""Estimated cost of requests."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What a user says of limits and prices: how hard servers are worked, what tokens cost, where a run stops."""
+"""Rate limits, prices and limits of a run."""
 
 from dataclasses import dataclass, field
 

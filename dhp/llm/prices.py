@@ -1,4 +1,4 @@
-"""Prices of models as the package litellm lists them, for estimates where the user gives none."""
+"""Prices of models from the package litellm, for estimates."""
 
 import json
 from functools import cache

@@ -1,4 +1,4 @@
-"""Settings of language models: how they are reached, their rate limits and their cost."""
+"""Settings of language models: address, rate limits, cost."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Numbered steps that a model writes once and that then stand in prompts: of judging, or of perturbing."""
+"""Numbered steps for prompts, written once by a model."""
 
 from collections.abc import Sequence
 

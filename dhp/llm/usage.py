@@ -1,4 +1,4 @@
-"""Usage of language models: calls, tokens and money so far, kept within limits."""
+"""Usage of language models (calls, tokens, cost) and its limits."""
 
 from dataclasses import dataclass, fields
 

@@ -1,4 +1,4 @@
-"""Runs of an agent, sound ones and faulty ones, and how sure judges are that each is sound."""
+"""Sound and faulty runs of agents, with judges' confidence that each is sound."""
 
 import logging
 from collections.abc import Mapping, Sequence

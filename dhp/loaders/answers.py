@@ -1,4 +1,4 @@
-"""Answers of systems to the same questions: tables of the user's own and ColossalEval's answer files."""
+"""Answers of systems to the same questions, from tables or ColossalEval's files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

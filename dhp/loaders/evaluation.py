@@ -1,4 +1,4 @@
-"""ColossalEval's configuration, evaluation and battle prompts, and the bundled content in their place."""
+"""ColossalEval's configuration and prompts, or the bundled content."""
 
 import re
 from collections.abc import Mapping, Sequence

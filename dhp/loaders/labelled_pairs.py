@@ -1,4 +1,4 @@
-"""Pairs of outputs of which one is known to be better, and what judges answered about both of them."""
+"""Pairs of outputs with a label for the better one, and judges' recorded answers about them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

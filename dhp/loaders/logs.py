@@ -1,4 +1,4 @@
-"""Stored logs of other tools as datasets: the inputs and outputs of production, to be degraded and judged."""
+"""Logs of other tools as datasets."""
 
 import json
 import logging

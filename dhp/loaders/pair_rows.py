@@ -1,4 +1,4 @@
-"""What a row of a table of pairs says: an example, a degraded copy of its output, the kind of damage."""
+"""Rows of a table of pairs: an example, a degraded copy and the kind of damage."""
 
 import re
 from collections.abc import Mapping, Sequence

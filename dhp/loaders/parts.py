@@ -1,4 +1,4 @@
-"""Tables of many files, `FOLDER/*.parquet`, and tables in a store elsewhere, `s3://BUCKET/...`."""
+"""Tables of many files, `FOLDER/*.parquet`, and tables in remote storage, `s3://BUCKET/...`."""
 
 import io
 from collections.abc import Iterator

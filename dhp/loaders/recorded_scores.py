@@ -1,4 +1,4 @@
-"""Scores of others that were released with good and worse texts, as a table of ratings for `dhp.analyze`."""
+"""Released scores of good and worse texts as a table of ratings."""
 
 import math
 from collections import Counter

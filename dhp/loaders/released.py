@@ -1,4 +1,4 @@
-"""Degraded texts as the authors of the method released them: a column a variant, as the cards say.
+"""Degraded texts released by the authors of the method: one column per variant.
 
 The set is `YCWANGVINCE/DHP_Benchmark` on the Hugging Face Hub. Each card says which files hold its dataset
 and which column holds what.

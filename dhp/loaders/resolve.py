@@ -1,4 +1,4 @@
-"""From names to datasets: the bundled sets, those of the benchmark, files of the user and of the Hub."""
+"""Datasets by name: bundled, published, from files and from the Hub."""
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence

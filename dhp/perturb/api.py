@@ -1,4 +1,4 @@
-"""What a perturber is, and the decorator that makes one out of a plain function."""
+"""Perturbers, and the decorator that makes one from a function."""
 
 import importlib
 import inspect

@@ -1,4 +1,4 @@
-"""Applies variants to examples and audits what was really edited."""
+"""Application of variants to examples, with an audit of the edits."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Builds degraded texts: from names and options to datasets with all their variants."""
+"""Building of degraded texts from names and options."""
 
 import logging
 from collections.abc import Callable, Sequence

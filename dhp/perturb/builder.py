@@ -1,4 +1,4 @@
-"""The builder: makes all variants of a dataset by rules, authored edits, a language model or a stored set."""
+"""The builder of all variants of a dataset: rules, authored edits, a language model or a saved set."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The texts that are put before judges: originals and degraded copies, example by example."""
+"""Candidates for judges: originals and degraded copies, example by example."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence

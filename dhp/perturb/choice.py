@@ -1,4 +1,4 @@
-"""Which texts a run is about: the datasets and sets behind what a user says."""
+"""Resolution of the datasets and sets that a user names."""
 
 import logging
 from collections.abc import Mapping, Sequence

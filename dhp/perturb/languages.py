@@ -1,4 +1,4 @@
-"""What a suite can do to texts in their languages: said once, before texts are degraded."""
+"""Check of a suite against the languages of the texts."""
 
 from collections import Counter
 from collections.abc import Sequence

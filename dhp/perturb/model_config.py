@@ -1,4 +1,4 @@
-"""The perturb model: from its name to a language model that degrades texts, and what that costs."""
+"""The perturb model by name, and its estimated cost."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Datasets with their degraded texts: what is put before the judges."""
+"""Datasets with their degraded texts."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Audits of perturbation sets: what was really done to the texts, and which of them to look at."""
+"""Audits of perturbation sets: statistics and outliers."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

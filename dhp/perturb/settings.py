@@ -1,4 +1,4 @@
-"""Which texts a run is about, and how they are degraded: what a user says of it."""
+"""Settings of the texts of a run and of their perturbations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What to do next, as it follows from findings; it fits the way in which the judge is asked."""
+"""Advice on what to do next, from the findings."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Two views on a judge side by side: what damage it notices, and how well it follows human scores."""
+"""Detection and agreement with humans of the same judges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

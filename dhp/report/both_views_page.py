@@ -1,4 +1,4 @@
-"""The page of both views on judges: table, plots, correlation by samples, scores before and after damage."""
+"""The page of detection and agreement: table, plots, correlation by samples."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A judge card: what a judge notices, what it misses, how it rates, and what it should not be used for."""
+"""Judge cards: what a judge notices and misses, and what it should not be used for."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

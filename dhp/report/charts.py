@@ -1,4 +1,4 @@
-"""Charts as pictures within a page: drawn by matplotlib, coloured by the page's own style."""
+"""Charts as inline pictures by matplotlib, in the colours of the page."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Charts of runs in doses: psychometric curves with their T75, of one judge and of several."""
+"""Charts of runs with doses: psychometric curves with T75."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""`report.html` of an evaluation by category: a chart and a table each, the best and the worst answers."""
+"""`report.html` of an evaluation by category."""
 
 import json
 from collections.abc import Mapping, Sequence

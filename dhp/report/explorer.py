@@ -1,4 +1,4 @@
-"""What the page needs to show every single pair of texts: edits, scores, the judges' own words."""
+"""Data of the explorer: every pair of texts with edits, scores and answers."""
 
 import base64
 import gzip

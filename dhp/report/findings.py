@@ -1,4 +1,4 @@
-"""What results say, found once: page, terminal, Markdown and card show this."""
+"""Findings of results, shared by page, terminal, Markdown and card."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Results in other forms: JSON, a table of comma-separated values, Markdown for pull requests."""
+"""Results as JSON, CSV and Markdown."""
 
 import json
 import re

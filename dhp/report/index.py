@@ -1,4 +1,4 @@
-"""`index.html` of a folder of runs: all of them, the newest first, and any two side by side."""
+"""`index.html` of a folder of runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What figures say in plain words; shared by terminal, page and commands."""
+"""Labels of figures, shared by terminal, page and commands."""
 
 from collections.abc import Mapping, Sequence
 

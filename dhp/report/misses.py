@@ -1,4 +1,4 @@
-"""The pairs of texts whose damage a judge let pass, the clearest first."""
+"""The clearest pairs of texts whose damage a judge missed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""`report.html`: what a run found, as one self-contained page."""
+"""`report.html` of a run, one self-contained page."""
 
 import json
 from collections.abc import Mapping, Sequence

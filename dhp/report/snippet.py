@@ -1,4 +1,4 @@
-"""What is shown of the changes to a text: the first in one line, and of a long text the first ones."""
+"""Snippets of the changes to a text."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Tables of text for terminal and Markdown: verdicts, kinds of damage, doses."""
+"""Tables for terminal and Markdown: verdicts, kinds of damage, doses."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

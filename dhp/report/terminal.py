@@ -1,4 +1,4 @@
-"""Results and changed texts in the terminal, readable without colour and in narrow ones."""
+"""Terminal output of results and degraded texts."""
 
 from textwrap import fill
 

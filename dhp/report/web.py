@@ -1,4 +1,4 @@
-"""Pages for the browser: one self-contained file each, without any network."""
+"""Self-contained HTML pages."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Systems against each other on the same questions, judged pair by pair."""
+"""Battles: systems compared pair by pair on the same questions."""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Which results compare: the one rule of `compare`, `gate` and `leaderboard`, and the names of judges.
+"""The rule that decides which results are comparable, for `compare`, `gate` and `leaderboard`.
 
 A judge is a model under a protocol. Results compare where their signatures agree in data, number of
 examples, suite, method, metrics, weights and statistics; seed and version may differ. A protocol is known by

@@ -1,4 +1,4 @@
-"""Runs side by side: which judge is better, as far as the same examples can tell."""
+"""Comparison of judges on the same examples."""
 
 import logging
 import math

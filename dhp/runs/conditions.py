@@ -1,4 +1,4 @@
-"""What a gate demands of a run."""
+"""Conditions of a gate."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field

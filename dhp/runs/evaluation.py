@@ -1,4 +1,4 @@
-"""Answers evaluated category by category: means with intervals, best and worst, what was unreadable."""
+"""Evaluation of answers by category: means, intervals, best and worst answers."""
 
 import math
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""What is asked of finished runs from Python, as on the command line: compare, gate, power."""
+"""Python functions on finished runs: compare, gate, power."""
 
 from collections.abc import Collection
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A gate for runs: what a judge must detect and notice, and that it lost nothing against an earlier run.
+"""The gate: check of a run against conditions and an earlier run.
 
 Limits are read off the intervals that every page prints: a limit is met where the lower end of the interval
 reaches it, not met where the upper end lies below it, and else undecided. A loss is tested by swapping the

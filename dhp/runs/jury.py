@@ -1,4 +1,4 @@
-"""Which judges together see what one alone does not, from runs on the same texts and without new calls."""
+"""Juries of the judges of several runs."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

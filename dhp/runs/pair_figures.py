@@ -1,4 +1,4 @@
-"""What the verdicts on pairs say together: wins, losses, ties, position bias, detection and D."""
+"""Statistics of verdicts on pairs: wins, losses, ties, position bias, detection and D."""
 
 import math
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""How many examples a judge needs to notice damage: from a pilot run, a detection, or a mock judge."""
+"""Number of examples that a judge needs, from a pilot run, a detection or a mock judge."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace

@@ -1,4 +1,4 @@
-"""The ratings of a run on disk: one file, or a folder of parts where there are very many."""
+"""Ratings of a run on disk: one file, or a folder of parts."""
 
 import shutil
 from collections.abc import Iterable, Iterator

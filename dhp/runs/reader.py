@@ -1,4 +1,4 @@
-"""Finished runs, read back from their folders."""
+"""Reading of finished runs."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

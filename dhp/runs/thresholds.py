@@ -1,4 +1,4 @@
-"""Which doses a judge is asked about in a run that looks for thresholds: a staircase for each perturber."""
+"""Search for thresholds: a staircase per perturber chooses the doses."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

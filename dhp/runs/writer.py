@@ -1,4 +1,4 @@
-"""The folder of a run: what was asked, what was made, what was rated, what came out."""
+"""The folder of a run."""
 
 import datetime as dt
 import importlib.metadata

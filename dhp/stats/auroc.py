@@ -1,4 +1,4 @@
-"""How far scores of originals and of degraded texts lie apart: AUROC and the standardised drop.
+"""Separation of the scores of originals and degraded texts: AUROC and the standardised drop.
 
 Detection compares the two texts of one pair; these compare originals with degraded texts of whatever
 example. AUROC is what a threshold on this judge's score could do in use; the standardised drop counts points

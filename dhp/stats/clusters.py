@@ -1,4 +1,4 @@
-"""Examples that belong together: sums, resamples and sign flips by cluster.
+"""Clusters of examples: sums, resamples and sign flips.
 
 Examples of one document or source are not independent of each other. Whole clusters are then what varies:
 they are drawn together (cluster bootstrap; Davison and Hinkley 1997, section 3.8) and flip their sign

@@ -1,4 +1,4 @@
-"""Which of several judges is better, as far as the same examples can tell: label swaps, pair by pair."""
+"""Comparison of judges on the same examples by label swaps."""
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence

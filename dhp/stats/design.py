@@ -1,4 +1,4 @@
-"""What is tested and how: the differences of all variants and metrics, and the scores of samples of them."""
+"""Design of the tests, and their scores on the data and on resamples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Detection: how often a judge scores the degraded text lower, the headline that does not depend on N.
+"""Detection: the share of pairs in which the degraded text scores lower.
 
 Of a pair of scores the degraded one fell, tied or rose; detection is P(fell) + P(tied) / 2: 50 % is blind,
 100 % sees every case, below 50 % prefers the damage. It is the probability of superiority of paired data

@@ -1,4 +1,4 @@
-"""How often a judge passes good texts and fails bad ones, counted in independent texts."""
+"""Error rates of a judge on good and bad texts, in independent texts."""
 
 from dataclasses import dataclass
 

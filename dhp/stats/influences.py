@@ -1,4 +1,4 @@
-"""Figures with what each example adds to them, and their confidence intervals.
+"""Influences of examples on figures, and confidence intervals from them.
 
 Detection, AUROC and the standardised drop of every test, their weighted means over metrics, variants and
 levels, and differences of two judges are all means over examples, exactly or to first order. So one object

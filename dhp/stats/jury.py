@@ -1,4 +1,4 @@
-"""A jury: several judges as one, by the mean of each judge's ranks, and which of them it takes."""
+"""Juries: the mean of the judges' ranks, and the choice of judges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

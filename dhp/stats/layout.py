@@ -1,4 +1,4 @@
-"""Differences by example, variant and metric: their shape, weights of the metrics, shares of the levels."""
+"""Shape checks of differences, weights and levels."""
 
 from collections.abc import Sequence
 

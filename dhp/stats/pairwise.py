@@ -1,4 +1,4 @@
-"""Statistics of verdicts between two texts, each pair asked in both orders."""
+"""Statistics of verdicts on pairs of texts in both orders."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How many examples a judge needs to notice a kind of damage: power by simulation.
+"""Power by simulation: how many examples a judge needs to notice damage.
 
 It starts from a population: the differences of many examples, of which a run draws n. Source: Wilson 1927
 (the interval of a share).

@@ -1,4 +1,4 @@
-"""How small damage may be until a judge detects three of four cases: psychometric curves and T75.
+"""Psychometric curves and T75.
 
 Detection rises with the dose from the level of harmless edits, 50 % of a judge without false alarms, to one
 less the lapse rate. In the terms of signal detection theory (Green and Swets 1966) the judge's d' is a power

@@ -1,4 +1,4 @@
-"""How a judge uses its scale: response style and halo, named from figures."""
+"""Response style and halo of a judge."""
 
 from dataclasses import dataclass
 

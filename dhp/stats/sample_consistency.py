@@ -1,4 +1,4 @@
-"""How steady a judge is from sample to sample, and how much of its scale it uses (Liu et al. 2023)."""
+"""Consistency of a judge from sample to sample (Liu et al. 2023)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Intervals of the smallest or largest of several figures, with the selection accounted for."""
+"""Intervals of the smallest or largest of several figures, corrected for the selection."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

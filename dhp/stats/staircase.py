@@ -1,4 +1,4 @@
-"""Finding T75 with few judgements: each dose is placed where the answer says most about the threshold.
+"""Bayesian staircase: finding T75 with few judgements.
 
 A Bayesian staircase in the manner of QUEST+ (Watson 2017). After each answer the posterior over threshold,
 power and lapse rate of the psychometric curve is known on a grid; the next dose is the one that makes the

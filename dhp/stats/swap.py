@@ -1,4 +1,4 @@
-"""Which of two judges is better, and is a new one no worse: by swapping their labels example by example.
+"""Comparison and non-inferiority of two judges by label swaps.
 
 If two judges are equally good, it does not matter whose answers an example has. So the labels of the two are
 swapped at random, example by example or cluster by cluster, and the observed difference is held against those

@@ -1,4 +1,4 @@
-"""The experts' answers: read strictly, counted, written as a weights file."""
+"""Answers of experts: read, counted, written as a weights file."""
 
 import datetime as dt
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""What a survey asks about: the quality issues of a task, each shown on an example."""
+"""Issues of a survey: quality issues of a task, each with an example."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""The survey as a page; weights as heat maps on a page and as tables in the terminal."""
+"""The survey page, and weights as heat maps and tables."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""How an object of a known shape is called: its parameters, what they are given, its scale."""
+"""The adapter of a scorer: its parameters, their fields, its scale."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A user's own judge, in the shape that all judges have: its scores, and its verdicts by a threshold."""
+"""A user's own scorer as a judge: its scores, and verdicts by a threshold."""
 
 import logging
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a user says about a judge of their own: its scale, its threshold, what it is given."""
+"""Settings of a user's own judge: scale, threshold, fields."""
 
 import math
 from collections.abc import Mapping

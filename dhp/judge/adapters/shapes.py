@@ -1,4 +1,4 @@
-"""Recognises an object by its shape; the package that it is of is never imported unless it is there."""
+"""Recognition of a scorer by its attributes, without importing other frameworks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial

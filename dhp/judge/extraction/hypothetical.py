@@ -1,4 +1,4 @@
-"""Ratings that an answer speaks of but does not give: hypotheticals, denials, comparisons, conditions.
+"""Ratings that an answer mentions but does not give: hypotheticals, denials, comparisons, conditions.
 
 "Little keeps it from being a 5", "it could be a 5", "not a 5", "a 5 would need more detail". Works on text
 whose numbers are tokens, within the sentence of one number.

@@ -1,4 +1,4 @@
-"""Numbers that are no ratings: mentions of the scale, enumerations, list marks, ranges."""
+"""Numbers that are not ratings: mentions of the scale, enumerations, list marks, ranges."""
 
 import functools
 import re

@@ -1,4 +1,4 @@
-"""What an answer was read as."""
+"""Results of extraction."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where an answer gives its rating, in text whose numbers are tokens."""
+"""Rules that find ratings in normalised text."""
 
 import functools
 import math

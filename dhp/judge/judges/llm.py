@@ -1,4 +1,4 @@
-"""A language model as a judge: prompts and reading of answers by a protocol."""
+"""A language model as a judge, under a protocol."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

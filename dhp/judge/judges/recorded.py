@@ -1,4 +1,4 @@
-"""Answers that a judge gave earlier, read from files: `replay/FILE`."""
+"""Recorded answers of a judge: `replay/FILE`."""
 
 import gzip
 import logging

@@ -1,4 +1,4 @@
-"""`column/NAME`: scores that others computed, from the user's tables, as a judge of one criterion."""
+"""`column/NAME`: scores in a column of a table as a judge with one metric."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Prompts that show two texts: of a pairwise protocol and its wording, or of a user's battle prompt."""
+"""Prompts with two texts, by a pairwise protocol or a user's battle prompt."""
 
 import re
 from collections.abc import Mapping, Sequence

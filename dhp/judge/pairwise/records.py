@@ -1,4 +1,4 @@
-"""Two texts to be compared, verdicts on them, and what a pairwise judge is."""
+"""Pairs of texts, verdicts on them, and the interface of pairwise judges."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a run has to do with batches: results that came back, and requests for the next batch."""
+"""Batches of a run: replies that are read, and requests that are written or sent."""
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass

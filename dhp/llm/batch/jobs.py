@@ -1,4 +1,4 @@
-"""What is kept on disk of batches that were sent to a provider.
+"""Records of batches that were sent to a provider, on disk.
 
 In the folder `batches` beside the store: `NAME.jsonl` with the requests, `NAME.json` with what became of
 them, `NAME.results.jsonl` once they are answered. NAME is the tag that the provider keeps with the batch.

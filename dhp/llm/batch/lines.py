@@ -1,4 +1,4 @@
-"""Lines of batch files in OpenAI's form: requests as they are written, results as they are read."""
+"""Lines of batch files in OpenAI's format."""
 
 import codecs
 import json

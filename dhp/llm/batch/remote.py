@@ -1,4 +1,4 @@
-"""Batches at a provider: sent, awaited, fetched. Each step is on disk before the next: none is paid twice."""
+"""Batches at a provider: sending, waiting, fetching; each step is recorded on disk before the next."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Reads result files of batches: output files and error files, in any order, whole or broken off."""
+"""Reading of result files of batches."""
 
 import codecs
 import glob

@@ -1,4 +1,4 @@
-"""Settings of batches: files that are written and read, or the provider that answers them."""
+"""Settings of batches: files to write and read, or a provider."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

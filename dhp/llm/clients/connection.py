@@ -1,4 +1,4 @@
-"""Where a server is and what opens it: from the option `--base-url` and the environment.
+"""Address and key of a server, from `--base-url` and the environment.
 
 The variables are those of the official package, so that whoever uses it has nothing more to set:
 `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` and `OPENAI_CUSTOM_HEADERS`; for

@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible server: what is sent, and what its answers and refusals mean."""
+"""A model behind an OpenAI-compatible server: its requests, replies and refusals."""
 
 from dataclasses import replace
 from typing import Any

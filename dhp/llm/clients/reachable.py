@@ -1,4 +1,4 @@
-"""Whether a server can be asked at all, and for which models: its list of them costs nothing."""
+"""Check that a server can be reached, and its list of models."""
 
 import errno
 import json

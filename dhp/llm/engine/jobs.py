@@ -1,4 +1,4 @@
-"""What calls are made with, and the pieces of work they are made of."""
+"""The engine's configuration and its jobs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The pool of workers inside the event loop."""
+"""The workers inside the event loop."""
 
 import asyncio
 import time

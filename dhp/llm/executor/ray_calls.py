@@ -1,4 +1,4 @@
-"""Calls to a server, made by the workers of a Ray cluster; the process of the run keeps store and budget."""
+"""Calls to a server by the workers of a Ray cluster; store and budget stay in the process of the run."""
 
 import asyncio
 import time

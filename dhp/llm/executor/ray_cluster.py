@@ -1,4 +1,4 @@
-"""Work done by the workers of a Ray cluster."""
+"""The executor of a Ray cluster."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Hands out work to the workers of a Ray cluster in blocks, and again where a worker is lost."""
+"""Distribution of work to Ray workers in blocks, again where a worker is lost."""
 
 import itertools
 import re

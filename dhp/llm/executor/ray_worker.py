@@ -1,4 +1,4 @@
-"""What runs on the machines of a cluster: a worker, and calls to a server as work for it."""
+"""The worker process on a machine of a cluster."""
 
 import importlib.abc
 import importlib.machinery

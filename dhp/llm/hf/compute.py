@@ -1,4 +1,4 @@
-"""Forward passes, with a beginning that rows share computed once.
+"""Forward passes that compute a common beginning once.
 
 Rows that begin alike continue copies of one key-value cache. That gives the same numbers only where each
 layer keeps the keys and values of all tokens or of a sliding window, and where positions are encoded in the

@@ -1,4 +1,4 @@
-"""How the tokens of an answer are chosen.
+"""Decoding: the choice of the tokens of an answer.
 
 Tokens are drawn by inverting the distribution function at a number from the row's own stream, so that what
 a row draws does not depend on the rows beside it, and no global generator is touched.

@@ -1,4 +1,4 @@
-"""A model in this process that answers requests."""
+"""A transformers model in this process."""
 
 import functools
 import math

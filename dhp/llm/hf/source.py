@@ -1,4 +1,4 @@
-"""Where a model comes from, and what tells it apart from another of the same name."""
+"""The source of a model, and its identity."""
 
 import hashlib
 import importlib.util

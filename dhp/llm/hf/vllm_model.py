@@ -1,4 +1,4 @@
-"""A model in this process that is run by vLLM."""
+"""A vLLM model in this process."""
 
 import functools
 import itertools

@@ -1,4 +1,4 @@
-"""Archives (.zip, .tar.gz), unpacked so that no member can reach outside its folder."""
+"""Safe unpacking of archives (.zip, .tar.gz)."""
 
 import stat
 import tarfile

@@ -1,4 +1,4 @@
-"""Published datasets made ready once, as JSONL in the user's cache."""
+"""Prepared copies of published datasets, as JSONL in the user's cache."""
 
 import json
 from collections.abc import Iterator, Mapping

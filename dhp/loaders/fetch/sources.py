@@ -1,4 +1,4 @@
-"""Published datasets from where their owners keep them."""
+"""Download sources of published datasets."""
 
 import http.client
 import shutil

@@ -1,4 +1,4 @@
-"""Published datasets, in the form that their owners give them, as examples or pairs."""
+"""Published datasets in their original format, as examples or pairs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""WMT22 general translation task: XML, or text with one segment a line; segments joined to long texts."""
+"""WMT22 general translation task: XML, or text with one segment per line; segments joined to long texts."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator

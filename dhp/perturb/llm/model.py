@@ -1,4 +1,4 @@
-"""Degraded texts by a language model: each answer is checked before it counts, a failing one asked again."""
+"""Degraded texts by a language model, with checks and repeated attempts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a language model is asked when it degrades a text, and where its answer holds the revised text.
+"""Prompts for degrading texts, and extraction of the revised text.
 
 Texts are fenced, never altered, never expanded.
 """

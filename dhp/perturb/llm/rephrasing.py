@@ -1,4 +1,4 @@
-"""Whether a language model inserted rephrasings right after their sentences and changed nothing else."""
+"""Checks of inserted rephrasings."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Two texts word by word: what was changed, and which words are names, carry meaning or merely join."""
+"""Differences of two texts word by word, with classes of words."""
 
 import functools
 import re

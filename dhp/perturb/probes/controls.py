@@ -1,4 +1,4 @@
-"""Controls: changes that leave a text as good as it was, so that no score should fall."""
+"""Controls: changes that must not lower a score."""
 
 import re
 from collections.abc import Iterator

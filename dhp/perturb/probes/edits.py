@@ -1,4 +1,4 @@
-"""Edits of a text: places where something else is to stand, and the rules that find them."""
+"""Replacements in a text, and the rules that find them."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,5 +1,4 @@
-"""What may be written otherwise in an English text: quotation marks, dashes, figures, dates, abbreviations,
-contractions and optional commas."""
+"""Harmless edits of English texts: quotation marks, dashes, figures, dates, abbreviations, contractions."""
 
 import re
 from collections.abc import Collection, Iterator

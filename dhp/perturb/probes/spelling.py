@@ -1,4 +1,4 @@
-"""Words that may be written in two ways: in American or British spelling, or as another word alike."""
+"""Words with two spellings, American and British, and exact synonyms."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What `card.json` and the files of a set look like, and how they are named."""
+"""Format of the files of a perturbation set."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""One dataset of a perturbation set, and what must be true of it."""
+"""One dataset of a perturbation set, with its checks."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence

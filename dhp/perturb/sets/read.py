@@ -1,4 +1,4 @@
-"""Reading a set, everything checked."""
+"""Reading of perturbation sets, with all checks."""
 
 import hashlib
 from collections.abc import Iterator

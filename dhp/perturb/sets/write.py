@@ -1,4 +1,4 @@
-"""Writing a set."""
+"""Writing of perturbation sets."""
 
 import hashlib
 import json

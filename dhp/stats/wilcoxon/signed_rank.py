@@ -1,4 +1,4 @@
-"""Wilcoxon signed-rank test with a p-value that is right far out in the tail."""
+"""Wilcoxon signed-rank test with a p-value that is accurate far out in the tail."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a provider of batches does, and the providers by name."""
+"""The interface of batch providers, and the providers by name."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping

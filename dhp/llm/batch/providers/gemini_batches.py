@@ -1,4 +1,4 @@
-"""Batches at Google's Gemini through the package `google-genai`: chat completions there and back."""
+"""Batches at Google Gemini through the package `google-genai`."""
 
 import itertools
 import json

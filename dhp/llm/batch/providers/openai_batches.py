@@ -1,4 +1,4 @@
-"""Batches at OpenAI, or at a server that speaks its protocol, through the package `openai`."""
+"""Batches at OpenAI or a compatible server through the package `openai`."""
 
 import itertools
 import json
