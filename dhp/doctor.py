@@ -135,7 +135,7 @@ def _packages() -> dict[str, list[_Package]]:
 
 
 def _requirements() -> list[str]:
-    """As they stand in a checkout, which may be newer than what was installed from it, or in a package."""
+    """As they are in a checkout, which may be newer than what was installed from it, or in a package."""
     if said := _checkout():
         extras = said.get("optional-dependencies", {}).items()
         return [

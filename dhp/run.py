@@ -166,7 +166,7 @@ def run(spec: RunSpec) -> Results:
     seed
         Of every random choice.
     out, progress
-        Folder to write the run to, if any; whether progress is shown, or a function that is told it.
+        Folder to write the run to, if any; whether progress is shown, or a function that receives it.
 
     Raises
     ------

@@ -68,7 +68,7 @@ def analyze(
     Raises
     ------
     InputError
-        With the row or name at fault: a missing column, a score that is no number, an example without an
+        With the row or name at fault: a missing column, a score that is not a number, an example without an
         original, weights without a row for a perturber; with a suite also a variant that it does not have,
         a metric that its task does not have and a score off that metric's scale.
     """
@@ -225,7 +225,7 @@ def judged(
 ) -> tuple[list[VariantResult], RunDetection]:
     """Kinds of damage that are judged together, and the detection of all of them.
 
-    `harmless` are the rated controls that damage has to be told from.
+    `harmless` are the rated controls that damage is compared with.
     """
     if not variants:
         return [], NOTHING

@@ -53,7 +53,7 @@ def line(result: Shown) -> str:
 
 
 def html_table(results: Sequence[Shown]) -> str:
-    """Tables for notebooks, one a result; all text is escaped."""
+    """Tables for notebooks, one per result; all text is escaped."""
     return "".join(map(_section, results))
 
 

@@ -80,7 +80,7 @@ def _parquet_files(path: Path) -> list[Path]:
 
 
 def _read_parquet(path: Path) -> "pd.DataFrame":
-    """Columns as they stand in the file, or in the parts of a folder, whatever index pandas noted there."""
+    """Columns as they are in the file, or in the parts of a folder, whatever index pandas noted there."""
     import pyarrow
 
     parts, tables = _parquet_files(path), []

@@ -151,7 +151,7 @@ class Result:
         return plot(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The object as it stands in `results.json`."""
+        """The object that `results.json` holds."""
         return {"schema": SCHEMA, **asdict(self)}
 
     def to_json(self) -> str:

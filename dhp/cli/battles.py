@@ -32,7 +32,7 @@ from dhp.runs.pair_figures import PairFigures, Share
 _FIGURES = ("won", "lost", "tied", "invalid", "win rate", "without ties", "p", "flips")
 
 Systems = Mapping[str, Sequence[Answer]]
-"""System -> its answers, one a question, in the same order."""
+"""System -> its answers, one per question, in the same order."""
 
 
 def read_systems(entries: Sequence[str]) -> Systems:

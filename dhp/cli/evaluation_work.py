@@ -123,7 +123,7 @@ class Work:
                 yield replace(plan, task=task), judge
 
     def _tasks(self, plan: CategoryPlan) -> list[Task]:
-        """The category's task; correctness apart where the judge is told that it sees the correct answer."""
+        """The category's task; correctness apart where the prompt calls the target the correct answer."""
         metrics = plan.task.metrics
         if plan.templates is not None or self.options.with_reference != "one-prompt":
             return [plan.task]

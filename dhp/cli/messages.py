@@ -12,7 +12,7 @@ _PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*)(=None|=False)?`")
 
 
 class Messages(logging.Handler):
-    """Prints errors, warnings and what the package logs, a line each."""
+    """Prints errors, warnings and what the package logs, one line each."""
 
     def __init__(self, names: Callable[[click.Command | None], Mapping[str, str]]) -> None:
         """`names` gives the options that parameters have in a command."""

@@ -60,7 +60,7 @@ def read_persona(name: str, wording: Wording) -> str:
     path = Path(name)
     try:
         there = path.is_file()
-    except (OSError, ValueError):  # a whole persona is no path
+    except (OSError, ValueError):  # a whole persona is not a path
         there = False
     if not there:
         known = suggest(name, ["none", *wording.personas])

@@ -68,7 +68,7 @@ def as_list(value: object) -> list[Any]:
 
 
 def check_whole(name: str, value: object) -> None:
-    """Raise `InputError` for what is no whole number; numpy's count as such, True and False do not."""
+    """Raise `InputError` for what is not a whole number; numpy's count as such, True and False do not."""
     try:
         operator.index(value)  # type: ignore[arg-type]
     except TypeError:

@@ -64,7 +64,7 @@ _OF_ONE_LANGUAGE = {
         "cjk": _KANA + _HAN,
     }.items()
 }
-"""Scripts in which one language is written; Chinese and Japanese are told apart by kana."""
+"""Scripts that only one language uses; kana distinguish Japanese from Chinese."""
 _LEAST_KANA = 0.1
 """Share of kana, among kana and Chinese characters, from which a text is Japanese."""
 WITHOUT_SPACES = frozenset("zh ja th lo km my".split())

@@ -62,14 +62,14 @@ def option(help: str, **known: Any) -> dict[str, Option]:
 
 
 def option_of(field: "Field[Any]") -> Option | None:
-    """What is known of the setting in a field of a record; None where it is no option."""
+    """What is known of the setting in a field of a record; None where it is not an option."""
     found = field.metadata.get("option")
     assert found is None or isinstance(found, Option)
     return found
 
 
 def check_numbers(record: Any, parameter: str = "") -> None:
-    """Raise `InputError` for what is no number where one belongs, and for a number outside its range.
+    """Raise `InputError` for what is not a number where one belongs, and for a number outside its range.
 
     `parameter` is how messages call the record.
     """

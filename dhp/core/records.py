@@ -68,7 +68,7 @@ class Variant:
     def of(
         cls, perturber: str, level: str, method: str, degrees: Mapping[str | None, Mapping[str, object]]
     ) -> "tuple[Variant, ...]":
-        """The variants of a perturber, one a degree; the key None stands for an only degree."""
+        """The variants of a perturber, one per degree; the key None stands for an only degree."""
         return tuple(
             cls(
                 perturber if degree is None else f"{perturber}.{degree}",

@@ -54,7 +54,7 @@ class _File:
 
 
 def _close(file: IO[bytes]) -> None:
-    with suppress(OSError):  # of a full disk, which was told when it was met
+    with suppress(OSError):  # of a full disk, which was reported before
         file.close()
 
 

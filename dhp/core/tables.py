@@ -256,7 +256,7 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
 
 
 def json_lines(name: str, lines: Iterable[str]) -> Iterator[Row]:
-    """The rows of JSON Lines, one object a line; blank lines are passed over."""
+    """The rows of JSON Lines, one object per line; blank lines are skipped."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             place = f"{name}: line {number}"

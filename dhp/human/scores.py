@@ -66,7 +66,7 @@ def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "p
     Raises
     ------
     InputError
-        For a missing column, a score that is no number, or a duplicate item.
+        For a missing column, a score that is not a number, or a duplicate item.
     """
     import pandas as pd
 

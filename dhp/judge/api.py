@@ -111,7 +111,7 @@ def complete(plain: object) -> Judge:
     Raises
     ------
     InputError
-        If it is no judge.
+        If it is not a judge.
     """
     if not is_plain(plain):
         raise InputError(

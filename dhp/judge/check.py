@@ -16,7 +16,7 @@ def checked_ratings(judge: PlainJudge, candidates: Sequence[Candidate], task: Ta
     """The ratings of a judge, each as what it really is; what was left unrated follows as failed.
 
     A score off its metric's scale becomes `out_of_scale`. A rating of something that it was not given, a
-    score that is no finite number, or an unknown status raises `InputError` with judge and place: the
+    score that is not a finite number, or an unknown status raises `InputError` with judge and place: the
     judge is broken, and its other ratings cannot be trusted either.
     """
     check = _Check(judge.model, candidates, task)

@@ -135,7 +135,7 @@ def written_steps(
     Raises
     ------
     InputError
-        Where an answer is no list of steps.
+        Where an answer is not a list of steps.
     """
     requests = [
         Request(

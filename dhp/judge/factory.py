@@ -115,7 +115,7 @@ def find_judges(
     Raises
     ------
     InputError
-        For an unknown name, an object that is no judge, or the same judge twice.
+        For an unknown name, an object that is not a judge, or the same judge twice.
     """
     given_protocols = [_protocol(each) for each in as_list(protocols)]
     pairwise = [each for each in given_protocols if isinstance(each, PairwiseProtocol)]
@@ -229,7 +229,7 @@ def llm_judge(
     Raises
     ------
     InputError
-        For a name that is no language model's, or a protocol that compares two texts.
+        For a name that is not a language model's, or a protocol that compares two texts.
     """
     found = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
     if len(found) != 1 or not isinstance(found[0], LlmJudge):

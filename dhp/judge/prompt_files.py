@@ -64,11 +64,11 @@ def prompts_by_metric(
 ) -> dict[str, str]:
     """Metric -> prompt, of the metrics of a task.
 
-    An only file is for an only metric. Else a file's metric is told by its name: the metric's own, or a first
-    part (up to `_`, `-`, `.` or a space) with which only one metric's name begins, as `coh_detailed.txt` for
-    coherence. `columns` are those of the data, by what they stand for.
+    A single file belongs to a single metric. Otherwise the name of a file determines its metric: it is the name
+    of the metric, or its first part (up to `_`, `-`, `.` or a space) begins the name of only one metric, as
+    `coh_detailed.txt` for coherence. `columns` are those of the data, by what they stand for.
 
-    Raises `InputError` where a name tells none or several, where two files are for one metric, and for a file
+    Raises `InputError` where a name fits no metric or several, where two files are for one metric, and for a file
     without a slot for the text under judgement.
     """
     found: dict[str, PromptFile] = {}

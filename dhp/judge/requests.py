@@ -119,7 +119,7 @@ class RequestBuilder:
                         )
 
     def steps_requests(self, task: Task) -> list[Request]:
-        """Requests for evaluation steps, one a metric, its name the tag (Auto-CoT, Liu et al. 2023)."""
+        """Requests for evaluation steps, one per metric, its name the tag (Auto-CoT, Liu et al. 2023)."""
         task = task.in_language(self.protocol.language)
         prompts = Prompts(self.protocol, self.wording, task, persona=self.persona)
         temperature = None if self.protocol.temperature is None else 0.0

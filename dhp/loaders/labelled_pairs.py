@@ -59,7 +59,7 @@ def read_llmbar_pairs(path: Path) -> dict[str, LabelledPair]:
 def read_llmbar_answers(paths: Sequence[Path], pairs: Mapping[str, LabelledPair]) -> list[RecordedAnswer]:
     """Answers: `id, model, protocol` and either `answer_as_given, answer_swapped` or `score_1, score_2`.
 
-    Raises `InputError` for a file of another form, an id that is no pair, and a duplicate answer.
+    Raises `InputError` for a file of another form, an id that is not a pair, and a duplicate answer.
     """
     return _once(_llmbar_answers(paths, pairs))
 

@@ -74,8 +74,8 @@ def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> Load
     ------
     InputError
         For a column that is missing, a value that is none of those allowed, a kind with several levels, and
-        where no pair is left. Pairs that are equal, tied, stand twice or lack a text are left out and counted
-        in a note.
+        where no pair is left. Pairs that are equal, tied, duplicate or without a text are left out and
+        counted in a note.
     """
     table = chosen_rows(table, form.where)
     _check_columns(table, form)

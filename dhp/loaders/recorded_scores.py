@@ -59,7 +59,7 @@ def read_recorded_scores(form: str, *paths: Path) -> "pd.DataFrame":
     -------
     pandas.DataFrame
         One row a text, metric and sample: `model, protocol, dataset, example, variant, metric, score, sample,
-        cluster, status`, for `trajectory` also `level`. A score that is no number is None, with the status
+        cluster, status`, for `trajectory` also `level`. A score that is not a number is None, with the status
         `unparsed`, or `failed` where the judge gave no answer.
 
     Raises
@@ -169,7 +169,7 @@ def _scores(row: Row, ratings: object) -> list[float | None]:
 
 
 def _number(value: object) -> float | None:
-    """None for what is no number."""
+    """None for what is not a number."""
     try:
         number = float(str(value))
     except ValueError:

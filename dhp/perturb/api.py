@@ -38,7 +38,7 @@ where this kind of damage is impossible in the text.
 
 
 Languages = Literal["any", "words"] | tuple[str, ...]
-"""The languages that a perturber can do: any; any whose words can be told apart; or those with these
+"""The languages that a perturber can do: any; any that can be split into words; or those with these
 codes."""
 
 _GIVEN = ("example", "others", "lists", "language")
@@ -199,7 +199,7 @@ def perturber(
         degree -> parameters of the function, mildest first. Without it there is one variant, named as
         the perturber.
     languages
-        Which texts it can degrade: in `any` language, in any whose `words` can be told apart (those with
+        Which texts it can degrade: in `any` language, in any that can be split into `words` (those with
         spaces, Chinese, Japanese and Thai), or in those of a list of codes, e.g. `["en"]`. To others it is
         not applicable.
 
@@ -230,7 +230,7 @@ def perturber(
 
 
 def _check_degrees(degrees: object, place: str) -> None:
-    """Raise `InputError` for what is no mapping from degree to parameters."""
+    """Raise `InputError` for what is not a mapping from degree to parameters."""
     if not (isinstance(degrees, Mapping) and all(isinstance(params, Mapping) for params in degrees.values())):
         raise InputError(
             f"{place}: degrees is {degrees!r}; allowed: a mapping from degree to parameters, such as "

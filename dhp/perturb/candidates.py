@@ -19,7 +19,7 @@ class Candidates(Sequence[Candidate]):
     examples
         The originals.
     texts
-        Their degraded copies in any order; those that there are not are passed over.
+        Their degraded copies in any order; missing ones are skipped.
     task
         Says which fields are shown.
     levels

@@ -25,7 +25,7 @@ from dhp.perturb.settings import PerturbModel
 GENERAL = "general"
 """The folder of the prompts for tasks without their own."""
 LOOKED_AT = 10
-"""Examples by which it is told whether a run that goes on has to ask a model at all."""
+"""Number of examples that decide whether a resumed run has to call a model at all."""
 
 
 @near_keywords
@@ -156,7 +156,7 @@ def perturbing_estimates(
     Returns
     -------
     list of Estimate
-        One a dataset, with one answer for each text that is not stored.
+        One per dataset, with one answer for each text that is not stored.
     """
     if model is None:
         return []

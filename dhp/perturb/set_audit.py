@@ -90,7 +90,7 @@ def audited(part: SetPart) -> list[VariantAudit]:
     Returns
     -------
     list of VariantAudit
-        One a variant, in the order of the part.
+        One per variant, in the order of the part.
     """
     outputs = {e.id: e.output for e in part.examples}
     texts: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}

@@ -52,7 +52,7 @@ def both_views_page(
 
 
 def views_chart(shown: Sequence[BothViews], measure: str) -> "Markup":
-    """Detection against correlation: a point a judge, hollow for one of marked style."""
+    """Detection against correlation: a point per judge, hollow for one of marked style."""
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots()

@@ -98,11 +98,11 @@ class JudgeCard:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What the judge should not be used for, a sentence each."""
+        """What the judge should not be used for, one sentence each."""
         return tuple(_limits(self))
 
     def to_json(self) -> dict[str, Any]:
-        """The object as it stands in `card.json`."""
+        """The object that `card.json` holds."""
         return {
             "schema": SCHEMA,
             "judge": self.judge,

@@ -18,7 +18,7 @@ COLOURS = {
 
 
 def drawn(draw: Callable[["Figure"], None], width: float, height: float, description: str) -> "Markup":
-    """What `draw` puts into an empty figure of so many inches, as an inline picture.
+    """The figure that `draw` draws, as an inline picture; sizes are in inches.
 
     `description` says what it shows, for those who cannot see it. The same drawing gives the same text.
     """

@@ -85,7 +85,7 @@ def _in_panels(
     legend: float,
     description: str,
 ) -> "Markup":
-    """A chart of so many panels, two in a row, with a common axis of the quantity and room for a legend."""
+    """A chart of `count` panels, two per row, with a common axis and space for a legend."""
     columns = min(count, 2)
     rows = math.ceil(count / columns)
 

@@ -55,7 +55,7 @@ class Findings:
 
     @property
     def dosed(self) -> bool:
-        """Whether texts were degraded in doses, of which thresholds are told and no verdicts."""
+        """Whether texts were degraded in doses, which have thresholds and no verdicts."""
         return bool(self.result.curves)
 
     @property
@@ -146,7 +146,7 @@ def findings(result: Result) -> Findings:
 
 
 def sentences(findings: Iterable[Findings]) -> list[Sentence]:
-    """One sentence a judge over all its datasets; for doses one a judge and dataset."""
+    """One sentence per judge over all its datasets; for doses one per judge and dataset."""
     judges: dict[str, list[Findings]] = {}
     dosed = []
     for each in findings:
@@ -158,7 +158,7 @@ def sentences(findings: Iterable[Findings]) -> list[Sentence]:
 
 
 def matrices(findings: Sequence[Findings]) -> list[Matrix]:
-    """One matrix of kinds and datasets for a single judge; for several judges one a dataset."""
+    """One matrix of kinds and datasets for a single judge; for several judges one per dataset."""
     plain = [each for each in findings if not each.dosed]
     judges = list(dict.fromkeys(each.judge for each in plain))
     if len(judges) == 1:

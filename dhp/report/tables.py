@@ -72,7 +72,7 @@ def _cut(text: str, room: int) -> Text:
 
 
 def verdict_table(findings: Sequence[Findings]) -> TextTable:
-    """A row a result: what was noticed, detection, controls, the lowest kind."""
+    """One row per result: what was noticed, detection, controls, the lowest kind."""
     judges = list(dict.fromkeys(each.judge for each in findings))
     datasets = list(dict.fromkeys(each.dataset for each in findings))
     folder = datasets[0].partition("/")[0] + "/" if len(datasets) > 1 else ""
@@ -111,7 +111,7 @@ def _kind_cell(row: VariantResult) -> str:
 
 
 def kinds_table(findings: Findings, *, details: bool = False) -> TextTable:
-    """A row a kind of damage, the worst first, equal ones in one row; then controls and attacks.
+    """One row per kind of damage, the worst first, equal ones in one row; then controls and attacks.
 
     `details` adds D, D with weights, the share of the drop on other metrics than expected, and the examples
     that would decide what is undecided.

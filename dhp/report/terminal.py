@@ -21,7 +21,7 @@ _NOTES = 3
 
 
 def print_results(results: Results, console: Console, *, details: bool = False) -> None:
-    """Print what the judges notice and miss: a table, a sentence each, and what makes the figures doubtful.
+    """Print what the judges notice and miss: a table, one sentence each, and what makes the figures doubtful.
 
     Parameters
     ----------

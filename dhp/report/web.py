@@ -87,7 +87,7 @@ def _p_value(p: float | None, defined: object) -> str:
 
 
 def _code(text: str) -> "Markup":
-    """The text with what stands in back quotes as code."""
+    """The text with what is in back quotes as code."""
     from markupsafe import Markup, escape
 
     parts = (

@@ -104,7 +104,7 @@ class Battle:
 def make_pairs(texts: Mapping[str, Sequence[Candidate]], categories: Mapping[str, str]) -> list[Pair]:
     """All pairs of systems on each question, systems in the order given.
 
-    `texts`: system -> its texts, one a question, in the same order of questions; `categories`: question ->
+    `texts`: system -> its texts, one per question, in the same order of questions; `categories`: question ->
     its category.
     """
     return [

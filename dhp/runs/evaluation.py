@@ -69,7 +69,7 @@ class Evaluation:
         }
 
     def rows(self) -> list[dict[str, object]]:
-        """One row a model, category and metric."""
+        """One row per model, category and metric."""
         return [
             {
                 "model": c.model,

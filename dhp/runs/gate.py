@@ -31,7 +31,7 @@ from dhp.stats.verdict import examples_to_separate
 State = Literal["met", "undecided", "not met"]
 Finding = tuple[State, str, str]
 """What became of one condition, of which result, and in words."""
-_SHOWN = 5  # findings of one result and state that are told
+_SHOWN = 5  # findings shown of one result and state
 _ALPHA = 0.05
 _DEVIATE = 1.6448536269514722  # of a one-sided test at 0.05
 
@@ -223,7 +223,7 @@ def _counterpart(
 
 
 def _losses(pairs: Sequence[tuple[Result, Result]], folder: RunSource, gate: Gate) -> Iterator[Finding]:
-    """What was lost beyond doubt; else whether a loss is ruled out or not known."""
+    """Significant losses; else whether a loss is ruled out or unknown."""
     assert gate.against is not None
     against, allowed = gate.against, gate.max_drop or 0.0
     rated = [(_rated(folder, new), _rated(against, old)) for new, old in pairs]

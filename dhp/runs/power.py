@@ -176,7 +176,7 @@ def power_of_mock(
     """Power of a mock judge on `damage.minor` and `damage.major`, and on perturbers that it has dials for.
 
     It rates 10,000 examples on so many metrics, from 1 to 5; the texts do not matter to it. Raises
-    `InputError` for a judge that is no mock, and a dial that it does not have.
+    `InputError` for a judge that is not a mock, and a dial that it does not have.
     """
     question = question or Question()
     _check_metrics(metrics)

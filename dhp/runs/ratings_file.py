@@ -27,7 +27,7 @@ class RatingsFile:
     """Takes one table of ratings after another and holds none of them in memory; a context manager.
 
     Up to `PART_ROWS` rows become a Parquet file, more a folder of such files; each table is a row group. What
-    stands at `path` is replaced by `finish`; whatever comes in between leaves nothing behind.
+    is at `path` is replaced by `finish`; whatever comes in between leaves nothing behind.
     """
 
     def __init__(self, path: Path) -> None:

@@ -113,7 +113,7 @@ class RunInMemory:
 
 
 RunSource = str | Path | RunInMemory
-"""A run folder, or what stands in its place."""
+"""A run folder, or an equivalent."""
 
 
 def open_run(source: RunSource) -> Run | RunInMemory:

@@ -66,7 +66,7 @@ def cluster_draws(index: Ints, resamples: int, rng: np.random.Generator) -> npt.
 
 
 def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.int8], bool]:
-    """Sign patterns of so many clusters for a randomisation test.
+    """Sign patterns of the clusters for a randomisation test.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 T = TypeVar("T")
 QUANTITIES = ("detection", "auroc", "standardised_drop", "d_avg")
-_ALPHA = 0.05  # at which judges are told apart
+_ALPHA = 0.05  # significance level of comparisons
 _OF_D = 2000
 """Swaps for D_avg, which take longer."""
 SWAPS_PER_PAIR = 40

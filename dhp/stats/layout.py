@@ -60,7 +60,7 @@ def level_shares(levels: Sequence[str], defined: Bools) -> tuple[tuple[str, ...]
     Raises
     ------
     ValueError
-        If there is not one level a variant.
+        If there is not one level per variant.
     """
     if isinstance(levels, str) or len(levels) != defined.size:
         raise ValueError(f"levels must be {defined.size} names, one per variant")

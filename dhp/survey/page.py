@@ -37,7 +37,7 @@ def weights_page(weights: Weights) -> str:
 
 
 def about(weights: Weights) -> list[str]:
-    """Where weights come from: provenance, date, experts, agreement; a line each."""
+    """Where weights come from: provenance, date, experts, agreement; one line each."""
     lines = [f"provenance: {weights.provenance}"]
     if weights.date is not None:
         lines.append(f"date: {weights.date}")

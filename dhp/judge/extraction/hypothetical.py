@@ -95,7 +95,7 @@ def _leads_up() -> re.Pattern[str]:
 
 
 def only_spoken_of(text: str, start: int, end: int) -> bool:
-    """Whether the number at `text[start:end]`, a token, is no rating that the answer gives."""
+    """Whether the number at `text[start:end]`, a token, is not a rating that the answer gives."""
     sentence = _SENTENCE.split(text[max(0, start - _BEFORE) : start])[-1]
     after = _SENTENCE.split(text[end : end + _AFTER])[0]
     part = sentence[max((m.end() for m in _TURN.finditer(sentence)), default=0) :]

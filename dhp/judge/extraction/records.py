@@ -16,7 +16,7 @@ class Extracted:
     score: float | None
     """Score on the answer's own scale; None unless scored."""
     rule: str | None
-    """The rule that found the rating, or why a rating that was found is no score; else None."""
+    """The rule that found the rating, or why a rating that was found is not a score; else None."""
     missing_mass: float | None = None
     """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
 

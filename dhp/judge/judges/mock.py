@@ -43,7 +43,7 @@ class Dials:
     noise: float = 0.0
     """Standard deviation of each single rating, in points."""
     step: float = 1.0
-    """Scores are rounded to multiples of so many points, which makes ties; 0 rounds nothing."""
+    """Step in points to which scores are rounded, which makes ties; 0 rounds nothing."""
     unparsable: float = 0.0
     """Share of answers without a rating, in [0, 1]."""
     latency: float = 0.0

@@ -51,7 +51,7 @@ class BatchResults:
     Raises
     ------
     InputError
-        If one is missing or unreadable, or a line is no result.
+        If one is missing or unreadable, or a line is not a result.
     """
 
     def __init__(self, paths: Sequence[Path], *, own: bool = True, failures: bool = True) -> None:

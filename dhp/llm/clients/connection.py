@@ -18,7 +18,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 _AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT"
 _AZURE_KEYS = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
-_SHORTEST_SECRET = 12  # characters; a word for a key, as local servers take, is no secret
+_SHORTEST_SECRET = 12  # characters; a word for a key, as local servers take, is not a secret
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class _NoRedirect(HTTPRedirectHandler):
 def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
     """Why no call to the server at `url` can succeed: `key`, or what the system says; None where one may.
 
-    Servers need not know `/models`, and a slow list is no fault: only a connection that is refused, a host
+    Servers need not know `/models`, and a slow list is not a fault: only a connection that is refused, a host
     that is not there, and a key that is refused (401, unless it merely may not list models) are.
     """
     request = Request(f"{url}/models", headers=dict(headers))

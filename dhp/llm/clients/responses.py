@@ -124,7 +124,7 @@ def longest_body(request: Mapping[str, Any]) -> int:
 
 
 def overlong(replies: Iterable[Reply], request: Mapping[str, Any]) -> str | None:
-    """Why no text of so many characters is kept, where one of the replies has far more than was asked for."""
+    """Reason to reject a reply that is far longer than was asked for, by its number of characters."""
     least, token = _OF_TEXT
     most = least + token * _tokens(request)
     if all(len(reply.text) <= most for reply in replies):
@@ -199,7 +199,7 @@ def _plain(body: bytes) -> str:
 
 
 def read_replies(body: bytes) -> list[Reply]:
-    """The replies of a successful call; usage stands on the first.
+    """The replies of a successful call; usage is on the first.
 
     Choices that cannot be read are left out. What only goes with an answer (usage, log-probabilities) is
     left out where it cannot be read: the answer was paid for.

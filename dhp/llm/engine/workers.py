@@ -111,7 +111,7 @@ class Workers:
             )
 
     def _hopeless(self, error: Retry, tries: int, last: bool) -> bool:
-        """Whether the first of all calls has failed for good."""
+        """Whether the very first call has failed permanently."""
         enough = tries >= _TRIES_UNPROVEN and (last or not error.overload)
         return isinstance(error, Unreachable) or enough
 

@@ -36,7 +36,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Report:
-    """What the calls of a block told."""
+    """Report on the calls of a block."""
 
     retries: int = 0
     trouble: str = ""
@@ -116,7 +116,7 @@ class Asking:
             raise
 
     def _report(self) -> Report:
-        """What was told since the last one."""
+        """The report on the calls since the last one."""
         engine, client, lengths = self._engine, self._client, self._lengths
         report = Report(engine.retries, engine.trouble, list(client.notes), lengths.fitting, lengths.reasons)
         engine.retries, lengths.fitting, lengths.reasons = 0, 0, []

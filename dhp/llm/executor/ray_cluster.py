@@ -66,7 +66,7 @@ class RayExecutor:
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def crew(self, *, by_model: bool = False) -> Crew:
-        """The workers, or those that hold a model: one a GPU, else one a machine."""
+        """The workers, or those with a model: one per GPU, else one per machine."""
         if by_model not in self._crews:
             gpus = int(self._ray.cluster_resources().get("GPU", 0)) if by_model else 0
             nodes = sum(bool(node["Alive"]) for node in self._ray.nodes())

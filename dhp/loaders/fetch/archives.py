@@ -29,7 +29,7 @@ class _Member:
 
 
 def archive_stem(name: str) -> str | None:
-    """The name of an archive without its suffix; None where `name` is no archive."""
+    """The name of an archive without its suffix; None where `name` is not an archive."""
     for suffix in ARCHIVE_SUFFIXES:
         if name.endswith(suffix):
             return name.removesuffix(suffix)

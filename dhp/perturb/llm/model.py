@@ -93,7 +93,7 @@ class LlmPerturber:
         show: Callable[[int], None] = lambda done: None,
         language: str | None = None,
     ) -> list[PerturbedText]:
-        """Degrade every example, in their order; `show` is told how many texts are there.
+        """Degrade every example, in their order; `show` gets the number of texts so far.
 
         `language` is that of the texts, where a field of an example does not say it.
 

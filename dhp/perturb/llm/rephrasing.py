@@ -21,7 +21,7 @@ _LEAD_IN = re.compile(
     r"said differently|so|thus|namely|again|indeed|in short)\b[,:]?\s*",
     re.I,
 )
-"""What may stand before a rephrasing without making it one."""
+"""What may be before a rephrasing without making it one."""
 
 
 def insertion_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
@@ -52,7 +52,7 @@ def _spaced(text: str) -> str:
 
 
 def _find(sentence: str, text: str, start: int) -> int:
-    """Where the sentence stands in the text as one of its own; -1 if it does not."""
+    """Position of the sentence as a separate sentence in the text; -1 if there is none."""
     start_of_word = r"(?<!\w)" if sentence[0].isalnum() else ""
     end_of_word = r"(?!\w)" if sentence[-1].isalnum() else ""
     found = re.compile(start_of_word + re.escape(sentence) + end_of_word).search(text, start)
@@ -60,7 +60,7 @@ def _find(sentence: str, text: str, start: int) -> int:
 
 
 def _rephrasing_fault(gap: str, index: int, old: Sequence[str]) -> str | None:
-    """Why what stands after the sentence at `index` does not rephrase it."""
+    """Why what is after the sentence at `index` does not rephrase it."""
     from rapidfuzz.distance import Indel
 
     said = _LEAD_IN.sub("", gap)

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 Edit = tuple[int, int, str]
-"""(start, end, what stands there instead)."""
+"""(start, end, replacement)."""
 Span = tuple[int, int]
 """(start, end)."""
 Rules = tuple[tuple[re.Pattern[str], str], ...]
-"""Patterns, each with what stands in the place of a match."""
+"""Patterns with the replacement of a match."""
 
 
 def rules(*pairs: tuple[str, str]) -> Rules:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 Edit = tuple[int, int, str]
-"""(start, end, what stands there instead)."""
+"""(start, end, replacement)."""
 _WORD = re.compile(r"\w+")
 _DOUBLED = re.compile(r"(.)\1")
 

@@ -29,7 +29,7 @@ _NAMES = {
 
 
 class GeminiBatches:
-    """See `Provider`; a batch bears its tag as its display name."""
+    """See `Provider`; a batch has its tag as its display name."""
 
     many = True
 

@@ -18,7 +18,7 @@ _LATEST = 1000
 
 
 class OpenAIBatches:
-    """See `Provider`; a batch bears its tag in its metadata."""
+    """See `Provider`; a batch has its tag in its metadata."""
 
     many = True
 
