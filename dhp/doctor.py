@@ -1,4 +1,4 @@
-"""What an installation can do and what it lacks; asks nothing of any server but the one that is named."""
+"""Checks of an installation; no server is called but the one that is named."""
 
 import importlib
 import importlib.metadata
@@ -44,9 +44,9 @@ class Check:
     name: str
     state: State
     says: str
-    """In words, on one line."""
+    """Finding in words, on one line."""
     found: dict[str, Any] = field(default_factory=dict)
-    """As values: versions, sizes, names."""
+    """Finding as values: versions, sizes, names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _packages() -> dict[str, list[_Package]]:
 
 
 def _requirements() -> list[str]:
-    """As they stand in a checkout, which may be newer than what was installed from it, or in a package."""
+    """As they are in a checkout, which may be newer than what was installed from it, or in a package."""
     if said := _checkout():
         extras = said.get("optional-dependencies", {}).items()
         return [

@@ -1,4 +1,4 @@
-"""The whole chain, examples to results, and ratings of given texts: the only module that knows all stages."""
+"""The whole pipeline from examples to results; the only module that knows all stages."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -59,18 +59,19 @@ class Asked:
     """`provider/name`, `python:MODULE:OBJECT`, a `Judge`, a function, a framework's scorer, or several."""
     _: KW_ONLY
     protocol: Protocols = "dhp"
-    """How language models are asked: a name, a file, `dhp.protocol(...)`, or several of them."""
+    """Protocol of language models: a name, a file, `dhp.protocol(...)`, or several of them."""
     prompt_files: PromptFiles = ()
     """Prompts to use as they are, one or several: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}`
     takes a column."""
     metrics: Metrics = ()
-    """Those of the task to judge by, default all, or of your own: `dhp.own_metric("usefulness", (1, 10))`."""
+    """Metrics to judge by: some of the task (default: all), or your own: `dhp.own_metric("usefulness", (1,
+    10))`."""
     settings: ModelSettings = ModelSettings()
-    """How language models are reached, how hard they are worked, and what they may cost."""
+    """Settings of language models: address, rate limits, cost limits."""
     judge_settings: JudgeSettings = JudgeSettings()
-    """What is said about a judge of your own: scale, threshold, version, what its parameters are given."""
+    """Settings of your own judge: scale, threshold, version, fields of its parameters."""
     seed: int = 0
-    """Of every random choice."""
+    """Seed of every random choice."""
     progress: Progress | bool | None = True
     """True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`."""
 
@@ -102,10 +103,10 @@ class RunSpec(Choice, Asked):
     """What `run` is asked."""
 
     model: object = "baseline/surface"
-    """As in `Asked`."""
+    """Judge, as in `Asked`."""
     dataset: Data = None
-    """Whose texts: a name, a file, a DataFrame, a list of dictionaries, a `Dataset`, or several of them;
-    default: the bundled set."""
+    """Texts: a name, a file, a DataFrame, a list of dictionaries, a `Dataset`, or several of them; default:
+    the bundled set."""
     _: KW_ONLY
     analysis: AnalysisConfig = AnalysisConfig()
     """Tests, combination, expert weights and intervals, and whether to stop early."""
@@ -165,7 +166,7 @@ def run(spec: RunSpec) -> Results:
     seed
         Of every random choice.
     out, progress
-        Folder to write the run to, if any; whether progress is shown, or a function that is told it.
+        Folder to write the run to, if any; whether progress is shown, or a function that receives it.
 
     Raises
     ------
@@ -228,10 +229,10 @@ def _carry_out(
             judge.cached_model.run = run_name(identity)
     with folder.ratings if folder else nullcontext():
         found: list[tuple[Result, RatingsArray]] = []
-        for place, (judge, part) in enumerate(own, 1):
+        for number, (judge, part) in enumerate(own, 1):
             with suppress(Waiting):  # the requests of the other judges belong into the same batch
                 config = resolve(part.dataset.task, part.variants)
-                found.append(_judged(judge, part, config, seed, numbered(progress, place, len(own)), folder))
+                found.append(_judged(judge, part, config, seed, numbered(progress, number, len(own)), folder))
         if context.batch:
             context.batch.finish()
         results = Results([result for result, _ in found], [ratings for _, ratings in found])
@@ -275,8 +276,7 @@ class RatingSpec(Asked):
     texts."""
     _: KW_ONLY
     task: str | None = None
-    """What the systems had to do: a name or a YAML file; default: the published set's, else
-    `summarization`."""
+    """Task of the systems: a name or a YAML file; default: the published set's, else `summarization`."""
 
 
 @keywords_of(RatingSpec)

@@ -243,7 +243,7 @@ NASTY: dict[str, Callable[[int], Answer]] = {
     "null usage": lambda i: answer(usage=None),
     "a number as content": lambda i: answer(4),
     "null content": lambda i: answer(None),
-    "half a character": lambda i: answer("4 \ud800"),
+    "a lone surrogate": lambda i: answer("4 \ud800"),
     "the key in the answer": lambda i: answer(f"You sent {KEY}: 4"),
     "a script in the answer": lambda i: answer(f"4 {SCRIPT}"),
     "terminal codes in the answer": lambda i: answer("4 \x1b[2J\x1b]0;x\x07"),

@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page is out of date")
     given = parser.parse_args()
     if not given.data.is_dir():
-        parser.error(f"{given.data}: is no folder; allowed: a folder of published data")
+        parser.error(f"{given.data}: is not a folder; allowed: a folder of published data")
     logging.getLogger("dhp").setLevel(logging.ERROR)
     sets = made(given.data, given.only or list(SETS))
     if not sets:

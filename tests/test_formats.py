@@ -18,7 +18,7 @@ ASKED = Request("Rate the text.", Params(1.0, None, 16, top_logprobs=2), (0, 1),
 
 def test_results_of_another_version_are_refused() -> None:
     with pytest.raises(
-        InputError, match=r"is no results file of this version; allowed: schema dhp\.results/3"
+        InputError, match=r"is not a results file of this version; allowed: schema dhp\.results/3"
     ):
         read_run(FORMATS / "run-1")
 

@@ -135,6 +135,6 @@ def test_an_id_that_stands_twice_is_named_with_both_places(tmp_path: Path) -> No
     path = write_texts(tmp_path / "t.jsonl", 30)
     path.write_text(path.read_text() + path.read_text().splitlines()[4] + "\n")
     with pytest.raises(
-        InputError, match=r"t\.jsonl: line 31: id '4' stands twice \(first at .*t\.jsonl: line 5\)"
+        InputError, match=r"t\.jsonl: line 31: duplicate id '4' \(first at .*t\.jsonl: line 5\)"
     ):
         perturb_datasets(str(path), task="summarization", suite="general", progress=None)

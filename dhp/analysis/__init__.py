@@ -1,1 +1,1 @@
-"""analysis."""
+"""Analysis of ratings: detection, verdicts and discernment scores."""

@@ -1,4 +1,4 @@
-"""From a table of ratings to discernment scores: the one bridge from ratings to `stats`."""
+"""Analysis of a table of ratings: discernment scores by `stats`."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ def analyze(
     Raises
     ------
     InputError
-        With the row or name at fault: a missing column, a score that is no number, an example without an
+        With the row or name at fault: a missing column, a score that is not a number, an example without an
         original, weights without a row for a perturber; with a suite also a variant that it does not have,
         a metric that its task does not have and a score off that metric's scale.
     """
@@ -180,7 +180,7 @@ class _Tested:
 
     variants: tuple[VariantResult, ...]
     averaged: tuple[VariantResult, ...]
-    """Those that count in the averages: not dosed ones."""
+    """Variants that count in the averages; dosed ones do not."""
     controls: tuple[VariantResult, ...]
     attacks: tuple[VariantResult, ...]
     curves: tuple[DoseResponse, ...]
@@ -225,7 +225,7 @@ def judged(
 ) -> tuple[list[VariantResult], RunDetection]:
     """Kinds of damage that are judged together, and the detection of all of them.
 
-    `harmless` are the rated controls that damage has to be told from.
+    `harmless` are the rated controls that damage is compared with.
     """
     if not variants:
         return [], NOTHING
@@ -264,7 +264,7 @@ def _warnings(ratings: RatingsArray) -> tuple[str, ...]:
     texts, different = ratings.repeated
     if texts and "sample" not in ratings.columns:
         found.append(
-            f"{texts} texts and metrics have more scores than the others and no column `sample`, "
-            f"{different} of them different ones; their means are compared"
+            f"{texts} combinations of text and metric have several scores, but there is no column `sample` "
+            f"({different} have different scores); the mean is used"
         )
     return tuple(found)

@@ -1,4 +1,4 @@
-"""How ratings are to be analysed: what a user asks for, and what follows for one task."""
+"""Configuration of an analysis: the options of the user, resolved for one task."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -34,7 +34,7 @@ class ResolvedConfig:
     task: str | None
     """The task whose rows of the weights apply; None where they have no rows."""
     floor: float = FLOOR
-    """Detection from which damage counts as noticed."""
+    """Lowest detection at which damage counts as noticed."""
     interim: bool = False
     """Whether variants get no further examples once they are resolved; see `dhp.analysis.sequential`."""
     find_threshold: bool = False
@@ -77,7 +77,7 @@ class ResolvedConfig:
                 return None
             if self.task is None:
                 raise InputError(
-                    f"weights '{name}' hold several tasks; say which by `suite`, or use `weights` uniform"
+                    f"weights '{name}' hold several tasks; choose one by `suite`, or use `weights` uniform"
                 )
             raise InputError(
                 f"weights '{name}': no row for perturber '{perturber}' under task '{self.task}'; "
@@ -114,13 +114,13 @@ class AnalysisConfig:
 
     statistics: str = field(
         default="default",
-        metadata=option("Exact tests, or the paper's arithmetic.", metavar="default|paper"),
+        metadata=option("Exact tests, or the formulas of the paper.", metavar="default|paper"),
     )
     combination: str | None = field(
         default=None,
         metadata=option(
-            "How p-values of metrics are combined: hmp, printed, hmp-asymptotic or joint; default: by "
-            "the statistics.",
+            "How p-values of metrics are combined: hmp, printed, hmp-asymptotic or joint; default: "
+            "that of the statistics.",
             metavar="NAME",
         ),
     )
@@ -134,7 +134,7 @@ class AnalysisConfig:
     floor: float = field(
         default=100 * FLOOR,
         metadata=option(
-            "Detection from which damage counts as noticed.",
+            "Lowest detection at which damage counts as noticed.",
             metavar="PERCENT",
             above=50,
             high=100,
@@ -143,11 +143,11 @@ class AnalysisConfig:
     )
     stop_when_resolved: bool = field(
         default=False,
-        metadata=option("Ask no more about damage whose verdict is decided."),
+        metadata=option("Stop rating a kind of damage once its verdict is decided."),
     )
     find_threshold: bool = field(
         default=False,
-        metadata=option("Find the smallest damage that is noticed (T75), with few calls."),
+        metadata=option("Find the smallest dose that is noticed (T75) with few calls."),
     )
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""From ratings to detection and verdicts: by metric, kind of damage and run, with confidence limits."""
+"""Detection and verdicts by metric, kind of damage and run, with confidence limits."""
 
 import math
 from collections.abc import Sequence
@@ -100,14 +100,16 @@ def failure_warnings(ratings: RatingsArray, rows: Sequence[VariantResult]) -> li
             found[row.variant] = (failed.mean(axis=1), math.log(float(failure_p(*failed))))
     adjusted = holm(np.array([log_p for _, log_p in found.values()]))
     return [
-        f"{name}: {after:.0%} of the examples have a rating without a score, of the originals {before:.0%}: "
-        "failures follow the damage, and detection leaves these examples out"
+        f"{name}: {after:.0%} of the degraded texts lack a score, but {before:.0%} of the originals: "
+        "failures depend on the damage, and detection leaves these examples out"
         for (name, ((before, after), _)), log_p in zip(found.items(), adjusted.tolist(), strict=True)
         if log_p <= math.log(0.05)
     ]
 
 
-def _filled(ratings: RatingsArray, rows: Sequence[VariantResult], found: Detection) -> list[VariantResult]:
+def _filled(
+    ratings: RatingsArray, rows: Sequence[VariantResult], detection: Detection
+) -> list[VariantResult]:
     """The rows with detection, AUROC and standardised drop."""
     original, degraded = ratings.score_tables([row.variant for row in rows])
     area = auroc_influences(original, degraded)
@@ -116,13 +118,13 @@ def _filled(ratings: RatingsArray, rows: Sequence[VariantResult], found: Detecti
     filled = []
     for v, row in enumerate(rows):
         metrics = {
-            metric: _cell(cell, found, figures, (v, m))
+            metric: _cell(cell, detection, figures, (v, m))
             for m, (metric, cell) in enumerate(row.metrics.items())
         }
-        value, low, high = _kind(found, v)
-        best = None if math.isnan(value) else _best(found, v, ratings.metrics)
+        value, low, high = _kind(detection, v)
+        best = None if math.isnan(value) else _best(detection, v, ratings.metrics)
         ends = _ends(low, high)
-        pairs = int(found.pairs[v].max())
+        pairs = int(detection.pairs[v].max())
         filled.append(
             replace(
                 row, metrics=metrics, detection=defined(value), detection_ci=ends, best_metric=best, n=pairs
@@ -131,42 +133,42 @@ def _filled(ratings: RatingsArray, rows: Sequence[VariantResult], found: Detecti
     return filled
 
 
-def _cell(cell: Cell, found: Detection, figures: _Figures, at: tuple[int, int]) -> Cell:
+def _cell(cell: Cell, detection: Detection, figures: _Figures, at: tuple[int, int]) -> Cell:
     return replace(
         cell,
-        fell=defined(found.fell[at]),
-        tied=defined(found.tied[at]),
-        rose=defined(found.rose[at]),
-        detection=defined(found.metrics.value[at]),
-        detection_ci=_ends(found.metrics.low[at], found.metrics.high[at]),
+        fell=defined(detection.fell[at]),
+        tied=defined(detection.tied[at]),
+        rose=defined(detection.rose[at]),
+        detection=defined(detection.metrics.value[at]),
+        detection_ci=_ends(detection.metrics.low[at], detection.metrics.high[at]),
         auroc=defined(figures.area[at]),
         auroc_ci=_ends(figures.low[at], figures.high[at]),
         standardised_drop=defined(figures.drops[at]),
     )
 
 
-def _best(found: Detection, v: int, metrics: Sequence[str]) -> str:
+def _best(detection: Detection, v: int, metrics: Sequence[str]) -> str:
     """Of several best metrics the first by name, whatever their order."""
-    values = found.metrics.value[v]
+    values = detection.metrics.value[v]
     return min(
         metric for metric, value in zip(metrics, values, strict=True) if value >= np.nanmax(values) - 1e-12
     )
 
 
 def _with_verdict(
-    row: VariantResult, ratings: RatingsArray, found: Detection, v: int, floor: float
+    row: VariantResult, ratings: RatingsArray, detection: Detection, v: int, floor: float
 ) -> VariantResult:
-    value, low, high = _kind(found, v)
-    said = verdict(value, low, high, row.n, floor=floor, above_controls=float(found.above_controls[v]))
+    value, low, high = _kind(detection, v)
+    said = verdict(value, low, high, row.n, floor=floor, above_controls=float(detection.above_controls[v]))
     more = None
     if said == "undecided":
-        deviates = float(found.deviates[0][v]), found.deviates[1]
+        deviates = float(detection.deviates[0][v]), detection.deviates[1]
         more = examples_to_decide(len(ratings.examples), value, low, high, deviates, floor=floor)
     return replace(row, verdict=said, n_to_decide=more)
 
 
-def _kind(found: Detection, v: int) -> tuple[float, float, float]:
-    return float(found.kinds.value[v]), float(found.kinds.low[v]), float(found.kinds.high[v])
+def _kind(detection: Detection, v: int) -> tuple[float, float, float]:
+    return float(detection.kinds.value[v]), float(detection.kinds.low[v]), float(detection.kinds.high[v])
 
 
 def _mirrored(row: VariantResult) -> VariantResult:
@@ -197,9 +199,9 @@ def _ends(low: float, high: float) -> Ends:
     return None if math.isnan(low) or math.isnan(high) else (float(low), float(high))
 
 
-def _of_run(found: Detection, names: Sequence[str]) -> RunDetection:
-    average, lowest = found.average, found.lowest
-    value, low, high = (math.nan,) * 3 if lowest < 0 else _kind(found, lowest)
+def _of_run(detection: Detection, names: Sequence[str]) -> RunDetection:
+    average, lowest = detection.average, detection.lowest
+    value, low, high = (math.nan,) * 3 if lowest < 0 else _kind(detection, lowest)
     return RunDetection(
         avg=defined(float(average.value)),
         min=defined(value),

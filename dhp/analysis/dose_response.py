@@ -1,4 +1,4 @@
-"""From ratings of many doses to dose-response: detection by dose and T75."""
+"""Dose-response of runs with doses: detection by dose and T75."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -75,10 +75,10 @@ def _dose_response(
     )
 
 
-def _t75(found: T75) -> DoseThreshold | None:
-    if math.isnan(found.value):
+def _t75(t75: T75) -> DoseThreshold | None:
+    if math.isnan(t75.value):
         return None
-    return DoseThreshold(_finite(found.value), _finite(found.low), _finite(found.high))
+    return DoseThreshold(_finite(t75.value), _finite(t75.low), _finite(t75.high))
 
 
 def _as_tuple(values: Floats) -> tuple[float | None, ...]:

@@ -1,4 +1,4 @@
-"""Interim analyses: when each example came, and how far each variant got, in a run that stops early."""
+"""Interim analyses of runs that stop early: the look of each example, and the last look of each variant."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,7 +72,8 @@ def read_interim_analyses(table: "pd.DataFrame", place: str) -> InterimAnalyses 
     if "look" not in table or (table["look"].isna() | (table["look"].astype(str).str.strip() == "")).all():
         if stopped.any():
             raise InputError(
-                f"{place}: status '{STOPPED}' needs a column 'look' that says when examples came"
+                f"{place}: status '{STOPPED}' needs a column 'look' with the number of the interim analysis "
+                "that each example came with"
             )
         return None
     number = pd.to_numeric(table["look"], errors="coerce")
@@ -81,11 +82,13 @@ def read_interim_analyses(table: "pd.DataFrame", place: str) -> InterimAnalyses 
     same = number.notna().all() and (by_example.min() == by_example.max()).all()
     if not same or set(number) != set(range(1, last + 1)):
         raise InputError(
-            f"{place}: column 'look': allowed: one number for each example, 1, 2, ... without a gap"
+            f"{place}: column 'look': allowed: one number for each example, counted 1, 2, ... without a gap"
         )
     ended = (number[stopped].groupby(table["variant"]).min() - 1).to_dict()
     lasts = {name: int(ended.get(name, last)) for name in table["variant"].unique() if name != ORIGINAL}
     late = ~stopped & (number > table["variant"].map({**lasts, ORIGINAL: last}))
     if late.any() or min(lasts.values(), default=1) < 1:
-        raise InputError(f"{place}: a variant is '{STOPPED}' at a look before which it was asked about")
+        raise InputError(
+            f"{place}: status '{STOPPED}' of a variant: allowed from look 2 on, at all later looks"
+        )
     return InterimAnalyses({str(name): int(first) for name, first in by_example.min().items()}, lasts)

@@ -1,4 +1,4 @@
-"""Results in notebooks and in one glance: a line, a table in HTML, a chart."""
+"""Display of results in notebooks: one line, an HTML table, a chart."""
 
 from collections.abc import Sequence
 from html import escape
@@ -53,7 +53,7 @@ def line(result: Shown) -> str:
 
 
 def html_table(results: Sequence[Shown]) -> str:
-    """Tables for notebooks, one a result; all text is escaped."""
+    """Tables for notebooks, one per result; all text is escaped."""
     return "".join(map(_section, results))
 
 

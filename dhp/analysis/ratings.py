@@ -1,4 +1,4 @@
-"""The ratings of one judge on one dataset, laid out as arrays."""
+"""The ratings of one judge on one dataset as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ class RatingsArray:
     """The ratings of one (model, protocol, dataset)."""
 
     place: str
-    """Where the ratings come from, for error messages."""
+    """Source of the ratings, for error messages."""
     model: str
     protocol: str
     dataset: str
     examples: tuple[str, ...]
     variants: tuple[str, ...]
-    """Without the original, in order of appearance."""
+    """Names of the variants without the original, in order of appearance."""
     metrics: tuple[str, ...]
     means: Floats
     """Mean score, shape (1 + variants, metrics, examples), the original first; NaN where there is none."""
@@ -31,7 +31,7 @@ class RatingsArray:
     asked: Bools
     """Whether there is any row, scored or failed; same shape."""
     interim: InterimAnalyses | None
-    """In a run that asked no more about variants once they were resolved; else None."""
+    """Interim analyses of a run that stops rating variants once they are resolved; else None."""
     levels: dict[str, str] | None
     """variant -> level, where the table has that column."""
     counts: dict[str, int]
@@ -45,12 +45,12 @@ class RatingsArray:
     masses: int = 0
     """Rows of which it is the mean."""
     clusters: Ints | None = None
-    """Which examples belong together, for the examples sorted by name, shape (examples,); None where each
-    stands alone."""
+    """Cluster of each example, for the examples sorted by name, shape (examples,); None where the examples
+    are independent."""
     cluster_names: dict[str, str] | None = None
     """Example -> its cluster, where the table has that column."""
     columns: frozenset[str] = frozenset()
-    """Of the table."""
+    """Names of the columns that the table of ratings had."""
 
     @property
     def digest(self) -> str:

@@ -1,4 +1,4 @@
-"""Ratings in parts, each of other examples: read part by part, their figures merged."""
+"""Ratings that are read in parts of different examples, with merged sums."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

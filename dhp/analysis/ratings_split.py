@@ -1,4 +1,4 @@
-"""A ratings table as arrays, one for each (model, protocol, dataset)."""
+"""A table of ratings as arrays, one set per model, protocol and dataset."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ _LARGEST = 1e306  # beyond it differences overflow
 def split_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = None) -> Iterator[RatingsArray]:
     """Check a ratings table and split it by (model, protocol, dataset), in order of appearance.
 
-    Parameters and errors as for `checked_ratings`; samples that stand twice, examples without their original
+    Parameters and errors as for `checked_ratings`; duplicate samples, examples without their original
     and variants with two levels are errors too.
     """
     table, place = checked_ratings(frame, scales), place_of(frame)
@@ -48,7 +48,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
         row = table[repeated].iloc[0]
         raise InputError(
             f"{place}: sample {row['sample']} of example '{row['example']}', variant '{row['variant']}', "
-            f"metric '{row['metric']}' stands twice"
+            f"metric '{row['metric']}' is rated twice"
         )
     example, examples = pd.factorize(table["example"])
     metric, metrics = pd.factorize(table["metric"])

@@ -1,4 +1,4 @@
-"""The ratings table: read from a file, and checked once."""
+"""The table of ratings: reading and checks."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -88,7 +88,7 @@ def _parquet_files(path: Path) -> list[Path]:
 
 
 def _read_parquet(path: Path) -> "pd.DataFrame":
-    """Columns as they stand in the file, or in the parts of a folder, whatever index pandas noted there."""
+    """Columns as they are in the file, or in the parts of a folder, whatever index pandas noted there."""
     import pyarrow
 
     parts, tables = _parquet_files(path), []
@@ -153,7 +153,7 @@ def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
             raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}")
     for name in columns:
         if columns.count(name) > 1:
-            raise InputError(f"{place}: column '{name}' stands twice")
+            raise InputError(f"{place}: duplicate column '{name}'")
         meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
         if name not in REQUIRED and meant:
             raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *OPTIONAL])}")

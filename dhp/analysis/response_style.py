@@ -1,4 +1,4 @@
-"""From ratings to how a judge uses its scales: response style, halo, what two judges share."""
+"""Use of the scales by a judge: response style and halo."""
 
 from collections.abc import Mapping, Sequence
 

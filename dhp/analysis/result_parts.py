@@ -1,4 +1,4 @@
-"""What a result is made of: tests, variants, response styles, dose-response; the shapes in `results.json`."""
+"""Parts of a result, as in `results.json`: cells, variants, response styles, dose-response."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class Cell:
     missing: int
     """Pairs left out because a side has no score."""
     mean_drop: float | None
-    """Original minus degraded, in points of the scale."""
+    """Mean score of the originals minus that of the degraded texts, in points of the scale."""
     weight: float | None = None
-    """How much of the drop the weights expect here, in [0, 1]; None without expert weights."""
+    """Expert weight of the metric, in [0, 1]; None without expert weights."""
     fell: float | None = None
     """Share of the pairs in which the score fell, in [0, 1]; None without a pair."""
     tied: float | None = None
@@ -47,7 +47,7 @@ class Cell:
     auroc: float | None = None
     """Area under the ROC curve of originals against degraded texts, unpaired, in [0, 1]."""
     auroc_ci: Ends = None
-    """Its 95 % confidence limits."""
+    """95 % confidence limits of `auroc`."""
     standardised_drop: float | None = None
     """The mean drop in standard deviations of the scores; None where no score varies."""
 
@@ -59,36 +59,36 @@ class VariantResult:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     variant: str
-    """Its name, `<perturber>.<degree>`."""
+    """Name of the variant, `<perturber>.<degree>`."""
     level: str
-    """Where the text was changed: `character`, `word`, `sentence`, or one of the data's own."""
+    """Level of the changes: `character`, `word`, `sentence`, or one that the data define."""
     method: str | None
-    """What made the texts: `rule`, `authored`, `llm` or `given`; None where unknown."""
+    """Way the texts were made: `rule`, `authored`, `llm` or `given`; None where unknown."""
     degree: str | None
-    """`minor`, `major` or another; None where there is one only."""
+    """Degree, e.g. `minor` or `major`; None where there is only one."""
     metrics: dict[str, Cell]
     """Metric -> what its scores did."""
     p: float | None
-    """Combined over the metrics, which weigh the same; None where undefined."""
+    """Combined p-value over the metrics with equal weights; None where undefined."""
     p_ew: float | None
-    """The same with the expert weights."""
+    """Combined p-value with the expert weights."""
     d: float | None
-    """None where a metric has no pair at all: undefined."""
+    """Discernment D; None (undefined) where a metric has no pair at all."""
     d_ew: float | None
     """D with the expert weights."""
     not_applicable: int
     """Examples that have no text in this variant, of those that it got."""
     stopped_at: int | None = None
-    """In a run that stops what is resolved, the number of examples after which this variant was and got no
-    more; None where it got all. p and D are adjusted for the interim analyses, those of single metrics are
-    not; see `dhp.analysis.sequential`."""
+    """Number of examples after which rating of this variant stopped, in a run that stops what is resolved;
+    None where all were rated. p and D are adjusted for the interim analyses, those of single metrics are not;
+    see `dhp.analysis.sequential`."""
     misplaced: float | None = None
     """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
     weights or without a drop."""
 
     detection: float | None = None
-    """That of the metric that sees the damage best, in [0, 1], corrected for the choice of the metric; see
-    `dhp.stats.detection`. None without a pair. Of an attack that of the metric that rose most."""
+    """Detection by the metric that sees the damage best, in [0, 1], corrected for the choice of the metric;
+    see `dhp.stats.detection`. None without a pair. For an attack it is that of the metric that rose most."""
     detection_ci: Ends = None
     """Confidence limits that hold for all kinds of damage of the run together with 95 %."""
     best_metric: str | None = None
@@ -96,8 +96,8 @@ class VariantResult:
     n: int = 0
     """Pairs of the metric that has most."""
     verdict: Verdict | ControlState | None = None
-    """Of damage `noticed`, `faint`, `missed`, `preferred`, `as harmless edits` or `undecided`, of a control
-    or attack its state; see `dhp.stats.verdict`."""
+    """Verdict on damage: `noticed`, `faint`, `missed`, `preferred`, `as harmless edits` or `undecided`; the
+    state of a control or attack; see `dhp.stats.verdict`."""
     n_to_decide: int | None = None
     """Examples that would decide an undecided kind with a chance of 80 %, if further ones were like these;
     None where it is decided, or where no number up to 100,000 would be enough."""
@@ -122,7 +122,7 @@ class RunDetection:
     min_variant: str | None
     """The kind that has it."""
     ci: dict[str, Ends]
-    """95 % confidence limits of `avg`; those of the kind that has `min`."""
+    """95 % confidence limits of `avg`, and of the kind that has `min`."""
 
 
 NOTHING = RunDetection(None, None, None, {"avg": None, "min": None})
@@ -153,11 +153,11 @@ class DoseThreshold:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     value: float | None
-    """The dose."""
+    """Estimated dose."""
     low: float | None
-    """Lower confidence limit."""
+    """Lower confidence limit of the dose."""
     high: float | None
-    """Upper confidence limit."""
+    """Upper confidence limit of the dose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +167,22 @@ class DoseResponse:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     perturber: str
-    """Its name."""
+    """Name of the perturber."""
     doses: tuple[int, ...]
-    """In rising order."""
+    """Doses in rising order."""
     detection: tuple[float | None, ...] = ()
-    """At each dose, the mean over metrics by their weights; empty in files of version 1."""
+    """Detection at each dose, the mean over metrics by their weights; empty in files of version 1."""
     guess: float | None = None
     """Detection of the controls, at least 0.5: where the curve starts."""
     power: float | None = None
-    """Of the dose, in the fitted psychometric curve; see `dhp.stats.psychometric`."""
+    """Exponent of the dose in the fitted psychometric curve; see `dhp.stats.psychometric`."""
     lapse: float | None = None
-    """1 less the detection of the largest damage, in [0, 0.5]."""
+    """Lapse rate: 1 minus the detection of the largest damage, in [0, 0.5]."""
     t75: DoseThreshold | None = None
-    """By the fitted curve, of a search by its posterior; None where undefined: nothing moves at any dose, or
-    controls reach 75 %."""
+    """T75 by the fitted curve, or by the posterior of a search; None where undefined: nothing moves at any
+    dose, or controls reach 75 %."""
     characters: int | None = None
     """Median length of the originals; None where the texts are unknown."""
     t75_isotonic: DoseThreshold | None = None
-    """By isotonic regression, without a form of the curve, as a check; None also after a search."""
+    """T75 by isotonic regression, which assumes no form of the curve, as a check; None also after a
+    search."""

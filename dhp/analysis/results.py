@@ -1,4 +1,4 @@
-"""The outcome of an analysis, in the shape of `results.json` (schema `dhp.results/3`)."""
+"""Results of an analysis, as in `results.json` (schema `dhp.results/3`)."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -40,25 +40,26 @@ class Result:
     __pydantic_config__: ClassVar[Mapping[str, str | bool]] = STRICT
 
     signature: str
-    """On what the figures depend, in one line; see `dhp.core.signature`."""
+    """Signature: in one line, all that the figures depend on; see `dhp.core.signature`."""
     created: str
-    """When it was computed, UTC."""
+    """Time of the computation, UTC."""
     model: str
     """Name of the judge, `provider/name`."""
     protocol: str
-    """How it was asked, `name@hash`; `none` where no model was, `unknown` where only ratings are known."""
+    """Protocol of the judge, `name@hash`; `none` where no model was asked, `unknown` where only ratings are
+    known."""
     dataset: str
     """Name of the data."""
     n: int
-    """Examples."""
+    """Number of examples."""
     statistics: str
     """Preset of the tests: `default` or `paper`."""
     combination: Combination
-    """How p-values of the metrics are combined."""
+    """Method that combines the p-values of the metrics."""
     weights: str
     """Name of the expert weights."""
     levels: str
-    """Where the levels come from: `suite`, `column` or `none` (all variants are one level)."""
+    """Source of the levels: `suite`, `column` or `none` (all variants are one level)."""
     d_avg: float | None
     """Mean of D over levels; None where no variant is defined."""
     d_min: float | None
@@ -82,7 +83,7 @@ class Result:
     left_out: tuple[str, ...]
     """Variants of the suite that were not rated."""
     ratings: dict[str, int]
-    """How many were `asked` for, and how many of them have which status."""
+    """Number of ratings `asked` for, and number of ratings with each status."""
     repeats: dict[str, dict[str, float | None]]
     """Metric -> variance within and between texts, consistency and spread of its single scores; see
     `dhp.stats.sample_consistency`. A metric without a score is not there."""
@@ -95,21 +96,21 @@ class Result:
     failures: dict[str, int]
     """The most frequent reasons of failed ratings, with their counts."""
     rules: dict[str, int]
-    """How many scores were read from answers by which rule; empty where nothing was read."""
+    """Number of scores that each extraction rule read from answers; empty where nothing was read."""
     missing_mass: float | None
     """Mean probability that fell on no score, where scores are weighed by probability."""
     usage: dict[str, int]
     """Calls and tokens of this run, and those that another had paid for (`cached_...`); empty without any."""
     cost: float | None
-    """What all these tokens cost at the prices given, whoever paid for them; None without prices."""
+    """Cost of all these tokens at the given prices, also of cached replies; None without prices."""
     warnings: tuple[str, ...]
-    """What makes the figures doubtful."""
+    """Reasons to doubt the figures."""
     detection: RunDetection = NOTHING
     """Over the kinds of damage that count in D_avg."""
     floor: float = FLOOR
-    """Detection from which damage counts as noticed."""
+    """Lowest detection at which damage counts as noticed."""
     clusters: int | None = None
-    """Of the examples; None where each stands alone."""
+    """Number of clusters of examples; None where the examples are independent."""
 
     @property
     def asked(self) -> bool:
@@ -150,7 +151,7 @@ class Result:
         return plot(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The object as it stands in `results.json`."""
+        """The object that `results.json` holds."""
         return {"schema": SCHEMA, **asdict(self)}
 
     def to_json(self) -> str:
@@ -227,7 +228,7 @@ class Results(Sequence[Result]):
         if name.startswith("_"):
             raise AttributeError(name)
         if len(self._results) != 1:
-            raise AttributeError(f"'{name}' of which of the {len(self)} results? Take one: results[0].{name}")
+            raise AttributeError(f"there are {len(self)} results; choose one, e.g. results[0].{name}")
         return getattr(self._results[0], name)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -259,7 +260,7 @@ class Results(Sequence[Result]):
         results = []
         for each in objects:
             if not isinstance(each, dict) or each.get("schema") != SCHEMA:
-                raise InputError(f"{place}: is no results file of this version; allowed: schema {SCHEMA}")
+                raise InputError(f"{place}: is not a results file of this version; allowed: schema {SCHEMA}")
             fields = {name: value for name, value in each.items() if name != "schema"}
             try:
                 result = _adapter().validate_json(json.dumps(fields), strict=True)

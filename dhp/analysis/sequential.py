@@ -1,4 +1,4 @@
-"""Runs that ask no more about a variant once it is resolved: which are, and in what order examples come.
+"""Runs that stop rating resolved variants: which are resolved, and the order of examples.
 
 The examples are asked about in a random order, with interim analyses after a quarter, a half, three quarters
 and all of them. A variant is resolved where its verdict on the examples that it got, by the one rule of all

@@ -1,4 +1,4 @@
-"""From ratings to the variants of a result: which were rated, how they are tested, what came out."""
+"""Variants of a result: their properties, tests and figures."""
 
 import math
 from collections.abc import Sequence

@@ -25,7 +25,7 @@ def analyze(
     analysis: AnalysisConfig,
     output: OutputOptions,
 ) -> None:
-    """Discernment scores from ratings that you have.
+    """Compute discernment scores from your own ratings.
 
     FILE (.csv, .jsonl or .parquet) has the columns example, variant, metric, score and optionally sample,
     level, status, model, protocol, dataset. With --format it holds released scores; several may hold several

@@ -1,4 +1,4 @@
-"""The audit of a perturbation set in the terminal, readable without colour and in narrow ones."""
+"""Terminal output of the audit of a perturbation set."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class _Column:
     cell: Callable[[VariantAudit], str]
 
 
-def _edits(found: VariantAudit) -> str:
-    return "–" if found.asked is None else f"{found.made}/{found.asked}"
+def _edits(audit: VariantAudit) -> str:
+    return "–" if audit.asked is None else f"{audit.made}/{audit.asked}"
 
 
 def _middle(spread: Spread | None, form: str) -> str:
@@ -87,20 +87,20 @@ def _table(part: "SetPart", audits: Sequence[VariantAudit], dropped: Collection[
     return table
 
 
-def _remarks(found: VariantAudit) -> list[str]:
+def _remarks(audit: VariantAudit) -> list[str]:
     """What the figures of a variant leave unsaid, or say too softly, one line each."""
-    name, lines = found.variant.name, []
-    if found.unchanged:
-        said = "as a control may be" if found.variant.level == "control" else "must be 0"
-        lines.append(f"{name}: {found.unchanged} texts equal their original ({said})")
-    if found.made is not None and found.asked is not None and found.made < found.asked:
-        lines.append(f"{name}: {found.made} of {found.asked} edits made")
-    if found.duplicates:
-        lines.append(f"{name}: {found.duplicates} texts are also those of other examples")
-    for what, reasons in (("not applicable", found.not_applicable), ("answers rejected", found.rejected)):
+    name, lines = audit.variant.name, []
+    if audit.unchanged:
+        said = "as a control may be" if audit.variant.level == "control" else "must be 0"
+        lines.append(f"{name}: {audit.unchanged} texts equal their original ({said})")
+    if audit.made is not None and audit.asked is not None and audit.made < audit.asked:
+        lines.append(f"{name}: {audit.made} of {audit.asked} edits made")
+    if audit.duplicates:
+        lines.append(f"{name}: {audit.duplicates} texts equal the text of another example")
+    for what, reasons in (("not applicable", audit.not_applicable), ("answers rejected", audit.rejected)):
         if reasons:
             lines.append(f"{name}: {what}: {_counted(reasons)}")
-    lines += [f"{name}, example '{o.example}': {o.why}" for o in found.outliers]
+    lines += [f"{name}, example '{o.example}': {o.why}" for o in audit.outliers]
     return lines
 
 

@@ -1,4 +1,4 @@
-"""`dhp batch`: batches that were sent to a provider."""
+"""`dhp batch`: list and cancel batches of a provider."""
 
 from pathlib import Path
 
@@ -6,12 +6,14 @@ import click
 
 from dhp.cli.options import Command
 
-_CACHE = click.option("--cache", metavar="DIR", help="Where replies are kept; default: the user's cache.")
+_CACHE = click.option(
+    "--cache", metavar="DIR", help="Folder of cached replies; default: the user's cache folder."
+)
 
 
 @click.group()
 def batch() -> None:
-    """Batches that were sent to a provider by --batch."""
+    """List or cancel batches sent to a provider by --batch."""
 
 
 @batch.command("list", cls=Command)
@@ -28,7 +30,7 @@ def list_batches(cache: str | None) -> None:
     for job in jobs:
         print(f"{job.name}  {job.provider}  {job.model}  {job.requests:,} requests  {job.state}  {job.batch}")
     if not jobs:
-        print("no batch was sent")
+        print("there are no batches")
 
 
 @batch.command("cancel", cls=Command)
@@ -46,8 +48,8 @@ def cancel_batch(name: str, cache: str | None) -> None:
 
     job = RemoteBatches(Path(cache or cache_folder())).cancel(name)
     said = {
-        "sent": f"is being cancelled at {job.provider}; type this again later to fetch what was answered",
-        "ended": "has ended; what was answered is fetched, and the next run stores it",
-        "cancelled": f"{job.provider} does not know it; given up" if job.batch else "was not sent; given up",
+        "sent": f"is being cancelled by {job.provider}; repeat this command later to fetch the answers",
+        "ended": "has ended; its answers are fetched, and the next run stores them",
+        "cancelled": f"{job.provider} does not know it; removed" if job.batch else "was not sent; removed",
     }
     print(f"{job.name}: {said[job.state]}")

@@ -1,4 +1,4 @@
-"""`dhp battle`: systems against each other, judged pair by pair, or recorded verdicts."""
+"""`dhp battle`: compare systems pair by pair, or read recorded verdicts."""
 
 import click
 
@@ -19,7 +19,7 @@ from dhp.llm.settings import ModelSettings
 @click.option("--model", metavar="MODEL", help="The judge; mock/first always prefers the text shown first.")
 @click.option("--out", metavar="DIR", help="Writes battle.json, verdicts.jsonl and report.html there.")
 @click.option("--json", is_flag=True, help="Print battle.json.")
-@click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
+@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
 @settings("contest", Contest)
 @settings("changes", PairwiseChanges)
 @settings("recordings", Recorded)
@@ -50,7 +50,7 @@ def battle(
         print_recorded(recordings.recorded, recordings.form, recordings.pairs, as_json=json)
         return
     if len(answers) < 2 or model is None:
-        raise InputError("dhp battle: must have two answer files or more and --model, or --recorded FILE")
+        raise InputError("dhp battle: needs at least two answer files and --model, or --recorded FILE")
     from dhp.cli.battles import fought, output_folder, print_battle, read_systems, write_battle
 
     folder = output_folder(out, "battle.json")

@@ -1,4 +1,4 @@
-"""Fighting, printing and writing a battle: what `dhp battle` and `dhp evaluate` share."""
+"""Running, printing and writing battles, for `dhp battle` and `dhp evaluate`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -32,13 +32,13 @@ from dhp.runs.pair_figures import PairFigures, Share
 _FIGURES = ("won", "lost", "tied", "invalid", "win rate", "without ties", "p", "flips")
 
 Systems = Mapping[str, Sequence[Answer]]
-"""System -> its answers, one a question, in the same order."""
+"""System -> its answers, one per question, in the same order."""
 
 
-def read_systems(given: Sequence[str]) -> Systems:
+def read_systems(entries: Sequence[str]) -> Systems:
     """Answer files, `NAME=FILE` or files whose names are those of the systems; their ids must agree."""
     files: dict[str, str] = {}
-    for each in given:
+    for each in entries:
         name, equals, path = each.partition("=")
         if not equals or Path(each).exists():
             name, path = Path(each).stem, each
@@ -48,7 +48,7 @@ def read_systems(given: Sequence[str]) -> Systems:
     found = {name: read_answers(Path(path)) for name, path in files.items()}
     distinct = len(set(files.values())) == len(files)
     check_match({files[name]: answers for name, answers in found.items()} if distinct else found)
-    order = {answer.id: place for place, answer in enumerate(next(iter(found.values())))}
+    order = {answer.id: index for index, answer in enumerate(next(iter(found.values())))}
     return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in found.items()}
 
 
@@ -100,7 +100,7 @@ def fought(
     if dry_run:
         _print_estimate(judge, make_pairs(texts, categories), task, by)
         if protocol.final and judge.cached_model:
-            print("final words on contradicting verdicts come on top: at most as many calls again")
+            print("plus final verdicts on contradicting pairs: at most as many calls again")
         return None
     found = None
     with suppress(Waiting), progress_shown("verdicts") as show:
@@ -129,43 +129,43 @@ def _print_estimate(judge: PairwiseJudge, pairs: Sequence[Pair], task: Task, by:
     print_estimates(found, output_console())
 
 
-def write_battle(found: Battle, folder: Path) -> None:
+def write_battle(battle: Battle, folder: Path) -> None:
     """Write `battle.json`, `verdicts.jsonl` and `report.html`, each whole or not at all."""
     from dhp.report.battle_page import battle_page
 
     files = {
         "verdicts.jsonl": "".join(
-            json.dumps(row, ensure_ascii=False) + "\n" for row in found.verdict_lines()
+            json.dumps(row, ensure_ascii=False) + "\n" for row in battle.verdict_lines()
         ),
-        "report.html": battle_page(found),
-        "battle.json": json.dumps(found.to_json(), ensure_ascii=False, indent=1) + "\n",
+        "report.html": battle_page(battle),
+        "battle.json": json.dumps(battle.to_json(), ensure_ascii=False, indent=1) + "\n",
     }
     for name, text in files.items():
         write_lines(folder / name, [text])
 
 
-def print_battle(found: Battle) -> None:
+def print_battle(battle: Battle) -> None:
     """Tables of the contests, of their categories, and of the strengths."""
     console = output_console()
-    title = f"{found.model}  ·  {found.protocol}  ·  the first system against the second"
+    title = f"{battle.model}  ·  {battle.protocol}  ·  the first system against the second"
     table = plain_table(title, ("first", "second", "metric", *_FIGURES), right=_FIGURES)
-    for c in found.contests:
+    for c in battle.contests:
         table.add_row(*map(printable, (c.first, c.second, c.metric)), *figure_cells(c.figures))
     console.print(table)
-    if any(c.by_category for c in found.contests):
+    if any(c.by_category for c in battle.contests):
         console.print()
         table = plain_table("by category", ("first", "second", "category", *_FIGURES), right=_FIGURES)
-        for c in found.contests:
+        for c in battle.contests:
             for name, figures in c.by_category.items():
                 table.add_row(*map(printable, (c.first, c.second, name)), *figure_cells(figures))
         console.print(table)
-    if found.strengths:
+    if battle.strengths:
         console.print()
         table = plain_table("Bradley-Terry", ("system", "strength", "95 %"), right=("strength", "95 %"))
-        for s in found.strengths:
+        for s in battle.strengths:
             table.add_row(printable(s.system), figure(s.value), between(s.ci))
         console.print(table)
-    for c in found.contests:
+    for c in battle.contests:
         if c.figures.invalid:
             reasons = ", ".join(sorted({o.reason or "" for o in c.outcomes if o.score is None}))
             console.print(

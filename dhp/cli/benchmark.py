@@ -37,8 +37,10 @@ COMMON = (
 @DATASET
 @PROTOCOL
 @SEED
-@click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
-@click.option("--out", metavar="DIR", help="Folder of the run; default: runs/NAME, or after what is asked.")
+@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
+@click.option(
+    "--out", metavar="DIR", help="Folder of the run; default: runs/NAME, or a name made from the options."
+)
 @config_option
 @settings("choice", Choice)
 @settings("criteria", Criteria)
@@ -62,7 +64,7 @@ def benchmark(
     analysis: AnalysisConfig,
     output: OutputOptions,
 ) -> None:
-    """Degrade texts, let a judge rate them, test if it noticed.
+    """Degrade texts, let a judge rate them, test whether it noticed.
 
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
@@ -88,9 +90,9 @@ def benchmark(
     if dry_run:
         print_estimates(estimate(judges, dataset or None, **way), output_console())
         if analysis.stop_when_resolved:
-            print("at most: variants that are resolved early take less")
+            print("upper limit: variants that are resolved early need fewer ratings")
         if analysis.find_threshold:
-            print("at most: doses are placed as ratings come in, and most texts are never asked about")
+            print("upper limit: doses are chosen as ratings come in, and most texts are never rated")
         return
     folder = run_folder(out, changes.name)
     with output.working() as show:

@@ -1,4 +1,4 @@
-"""`dhp compare`: which of several judges is better, as far as the same examples can tell."""
+"""`dhp compare`: compare judges on the same examples."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _LONGEST = 24  # characters of a judge's name in a column
 _MOST_KINDS = 12
 """Kinds of damage that are shown."""
-_BY_DATA = "detection in per cent by data; judges that share a letter are not told apart at 0.05"
-_OF_ONE = "most different first"
-_OF_TWO = "most different first; * told apart at 0.05, all kinds together"
-_OF_SEVERAL = "mean, and in how many data noticed; most different first"
+_BY_DATA = "detection in per cent by dataset; judges that share a letter do not differ significantly (0.05)"
+_OF_ONE = "largest difference first"
+_OF_TWO = "largest difference first; * significant at 0.05, corrected over all kinds"
+_OF_SEVERAL = "mean, and number of datasets in which it is noticed; largest difference first"
 _ALPHA = 0.05
 _ALARM = "! false alarm: harmless edits lower the score as damage does"
 
@@ -38,7 +38,7 @@ _ALARM = "! false alarm: harmless edits lower the score as damage does"
 @click.argument("run", nargs=-1, required=True)
 @RELEASED
 @ALLOW
-@click.option("--resamples", default=10_000, metavar="K", help="Random swaps of labels.")
+@click.option("--resamples", default=10_000, metavar="K", help="Number of random label swaps.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON, with AUROC, drops and D.")
 @click.option(
     "--html", metavar="FILE", help="Also write a page; of two judges with the texts whose verdict changed."
@@ -53,7 +53,7 @@ def compare(
 ) -> None:
     """Compare judges that rated the same texts.
 
-    Prints what each judge detects, by data and by kind of damage, and which judges can be told apart. Each
+    Prints what each judge detects, by data and by kind of damage, and which judges differ significantly. Each
     RUN is the folder of a finished run; with --format a file of released scores.
 
     Example: dhp compare runs/one runs/two
@@ -96,44 +96,43 @@ def _write_page(
     write_lines(path, [compared_page(rated, found, [read_run(folder) for folder in folders])])
 
 
-def _print(found: "Sequence[DatasetComparison]", console: "Console") -> None:
+def _print(comparisons: "Sequence[DatasetComparison]", console: "Console") -> None:
     from dhp.report.compared import comparison_sentence
 
-    judges = list(dict.fromkeys(judge for each in found for judge in each.judges))
-    two = len(found) == 1 and len(judges) == 2
+    judges = list(dict.fromkeys(judge for each in comparisons for judge in each.judges))
+    two = len(comparisons) == 1 and len(judges) == 2
     further = ["difference"] * two
-    by_data, narrow_data = (_by_data(found, judges, limits=limits) for limits in (True, False))
-    by_kind, narrow_kind = (_by_kind(found, judges, narrow=narrow) for narrow in (False, True))
+    by_data, narrow_data = (_by_data(comparisons, judges, limits=limits) for limits in (True, False))
+    by_kind, narrow_kind = (_by_kind(comparisons, judges, narrow=narrow) for narrow in (False, True))
     names = [printable(judge) for judge in judges]
     fit = _fit(names, narrow_data, console) and _fit([*names, *further], narrow_kind, console)
     if max(map(len, names)) > _LONGEST or not fit:
-        names = [f"J{place}" for place in range(1, len(judges) + 1)]
+        names = [f"J{index}" for index in range(1, len(judges) + 1)]
         for name, judge in zip(names, judges, strict=True):
             console.print(f"{name}  {printable(judge)}", highlight=False, markup=False)
     console.print()
     _print_matrix(_BY_DATA, names, by_data if _fit(names, by_data, console) else narrow_data, console)
-    if any(alarms for each in found for alarms in each.false_alarms):
+    if any(alarms for each in comparisons for alarms in each.false_alarms):
         console.print(_ALARM, highlight=False)
     console.print()
     columns = [*names, *further]
-    title = (
-        f"detection in per cent by kind, {_OF_TWO if two else _OF_ONE if len(found) == 1 else _OF_SEVERAL}"
-    )
+    order = _OF_TWO if two else _OF_ONE if len(comparisons) == 1 else _OF_SEVERAL
+    title = f"detection in per cent by kind, {order}"
     _print_matrix(title, columns, by_kind if _fit(columns, by_kind, console) else narrow_kind, console)
-    if others := _others_in_words(found):
+    if others := _others_in_words(comparisons):
         console.print(others, highlight=False)
     console.print()
-    console.print(printable(comparison_sentence(found)), highlight=False, markup=False)
+    console.print(printable(comparison_sentence(comparisons)), highlight=False, markup=False)
 
 
-def _by_data(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, limits: bool) -> "Rows":
+def _by_data(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, limits: bool) -> "Rows":
     """A row for each dataset: detection of each judge, with 95 % limits and the letters of its groups."""
     from rich.text import Text
 
     from dhp.report.labels import group_letters, percents
 
     rows = []
-    for each in found:
+    for each in comparisons:
         by, cells = each.scores["detection"], []
         for judge in judges:
             if judge not in each.judges or math.isnan(by.point[k := each.judges.index(judge)]):
@@ -147,33 +146,33 @@ def _by_data(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, lim
     return rows
 
 
-def _by_kind(found: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":
+def _by_kind(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":
     """A row for each kind of damage by which the judges differ most; of two judges their difference too."""
     from dhp.content.damage import variant_name
     from dhp.report.compared import most_different
 
     rows = []
-    for kind, seen in most_different(found)[:_MOST_KINDS]:
-        cells = [_seen(seen.get(judge, ()), several=len(found) > 1, narrow=narrow) for judge in judges]
-        if len(judges) == 2 and len(found) == 1:
-            cells.append(_apart(found[0], kind, limits=not narrow))
+    for kind, seen in most_different(comparisons)[:_MOST_KINDS]:
+        cells = [_seen(seen.get(judge, ()), several=len(comparisons) > 1, narrow=narrow) for judge in judges]
+        if len(judges) == 2 and len(comparisons) == 1:
+            cells.append(_apart(comparisons[0], kind, limits=not narrow))
         rows.append((variant_name(kind), cells))
     return rows
 
 
-def _others_in_words(found: "Sequence[DatasetComparison]") -> str:
+def _others_in_words(comparisons: "Sequence[DatasetComparison]") -> str:
     """How far the judges are apart in the kinds that are not shown."""
     from dhp.report.compared import most_different, spread
 
-    rest = [spread(seen) for _, seen in most_different(found)[_MOST_KINDS:]]
+    rest = [spread(seen) for _, seen in most_different(comparisons)[_MOST_KINDS:]]
     return f"{len(rest)} more kinds: {100 * max(0.0, rest[0]):.0f} points apart at most" if rest else ""
 
 
-def _apart(found: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
+def _apart(comparison: "DatasetComparison", kind: str, *, limits: bool) -> "Text":
     """The difference of two judges in one kind of damage."""
     from rich.text import Text
 
-    pair = found.apart[kind]
+    pair = comparison.apart[kind]
     if math.isnan(pair.difference):
         return Text("–")
     wide = limits and not math.isnan(pair.low)

@@ -1,4 +1,4 @@
-"""Options from a file: `--config dhp.yaml`, in which every option of a command may stand."""
+"""Options from a file: `--config dhp.yaml` may set every option of a command."""
 
 from pathlib import Path
 
@@ -15,25 +15,25 @@ def config_option(command: click.decorators.FC) -> click.decorators.FC:
         is_eager=True,
         expose_value=False,
         callback=_read,
-        help="Options from a file, as dhp init writes it.",
+        help="Read options from this file, as written by dhp init.",
     )(command)
 
 
-def _read(context: click.Context, _: click.Parameter, given: str | None) -> None:
-    if given is None:
+def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    if path is None:
         return
     from dhp.content.yaml import load_yaml
 
-    found = load_yaml(Path(given))
+    found = load_yaml(Path(path))
     if not isinstance(found, dict):
-        raise InputError(f"--config {given}: must be a mapping of options, e.g. model: openai/NAME")
+        raise InputError(f"--config {path}: must be a mapping of options, e.g. model: openai/NAME")
     known = {o.removeprefix("--"): p for p in context.command.params for o in (*p.opts, *p.secondary_opts)}
     defaults: dict[str, object] = {}
     for key, value in found.items():
         name = str(key).replace("_", "-")
         if name not in known or name == "config":
-            raise InputError(f"--config {given}: unknown option '{key}'; {suggest(name, known)}")
-        found_value = _value(known[name], value, f"--config {given}: {key}")
+            raise InputError(f"--config {path}: unknown option '{key}'; {suggest(name, known)}")
+        found_value = _value(known[name], value, f"--config {path}: {key}")
         off = f"--{name}" in known[name].secondary_opts  # as in --no-controls
         defaults[str(known[name].name)] = not found_value if off else found_value
     context.default_map = defaults

@@ -1,4 +1,4 @@
-"""What a judge says of many texts, corrected by few human scores or by its known errors."""
+"""`dhp correlate --correct`: means and shares corrected by a few human scores or by known error rates."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ def print_corrected(
     from dhp.runs.reader import read_run
 
     if human is None and not runs:
-        raise InputError("--correct: say by what: --human FILE, or --runs RUN --passes X")
+        raise InputError("--correct: needs --human FILE, or --runs RUN and --passes X")
     if len(runs) > 1:
         raise InputError("--runs: with --correct one run of the same judge is allowed")
     if bool(runs) != (passes is not None):
@@ -67,20 +67,20 @@ def print_corrected(
         _print_shares(shares, passes, console)
 
 
-def _print_means(found: "list[SystemMean]", console: "Console") -> None:
+def _print_means(means: "list[SystemMean]", console: "Console") -> None:
     headings = ("judge", "metric", "system", "texts", "scored by people", "judge alone", "people alone")
     rows = [
         (m.judge, m.metric, m.system, f"{m.texts}", f"{m.labelled}", f"{m.judged:.2f}", _figure(m.human))
-        for m in found
+        for m in means
     ]
-    corrected = [_figure(m.corrected) for m in found]
+    corrected = [_figure(m.corrected) for m in means]
     _print("mean human score of all texts, 95 %", (*headings, "corrected"), rows, corrected, console)
-    _note("corrected by prediction-powered inference (PPI++)", [m.corrected for m in found], console)
-    if any(m.corrected is None for m in found):
+    _note("corrected by prediction-powered inference (PPI++)", [m.corrected for m in means], console)
+    if any(m.corrected is None for m in means):
         _say("a dash: fewer than two texts with a human score, or fewer than two without", console)
 
 
-def _print_shares(found: "list[SystemShare]", passes: float, console: "Console") -> None:
+def _print_shares(shares: "list[SystemShare]", passes: float, console: "Console") -> None:
     headings = ("judge", "metric", "system", "texts", "judge alone", "good ones pass", "bad ones fail")
     rows = [
         (
@@ -90,9 +90,9 @@ def _print_shares(found: "list[SystemShare]", passes: float, console: "Console")
             f"{s.texts}",
             *(f"{v:.0%}" for v in (s.judged, s.sensitivity, s.specificity)),
         )
-        for s in found
+        for s in shares
     ]
-    corrected = [_figure(s.corrected, percent=True) for s in found]
+    corrected = [_figure(s.corrected, percent=True) for s in shares]
     _print(
         f"share of good texts (score {passes:g} or more), 95 %",
         (*headings, "corrected"),
@@ -100,9 +100,9 @@ def _print_shares(found: "list[SystemShare]", passes: float, console: "Console")
         corrected,
         console,
     )
-    _note("corrected by Rogan and Gladen", [s.corrected for s in found], console)
+    _note("corrected by Rogan and Gladen", [s.corrected for s in shares], console)
     _say("originals and harmless edits of the run count as good texts, degraded ones as bad", console)
-    if any(s.corrected is None for s in found):
+    if any(s.corrected is None for s in shares):
         _say("a dash: this judge passes bad texts as often as good ones, so its shares say nothing", console)
 
 
@@ -121,15 +121,15 @@ def _print(
     console.print(table)
 
 
-def _figure(found: "CorrectedMean | None", *, percent: bool = False) -> str:
-    if found is None:
+def _figure(mean: "CorrectedMean | None", *, percent: bool = False) -> str:
+    if mean is None:
         return "–"
     form = ".0%" if percent else ".2f"
-    return f"{found.value:{form}} [{found.ci[0]:{form}}, {found.ci[1]:{form}}]"
+    return f"{mean.value:{form}} [{mean.ci[0]:{form}}, {mean.ci[1]:{form}}]"
 
 
-def _note(how: str, found: "list[CorrectedMean | None]", console: "Console") -> None:
-    assumes = next((each.assumes for each in found if each), "")
+def _note(how: str, means: "list[CorrectedMean | None]", console: "Console") -> None:
+    assumes = next((each.assumes for each in means if each), "")
     if assumes:
         _say(f"{how}; it assumes that {assumes}", console)
 

@@ -1,4 +1,4 @@
-"""`dhp correlate`: how well judges' scores follow human ones."""
+"""`dhp correlate`: correlation of judges' scores with human scores."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,25 +29,45 @@ _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "sys
 @click.option(
     "--human",
     metavar="FILE|NAME=FILE",
-    help="Human scores: a table, or a published set as its owners give it.",
+    help="Human scores: a table, or a published set in its original format.",
 )
 @click.option(
-    "--resamples", default=1000, metavar="K", help="Resamples of the sources, for intervals and tests."
+    "--resamples",
+    default=1000,
+    metavar="K",
+    help="Number of resamples of the sources, for intervals and tests.",
 )
 @click.option("--tau-c", is_flag=True, help="Kendall's tau-c instead of tau-b.")
 @click.option("--seed", default=0, metavar="K", help="Seed of the resamples.")
 @click.option(
-    "--runs", multiple=True, metavar="RUN", help="Also show what the judges detect there; may be repeated."
+    "--runs",
+    multiple=True,
+    metavar="RUN",
+    help="Run of the same judges: also show their detection; may be repeated.",
 )
-@click.option("--page", metavar="FILE", help="Write both views, and correlation by samples, as a page.")
-@click.option("--variant", metavar="NAME", help="With --runs, --page: also originals against this variant.")
-@click.option("--control", metavar="JUDGE", help="Also correlations with this judge's scores held constant.")
-@click.option("--family", metavar="NAME", help="Also self-preference: of judges and systems so named.")
+@click.option(
+    "--page",
+    metavar="FILE",
+    help="Write correlation, also by number of samples, and detection to this HTML page.",
+)
+@click.option(
+    "--variant",
+    metavar="NAME",
+    help="With --runs and --page: also plot the scores of originals against this variant.",
+)
+@click.option(
+    "--control",
+    metavar="JUDGE",
+    help="Also show partial correlations that hold this judge's scores constant.",
+)
+@click.option(
+    "--family", metavar="NAME", help="Also measure self-preference of judges and systems with this name."
+)
 @click.option(
     "--correct",
     is_flag=True,
-    help="Instead: correct what the judge says of many texts, by few human scores (--human) or by its errors "
-    "in a run (--runs, --passes).",
+    help="Instead: correct the judge's mean score by a few human scores (--human), or its share of good "
+    "texts by its error rates in a run (--runs, --passes).",
 )
 @click.option("--passes", type=float, metavar="X", help="With --correct: the lowest score of a good text.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
@@ -129,8 +149,8 @@ def _correct(
     print_corrected(ratings_table(ratings), people, runs, passes, json=json)
 
 
-def _print_raters(found: "Agreement", console: "Console") -> None:
-    for metric, agreed in found.raters.items():
+def _print_raters(agreement: "Agreement", console: "Console") -> None:
+    for metric, agreed in agreement.raters.items():
         if agreed:
             alpha = "undefined" if agreed.alpha is None else f"{agreed.alpha:.2f}"
             ceiling = "" if agreed.ceiling is None else f", ceiling of a judge's Pearson {agreed.ceiling:.2f}"
@@ -149,27 +169,27 @@ def _print_note(human: str, console: "Console") -> None:
         console.print(said, highlight=False)
 
 
-def _print_partial(found: "list[PartialCorrelation]", control: str, console: "Console") -> None:
+def _print_partial(correlations: "list[PartialCorrelation]", control: str, console: "Console") -> None:
     from dhp.report.labels import figure
     from dhp.report.tables import plain_table
 
     figures = ("items", "plain", "held constant")
     title = f"Pearson over all items, and with {control} held constant"
     table = plain_table(title, ("judge", "metric", *figures), right=figures)
-    for each in found:
+    for each in correlations:
         partial = figure(each.partial) + _ends(each.ci)
         cells = (each.judge, each.metric, str(each.n), figure(each.plain), partial)
         table.add_row(*map(printable, cells))
     console.print(table)
 
 
-def _print_preference(found: "list[SelfPreference]", console: "Console") -> None:
+def _print_preference(preferences: "list[SelfPreference]", console: "Console") -> None:
     from dhp.report.tables import plain_table
 
     title = "self-preference: judge less human, own texts less others, in standard deviations"
     figures = ("own", "others", "preference")
     table = plain_table(title, ("judge", "metric", "own systems", *figures), right=figures)
-    for each in found:
+    for each in preferences:
         names = (each.judge, each.metric, ", ".join(each.systems))
         preference = f"{each.preference:+.2f}{_ends(each.ci)}"
         table.add_row(*map(printable, names), str(each.own), str(each.others), preference)
@@ -188,7 +208,11 @@ def ratings_table(files: tuple[str, ...]) -> "str | pd.DataFrame":
 
 
 def _show_runs(
-    found: "Agreement", folders: tuple[str, ...], page: str | None, variant: str | None, console: "Console"
+    agreement: "Agreement",
+    folders: tuple[str, ...],
+    page: str | None,
+    variant: str | None,
+    console: "Console",
 ) -> None:
     from dhp.content.damage import variant_name
     from dhp.report.both_views import before_and_after, both_views, correlation_by_samples
@@ -198,7 +222,7 @@ def _show_runs(
     from dhp.runs.reader import read_run
 
     runs = [read_run(folder) for folder in folders]
-    rows = both_views(found, runs)
+    rows = both_views(agreement, runs)
     headings = ("judge", "dataset", "correlation", "detection", "lowest kind", "style")
     right = ("correlation", "detection")
     table = plain_table(f"damage noticed, and {_MEASURE}", headings, right)
@@ -214,16 +238,16 @@ def _show_runs(
         from dhp.core.files import write_lines
 
         compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else ()
-        text = both_views_page(rows, _MEASURE, compared, variant or "", correlation_by_samples(found))
+        text = both_views_page(rows, _MEASURE, compared, variant or "", correlation_by_samples(agreement))
         write_lines(Path(page), [text])
         print(f"written to {printable(page)}")
 
 
-def human_table(given: str) -> "str | pd.DataFrame":
+def human_table(source: str) -> "str | pd.DataFrame":
     """The human scores in a file, or of a published set as `NAME=FILE`."""
     from dhp.loaders.rated import RATED_SETS, read_human_scores
 
-    return read_human_scores(given) if given.partition("=")[0] in RATED_SETS else given
+    return read_human_scores(source) if source.partition("=")[0] in RATED_SETS else source
 
 
 def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
@@ -260,25 +284,25 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
     console.print()
 
 
-def _cell(found: "Correlation") -> str:
-    if found.value is None:
+def _cell(correlation: "Correlation") -> str:
+    if correlation.value is None:
         return "undefined"
-    return f"{found.value:.3f}{_ends(found.ci)}"
+    return f"{correlation.value:.3f}{_ends(correlation.ci)}"
 
 
 def _ends(ci: tuple[float, float] | None) -> str:
     return "" if ci is None else f" [{ci[0]:.2f}, {ci[1]:.2f}]"
 
 
-def _print_pairs(found: "Agreement", console: "Console") -> None:
+def _print_pairs(agreement: "Agreement", console: "Console") -> None:
     from dhp.report.tables import plain_table
 
-    if not found.pairs:
+    if not agreement.pairs:
         return
     title = "two judges on the items of both (Pearson over all items)"
     figures = ("items", "difference", "p (swaps)", "Williams' t", "p (Williams)")
     table = plain_table(title, ("judges", "metric", *figures), right=figures)
-    for pair in found.pairs:
+    for pair in agreement.pairs:
         swap = test = ("–", "–")
         if pair.swap is not None:
             swap = (f"{pair.swap.difference:+.3f}", f"{pair.swap.p_two_sided:.3g}")

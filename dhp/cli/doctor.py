@@ -1,4 +1,4 @@
-"""`dhp doctor`: what this installation can do."""
+"""`dhp doctor`: check what this installation can do."""
 
 import click
 
@@ -9,14 +9,16 @@ from dhp.judge.adapters.settings import JudgeSettings
 
 
 @click.command(cls=Command)
-@click.option("--base-url", metavar="URL", help="Also ask this server for its models; up to /v1.")
+@click.option("--base-url", metavar="URL", help="Also list the models of this server; address up to /v1.")
 @click.option(
-    "--judge", metavar="MODEL", help="Also say what this judge is: python:MODULE:OBJECT; it is not called."
+    "--judge",
+    metavar="MODEL",
+    help="Also describe this judge, e.g. python:MODULE:OBJECT, without calling it.",
 )
 @settings("judge_settings", JudgeSettings, only=("fields",))
 @click.option("--json", is_flag=True, help="Print what was found as JSON.")
 def doctor(base_url: str | None, judge: str | None, judge_settings: JudgeSettings, json: bool) -> None:
-    """Say what works here and what is missing for what.
+    """Check which features work here and what the others need.
 
     Exits with 1 if the core does not work. No server is asked but the one that you name.
 

@@ -1,4 +1,4 @@
-"""What a run would take, as a table."""
+"""Estimated calls, tokens, cost and time of a run as a table."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -48,9 +48,7 @@ def _print_judge(
             f"{controls:.0%} of the ratings are of controls (harmless edits); --no-controls leaves them out"
         )
         console.print(said, highlight=False)
-    console.print(
-        f"{samples:,} {what}, {stored:,} of them stored or the same as another; to ask:", highlight=False
-    )
+    console.print(f"{samples:,} {what}, {stored:,} of them cached or duplicates; to ask:", highlight=False)
     several = samples > sum(e.prompts for e in parts)
     figures = ("calls", "tokens in", "out, at most", "cost, at most", "time")
     table = plain_table("", ("samples" if several else "", *figures), right=figures)

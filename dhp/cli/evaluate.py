@@ -1,4 +1,4 @@
-"""`dhp evaluate`: answers judged by category and metric, as ColossalEval's files say it."""
+"""`dhp evaluate`: score answers by category and metric, from ColossalEval's files."""
 
 from pathlib import Path
 
@@ -19,11 +19,11 @@ from dhp.llm.settings import ModelSettings
 @click.option("--model", metavar="MODEL", help="The judge.")
 @click.option("--out", metavar="DIR", help="Writes evaluation.json, .csv, ratings, battle and report there.")
 @click.option("--json", is_flag=True, help="Print evaluation.json.")
-@click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
+@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
 @click.option(
     "--discernment",
     is_flag=True,
-    help="Instead: degrade the first answers and see whether the judge can tell.",
+    help="Instead: degrade the first answers and test whether the judge notices.",
 )
 @click.option("--save-questions", metavar="FILE", help="Only write the bundled example questions.")
 @settings("files", EvaluationFiles)

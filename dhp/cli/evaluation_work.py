@@ -1,4 +1,4 @@
-"""What `dhp evaluate` works on: its files read and held against each other, and the judges of categories."""
+"""Input of `dhp evaluate`: files, checks, and the judges of the categories."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -62,7 +62,7 @@ class Work:
         planned = [c.name for c in plan.categories]
         if not any(a.category in planned for a in first):
             raise InputError(
-                f"answers of '{name}': no answer is of the categories {', '.join(planned)}; found: "
+                f"answers of '{name}': no answer belongs to the categories {', '.join(planned)}; found: "
                 f"{', '.join(sorted({a.category or '(none)' for a in first}))}"
             )
         wanted = [a for a in first if a.category in planned]
@@ -123,7 +123,7 @@ class Work:
                 yield replace(plan, task=task), judge
 
     def _tasks(self, plan: CategoryPlan) -> list[Task]:
-        """The category's task; correctness apart where the judge is told that it sees the correct answer."""
+        """The category's task; correctness apart where the prompt calls the target the correct answer."""
         metrics = plan.task.metrics
         if plan.templates is not None or self.options.with_reference != "one-prompt":
             return [plan.task]
@@ -149,7 +149,7 @@ class Work:
                 found.append(estimate_requests(judge.cached_model, judge.protocol, plan.name, requests))
         print_estimates(found, output_console())
         if self.options.with_reference == "second-turn":
-            print("second turns come on top: as many calls again, with longer prompts")
+            print("plus second turns: as many calls again, with longer prompts")
         if len(self.systems) > 1:
             self.battle(dry_run=True)
 

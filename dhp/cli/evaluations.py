@@ -1,4 +1,4 @@
-"""What `dhp evaluate` does: answers scored, results printed and written."""
+"""Output of `dhp evaluate`: scored answers, printed and written."""
 
 import json as json_
 import logging

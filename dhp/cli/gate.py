@@ -1,4 +1,4 @@
-"""`dhp gate`: whether a run is good enough, for scripts and continuous integration."""
+"""`dhp gate`: check a run against limits, for scripts and continuous integration."""
 
 import sys
 from dataclasses import replace

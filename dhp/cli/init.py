@@ -1,4 +1,4 @@
-"""`dhp init`: a configuration file for one's own data, prompt and model, asked for step by step."""
+"""`dhp init`: ask for the options of your own data, prompt and model, and write them to a file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,76 +27,76 @@ class _Init:
     answers: dict[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    """Those of the server."""
+    """Names of the models of the server."""
 
-    def dataset(self, given: str) -> None:
+    def dataset(self, answer: str) -> None:
         """A table of texts that can be read; shows its columns."""
         from dhp.loaders.user import is_user_data, open_table
 
-        if not is_user_data(given):
-            raise InputError(f"--dataset {given}: allowed: a table, .csv, .json, .jsonl, .tsv or .parquet")
-        table = open_table(given)
+        if not is_user_data(answer):
+            raise InputError(f"--dataset {answer}: allowed: a table, .csv, .json, .jsonl, .tsv or .parquet")
+        table = open_table(answer)
         self.columns = table.columns
         print_line(f"  {len(table.rows)} rows; columns: {listed(table.columns)}")
 
-    def output(self, given: str) -> None:
+    def output(self, answer: str) -> None:
         """A column of the table."""
-        if given not in self.columns:
-            raise InputError(f"column '{given}' is missing; {suggest(given, self.columns)}")
+        if answer not in self.columns:
+            raise InputError(f"column '{answer}' is missing; {suggest(answer, self.columns)}")
 
-    def source(self, given: str) -> None:
+    def source(self, answer: str) -> None:
         """None, or another column of the table."""
-        if given == self.answers["output"]:
-            raise InputError(f"column '{given}': holds the text that is judged; choose another one, or none")
-        if given:
-            self.output(given)
+        if answer == self.answers["output"]:
+            raise InputError(f"column '{answer}': holds the text that is judged; choose another one, or none")
+        if answer:
+            self.output(answer)
 
-    def metric(self, given: str) -> None:
+    def metric(self, answer: str) -> None:
         """A name."""
-        self._metric(given, "1..5")
+        self._metric(answer, "1..5")
 
-    def scale(self, given: str) -> None:
+    def scale(self, answer: str) -> None:
         """Two numbers that differ."""
-        self._metric(self.answers["metric"], given)
+        self._metric(self.answers["metric"], answer)
 
     def _metric(self, name: str, scale: str) -> "Metric":
         from dhp.content.own_task import own_metric
 
         return own_metric(name.lower().replace("-", "_"), scale)
 
-    def base_url(self, given: str) -> None:
+    def base_url(self, answer: str) -> None:
         """None, or an address; shows the models of the server."""
-        if given:
+        if answer:
             from dhp.doctor import server
 
-            found = server(given)
+            found = server(answer)
             self.models = tuple(found.found.get("models", ()))
             print(f"  {found.name}: {found.says}")
 
-    def model(self, given: str) -> None:
+    def model(self, answer: str) -> None:
         """A judge that there may be; of a server that was asked one of its models."""
         from dhp.cli.listing import JUDGES, judge_form
 
-        provider, _, name = given.partition("/")
-        if judge_form(given) is None:
-            raise InputError(f"model '{given}': unknown provider; {suggest(given, JUDGES)}")
+        provider, _, name = answer.partition("/")
+        if judge_form(answer) is None:
+            raise InputError(f"model '{answer}': unknown provider; {suggest(answer, JUDGES)}")
         if provider == "openai" and self.models and name not in self.models:
-            raise InputError(f"model '{given}': the server has no '{name}'; {suggest(name, self.models)}")
+            raise InputError(f"model '{answer}': the server has no '{name}'; {suggest(name, self.models)}")
 
-    def prompt_file(self, given: str) -> None:
+    def prompt_file(self, answer: str) -> None:
         """A file whose slots can be filled; one that does not exist is written."""
         from dhp.content.own_task import own_task
         from dhp.judge.factory import protocol, request_builder
         from dhp.loaders.resolve import resolve_datasets
         from dhp.perturb.candidates import original_of
 
-        if not Path(given).exists():
-            _write_prompt(Path(given), self.answers)
+        if not Path(answer).exists():
+            _write_prompt(Path(answer), self.answers)
             return
         task = own_task([self._metric(self.answers["metric"], self.answers["scale"])])
         fields = {name: self.answers[name] for name in _COLUMNS if self.answers[name]}
         (found,) = resolve_datasets([self.answers["dataset"]], task=task, fields=fields, n=1)
-        builder = request_builder(protocol(), prompt_files=[given])
+        builder = request_builder(protocol(), prompt_files=[answer])
         list(builder.requests([original_of(found.examples[0], found.task)], found.task))
 
     def default(self, name: str) -> str | None:
@@ -151,7 +151,7 @@ def init(out: str, **given: str | None) -> None:
         if name in written and given[name] not in (None, answer):
             raise InputError(f"--{_key(name)}: {out} has '{answer}'; edit it, or choose another --out")
         if answer is None:
-            answer = _asked(state, name, text)
+            answer = _ask(state, name, text)
         else:
             getattr(state, name)(answer)
         state.answers[name] = answer
@@ -160,7 +160,7 @@ def init(out: str, **given: str | None) -> None:
     print(f"{out} is complete; run it by: dhp benchmark --config {out}")
 
 
-def _asked(state: _Init, name: str, text: str) -> str:
+def _ask(state: _Init, name: str, text: str) -> str:
     """The answer of the user, who is asked again until it can be used."""
 
     def checked(answer: str) -> str:
@@ -186,7 +186,7 @@ def _read(path: Path) -> dict[str, str]:
         return {}
     found = load_yaml(path)
     if not isinstance(found, dict):
-        raise InputError(f"--out {path}: is no file of options; choose another one")
+        raise InputError(f"--out {path}: is not a file of options; choose another one")
     columns = found.get("field")
     flat: Mapping[str, Any] = {**found, **(columns if isinstance(columns, dict) else {})}
     answers = {name: str(flat[_key(name)]) for name in _QUESTIONS if _key(name) in flat}
@@ -201,7 +201,7 @@ def _write(path: Path, answers: Mapping[str, str]) -> None:
     options = {each.opts[0]: each for each in benchmark.params if isinstance(each, click.Option)}
     lines = [
         f"# Run it by: dhp benchmark --config {path}",
-        "# Every option of dhp benchmark --help-all may stand here; the command line comes first.",
+        "# Every option of dhp benchmark --help-all may be set here; the command line overrides this file.",
     ]
     for name, answer in answers.items():
         if name == "output":

@@ -1,4 +1,4 @@
-"""`dhp judge`: ratings of given texts, without degrading them."""
+"""`dhp judge`: rate given texts without degrading them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     help="What the systems had to do; default: the set's, or summarization.",
 )
 @click.option("--out", required=True, metavar="FILE", help="Table of ratings: .csv, .jsonl or .parquet.")
-@click.option("--dry-run", is_flag=True, help="Only say what it would take: calls, tokens, money, time.")
+@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
 @settings("criteria", Criteria)
 @settings("changes", ProtocolChanges)
 @settings("settings", ModelSettings)

@@ -1,4 +1,4 @@
-"""`dhp jury`: which judges together see what one alone does not."""
+"""`dhp jury`: find judges that together notice every kind of damage."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "--floor",
     default=60.0,
     metavar="PERCENT",
-    help="Detection from which damage counts as noticed.",
+    help="Lowest detection at which damage counts as noticed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def jury(runs: Sequence[str], floor: float, as_json: bool) -> None:
@@ -46,17 +46,17 @@ def _shown(line: str) -> str:
     return line[: len(line) - len(line.lstrip())] + printable(line.lstrip())
 
 
-def _lines(found: "Jury") -> list[str]:
-    lines = [f"{found.dataset}  n = {found.n}", *(f"  {_member(m)}" for m in found.alone)]
-    lines.append(f"  {_member(found.together)}")
-    if found.chosen is None:
+def _lines(jury: "Jury") -> list[str]:
+    lines = [f"{jury.dataset}  n = {jury.n}", *(f"  {_member(m)}" for m in jury.alone)]
+    lines.append(f"  {_member(jury.together)}")
+    if jury.chosen is None:
         lines.append("no set of these judges notices every kind of damage without a false alarm")
     else:
-        lines.append(f"smallest jury: {_member(found.chosen)}")
-    if found.missed:
-        lines.append(f"missed by each judge alone: {'; '.join(map(variant_name, found.missed))}")
-    for place, gain in enumerate(found.gains):
-        what = "alone has a lowest detection of" if place == 0 else "adds to the lowest detection"
+        lines.append(f"smallest jury: {_member(jury.chosen)}")
+    if jury.missed:
+        lines.append(f"missed by each judge alone: {'; '.join(map(variant_name, jury.missed))}")
+    for index, gain in enumerate(jury.gains):
+        what = "alone has a lowest detection of" if index == 0 else "adds to the lowest detection"
         points, low, high = (f"{100 * x:.0f}" for x in (gain.gain, gain.low, gain.high))
         lines.append(f"  {gain.judge} {what} {points} points [{low}, {high}] on held-out halves")
     return lines

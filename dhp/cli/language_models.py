@@ -1,4 +1,4 @@
-"""What commands that ask language models check and do."""
+"""Checks and estimates that commands with language models share."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress

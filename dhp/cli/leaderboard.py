@@ -1,4 +1,4 @@
-"""`dhp leaderboard`: a static site of many runs, to which results are added by file."""
+"""`dhp leaderboard`: write a static site of many runs, or add results."""
 
 import click
 
@@ -53,8 +53,10 @@ def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
 @leaderboard.command(cls=Command)
 @click.argument("file")
 @click.option("--to", "board", required=True, metavar="BOARD", help="Folder of results files to add it to.")
-@click.option("--ratings", metavar="FILE", help="Its ratings; all figures are computed anew.")
-@click.option("--weights", metavar="FILE", help="Its expert weights, if they do not ship.")
+@click.option(
+    "--ratings", metavar="FILE", help="Ratings of these results; all figures are recomputed from them."
+)
+@click.option("--weights", metavar="FILE", help="Expert weights of these results, unless bundled with dhp.")
 def add(file: str, board: str, ratings: str | None, weights: str | None) -> None:
     """Check a results file and add it to a board.
 

@@ -1,4 +1,4 @@
-"""`dhp list`: what can be named: datasets, protocols, perturbers, judges, weights."""
+"""`dhp list`: names of datasets, protocols, perturbers, judges and weights."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -106,7 +106,7 @@ KINDS: Mapping[str, Callable[[], Sequence[Row]]] = {
 @click.command("list", cls=Command)
 @click.argument("kind", required=False, metavar=f"[{'|'.join(KINDS)}]")
 def list_names(kind: str | None) -> None:
-    """What can be named: datasets, protocols, perturbers, judges, weights.
+    """List datasets, protocols, perturbers, judges and weights.
 
     Without a KIND only the names are shown. `dhp show NAME` tells more of one.
 

@@ -26,8 +26,8 @@ _GARBAGE = (100_000, 20, 20)
 
 COMMANDS = {
     "init": ("init:init", "Write a dhp.yaml for your own data, prompt and model."),
-    "benchmark": ("benchmark:benchmark", "Degrade texts, let a judge rate them, test if it noticed."),
-    "report": ("report:report", "Make the report of a finished run again, or a card."),
+    "benchmark": ("benchmark:benchmark", "Degrade texts, let a judge rate them, test whether it noticed."),
+    "report": ("report:report", "Rebuild the report of a finished run, or write a card."),
     "compare": ("compare:compare", "Compare judges that rated the same texts."),
     "gate": ("gate:gate", "Exit with 1 unless every result of a run is good enough."),
     "leaderboard": (
@@ -35,15 +35,15 @@ COMMANDS = {
         "Write a static site of many runs, or add results.",
     ),
     "judge": ("judge:judge", "Rate given texts without degrading them."),
-    "analyze": ("analyze:analyze", "Discernment scores from ratings that you have."),
+    "analyze": ("analyze:analyze", "Compute discernment scores from your own ratings."),
     "perturb": ("perturb:perturb", "Write, freeze, show or audit degraded texts."),
-    "list": ("listing:list_names", "What can be named: datasets, protocols, perturbers, judges, weights."),
-    "show": ("show:show", "One dataset, protocol, perturber, judge or weights file."),
-    "doctor": ("doctor:doctor", "Say what works here and what is missing for what."),
+    "list": ("listing:list_names", "List datasets, protocols, perturbers, judges and weights."),
+    "show": ("show:show", "Show one dataset, protocol, perturber, judge or weights file."),
+    "doctor": ("doctor:doctor", "Check which features work here and what the others need."),
 }
 """The commands that most people need, in the order of their use: module and object, what it does."""
 MORE = {
-    "power": ("power:power", "How many examples a judge needs to notice damage."),
+    "power": ("power:power", "Compute how many examples a judge needs to notice damage."),
     "jury": (
         "jury:jury",
         "Find the smallest set of judges that notices every kind of damage.",
@@ -51,7 +51,7 @@ MORE = {
     "correlate": ("correlate:correlate", "Correlate judges' scores with human ones, or correct them."),
     "battle": ("battle:battle", "Let a judge compare the answers of two systems or more."),
     "evaluate": ("evaluate:evaluate", "Let a judge score answers by category and metric."),
-    "batch": ("batch:batch", "Batches that were sent to a provider by --batch."),
+    "batch": ("batch:batch", "List or cancel batches sent to a provider by --batch."),
     "data": ("data:data", "Datasets: prepare published ones, check the bundled ones."),
     "weights": ("weights:weights", "Expert weights: ask experts, count their votes."),
 }
@@ -83,7 +83,7 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"show_default": True})
 @click.version_option(__version__, message="dhp %(version)s", help="Show the version.")
-@click.option(_DEBUG, is_flag=True, help="Show where an error comes from; goes anywhere.")
+@click.option(_DEBUG, is_flag=True, help="Show the traceback of an error; allowed anywhere.")
 def app(debug: bool) -> None:
     """Can this judge tell good text from the same text made worse?"""
 
@@ -148,10 +148,10 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
             print(message)
             sys.exit(2)
         if "extra argument" in message and _PATTERNS in arguments:
-            message += f"; {_PATTERNS} is given once a file, or with a pattern in quotes"
+            message += f"; {_PATTERNS} is repeated for each file, or takes a pattern in quotes"
         _fail(message, 2)
     except click.Abort:
-        _fail("stopped; the same command goes on from here", 3)
+        _fail("stopped; repeat the command to resume", 3)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -1,4 +1,4 @@
-"""Messages on standard error; the parameters that the library names in them are shown as options."""
+"""Messages on standard error, with names of parameters replaced by options."""
 
 import logging
 import re
@@ -12,7 +12,7 @@ _PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*)(=None|=False)?`")
 
 
 class Messages(logging.Handler):
-    """Prints errors, warnings and what the package logs, a line each."""
+    """Prints errors, warnings and what the package logs, one line each."""
 
     def __init__(self, names: Callable[[click.Command | None], Mapping[str, str]]) -> None:
         """`names` gives the options that parameters have in a command."""
@@ -39,12 +39,12 @@ class Messages(logging.Handler):
         self.say(str(message))
 
 
-def _option(found: re.Match[str], names: Mapping[str, str]) -> str:
+def _option(match: re.Match[str], names: Mapping[str, str]) -> str:
     """The option of a parameter; other names are left unchanged."""
-    name, value = found[1], found[2] or ""
+    name, value = match[1], match[2] or ""
     group, _, rest = name.partition(".")
     if name not in names and group in names:
         name = rest
     if value == "=None":
-        return f"{names[name]} default" if name in names else found[0]
-    return names.get(name + value, found[0])
+        return f"{names[name]} default" if name in names else match[0]
+    return names.get(name + value, match[0])

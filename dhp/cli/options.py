@@ -1,4 +1,4 @@
-"""Options of commands, made of the fields of settings records, and the help that shows them."""
+"""Options of commands, made from the fields of settings records, and their help."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -51,7 +51,7 @@ def settings(
                 typed = given.pop(str(option.name))
                 if _is_stated(option, context):
                     values[option.path] = option.value(typed)
-            return command(**given, **{parameter: _made(record, parameter, values)})
+            return command(**given, **{parameter: _build_record(record, parameter, values)})
 
         for path, field, heading in reversed(list(_leaves(record, parameter))):
             if not only or field.name in only:
@@ -147,19 +147,19 @@ def _decorator(path: str, field: "Field[Any]", heading: str) -> Callable[[AnyCom
     )
 
 
-def _made(record: type[Any], path: str, values: Mapping[str, Any]) -> Any:
+def _build_record(record: type[Any], path: str, values: Mapping[str, Any]) -> Any:
     """The record with the values that are given by their paths; raises `InputError` where one is lacking."""
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for field in fields(record):
-        place = f"{path}.{field.name}"
-        below = {name: value for name, value in values.items() if name.startswith(f"{place}.")}
-        if place in values:
-            given[field.name] = values[place]
+        field_path = f"{path}.{field.name}"
+        below = {name: value for name, value in values.items() if name.startswith(f"{field_path}.")}
+        if field_path in values:
+            arguments[field.name] = values[field_path]
         elif (inner := _inner(field)) and below:
-            given[field.name] = _made(inner, place, below)
+            arguments[field.name] = _build_record(inner, field_path, below)
         elif field.default is MISSING and field.default_factory is MISSING:
-            raise InputError(f"`{next(iter(values))}`: needs `{place}`")
-    return record(**given)
+            raise InputError(f"`{next(iter(values))}`: needs `{field_path}`")
+    return record(**arguments)
 
 
 class Command(click.Command):
@@ -208,7 +208,7 @@ def is_whole_help(context: click.Context) -> bool:
     return bool(context.meta.get(_WHOLE))
 
 
-def help_all(said: str) -> click.Option:
+def help_all(text: str) -> click.Option:
     """The option that shows the whole help of a command or of a group."""
 
     def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -218,5 +218,5 @@ def help_all(said: str) -> click.Option:
             context.exit()
 
     return click.Option(
-        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=said
+        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=text
     )

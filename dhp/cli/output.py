@@ -1,4 +1,4 @@
-"""Where results are printed, and in which form."""
+"""Options and forms of printed results."""
 
 import io
 import logging
@@ -32,11 +32,11 @@ def output_console() -> "Console":
     return Console(width=_WIDE)
 
 
-def print_json(found: object) -> None:
+def print_json(value: object) -> None:
     """Print plain values as JSON."""
     from json import dumps
 
-    print(dumps(found, ensure_ascii=False, indent=1))
+    print(dumps(value, ensure_ascii=False, indent=1))
 
 
 def print_line(line: str, indent: int = 4) -> None:

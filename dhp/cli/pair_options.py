@@ -1,4 +1,4 @@
-"""Options on how a judge is asked which of two texts is better."""
+"""Options of pairwise judging."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -45,7 +45,8 @@ class Recorded:
         default=(), metadata=option("Recorded verdicts; may be repeated.", metavar="FILE", many=True)
     )
     form: str = field(
-        default="llmbar", metadata=option("Their form.", name="--format", metavar="llmbar|judgebench")
+        default="llmbar",
+        metadata=option("Format of the recorded verdicts.", name="--format", metavar="llmbar|judgebench"),
     )
     pairs: str | None = field(
         default=None, metadata=option("The pairs that the verdicts are about (llmbar).", metavar="FILE")

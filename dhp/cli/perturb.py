@@ -1,4 +1,4 @@
-"""`dhp perturb`: make the degraded texts, to look at, to keep or to freeze."""
+"""`dhp perturb`: write, freeze, show or audit degraded texts."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,10 +42,10 @@ class _Output:
     )
     audit: str | None = field(
         default=None,
-        metadata=option("Only look at a set of degraded texts: figures and outliers.", metavar="DIR"),
+        metadata=option("Audit a set of degraded texts: statistics and outliers.", metavar="DIR"),
     )
     dry_run: bool = field(
-        default=False, metadata=option("Only say what a --perturb-model would take: calls, tokens, money.")
+        default=False, metadata=option("Only print the estimated calls, tokens and cost of --perturb-model.")
     )
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class _Output:
         if self.freeze is not None:
             check_free(Path(self.freeze))
             if choice.perturbed is not None and is_released(str(choice.perturbed)):
-                raise InputError("--freeze: a released set needs none, --perturbed takes it as it is")
+                raise InputError("--freeze: not needed for a released set, which --perturbed takes as it is")
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""`dhp power`: how many examples a judge needs to notice a kind of damage."""
+"""`dhp power`: compute how many examples a judge needs to notice damage."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,16 +23,36 @@ _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 
 @click.command(cls=Command)
 @click.argument("run", nargs=-1)
-@click.option("--detection", type=float, metavar="PERCENT", help="That of every metric, e.g. 75.")
+@click.option("--detection", type=float, metavar="PERCENT", help="Detection of every metric, e.g. 75.")
 @click.option("--model", metavar="mock/KIND", help="A mock judge, with its dials.")
-@click.option("--n", default=100, metavar="N", help="Examples to give the chance to miss for.")
-@click.option("--kinds", type=int, metavar="K", help="Kinds judged together; default: the pilot's, else 12.")
 @click.option(
-    "--simulate", "runs", default=500, metavar="K", help="Runs to simulate at each number of examples."
+    "--n", default=100, metavar="N", help="Number of examples to give the probability of a miss for."
 )
-@click.option("--metrics", type=int, metavar="M", help="With --detection or --model; default 4.")
-@click.option("--correlation", type=float, metavar="C", help="Of metrics, with --detection; default 0.5.")
-@click.option("--tied", type=float, metavar="PERCENT", help="Scores that tie, with --detection; default 0.")
+@click.option(
+    "--kinds",
+    type=int,
+    metavar="K",
+    help="Number of kinds of damage tested together; default: that of the pilot, else 12.",
+)
+@click.option(
+    "--simulate",
+    "runs",
+    default=500,
+    metavar="K",
+    help="Number of simulated runs at each number of examples.",
+)
+@click.option(
+    "--metrics", type=int, metavar="M", help="Number of metrics, with --detection or --model; default 4."
+)
+@click.option(
+    "--correlation",
+    type=float,
+    metavar="C",
+    help="Correlation of the metrics, with --detection; default 0.5.",
+)
+@click.option(
+    "--tied", type=float, metavar="PERCENT", help="Percentage of tied scores, with --detection; default 0."
+)
 @SEED
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
 def power(
@@ -48,7 +68,7 @@ def power(
     seed: int,
     json: bool,
 ) -> None:
-    """How many examples a judge needs to notice damage.
+    """Compute how many examples a judge needs to notice damage.
 
     Prints the examples needed for the verdict `noticed` with 80 or 90 % probability, and the chance to miss
     at N. Detection is given, or that of pilot runs (each RUN the folder of a finished run), or of a mock
@@ -63,7 +83,7 @@ def power(
     question = Question(n=n, runs=runs, kinds=kinds, seed=seed)
     given = {"metrics": metrics, "correlation": correlation, "tied": tied}
     with progress_of(True) as show:
-        found = _found(
+        found = _analyses(
             run, detection, model, question, {k: v for k, v in given.items() if v is not None}, show
         )
     if json:
@@ -72,7 +92,7 @@ def power(
     _print(found)
 
 
-def _found(
+def _analyses(
     runs: Sequence[str],
     detection: float | None,
     model: str | None,
@@ -101,11 +121,11 @@ def _found(
     return power_of_runs(runs, question, progress)
 
 
-def _print(found: "list[PowerAnalysis]") -> None:
+def _print(analyses: "list[PowerAnalysis]") -> None:
     from rich.text import Text
 
     console = output_console()
-    for each in found:
+    for each in analyses:
         console.print()
         console.print(Text(printable(each.source), style="bold"))
         kinds = "1 kind judged alone" if each.kinds == 1 else f"{each.kinds} kinds judged together"
@@ -114,24 +134,24 @@ def _print(found: "list[PowerAnalysis]") -> None:
         if any(row.verdict not in (None, "noticed") and row.reachable for row in each.variants):
             console.print(_UNNOTICED, highlight=False)
     console.print(
-        f"after each figure: its 95 % interval, from {found[0].runs:,} simulated runs", highlight=False
+        f"after each figure: its 95 % interval, from {analyses[0].runs:,} simulated runs", highlight=False
     )
 
 
-def _table(found: "PowerAnalysis") -> "Table":
+def _table(analysis: "PowerAnalysis") -> "Table":
     from dhp.content.damage import variant_name
     from dhp.report.labels import percent
     from dhp.report.tables import plain_table
 
     table = plain_table("")
-    pilot = found.pilot is not None
+    pilot = analysis.pilot is not None
     table.add_column("damage", overflow="fold")
     if pilot:
         table.add_column("verdict", no_wrap=True)
-    for heading in ("detection", f"miss\nat {found.n}", "N for\n80 %", "N for\n90 %"):
+    for heading in ("detection", f"miss\nat {analysis.n}", "N for\n80 %", "N for\n90 %"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in found.variants:
-        needed = (_needed(each, row, found.limit) for each in (row.n_80, row.n_90))
+    for row in analysis.variants:
+        needed = (_needed(each, row, analysis.limit) for each in (row.n_80, row.n_90))
         names = (variant_name(row.variant), row.verdict or "") if pilot else (printable(row.variant),)
         table.add_row(*names, percent(row.detection), _miss(row), *needed)
     return table

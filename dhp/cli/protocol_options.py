@@ -1,4 +1,4 @@
-"""Options on how a judge is asked, and by which criteria."""
+"""Options of protocols and metrics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,13 +19,13 @@ DEFAULT_PROTOCOL = "dhp"
 OWN = "python:"
 
 
-def _number_or_default(given: str) -> float | str:
-    if given == DEFAULT:
+def _number_or_default(text: str) -> float | str:
+    if text == DEFAULT:
         return DEFAULT
     try:
-        return float(given)
+        return float(text)
     except ValueError:
-        raise ValueError(f"'{given}': must be a number or '{DEFAULT}'") from None
+        raise ValueError(f"'{text}': must be a number or '{DEFAULT}'") from None
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class AnswerChanges:
         ),
     )
     max_tokens: int | None = field(
-        default=None, metadata=option("Most tokens of one answer.", name="--answer-tokens", metavar="K")
+        default=None,
+        metadata=option("Maximum number of tokens of one answer.", name="--answer-tokens", metavar="K"),
     )
     extraction: str | None = field(
         default=None,
@@ -173,7 +174,7 @@ class Criteria:
 
         if not self.metrics:
             raise InputError(
-                f"`{'labels' if scale is None else 'scale'}`: of which metric? Name it by `metrics` NAME"
+                f"`{'labels' if scale is None else 'scale'}`: needs the name of its metric, by `metrics` NAME"
             )
         labels = self.labels.split(",") if self.labels is not None else ()
         return [own_metric(name.lower().replace("-", "_"), scale, labels) for name in self.metrics]

@@ -1,4 +1,4 @@
-"""Recorded verdicts of judges on labelled pairs, printed."""
+"""Output of recorded verdicts on labelled pairs."""
 
 from collections import defaultdict
 from collections.abc import Sequence

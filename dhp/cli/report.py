@@ -1,4 +1,4 @@
-"""`dhp report`: the pages of a finished run, made again."""
+"""`dhp report`: rebuild the pages of a finished run."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from dhp.core.text import printable
 @click.option("--out", metavar="PATH", help="File of the report, or folder of the card; default: in the run.")
 @click.option("--card", is_flag=True, help="One page on each judge instead: card.html, card.md, card.json.")
 def report(run: str, out: str | None, card: bool) -> None:
-    """Make the report of a finished run again, or a card.
+    """Rebuild the report of a finished run, or write a card.
 
     RUN is the folder of the run. A card says on one page what a judge notices and misses, on all datasets.
 

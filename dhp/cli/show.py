@@ -1,4 +1,4 @@
-"""`dhp show`: one dataset, protocol, perturber, judge or weights file."""
+"""`dhp show`: show one dataset, protocol, perturber, judge or weights file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -55,21 +55,21 @@ def show(
     criteria: Criteria,
     changes: ProtocolChanges,
 ) -> None:
-    """One dataset, protocol, perturber, judge or weights file.
+    """Show one dataset, protocol, perturber, judge or weights file.
 
     Of a dataset the figures of its examples beside the paper's; of a protocol its settings and the exact
     prompts for one text, by default a news summary; of weights the matrix of each task, perturbers x metrics.
 
     Example: dhp show dhp --dataset mini/summeval --metric fluency
     """
-    name, kind = _found(name)
+    name, kind = _find(name)
     if surplus := [option for option in stated() if option not in _OPTIONS.get(kind, stated())]:
         allowed = ", ".join(_OPTIONS[kind]) or "no option"
         raise InputError(f"{surplus[0]}: is not for {kind}; allowed: {allowed}")
     _SHOW[kind](Asked(name, dataset, seed, example, variant, chart, choice, criteria, changes))
 
 
-def _found(name: str) -> tuple[str, str]:
+def _find(name: str) -> tuple[str, str]:
     """A name, or a file, and its kind; raises `InputError` with the near name for an unknown one.
 
     Damage may be named in words, e.g. missing letters.

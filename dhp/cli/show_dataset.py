@@ -1,4 +1,4 @@
-"""A dataset shown: figures of its examples beside the paper's, kinds of pairs, licence, citation."""
+"""Output of `dhp show` for a dataset: figures of its examples, kinds of pairs, licence, citation."""
 
 import sys
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A protocol shown: its settings, and the exact prompts for one text, metric by metric."""
+"""Output of `dhp show` for a protocol: its settings and the exact prompts for one text."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

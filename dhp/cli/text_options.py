@@ -1,4 +1,4 @@
-"""Options on texts that several commands share."""
+"""Options of texts that several commands share."""
 
 import click
 
@@ -20,5 +20,5 @@ ALLOW = click.option(
     "--allow",
     multiple=True,
     metavar="PART",
-    help="A part of the signature that may differ: protocol or metrics; may be repeated.",
+    help="Part of the signature that may differ between runs: protocol or metrics; may be repeated.",
 )

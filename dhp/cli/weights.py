@@ -1,4 +1,4 @@
-"""`dhp weights`: expert weights: ask experts for them, count their votes."""
+"""`dhp weights`: survey experts and count their votes."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

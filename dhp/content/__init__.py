@@ -1,1 +1,1 @@
-"""Finds and strictly reads the content folders: `datasets/`, `perturbations/`, `protocols/`, ..."""
+"""Content folders (`datasets/`, `perturbations/`, `protocols/`, ...), found and strictly read."""

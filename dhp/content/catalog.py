@@ -28,14 +28,14 @@ def named_file(kind: str, folder: Path, name: str) -> Path:
     return folder / f"{name}.yaml"
 
 
-def name_or_file(kind: str, folder: Path, given: str) -> Path:
+def name_or_file(kind: str, folder: Path, name: str) -> Path:
     """The file that is given, or the one of that name in a folder."""
-    path = Path(given)
+    path = Path(name)
     if path.suffix in (".yaml", ".yml"):
         if not path.is_file():
             raise InputError(f"{kind} file {path}: does not exist")
         return path
-    return named_file(kind, folder, given)
+    return named_file(kind, folder, name)
 
 
 def dataset_names() -> list[str]:
@@ -96,13 +96,13 @@ def read_task(task: str) -> Task:
     return load_spec(name_or_file("task", content_folder("datasets") / "tasks", task), Task)
 
 
-def read_suite(given: str) -> Suite:
+def read_suite(name: str) -> Suite:
     """A suite by its name, mostly that of a dataset, or by file (`.yaml`), which may be for a task of one's
     own."""
-    path = name_or_file("suite", content_folder("perturbations"), given)
+    path = name_or_file("suite", content_folder("perturbations"), name)
     suite = load_spec(path, Suite)
     if suite.task not in (tasks := [*task_names(), ANY_TASK]) and (
-        path.stem == given or misspelt_task(suite.task)
+        path.stem == name or misspelt_task(suite.task)
     ):
         raise InputError(f"{path}: task: unknown task '{suite.task}'; {suggest(suite.task, tasks)}")
     return suite
@@ -144,13 +144,13 @@ def read_authored(dataset: str) -> AuthoredEdits | None:
     return edits
 
 
-def read_weights(given: str) -> Weights:
+def read_weights(name: str) -> Weights:
     """Weights by name or by file (`.yaml`); rows must be full, metrics exist as far as their task is known
     here.
 
     Votes are read as their shares; a metric that they do not name has none.
     """
-    path = name_or_file("weights", content_folder("expert_weights"), given)
+    path = name_or_file("weights", content_folder("expert_weights"), name)
     weights = load_spec(path, Weights)
     _check_rows(path, "tasks", weights.tasks, full=True)
     _check_rows(path, "votes", weights.votes, full=False)

@@ -1,4 +1,4 @@
-"""Strict reading of all content files: what `dhp data check` and `dhp doctor` run."""
+"""Strict check of all content files, for `dhp data check` and `dhp doctor`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Names of damage for readers, in words; code names stay in files."""
+"""Names of kinds of damage in words."""
 
 from collections.abc import Sequence
 

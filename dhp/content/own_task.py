@@ -1,4 +1,4 @@
-"""Metrics and a task of the user's own, made from a name and a scale."""
+"""Metrics and tasks of the user, made from a name and a scale."""
 
 from collections.abc import Sequence
 

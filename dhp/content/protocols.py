@@ -1,4 +1,4 @@
-"""How judges are asked, about one text, two texts or answers by category: protocols and their wording."""
+"""Protocols and their wording: pointwise, pairwise, and by category."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -24,9 +24,9 @@ def protocol_names() -> list[str]:
     return names_in(content_folder("protocols"))
 
 
-def read_protocol(given: str) -> Protocol:
+def read_protocol(name: str) -> Protocol:
     """A protocol by name or by file (`.yaml`)."""
-    return load_spec(name_or_file("protocol", content_folder("protocols"), given), Protocol)
+    return load_spec(name_or_file("protocol", content_folder("protocols"), name), Protocol)
 
 
 def read_wording(language: Language) -> Wording:
@@ -51,20 +51,20 @@ def override(protocol: P, /, **changes: object) -> P:
     return changed
 
 
-def read_persona(given: str, wording: Wording) -> str:
+def read_persona(name: str, wording: Wording) -> str:
     """The text of a persona: `none`, one of the wording's, or a text file."""
-    if given == "none":
+    if name == "none":
         return ""
-    if given in wording.personas:
-        return wording.personas[given]
-    path = Path(given)
+    if name in wording.personas:
+        return wording.personas[name]
+    path = Path(name)
     try:
         there = path.is_file()
-    except (OSError, ValueError):  # a whole persona is no path
+    except (OSError, ValueError):  # a whole persona is not a path
         there = False
     if not there:
-        known = suggest(given, ["none", *wording.personas])
-        raise InputError(f"unknown persona '{printable(given)[:80]}'; {known}, or a text file")
+        known = suggest(name, ["none", *wording.personas])
+        raise InputError(f"unknown persona '{printable(name)[:80]}'; {known}, or a text file")
     text = read_text(path).replace("\r\n", "\n").strip()
     if fault := slot_fault("persona", text):
         raise InputError(f"{path}: {fault}")
@@ -111,17 +111,17 @@ def pairwise_names() -> list[str]:
     return names_in(content_folder("protocols") / "pairwise")
 
 
-def read_pairwise(given: str, **changes: object) -> PairwiseProtocol:
+def read_pairwise(name: str, **changes: object) -> PairwiseProtocol:
     """A pairwise protocol by name or by file (`.yaml`), with changes to its settings as by `override`."""
     folder = content_folder("protocols") / "pairwise"
-    return override(load_spec(name_or_file("pairwise protocol", folder, given), PairwiseProtocol), **changes)
+    return override(load_spec(name_or_file("pairwise protocol", folder, name), PairwiseProtocol), **changes)
 
 
-def is_pairwise(given: str) -> bool:
+def is_pairwise(name: str) -> bool:
     """Whether a protocol's name, or the file that is given, is that of a pairwise one."""
-    path = Path(given)
+    path = Path(name)
     if path.suffix not in (".yaml", ".yml") or not path.is_file():
-        return given in pairwise_names()
+        return name in pairwise_names()
     data = load_yaml(path)
     return isinstance(data, dict) and data.get("answer") in PAIR_ANSWERS
 

@@ -1,4 +1,4 @@
-"""Where content lies, and reading one YAML file against its spec."""
+"""Location of content, and strict reading of YAML files."""
 
 import copy
 import functools
@@ -38,9 +38,7 @@ class _StrictLoader(_SafeLoader):  # type: ignore[misc]
                 problem = f"a {type(key).__name__} as a key; allowed: a text or a number"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
             if key in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"key '{key}' stands twice", problem_mark=key_node.start_mark
-                )
+                raise yaml.MarkedYAMLError(problem=f"duplicate key '{key}'", problem_mark=key_node.start_mark)
             seen.add(key)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping

@@ -63,7 +63,7 @@ def text_parts(old: str, new: str) -> Iterator[tuple[str, str]]:
         start = i, j = found
     rest_old, rest_new = old[start[0] :], new[start[1] :]
     end = shared(rest_old[::-1], rest_new[::-1])
-    # The end begins at a space; what stands before it is one part.
+    # The end begins at a space; what is before it is one part.
     space = rest_old.find(" ", len(rest_old) - end) if end else -1
     end = len(rest_old) - space if space >= 0 else 0
     yield rest_old[: len(rest_old) - end], rest_new[: len(rest_new) - end]

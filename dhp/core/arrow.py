@@ -32,8 +32,8 @@ def row_groups(name: str, file: BinaryIO) -> Iterator[Any]:
 
 
 def parquet_batches(name: str, file: BinaryIO) -> Iterator[Any]:
-    """The `pyarrow.RecordBatch`es of a Parquet file; raises `InputError` if it is none, or for a column that
-    stands twice."""
+    """The `pyarrow.RecordBatch`es of a Parquet file; raises `InputError` for another format or a duplicate
+    column."""
     with _parquet(name, file) as found:
         for batch in found.iter_batches(_BATCH):
             check_distinct(name, _sound(batch).schema.names)

@@ -1,4 +1,4 @@
-"""The shape of dataset cards: what a dataset is, where it is and how it is read."""
+"""Schema of dataset cards."""
 
 import re
 
@@ -65,7 +65,7 @@ class PairMap(FieldMap):
         try:
             groups = re.compile(self.kind_pattern or "()").groups
         except re.error as e:
-            raise ValueError(f"kind_pattern: no regular expression ({e})") from None
+            raise ValueError(f"kind_pattern: not a regular expression ({e})") from None
         if groups != 1:
             raise ValueError(f"kind_pattern: {groups} groups; allowed: one, the kind")
         return self
@@ -83,27 +83,27 @@ class Card(Spec):
     access: str
     """How a user gets the data, in one sentence."""
     selection: str
-    """Which examples qualify, as the DHP paper chose them."""
+    """Condition by which examples qualify, as in the DHP paper."""
     n: int | None = Field(default=None, ge=1)
-    """How many examples a run takes; all where it is not said."""
+    """Number of examples of a run; None takes all."""
     source_language: str | None = None
     """Code of the language of the sources, where the task names it."""
     output_language: str = "en"
     """Code of the language of the outputs."""
     paper: Figures | None = None
-    """What the DHP paper says of its examples."""
+    """Figures of the examples in the DHP paper."""
     differs: str | None = None
     """Why figures of the chosen examples differ from the paper's, as far as is known."""
     mini: str | None = None
-    """What the bundled examples of its kind are, where there are some."""
+    """Description of the bundled examples of this kind, if there are any."""
     download: Download | None = None
     sacrebleu: str | None = None
     """The language pair under which the sacrebleu package fetches it."""
     released: FieldMap | None = None
-    """Where the set that the authors of the DHP paper released holds it; variants are fields too."""
+    """Fields of the set that the authors of the DHP paper released; variants are fields too."""
 
     pairs: PairMap | None = None
-    """How published pairs are read; such a set brings its degraded texts."""
+    """Columns of published pairs; such a set brings its degraded texts."""
 
     @property
     def fetchable(self) -> bool:

@@ -53,7 +53,7 @@ def _matched(before: str, after: str, level: str) -> Iterator[tuple[Sequence[str
         if old == new:
             yield [old], [new]
         elif level == "character" and max(len(old), len(new)) > LONG:
-            # Characters stand nowhere once: the parts are found by words.
+            # No character occurs only once, so the parts are found by words.
             for words, others in _cut(_pieces(old, "word"), _pieces(new, "word")):
                 yield from _cut("".join(words), "".join(others))
         else:

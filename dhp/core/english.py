@@ -1,4 +1,4 @@
-"""What is known about English words: their classes, how common they are, and whether a text is English."""
+"""English words: their classes, how common they are, and whether a text is English."""
 
 import functools
 import math

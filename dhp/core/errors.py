@@ -1,4 +1,4 @@
-"""What can go wrong, with the exit code of each kind; imports of code that may not be there, or not work."""
+"""Exceptions and their exit codes; imports of optional packages."""
 
 import importlib
 import sys

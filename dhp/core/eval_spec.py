@@ -1,4 +1,4 @@
-"""The shape of the content by which answers are evaluated category by category."""
+"""Schema of the content for evaluation by category."""
 
 from pydantic import Field, model_validator
 
@@ -10,14 +10,14 @@ class CategoryMetric(MetricTexts):
     """A metric of answers, on a scale from 1 to 5."""
 
     label: str = ""
-    """What it is called when shown to a judge; default: its name."""
+    """Name of the metric in prompts; default: its name."""
 
 
 class QuestionCategory(Spec):
     """A kind of question."""
 
     instruction: str
-    """What answering it takes."""
+    """Task of answering a question of this category."""
     metrics: list[str] = Field(min_length=1)
 
 

@@ -1,4 +1,4 @@
-"""Reading files so that every fault can be named in one line, and writing them whole or not at all."""
+"""File access: reading with one-line errors, atomic writing."""
 
 import errno
 import json
@@ -182,10 +182,10 @@ def replacing(path: Path) -> Iterator[Path]:
 def check_writable(path: Path) -> None:
     """Raise `InputError` unless `path` is a file or could become one."""
     if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is no file and is left alone; allowed: a new file or one to replace")
+        raise InputError(f"{path}: is not a regular file; allowed: a new file, or a file to replace")
     there = next(p for p in path.absolute().parents if p.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
-        raise InputError(f"{path}: cannot be written (nothing can be made in {there})")
+        raise InputError(f"{path}: cannot be written (cannot create files in {there})")
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:

@@ -1,4 +1,4 @@
-"""What callers pass: keywords, an unknown one refused with the near name, and one value or several."""
+"""Checks of keyword arguments, with suggestions for unknown ones."""
 
 import inspect
 import operator
@@ -15,10 +15,10 @@ S = TypeVar("S")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def check_keywords(function: str, given: Iterable[str], allowed: Iterable[str]) -> None:
+def check_keywords(function: str, names: Iterable[str], allowed: Iterable[str]) -> None:
     """Raise `TypeError` for the first keyword that a function does not take, with the near name."""
     known = list(allowed)
-    for name in given:
+    for name in names:
         if name not in known:
             raise TypeError(f"{function}() has no keyword '{name}'; {suggest(name.lower(), known)}")
 
@@ -68,7 +68,7 @@ def as_list(value: object) -> list[Any]:
 
 
 def check_whole(name: str, value: object) -> None:
-    """Raise `InputError` for what is no whole number; numpy's count as such, True and False do not."""
+    """Raise `InputError` for what is not a whole number; numpy's count as such, True and False do not."""
     try:
         operator.index(value)  # type: ignore[arg-type]
     except TypeError:

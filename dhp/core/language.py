@@ -1,4 +1,4 @@
-"""The language of a text: as it is declared, else as the script tells; never guessed."""
+"""The language of a text: declared, or told by the script; never guessed."""
 
 import re
 from collections.abc import Mapping
@@ -64,21 +64,21 @@ _OF_ONE_LANGUAGE = {
         "cjk": _KANA + _HAN,
     }.items()
 }
-"""Scripts in which one language is written; Chinese and Japanese are told apart by kana."""
+"""Scripts that only one language uses; kana distinguish Japanese from Chinese."""
 _LEAST_KANA = 0.1
 """Share of kana, among kana and Chinese characters, from which a text is Japanese."""
 WITHOUT_SPACES = frozenset("zh ja th lo km my".split())
 """Languages that set no space between words."""
 
 
-def declared_language(given: str | None) -> str | None:
+def declared_language(name: str | None) -> str | None:
     """The code of a language that is given as a tag (`de`, `zh-Hant`) or by its English name.
 
     What is neither is kept as it is, in lower case: no perturber knows it. None stays None.
     """
-    if given is None or not given.strip():
+    if name is None or not name.strip():
         return None
-    plain = given.strip().lower()
+    plain = name.strip().lower()
     if plain in _CODES:
         return _CODES[plain]
     tag = _TAG.fullmatch(plain)

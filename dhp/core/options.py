@@ -1,4 +1,4 @@
-"""Options: what a user has to know of a setting stands once, in the field of its settings record.
+"""Metadata of options in the fields of settings records.
 
 The command line, configuration files, messages and the reference page are made of it (`dhp.cli.options`).
 """
@@ -19,15 +19,15 @@ class Option:
 
     help: str
     name: str = ""
-    """On the command line, e.g. `--max-cost` or `--ties/--no-ties`; default: the name of the field."""
+    """Name on the command line, e.g. `--max-cost` or `--ties/--no-ties`; default: the name of the field."""
     metavar: str = ""
-    """What stands for its value in the help."""
+    """Placeholder of the value in the help text."""
     low: float = -math.inf
     """The least number allowed."""
     high: float = math.inf
     """The greatest number allowed."""
     above: float = -math.inf
-    """Only numbers greater than this are allowed."""
+    """Lower limit that is itself not allowed."""
     percent: bool = False
     """Whether it is a percentage: a number between 0 and 1 is refused then, as it is probably a share."""
     many: bool = False
@@ -62,14 +62,14 @@ def option(help: str, **known: Any) -> dict[str, Option]:
 
 
 def option_of(field: "Field[Any]") -> Option | None:
-    """What is known of the setting in a field of a record; None where it is no option."""
+    """What is known of the setting in a field of a record; None where it is not an option."""
     found = field.metadata.get("option")
     assert found is None or isinstance(found, Option)
     return found
 
 
 def check_numbers(record: Any, parameter: str = "") -> None:
-    """Raise `InputError` for what is no number where one belongs, and for a number outside its range.
+    """Raise `InputError` for what is not a number where one belongs, and for a number outside its range.
 
     `parameter` is how messages call the record.
     """

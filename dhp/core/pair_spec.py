@@ -1,4 +1,4 @@
-"""The shapes of pairwise protocol files: how a judge is asked which of two texts is better."""
+"""Schema of pairwise protocol files."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal, get_args
@@ -27,7 +27,7 @@ class PairwiseProtocol(Answering):
     ties: bool = True
     """Whether the judge may call a tie; without effect on `two-scores`."""
     scale: Scale = Scale(min=1.0, max=10.0)
-    """Of `two-scores`."""
+    """Scale of the scores of the answer form `two-scores`."""
     system: bool = False
     """Whether the wording's system message is sent."""
     final: bool = False
@@ -56,24 +56,24 @@ class PairWording(Spec):
 
     language: Language
     system: str
-    """The system message."""
+    """Text of the system message."""
     task: str
-    """What is to be judged."""
+    """Paragraph that says what is judged."""
     task_without_source: str
-    """The same, where the writers were given nothing but the task."""
+    """Paragraph that says what is judged, where there is no source."""
     criterion: str
-    """The metric by which the texts are compared."""
+    """Paragraph that names the metric by which the texts are compared."""
     overall: str
-    """In the place of a metric: which text is better as a whole."""
+    """Paragraph in place of a metric: which text is better as a whole."""
     sample: str
     """Source, further fields and both texts, each fenced by its slot; paragraphs that are no more than an
     empty slot vanish."""
     answers: dict[PairAnswer, str]
-    """The request for an answer, by answer form."""
+    """Request for an answer, by answer form."""
     ties: dict[Literal["letter", "word", "none"], str]
-    """What is said of ties: with a letter of its own, with the word, or that there are none."""
+    """Sentence about ties: with a letter for them, with a word for them, or that there are none."""
     final: str
-    """Shows two contradicting verdicts, above the request for an answer."""
+    """Paragraph that shows two contradicting verdicts, above the request for an answer."""
 
     @model_validator(mode="after")
     def _complete(self) -> "PairWording":

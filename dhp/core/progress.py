@@ -1,4 +1,4 @@
-"""How far something is: the one way in which stages of a run tell it."""
+"""Progress of the stages of a run."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,12 +19,12 @@ def stage(progress: Progress | None, what: str) -> Iterator[None]:
         progress(what, 1, 1, "")
 
 
-def numbered(progress: Progress | None, place: int, of: int) -> Progress | None:
+def numbered(progress: Progress | None, number: int, of: int) -> Progress | None:
     """The same, with `(2 of 8)` behind what is done; as it is where there is one only."""
     if progress is None or of == 1:
         return progress
     shown = progress
-    return lambda what, done, total, cost: shown(f"{what} ({place} of {of})", done, total, cost)
+    return lambda what, done, total, cost: shown(f"{what} ({number} of {of})", done, total, cost)
 
 
 def counted(

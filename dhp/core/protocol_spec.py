@@ -1,4 +1,4 @@
-"""The shapes of protocol files: how a judge is asked and how its answer is read."""
+"""Schema of protocol files."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, get_args
@@ -45,29 +45,29 @@ class Answering(Spec):
     """What every protocol says, be it about one text or two: its name, and how answers are made and read."""
 
     protocol: ProtocolName
-    """Its name."""
+    """Name of the protocol."""
     description: str
-    """One sentence for readers."""
+    """Description in one sentence."""
     temperature: float | None = Field(default=0.0, ge=0, allow_inf_nan=False)
-    """None (`null`) leaves it to the model; without effect on `prob`."""
+    """Sampling temperature; None (`null`) leaves it to the model. Without effect on `prob`."""
     top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
-    """None (`null`) leaves it to the model."""
+    """Nucleus sampling; None (`null`) leaves it to the model."""
     max_tokens: int = Field(default=16, ge=1)
-    """Most tokens of one answer."""
+    """Maximum number of tokens of one answer."""
     extraction: Extraction = "parse"
     """`parse` reads the answer's text, `prob` weighs scores, or compares letters, by their token
     probabilities, `prob-or-parse` falls back to the text where the model gives none."""
     language: Language = "en"
-    """Of the prompts."""
+    """Language of the prompts."""
 
 
 class Protocol(Answering):
     """How a judge is asked and read."""
 
     published: str | None = None
-    """What of it stands in a paper, and in which; for readers."""
+    """Parts of the protocol that a paper published, and which paper."""
     ours: str | None = None
-    """What of it was chosen for this project; for readers."""
+    """Parts of the protocol that were chosen for this project."""
     answer: AnswerForm = "score-only"
     """What is asked for: a bare score, an open answer to a question, the rating before or after a reason,
     0-100 (`da`), stars, a letter, half `rate-explain` and half `analyze-rate` samples (`mix`), or, with a
@@ -136,9 +136,9 @@ class Wording(Spec):
 
     language: Language
     task: str
-    """What is to be judged."""
+    """Paragraph that says what is judged."""
     task_without_source: str
-    """The same, where the writer was given nothing but the task."""
+    """Paragraph that says what is judged, where there is no source."""
     criterion: dict[AnswerForm, str]
     """The metric and its scale, by answer form."""
     steps: str

@@ -1,4 +1,4 @@
-"""The frozen records that flow from stage to stage."""
+"""The frozen records that pass from stage to stage."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -39,7 +39,7 @@ class Example:
     id: str
     """Unique within the dataset."""
     source: str
-    """What the writer was given: article, story so far, paragraph, text to translate."""
+    """Text that the writer was given: article, story so far, paragraph, text to translate."""
     output: str
     """The reference text, the good original that gets degraded."""
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -57,22 +57,22 @@ class Variant:
     name: str
     """`<perturber>.<degree>`, or `<perturber>` where there is one degree."""
     perturber: str
-    """Its name."""
+    """Name of the perturber."""
     level: str
-    """One of `LEVELS`, or of `PROBES`; ready-made pairs may bring others."""
+    """One of `LEVELS` or of `PROBES`; ready-made pairs may bring other levels."""
     method: str
     """`rule`, `llm`, `authored` (edits that people wrote for the bundled data) or `given` (a text that came
     with the data)."""
     degree: str | None
     """`minor`, `major`, `k<dose>` or another; None where there is one only."""
     params: Mapping[str, object] = field(default_factory=dict)
-    """What the perturber is given."""
+    """Parameters of the perturber."""
 
     @classmethod
     def of(
         cls, perturber: str, level: str, method: str, degrees: Mapping[str | None, Mapping[str, object]]
     ) -> "tuple[Variant, ...]":
-        """The variants of a perturber, one a degree; the key None stands for an only degree."""
+        """The variants of a perturber, one per degree; the key None stands for an only degree."""
         return tuple(
             cls(
                 perturber if degree is None else f"{perturber}.{degree}",
@@ -127,7 +127,7 @@ class Audit:
     edit_distance: int
     """Levenshtein distance to the original, in characters."""
     similarity: float
-    """1 - edit_distance / length of the longer text, in [0, 1]."""
+    """Similarity to the original: 1 - edit_distance / length of the longer text, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +136,15 @@ class PerturbedText:
 
     __reduce__ = as_call
     example: str
-    """Its id."""
+    """Id of the example."""
     variant: str
-    """Its name."""
+    """Name of the variant."""
     text: str | None
-    """None where the perturber could not be applied."""
+    """Degraded text; None where the perturber could not be applied."""
     reason: str | None = None
     """Why the variant is not applicable to this example; None where there is a text."""
     audit: Audit | None = None
-    """What was changed and how much; None where it is not counted."""
+    """Kind and amount of the changes; None where they are not counted."""
     rejected: tuple[str, ...] = ()
     """Why earlier answers of the language model that made it did not count, in the order of settings."""
     columns: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -159,17 +159,17 @@ class Candidate:
     example: str
     """Id of the example; for the rating, not for the judge."""
     variant: str
-    """For the rating, not for the judge."""
+    """Name of the variant, recorded with the rating and never shown to the judge."""
     text: str
     """The text to be judged."""
     source: str
-    """What the writer was given."""
+    """Text that the writer was given."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """The further fields that the task shows, such as `question`."""
     references: tuple[str, ...] = ()
     """Reference texts other than the one under judgement, for protocols and metrics that use them."""
     level: str | None = None
-    """Of the variant; for the rating, not for the judge. None for the original."""
+    """Level of the variant, recorded with the rating and never shown to the judge; None for the original."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The numbers in the row of a ready-made pair, for `column/NAME`; not for judges that read."""
 
@@ -185,21 +185,21 @@ class Rating:
 
     __reduce__ = as_call
     example: str
-    """Its id."""
+    """Id of the example."""
     variant: str
-    """Of the text that was rated."""
+    """Name of the variant of the rated text."""
     metric: str
-    """Its name."""
+    """Name of the metric."""
     sample: int
     """Number of the answer, from 0."""
     score: float | None
-    """On the metric's scale; None unless `status` is `scored`."""
+    """Score on the metric's scale; None unless `status` is `scored`."""
     status: RatingStatus | Stopped = "scored"
     """`scored`, or why there is no score."""
     raw: str | None = None
     """The judge's own words, where it has any."""
     rule: str | None = None
-    """How the score was read from the answer, e.g. `labelled`, `fraction` or `prob`; without a score why
-    there is none, where the answer alone does not say it."""
+    """Rule that read the score from the answer, e.g. `labelled`, `fraction` or `prob`; for an answer without
+    a score the reason, where the answer alone does not tell it."""
     missing_mass: float | None = None
     """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""

@@ -31,7 +31,7 @@ _BEFORE = re.compile(r"(?:\W|(?:well|oh|hello|hi|unfortunately|regrettably)\b)*"
 
 
 def holds_refusal(text: str) -> bool:
-    """Whether a refusal stands anywhere in the text."""
+    """Whether the text contains a refusal."""
     return _REFUSAL.search(text.replace("’", "'")) is not None
 
 

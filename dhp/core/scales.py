@@ -1,4 +1,4 @@
-"""Scales as people write them."""
+"""Scales as users write them."""
 
 import re
 
@@ -7,19 +7,19 @@ from dhp.core.errors import InputError
 _ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.+|:|-|–)\s*(-?\d+(?:\.\d+)?)\s*")
 
 
-def scale_ends(given: object, name: str) -> tuple[float, float]:
+def scale_ends(scale: object, name: str) -> tuple[float, float]:
     """The first and the last number of a scale, given as `1..10` or as two numbers; `name` is for messages.
 
     Raises `InputError` for anything else.
     """
-    ends: object = given
-    if isinstance(given, str):
-        found = _ENDS.fullmatch(given)
+    ends: object = scale
+    if isinstance(scale, str):
+        found = _ENDS.fullmatch(scale)
         ends = found.groups() if found else None
     try:
         first, last = map(float, ends)  # type: ignore[call-overload]
     except (TypeError, ValueError):
         raise InputError(
-            f"{name} {given}: must have the form FIRST..LAST, e.g. 1..10, or be two numbers"
+            f"{name} {scale}: must have the form FIRST..LAST, e.g. 1..10, or be two numbers"
         ) from None
     return first, last

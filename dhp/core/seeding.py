@@ -1,4 +1,4 @@
-"""Random streams keyed by what they are for, never by order or process.
+"""Random streams keyed by purpose, never by order or process.
 
 The generator is `random.Random`, whose `random()` and `getrandbits()` give the same numbers on every
 platform and Python version.

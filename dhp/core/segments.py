@@ -36,7 +36,7 @@ _CJK = r"\u3040-\u30ff\u3400-\u9fff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]*[^\W{_CJK}][^\s{_CJK}]*")
 _TRADITIONAL = frozenset("們個這來說時國會學對後為過與們還")
 SEGMENTED = {"ja": "ja", "zh": "zh-hans", "th": "th"}
-"""Languages without spaces whose words can be told apart -> the model of BudouX."""
+"""Languages without spaces that can be split into words -> the model of BudouX."""
 
 
 def sentence_spans(text: str, language: str | None) -> list[Span]:
@@ -92,7 +92,7 @@ def sentences(text: str, language: str | None) -> list[str]:
 
 
 def word_spans(text: str, language: str | None) -> list[Span]:
-    """The bounds of the words of a text: what stands between white space and holds a letter or digit.
+    """The bounds of the words of a text: what is between white space and holds a letter or digit.
 
     Words of Chinese, Japanese (bunsetsu, as texts with spaces set them apart) and Thai are those of BudouX.
     In texts of other languages each Chinese or Japanese character counts as one.
@@ -105,7 +105,7 @@ def word_spans(text: str, language: str | None) -> list[Span]:
     if language not in WITHOUT_SPACES:
         return [m.span() for m in _TOKEN.finditer(text)]
     if language not in SEGMENTED:
-        raise NotApplicable(f"the words of {language_name(language)} cannot be told apart")
+        raise NotApplicable(f"{language_name(language)} text cannot be split into words")
     model = SEGMENTED[language]
     if language == "zh" and any(c in _TRADITIONAL for c in text):
         model = "zh-hant"

@@ -1,4 +1,4 @@
-"""Values separated by commas, semicolons or tabs."""
+"""CSV and TSV files, also with semicolons."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[st
     Raises
     ------
     InputError
-        For a row that has more or fewer values than the header, a column that stands twice, broken quotation
+        For a row that has more or fewer values than the header, a duplicate column, broken quotation
         marks.
     """
     if not tabs:
@@ -68,9 +68,9 @@ def _read(
 
 
 def check_distinct(name: str, columns: Iterable[str]) -> None:
-    """Raise `InputError` for the first column that stands twice."""
+    """Raise `InputError` for the first duplicate column."""
     seen: set[str] = set()
     for column in columns:
         if column in seen:
-            raise InputError(f"{name}: column '{column}' stands twice; allowed: once")
+            raise InputError(f"{name}: duplicate column '{column}'")
         seen.add(column)

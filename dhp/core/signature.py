@@ -1,4 +1,4 @@
-"""The signature of a result: one line that says on what the result depends."""
+"""The signature of a result: one line with all that the result depends on."""
 
 import re
 from collections.abc import Collection
@@ -27,17 +27,17 @@ class Signature:
     suite: str
     """`<name>@<hash>`, or only the name where the texts are not known."""
     method: str
-    """What made the texts, as `dhp.core.records.methods` says it."""
+    """Way the texts were made, as named by `dhp.core.records.methods`."""
     metrics: str
-    """`<number>@<hash>`."""
+    """Number and hash of the metrics, `<number>@<hash>`."""
     weights: str
-    """`<name>.v<version>@<hash>`."""
+    """Name, version and hash of the expert weights, `<name>.v<version>@<hash>`."""
     statistics: str
     """`<preset>+<combination>`, and `STOPPING` in a run that stops when variants are resolved."""
     protocol: str
     """`<name>@<hash>`, or `none` or `unknown`."""
     seed: str | None = None
-    """None where only ratings are known."""
+    """Seed of the run; None where only ratings are known."""
     dhp: str = __version__
     """The version of this package."""
 
@@ -52,7 +52,7 @@ class Signature:
         for part in _SEPARATOR.split(line):
             name, _, value = part.partition(":")
             if name not in _NAMES or name in found:
-                fault = "stands twice" if name in found else f"is unknown; allowed: {', '.join(_NAMES)}"
+                fault = "is given twice" if name in found else f"is unknown; allowed: {', '.join(_NAMES)}"
                 raise InputError(f"signature: part '{name}' {fault}")
             found[name] = value
         if lacking := [name for name in _NAMES if name not in found and name != "seed"]:

@@ -1,4 +1,4 @@
-"""Texts with slots, `{{name}}`: checked, and filled so that what is filled in is not looked at again."""
+"""Texts with slots, `{{name}}`: checked, and filled once."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping

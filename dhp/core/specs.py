@@ -1,4 +1,4 @@
-"""The shapes of content files: what a YAML file may say, strictly."""
+"""Schema of content files."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, Protocol, TypeVar, get_args
@@ -30,9 +30,9 @@ class Scale(Spec):
     """The closed interval of a metric's scores."""
 
     min: Number
-    """The lowest score."""
+    """Lowest score of the scale."""
     max: Number
-    """The highest score."""
+    """Highest score of the scale."""
 
     @model_validator(mode="after")
     def _ordered(self) -> "Scale":
@@ -45,19 +45,19 @@ class Metric(Spec):
     """A quality criterion."""
 
     name: Name
-    """In tables, files and options."""
+    """Name of the metric in tables, files and options."""
     label: str = Field(default_factory=lambda known: str(known.get("name", "")).replace("_", " "))
-    """What it is called when shown to a judge; default: the name with spaces."""
+    """Name of the metric in prompts; default: the name with spaces."""
     scale: Scale
-    """Of its scores."""
+    """Scale of the scores."""
     definition: str
-    """What the criterion means, for a judge and for a reader."""
+    """Meaning of the criterion, for judges and readers."""
     steps: list[str] = Field(min_length=1)
-    """How to judge it, step by step; the last step alone speaks of the scale."""
+    """Evaluation steps; only the last step speaks of the scale."""
     question: str
     """The criterion asked as one question."""
     antonym: str
-    """What the lowest possible score stands for, e.g. incoherence."""
+    """Meaning of the lowest possible score, e.g. incoherence."""
     lower_is_better: Annotated[bool, Field(exclude_if=lambda value: not value)] = False
     """Whether answers are better the lower they are; ratings are turned round when they are read."""
     labels: Annotated[list[str], Field(exclude_if=lambda value: not value)] = Field(default_factory=list)
@@ -102,31 +102,31 @@ class Task(Spec):
     """What the writer of the texts had to do, and by which metrics the result is judged."""
 
     task: Name
-    """Its name."""
+    """Name of the task."""
     language: Language = "en"
-    """Of the texts that stand here."""
+    """Language of the texts in this file."""
     source_language: str | None = Field(default=None, exclude_if=is_absent)
     """Code of the language of the sources, where it is known."""
     output_language: str | None = Field(default=None, exclude_if=is_absent)
     """Code of the language of the outputs, where it is known."""
     instruction: str
-    """What the writer was asked to do. Slots: `{{source_language}}`, `{{output_language}}`, which are filled
-    with the names of the languages of the data."""
+    """Instruction that the writer was given. Slots: `{{source_language}}`, `{{output_language}}`, which are
+    filled with the names of the languages of the data."""
     default_suite: str = "general"
     """The suite for data of the user's own: a name, or a YAML file beside that of the task. One whose
     perturbers a language model carries out is taken where there is a perturb model; else it is `general`."""
     source_label: str | None = None
-    """What the source is called when shown to a judge, e.g. Article; None where the writer was given none."""
+    """Name of the source in prompts, e.g. Article; None where the writer was given none."""
     output_label: str
-    """What the text under judgement is called, e.g. Summary."""
+    """Name of the text under judgement in prompts, e.g. Summary."""
     shown_fields: dict[Name, str] = Field(default_factory=dict)
     """Further fields of the example that a judge needs to see, with their labels."""
     required_fields: list[Name] = Field(default_factory=list)
     """Fields without which an example of this task cannot be judged."""
     metrics: list[Metric] = Field(min_length=1)
-    """By which the texts are judged."""
+    """Metrics by which the texts are judged."""
     translations: dict[Language, TaskTexts] = Field(default_factory=dict)
-    """The same texts in other languages."""
+    """Texts of this file in other languages."""
     _columns: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @property
@@ -154,7 +154,7 @@ class Task(Spec):
             if language == self.language:
                 raise ValueError(f"{place}: is the language of the task itself")
             if (texts.source_label is None) != (self.source_label is None):
-                raise ValueError(f"{place}.source_label: must be there just where the task has one")
+                raise ValueError(f"{place}.source_label: must be given exactly where the task has one")
             _same_keys(f"{place}.shown_fields", texts.shown_fields, self.shown_fields)
             _same_keys(f"{place}.metrics", texts.metrics, self.metric_names)
         return self
@@ -202,8 +202,8 @@ class Task(Spec):
         return TaskTexts(**own, metrics=metrics)
 
 
-def _same_keys(place: str, given: Iterable[str], wanted: Iterable[str]) -> None:
-    if unlike := sorted(set(given) ^ set(wanted)):
+def _same_keys(place: str, keys: Iterable[str], wanted: Iterable[str]) -> None:
+    if unlike := sorted(set(keys) ^ set(wanted)):
         raise ValueError(
             f"{place}: '{unlike[0]}' is unknown or missing; allowed: exactly {', '.join(wanted) or 'none'}"
         )

@@ -1,4 +1,4 @@
-"""Records that may be more than fit into memory: few are kept as they are, many in a temporary file."""
+"""Sequences of records: few in memory, many in a temporary file."""
 
 import pickle
 import tempfile
@@ -54,7 +54,7 @@ class _File:
 
 
 def _close(file: IO[bytes]) -> None:
-    with suppress(OSError):  # of a full disk, which was told when it was met
+    with suppress(OSError):  # of a full disk, which was reported before
         file.close()
 
 
@@ -91,21 +91,21 @@ class Spooled(Sequence[T]):
             yield from _records(block)
 
     @overload
-    def __getitem__(self, place: int) -> T: ...
+    def __getitem__(self, index: int) -> T: ...
 
     @overload
-    def __getitem__(self, place: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
 
-    def __getitem__(self, place: int | slice) -> T | tuple[T, ...]:
-        if isinstance(place, slice):
-            return tuple(self[i] for i in range(*place.indices(len(self))))
-        place = range(len(self))[place]
-        number = bisect_right(self._ends, place)
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        index = range(len(self))[index]
+        number = bisect_right(self._ends, index)
         known, records = self._last
         if known != number:
             records = list(_records(self._blocks[number]))
             self._last = number, records
-        return records[place - self._ends[number] + self._blocks[number].records]
+        return records[index - self._ends[number] + self._blocks[number].records]
 
     @property
     def blocks(self) -> tuple[_Block, ...]:

@@ -1,4 +1,4 @@
-"""What a suite may say: perturbers with their parameters, controls, authored edits."""
+"""Schema of suites: perturbers with parameters, controls, authored edits."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -13,11 +13,11 @@ class PerturberUse(Spec):
     """One perturber of a suite with its parameters: either `degrees`, or `params` of its only degree."""
 
     level: Literal[Level, Probe]
-    """Where it changes texts; for probes `control` or `attack`."""
+    """Level of the changes; for probes `control` or `attack`."""
     method: Literal["rule", "llm"]
-    """What makes the texts."""
+    """Way the texts are made."""
     degrees: dict[Name, dict[str, Any]] | None = Field(default=None, min_length=1)
-    """Degree -> parameters."""
+    """Parameters of the perturber for each degree: degree -> parameters."""
     params: dict[str, Any] | None = None
     """Parameters of the only degree."""
     own_choice: list[Name] = Field(default_factory=list)
@@ -27,7 +27,7 @@ class PerturberUse(Spec):
     def _one_form(self) -> "PerturberUse":
         if unknown := [degree for degree in self.own_choice if degree not in (self.degrees or {})]:
             allowed = ", ".join(self.degrees or {}) or "none"
-            raise ValueError(f"own_choice: '{unknown[0]}' is no degree; allowed: {allowed}")
+            raise ValueError(f"own_choice: '{unknown[0]}' is not a degree; allowed: {allowed}")
         if self.degrees is not None and self.params is not None:
             raise ValueError("give degrees or params, not both")
         return self
@@ -48,11 +48,11 @@ class Suite(Spec):
     """The perturbers of one dataset with their parameters."""
 
     suite: Name
-    """Its name."""
+    """Name of the suite."""
     task: Name = ANY_TASK
     """The task of the texts it is for."""
     source: str
-    """Where the parameters come from."""
+    """Source of the parameters."""
     perturbers: dict[Name, PerturberUse] = Field(min_length=1)
     """Perturber -> its parameters."""
 
@@ -97,7 +97,7 @@ class AuthoredEdits(Spec):
     """Edits of a bundled dataset that people wrote, in the place of a language model's answers."""
 
     dataset: str
-    """`mini/NAME`."""
+    """Name of the bundled dataset, `mini/NAME`."""
     examples: dict[str, dict[Name, list[Replacement] | list[Insertion]]] = Field(min_length=1)
     """Example -> perturber -> edits in order: a variant makes the first `count` of them."""
 
@@ -107,5 +107,5 @@ class Probes(Spec):
 
     probes: Name
     source: str
-    """Where they come from."""
+    """Source of the probes."""
     perturbers: dict[Name, PerturberUse] = Field(min_length=1)

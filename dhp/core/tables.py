@@ -1,4 +1,4 @@
-"""JSON, JSONL, CSV, TSV and Parquet as one kind of table, each row with its place for error messages."""
+"""JSON, JSONL, CSV, TSV and Parquet files as tables, with a location for each row."""
 
 import io
 import itertools
@@ -45,7 +45,7 @@ class Row:
     place: str
     """File and line (JSONL) or row (other formats; 1 is the first after the header)."""
     values: Mapping[str, object]
-    """Column -> value."""
+    """Values of the row: column -> value."""
 
     def fault(self, message: str) -> InputError:
         """An error that names this row."""
@@ -78,7 +78,7 @@ class Row:
         return self.encodable(column, text)
 
     def encodable(self, column: str, text: str) -> str:
-        r"""`text` itself; one too long, or half a character (JSON's `\ud800` alone), raises `InputError`."""
+        r"""`text` itself; one too long, or a lone surrogate (JSON's `\ud800` alone), raises `InputError`."""
         if len(text) > LONGEST_TEXT:
             raise self.fault(
                 f"column '{column}' holds {len(text):,} characters; allowed: at most {LONGEST_TEXT:,}"
@@ -86,7 +86,7 @@ class Row:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise self.fault(f"column '{column}' holds half a character; allowed: Unicode text") from None
+            raise self.fault(f"column '{column}' holds a lone surrogate; allowed: Unicode text") from None
         return text
 
 
@@ -97,9 +97,9 @@ class Table:
     name: str
     """The file, for error messages."""
     columns: tuple[str, ...]
-    """All columns, in the order in which they first occur."""
+    """Names of all columns, in order of first occurrence."""
     rows: Sequence[Row]
-    """At least one."""
+    """Rows of the table, at least one."""
 
     def has(self, column: str) -> bool:
         """Whether there is such a column, or the one that a path such as `a.b[0]` leads into."""
@@ -196,7 +196,7 @@ def has_tables(folder: Path, patterns: Sequence[str] = ()) -> bool:
     return next(_below(folder, patterns), None) is not None
 
 
-def _wanted(inside: PurePosixPath, patterns: Sequence[str]) -> bool:
+def _matches(inside: PurePosixPath, patterns: Sequence[str]) -> bool:
     hidden = any(part.startswith((".", "__")) for part in inside.parts)
     plain = PurePosixPath(inside.as_posix().lower())
     fits = not patterns or any(plain.match(pattern.lower()) for pattern in patterns)
@@ -208,7 +208,7 @@ def _below(folder: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPat
         inside = PurePosixPath(path.relative_to(folder).as_posix())
         if path.suffix.lower() == ".zip":
             yield from _zipped(path, patterns)
-        elif _wanted(inside, patterns) and path.is_file():
+        elif _matches(inside, patterns) and path.is_file():
             yield inside, read_bytes(path)
 
 
@@ -219,7 +219,7 @@ def _zipped(path: Path, patterns: Sequence[str]) -> Iterator[tuple[PurePosixPath
             size = 0
             for name in sorted(archive.namelist()):
                 inside = PurePosixPath(name)
-                if _wanted(inside, patterns):
+                if _matches(inside, patterns):
                     with archive.open(name) as member:
                         data = unpacked(str(path), member, size)
                     size += len(data)
@@ -256,13 +256,13 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
 
 
 def json_lines(name: str, lines: Iterable[str]) -> Iterator[Row]:
-    """The rows of JSON Lines, one object a line; blank lines are passed over."""
+    """The rows of JSON Lines, one object per line; blank lines are skipped."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             place = f"{name}: line {number}"
             value = parse_json(place, line)
             if not isinstance(value, dict):
-                raise InputError(f"{place}: a {type(value).__name__}; allowed: one JSON object a line")
+                raise InputError(f"{place}: a {type(value).__name__}; allowed: one JSON object per line")
             yield Row(place, value)
 
 

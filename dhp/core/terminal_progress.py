@@ -92,10 +92,10 @@ def _plain(unit: str) -> Show:
 
 
 @contextmanager
-def progress_of(given: Progress | bool | None) -> Iterator[Progress | None]:
+def progress_of(progress: Progress | bool | None) -> Iterator[Progress | None]:
     """Yields what a caller gave; for True what shows progress on a terminal or in a notebook."""
-    if given is True and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+    if progress is True and (sys.stderr.isatty() or "ipykernel" in sys.modules):
         with progress_shown("done") as show:
             yield show
         return
-    yield None if isinstance(given, bool) else given
+    yield None if isinstance(progress, bool) else progress

@@ -20,7 +20,7 @@ _ABBREVIATIONS = frozenset(
     ).split()
 )
 _LIKELY_END = re.compile(r"[ \t\n\r]([A-Za-z][a-z]+)[.!?][ \t\n\r]+(?=[A-Z])")
-"""A word and a mark that end a sentence whatever stands around them, unless it is an abbreviation."""
+"""A word and a mark that end a sentence whatever is around them, unless it is an abbreviation."""
 _CJK_STOP = re.compile(r"[^。！？]*[。！？]+[”’」』）]*|[^。！？]+$")
 _GERMAN_DAY = re.compile(r"\b(?:zum|am|vom|beim|dem|den|der|des|bis|ab|seit|vor|nach)\s+\d{1,2}\.$", re.I)
 _GERMAN_MONTH = re.compile(
@@ -185,7 +185,7 @@ def fenced(text: str, tag: str) -> str:
 
 
 def between_tags(text: str, tag: str) -> str | None:
-    """What stands in the last complete pair of tags, without white space around it; None without a pair.
+    """The content of the last complete pair of tags, without white space around it; None without a pair.
 
     The tags are read in any case, with or without white space in them.
     """

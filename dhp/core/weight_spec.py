@@ -1,4 +1,4 @@
-"""What a file of expert weights may say: weights or votes, and how far the experts agree."""
+"""Schema of expert weights: weights or votes, and the agreement of experts."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -32,13 +32,13 @@ class Weights(Spec):
     weights: Name
     version: int
     provenance: str
-    """Who says so and on what grounds."""
+    """Authors of the weights, and their grounds."""
     date: Annotated[dt.date | None, Field(strict=False, exclude_if=is_absent)] = None
-    """When the experts were asked, e.g. 2026-05-31."""
+    """Date of the survey, e.g. 2026-05-31."""
     experts: Annotated[int | None, Field(ge=1, exclude_if=is_absent)] = None
-    """How many were asked."""
+    """Number of experts."""
     roles: list[str] = Field(default_factory=list, exclude_if=is_absent)
-    """Who they are, in their own words, as far as they said."""
+    """Roles of the experts, in their own words, as far as they stated them."""
     otherwise: Literal["uniform"] | None = None
     """Weights of perturbers without a row; without this key such a perturber is an error."""
     tasks: dict[Name, dict[Name, dict[Name, Number]]] = Field(default_factory=dict)
@@ -80,9 +80,9 @@ class Weights(Spec):
             for perturber, row in rows.items():
                 place, total = f"votes.{task}.{perturber}", sum(row.values())
                 if perturber in self.tasks.get(task, {}):
-                    raise ValueError(f"{place}: also stands in tasks; give weights or votes, not both")
+                    raise ValueError(f"{place}: is also in tasks; give weights or votes, not both")
                 if total == 0:
-                    raise ValueError(f"{place}: nobody voted; allowed: at least one vote")
+                    raise ValueError(f"{place}: has no votes; allowed: at least one vote")
                 if self.experts is not None and total > self.experts:
                     raise ValueError(f"{place}: {total} votes of {self.experts} experts; allowed: one each")
         if lacking := [task for task in self.agreement if task not in self.votes]:

@@ -1,4 +1,4 @@
-"""Judges against human ratings: correlations by metric, tests between judges, raters, as one result."""
+"""Agreement of judges with human ratings: correlations, tests between judges, raters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -38,15 +38,15 @@ class MetricAgreement:
     """How a judge agrees with humans on one metric."""
 
     metric: str
-    """Its name."""
+    """Name of the metric."""
     items: int
-    """Scored by both."""
+    """Number of items that both the judge and humans scored."""
     correlations: tuple[Correlation, ...]
-    """At each level by each coefficient."""
+    """Correlation at each level by each coefficient."""
     pair_accuracy: PairAccuracy | None
-    """None where there are no pairs."""
+    """Pairwise accuracy; None where there are no pairs."""
     soft_pair_accuracy: float | None
-    """Of systems, by the p-values of humans and judge; None where undefined."""
+    """Soft pairwise accuracy of systems, by the p-values of humans and judge; None where undefined."""
     by_samples: tuple[float | None, ...]
     """Pooled Pearson correlation of the mean of the first 1, 2, ... samples."""
 
@@ -56,9 +56,9 @@ class JudgeAgreement:
     """How a judge agrees with humans."""
 
     judge: str
-    """Its name."""
+    """Name of the judge."""
     metrics: tuple[MetricAgreement, ...]
-    """One by one."""
+    """Agreement by each metric."""
     mean: Mapping[str, float | None]
     """`LEVEL.COEFFICIENT` -> mean over the metrics; None where one is undefined."""
 
@@ -72,13 +72,13 @@ class JudgePair:
     second: str
     """Name of the second judge."""
     metric: str
-    """Its name."""
+    """Name of the metric."""
     items: int
     """Scored by both and by humans."""
     williams: Williams | None
-    """Of the pooled Pearson correlations; its items are taken for independent."""
+    """Williams' test of the pooled Pearson correlations, which takes the items for independent."""
     swap: Swap | None
-    """Of the pooled Pearson correlations."""
+    """Swap test of the pooled Pearson correlations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class Agreement:
     """The result of `correlate`."""
 
     judges: tuple[JudgeAgreement, ...]
-    """One by one."""
+    """Agreement of each judge with humans."""
     pairs: tuple[JudgePair, ...]
-    """Every two judges on every metric."""
+    """Comparison of every two judges on every metric."""
     raters: Mapping[str, RaterAgreement | None]
     """Metric -> agreement of the human raters; None for a single one."""
 
@@ -170,8 +170,8 @@ def _aligned(people: Scores, judge: Scores, name: str, metric: str) -> tuple[Flo
         if sources:
             what, rated, known = "system", judge.systems[0], people.systems[0]
         raise InputError(
-            f"human: no {what} of judge '{name}' has human scores of '{metric}': the judge's are such as "
-            f"'{rated}', people's such as '{known}'"
+            f"human: no {what} of judge '{name}' has human scores of '{metric}': the judge rated e.g. "
+            f"'{rated}', people e.g. '{known}'"
         )
     return mean_over(people.at(sources, systems)), judge.at(sources, systems)
 

@@ -1,4 +1,4 @@
-"""What agreement with humans may rest on: overlap with the reference, and a judge's own family's texts."""
+"""Biases behind agreement with humans: overlap with the reference, and self-preference."""
 
 import math
 from collections.abc import Sequence
@@ -26,13 +26,13 @@ class PartialCorrelation:
     judge: str
     metric: str
     n: int
-    """Items that humans and both judges scored."""
+    """Number of items that humans and both judges scored."""
     plain: float | None
     """Pearson's correlation over all items; None where undefined."""
     partial: float | None
     """The partial correlation, the other judge's scores held constant."""
     ci: tuple[float, float] | None
-    """95 % bootstrap percentiles of `partial` over sources."""
+    """95 % bootstrap percentile interval of `partial`, over sources."""
 
 
 def partial_correlations(
@@ -83,8 +83,8 @@ def _partial(
 ) -> PartialCorrelation:
     plain, partial = _both(sides)
     rng, drawn = np.random.default_rng(seed), []
-    _, place = np.unique(sources, return_inverse=True)
-    rows = [np.flatnonzero(place == s) for s in range(place.max(initial=-1) + 1)]
+    _, source_index = np.unique(sources, return_inverse=True)
+    rows = [np.flatnonzero(source_index == s) for s in range(source_index.max(initial=-1) + 1)]
     for _ in range(resamples if partial is not None else 0):
         chosen = np.concatenate([rows[s] for s in rng.integers(0, len(rows), len(rows))])
         value = _both(sides[:, chosen])[1]
@@ -113,14 +113,14 @@ class SelfPreference:
     judge: str
     metric: str
     systems: tuple[str, ...]
-    """Of its family."""
+    """Names of the systems of the judge's family."""
     own: int
-    """Items of these systems."""
+    """Number of items of these systems."""
     others: int
     preference: float
     """Standardised judge less standardised human score, own texts less others, in standard deviations."""
     ci: tuple[float, float] | None
-    """95 % bootstrap percentiles over sources."""
+    """95 % bootstrap percentile interval, over sources."""
 
 
 def self_preference(
@@ -178,9 +178,9 @@ def self_preference(
 def _difference(
     gap: Floats, mine: Bools, sources: npt.NDArray[np.intp], resamples: int, seed: int
 ) -> tuple[float, tuple[float, float] | None]:
-    _, place = np.unique(sources, return_inverse=True)
+    _, source_index = np.unique(sources, return_inverse=True)
     sums = [
-        np.bincount(place, weights=v, minlength=place.max() + 1)
+        np.bincount(source_index, weights=v, minlength=source_index.max() + 1)
         for v in (np.where(mine, gap, 0.0), np.where(mine, 0.0, gap), mine * 1.0, ~mine * 1.0)
     ]
     table = np.column_stack(sums)

@@ -1,4 +1,4 @@
-"""Which of two judges follows human ratings better: tests on the same items, and accuracies over pairs."""
+"""Comparison of two judges by their agreement with humans, and pairwise accuracy."""
 
 import math
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ class Williams:
     t: float
     """Positive where the first judge correlates more; with n - 3 degrees of freedom."""
     p_greater: float
-    """One-sided, against the first judge being no better."""
+    """One-sided p-value against the hypothesis that the first judge is no better."""
     p_two_sided: float
     """Against either being better."""
     n: int
-    """Items."""
+    """Number of items."""
 
 
 def williams(r_first: float, r_second: float, r_between: float, n: int) -> Williams | None:
@@ -61,11 +61,11 @@ class Swap:
     difference: float
     """Correlation of the first judge less that of the second."""
     p_greater: float
-    """One-sided (c + 1) / (R + 1)."""
+    """One-sided p-value, (c + 1) / (R + 1)."""
     p_two_sided: float
     """Against either being better."""
     n: int
-    """Items."""
+    """Number of items."""
 
 
 def swap_test(
@@ -115,9 +115,9 @@ class _AlongCoins:
     """A standardised judge under each draw of coins, as means over items."""
 
     correlation: float
-    """With human scores, without coins."""
+    """Correlation with human scores, without coins."""
     products: Floats
-    """Of coin, human and judge, shape (resamples,)."""
+    """Products of coin, human and judge, shape (resamples,)."""
     scores: Floats
     squares: Floats
 
@@ -152,7 +152,7 @@ class PairAccuracy:
     epsilon: float
     """Differences of the judge up to this count as ties; chosen to maximise the accuracy on the same data."""
     pairs: int
-    """Number of pairs."""
+    """Number of pairs compared."""
 
 
 def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:

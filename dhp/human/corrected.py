@@ -1,4 +1,4 @@
-"""Means and shares of systems by a judge's scores, corrected by human scores of a few texts or an audit."""
+"""Means and shares of systems, corrected by human scores of a few texts or by an audit."""
 
 import math
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class CorrectedMean:
 
     value: float
     ci: tuple[float, float]
-    """95 %."""
+    """95 % confidence interval of the mean."""
     assumes: str
 
 
@@ -112,15 +112,16 @@ class SystemMean:
     metric: str
     system: str
     texts: int
-    """That the judge scored."""
+    """Number of texts that the judge scored."""
     labelled: int
-    """Of these, scored by people too."""
+    """Number of these texts that people scored, too."""
     judged: float
     """Mean of the judge's scores."""
     human: CorrectedMean | None
     """Mean of the human scores alone; None for fewer than two."""
     corrected: CorrectedMean | None
-    """Of both; None for fewer than two texts with human scores, or fewer than two without."""
+    """Mean estimated from both kinds of scores; None for fewer than two texts with human scores, or fewer
+    than two without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class SystemShare:
     sensitivity: float
     specificity: float
     corrected: CorrectedMean | None
-    """None for a judge no better than chance."""
+    """Corrected share; None for a judge no better than chance."""
 
 
 def corrected_means(

@@ -26,9 +26,9 @@ class Correlation:
     level: Level
     """Over what it is taken."""
     coefficient: Coefficient
-    """Which one."""
+    """Name of the correlation coefficient."""
     value: float | None
-    """In [-1, 1]; None where it is undefined: fewer than three points, or constant scores."""
+    """Correlation in [-1, 1]; None where it is undefined: fewer than three points, or constant scores."""
     ci: tuple[float, float] | None
     """Bootstrap percentiles over sources; None where undefined."""
     n: int
@@ -129,12 +129,12 @@ def _ranks(x: Floats) -> Floats:
     return np.where(np.isnan(x), np.nan, below)
 
 
-def _kendall_rows(x: Floats, y: Floats, there: Bools, coefficient: Coefficient) -> Floats:
+def _kendall_rows(x: Floats, y: Floats, present: Bools, coefficient: Coefficient) -> Floats:
     sx, sy = (np.nan_to_num(np.sign(v[:, :, None] - v[:, None, :])) for v in (x, y))
     score, nx, ny = (sx * sy).sum(axis=(1, 2)), (sx * sx).sum(axis=(1, 2)), (sy * sy).sum(axis=(1, 2))
     if coefficient == "kendall-c":
-        fewest = [min(len(set(a[m])), len(set(b[m]))) for a, b, m in zip(x, y, there, strict=True)]
-        return _tau_c(score, there.sum(axis=1).astype(float), np.array(fewest, dtype=float))
+        fewest = [min(len(set(a[m])), len(set(b[m]))) for a, b, m in zip(x, y, present, strict=True)]
+        return _tau_c(score, present.sum(axis=1).astype(float), np.array(fewest, dtype=float))
     return np.where(nx * ny > 0, score / np.sqrt(np.where(nx * ny > 0, nx * ny, 1)), np.nan)
 
 

@@ -1,4 +1,4 @@
-"""Agreement of human raters, the ceiling that it puts on a judge, and what more samples of a judge bring."""
+"""Agreement of human raters, the ceiling of a judge's correlation, and the effect of more samples."""
 
 import math
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class RaterAgreement:
     """Agreement of the raters of one metric."""
 
     raters: int
-    """Number of raters."""
+    """Number of human raters."""
     alpha: float | None
     """Krippendorff's alpha, interval level; None where all ratings are equal."""
     ceiling: float | None

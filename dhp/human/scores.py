@@ -1,4 +1,4 @@
-"""Scores of systems' outputs, by a judge or by humans, laid out as one array a metric."""
+"""Scores of systems' outputs by a judge or by humans, one array per metric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "p
     Raises
     ------
     InputError
-        For a missing column, a score that is no number, or an item that stands twice.
+        For a missing column, a score that is not a number, or a duplicate item.
     """
     import pandas as pd
 
@@ -94,7 +94,7 @@ def read_scores(given: "str | Path | pd.DataFrame", role: str = "ratings") -> "p
     if (twice := frame.duplicated(keys)).any():
         row = int(twice.to_numpy().argmax())
         item = ", ".join(f"{key} '{frame[key].iloc[row]}'" for key in keys)
-        raise InputError(f"{place}: row {row + 1}: {item} stands twice; allowed: once")
+        raise InputError(f"{place}: row {row + 1}: duplicate row of {item}")
     return frame
 
 
@@ -125,14 +125,14 @@ def judges(frame: "pd.DataFrame") -> dict[str, "pd.DataFrame"]:
     return {str(name): part for name, part in frame.groupby(named, sort=False)}
 
 
-def scores_by_judge(given: "str | Path | pd.DataFrame") -> dict[str, dict[str, Scores]]:
+def scores_by_judge(table: "str | Path | pd.DataFrame") -> dict[str, dict[str, Scores]]:
     """Judge -> metric -> scores, of a file or table of ratings; raises `InputError` for a broken one."""
-    return {name: scores_by_metric(part) for name, part in judges(read_scores(given)).items()}
+    return {name: scores_by_metric(part) for name, part in judges(read_scores(table)).items()}
 
 
-def human_scores(given: "str | Path | pd.DataFrame") -> dict[str, Scores]:
+def human_scores(table: "str | Path | pd.DataFrame") -> dict[str, Scores]:
     """Metric -> scores of the human raters, of a file or table; raises `InputError` for a broken one."""
-    return scores_by_metric(read_scores(given, "human"))
+    return scores_by_metric(read_scores(table, "human"))
 
 
 def in_all(first: Scores, *others: Scores) -> tuple[list[str], list[str]]:

@@ -1,1 +1,1 @@
-"""Judges: what scores a text on the metrics of its task."""
+"""Judges: scoring of texts by the metrics of their task."""

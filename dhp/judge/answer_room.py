@@ -1,4 +1,4 @@
-"""Room for answers: a judge whose first answers are cut at its token limit gets more of it throughout."""
+"""Limit of the answer length: raised for a judge whose first answers are cut off."""
 
 import logging
 from collections.abc import Sequence

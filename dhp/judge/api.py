@@ -1,4 +1,4 @@
-"""What a judge is: something that rates texts independently of one another. And what judges share."""
+"""The interface of judges, and functions that judges share."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -20,9 +20,9 @@ class PlainJudge(Protocol):
     """The least that a judge is; `complete` adds the rest of `Judge`."""
 
     model: str
-    """`provider/name`."""
+    """Name of the model, `provider/name`."""
     protocol: str
-    """How it is asked and read."""
+    """Name of the way it is asked and read."""
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """Ratings of every candidate on every metric of the task, in any order.
@@ -43,7 +43,7 @@ class Judge(PlainJudge, Protocol):
     samples: int = 1
     """Ratings of one text on one metric."""
     settings: Mapping[str, object] = _NOTHING
-    """What else decides its ratings, for the manifest; JSON."""
+    """Other settings that its ratings depend on, for the manifest; JSON."""
     cached_model: "CachedModel | None" = None
     """The language model that it asks, with what that has cost; None where it asks none."""
     pairwise: bool = False
@@ -99,37 +99,37 @@ class _Completed(Judge):
         return self._plain.rate(candidates, task)
 
 
-def complete(given: object) -> Judge:
+def complete(plain: object) -> Judge:
     """A judge with all that `Judge` has.
 
     Parameters
     ----------
-    given
+    plain
         A `Judge`, or any object with texts `model` and `protocol` and a method `rate`; its `samples`,
         `settings` and `prepare` count where it has them.
 
     Raises
     ------
     InputError
-        If it is no judge.
+        If it is not a judge.
     """
-    if not is_plain(given):
+    if not is_plain(plain):
         raise InputError(
-            f"model {given!r} is no judge; allowed: provider/name, or an object with texts 'model' and "
+            f"model {plain!r} is not a judge; allowed: provider/name, or an object with texts 'model' and "
             "'protocol' and a method 'rate'"
         )
-    judge = given if isinstance(given, Judge) else _Completed(given)
+    judge = plain if isinstance(plain, Judge) else _Completed(plain)
     if type(judge.samples) is not int or judge.samples < 1:
         raise InputError(f"judge '{judge.model}': samples is {judge.samples!r}; allowed: 1 or more")
     return judge
 
 
-def is_plain(given: object) -> TypeGuard[PlainJudge]:
+def is_plain(judge: object) -> TypeGuard[PlainJudge]:
     """Whether an object is a judge, at least a plain one."""
-    if isinstance(given, type):
+    if isinstance(judge, type):
         return False
-    named = all(isinstance(getattr(given, name, None), str) for name in ("model", "protocol"))
-    return named and callable(getattr(given, "rate", None))
+    named = all(isinstance(getattr(judge, name, None), str) for name in ("model", "protocol"))
+    return named and callable(getattr(judge, "rate", None))
 
 
 def split_settings(model: str, known: Collection[str] | None = None) -> tuple[str, dict[str, str]]:
@@ -157,9 +157,9 @@ def split_settings(model: str, known: Collection[str] | None = None) -> tuple[st
     return name, settings
 
 
-def rescale(score: float, given: Scale, wanted: Scale) -> float:
-    """`score`, read on the scale `given`, at the same place of the scale `wanted`."""
-    if given == wanted:
+def rescale(score: float, source: Scale, target: Scale) -> float:
+    """`score`, read on the scale `source`, at the same place of the scale `target`."""
+    if source == target:
         return score
-    share = (score - given.min) / (given.max - given.min)
-    return min(wanted.min + share * (wanted.max - wanted.min), wanted.max)  # rounding may lead beyond it
+    share = (score - source.min) / (source.max - source.min)
+    return min(target.min + share * (target.max - target.min), target.max)  # rounding may lead beyond it

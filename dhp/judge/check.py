@@ -16,7 +16,7 @@ def checked_ratings(judge: PlainJudge, candidates: Sequence[Candidate], task: Ta
     """The ratings of a judge, each as what it really is; what was left unrated follows as failed.
 
     A score off its metric's scale becomes `out_of_scale`. A rating of something that it was not given, a
-    score that is no finite number, or an unknown status raises `InputError` with judge and place: the
+    score that is not a finite number, or an unknown status raises `InputError` with judge and place: the
     judge is broken, and its other ratings cannot be trusted either.
     """
     check = _Check(judge.model, candidates, task)
@@ -47,11 +47,11 @@ class _Check:
         if key[2] not in self._scales:
             raise InputError(f"{place}: unknown metric '{key[2]}'; {suggest(key[2], self._scales)}")
         if key not in self._samples:
-            raise InputError(f"{place}: a rating of a text that it was not given")
+            raise InputError(f"{place}: a rating of a text that the judge was not asked to rate")
         if isinstance(rating.sample, bool) or not isinstance(rating.sample, Integral):
             raise InputError(f"{place}: sample {rating.sample!r} is not a whole number")
         if rating.sample in self._samples[key]:
-            raise InputError(f"{place}, metric '{key[2]}': sample {rating.sample} was given twice")
+            raise InputError(f"{place}, metric '{key[2]}': duplicate sample {rating.sample}")
         self._samples[key].add(int(rating.sample))
         if rating.status not in RATING_STATUSES:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Judges of answers by category: prompts of a file or of the bundled content, perhaps with a reference."""
+"""Judges of answers by category, perhaps with a target answer."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,12 +59,12 @@ def evaluation_judge(
     """
     if reference == "one-prompt":
         if templates is None:
-            said = _said(content, task.metric_names[0])  # all metrics of a task are asked alike
+            said = _target_label(content, task.metric_names[0])  # all metrics of a task are asked alike
             wording = wording.model_copy(update={"reference": f"{said}\n{{{{reference}}}}"})
             protocol = override(protocol, reference=True)
         else:
             templates = {
-                name: f"{text}\n\n{_said(content, name)}\n{{{{reference}}}}"
+                name: f"{text}\n\n{_target_label(content, name)}\n{{{{reference}}}}"
                 for name, text in templates.items()
             }
     files = tuple(PromptFile(Path(protocol.protocol), name, text) for name, text in (templates or {}).items())
@@ -74,7 +74,7 @@ def evaluation_judge(
     return LlmJudge(cached_model, builder)
 
 
-def _said(content: EvaluationContent, metric: str) -> str:
+def _target_label(content: EvaluationContent, metric: str) -> str:
     return content.correct_answer if metric == CORRECTNESS else content.good_answer
 
 
@@ -111,7 +111,7 @@ class _TwoTurns(LlmJudge):
         if target.candidate.reference is None:
             raise InputError(f"example '{target.candidate.example}': has no target answer; allowed: one each")
         slots = {
-            "said": _said(self._content, target.metric.name),
+            "said": _target_label(self._content, target.metric.name),
             "reference": fenced(target.candidate.reference, "reference"),
         }
         return replace(
@@ -135,7 +135,7 @@ def written_steps(
     Raises
     ------
     InputError
-        Where an answer is no list of steps.
+        Where an answer is not a list of steps.
     """
     requests = [
         Request(

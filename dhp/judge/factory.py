@@ -1,4 +1,4 @@
-"""From names to judges: the one bridge between content, language models and judges."""
+"""Judges by name."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -115,7 +115,7 @@ def find_judges(
     Raises
     ------
     InputError
-        For an unknown name, an object that is no judge, or the same judge twice.
+        For an unknown name, an object that is not a judge, or the same judge twice.
     """
     given_protocols = [_protocol(each) for each in as_list(protocols)]
     pairwise = [each for each in given_protocols if isinstance(each, PairwiseProtocol)]
@@ -146,7 +146,7 @@ def _comparing(model: CachedModel, protocol: PairwiseProtocol, seed: int | None,
 
 
 def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> None:
-    """Raise `InputError` for no judge, one that stands twice, and settings that are for none of them."""
+    """Raise `InputError` for no judge, a duplicate judge, and settings that are for none of them."""
     if judge_settings.says_anything() and not any(
         isinstance(judge, ObjectJudge | PairwiseRatings) for judge in judges
     ):
@@ -160,26 +160,26 @@ def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> Non
         raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
 
 
-def _both_ways(found: Sequence[Judge], *, pointwise: bool, pairwise: bool, by_metric: bool) -> list[Judge]:
+def _both_ways(judges: Sequence[Judge], *, pointwise: bool, pairwise: bool, by_metric: bool) -> list[Judge]:
     """Judges that ask no model, once for all protocols of a kind: pairwise their ratings are compared."""
-    compared = [PairwiseRatings(RatingsCompared(judge), by_metric=by_metric) for judge in found]
-    return [*(found if pointwise else ()), *(compared if pairwise else ())]
+    compared = [PairwiseRatings(RatingsCompared(judge), by_metric=by_metric) for judge in judges]
+    return [*(judges if pointwise else ()), *(compared if pairwise else ())]
 
 
-def _protocol(given: object) -> AnyProtocol:
-    if isinstance(given, str):
-        return read_pairwise(given) if is_pairwise(given) else protocol(given)
-    if not isinstance(given, Protocol | PairwiseProtocol):
+def _protocol(chosen: object) -> AnyProtocol:
+    if isinstance(chosen, str):
+        return read_pairwise(chosen) if is_pairwise(chosen) else protocol(chosen)
+    if not isinstance(chosen, Protocol | PairwiseProtocol):
         raise InputError(
-            f"`protocol` {given!r}: is a {type(given).__name__}; allowed: a name, a file, dhp.protocol(...)"
+            f"`protocol` {chosen!r}: is a {type(chosen).__name__}; allowed: a name, a file, dhp.protocol(...)"
         )
-    return given
+    return chosen
 
 
-def _own_judges(given: object, settings: JudgeSettings, context: RequestContext) -> Sequence[Judge]:
+def _own_judges(model: object, settings: JudgeSettings, context: RequestContext) -> Sequence[Judge]:
     """Those of the user's own: an object, or the name of one."""
-    name = given if isinstance(given, str) else None
-    found = given if name is None else load_object(name)
+    name = model if isinstance(model, str) else None
+    found = model if name is None else load_object(name)
     return [complete(found)] if is_plain(found) else object_judges(found, name, settings, context)
 
 
@@ -229,11 +229,11 @@ def llm_judge(
     Raises
     ------
     InputError
-        For a name that is no language model's, or a protocol that compares two texts.
+        For a name that is not a language model's, or a protocol that compares two texts.
     """
     found = find_judges(model, protocol, settings, settings.context(), prompt_files=prompt_files, seed=seed)
     if len(found) != 1 or not isinstance(found[0], LlmJudge):
-        raise InputError(f"model '{model}': is no language model under a protocol that rates one text")
+        raise InputError(f"model '{model}': is not a language model under a protocol that rates one text")
     return found[0]
 
 

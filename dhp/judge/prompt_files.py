@@ -1,4 +1,4 @@
-"""Prompt files, used as they are: `{{Document}}`, `{summary}` and the like are filled in, raw."""
+"""Prompt files, used as they are, with slots such as `{{Document}}` or `{summary}`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,9 +54,9 @@ PromptFiles = str | Path | Sequence[str | Path]
 """One or several: files, `METRIC=FILE`, or folders of `.txt` files."""
 
 
-def read_files(given: PromptFiles) -> tuple[PromptFile, ...]:
+def read_files(prompt_files: PromptFiles) -> tuple[PromptFile, ...]:
     """The prompts in these; raises `InputError` for one that cannot be read."""
-    return tuple(file for each in as_list(given) for file in _found(each))
+    return tuple(file for each in as_list(prompt_files) for file in _prompt_files(each))
 
 
 def prompts_by_metric(
@@ -64,12 +64,12 @@ def prompts_by_metric(
 ) -> dict[str, str]:
     """Metric -> prompt, of the metrics of a task.
 
-    An only file is for an only metric. Else a file's metric is told by its name: the metric's own, or a first
-    part (up to `_`, `-`, `.` or a space) with which only one metric's name begins, as `coh_detailed.txt` for
-    coherence. `columns` are those of the data, by what they stand for.
+    A single file belongs to a single metric. Otherwise the name of a file determines its metric: it is the
+    name of the metric, or its first part (up to `_`, `-`, `.` or a space) begins the name of only one metric,
+    as `coh_detailed.txt` for coherence. `columns` are those of the data, by what they stand for.
 
-    Raises `InputError` where a name tells none or several, where two files are for one metric, and for a file
-    without a slot for the text under judgement.
+    Raises `InputError` where a name fits no metric or several, where two files are for one metric, and for a
+    file without a slot for the text under judgement.
     """
     found: dict[str, PromptFile] = {}
     only = len(files) == len(metrics) == 1
@@ -83,7 +83,7 @@ def prompts_by_metric(
         if metric in found:
             raise InputError(
                 f"{file.path}: a second prompt file for '{metric}' beside {found[metric].path}; "
-                "allowed: one a metric"
+                "allowed: one per metric"
             )
         found[metric] = file
     for file in found.values():
@@ -103,12 +103,12 @@ def check_output_slot(file: PromptFile, columns: Mapping[str, str] = {}) -> None
         )
 
 
-def _found(given: str) -> Iterator[PromptFile]:
-    metric, equals, name = given.partition("=")
-    if equals and not Path(given).exists():
+def _prompt_files(argument: str) -> Iterator[PromptFile]:
+    metric, equals, name = argument.partition("=")
+    if equals and not Path(argument).exists():
         yield PromptFile(Path(name), metric, _text(Path(name)))
         return
-    path = Path(given)
+    path = Path(argument)
     for file in inner_files(path, (".txt",), "prompt files") if path.is_dir() else [path]:
         yield PromptFile(file, None, _text(file))
 

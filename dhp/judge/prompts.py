@@ -1,4 +1,4 @@
-"""Prompts made of a protocol, its wording and a task. Texts are fenced, never altered and never expanded."""
+"""Prompts of a protocol for a task; texts are fenced and never altered."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ class _Template:
 
     head: str
     sample: tuple[tuple[str, ...], ...]
-    """Its paragraphs as `split_slots`."""
+    """Paragraphs of the sample, split by `split_slots`."""
     answer: str
 
 
@@ -98,7 +98,7 @@ class Prompts:
         self._metrics = {metric.name: metric for metric in task.metrics}
         self._templates: dict[tuple[str, AnswerForm], _Template] = {}
         self._shown = ShownTexts(task)
-        self._reference = split_slots(wording.reference, self._known(task.metrics[0], "score-only"))
+        self._reference = split_slots(wording.reference, self._fixed_slots(task.metrics[0], "score-only"))
 
     def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
         """The whole prompt; `form` is never `mix`.
@@ -120,10 +120,10 @@ class Prompts:
 
     def auto_steps(self, metric: str) -> str:
         """Asks for evaluation steps of a metric; shows no text, persona or scale."""
-        return fill(self._wording.auto_steps, self._known(self._metrics[metric], "score-only"))
+        return fill(self._wording.auto_steps, self._fixed_slots(self._metrics[metric], "score-only"))
 
     def _template(self, metric: Metric, form: AnswerForm) -> _Template:
-        known = self._known(metric, form)
+        known = self._fixed_slots(metric, form)
         wording = self._wording
         shown: dict[Part, str] = {
             "persona": self._persona,
@@ -142,7 +142,7 @@ class Prompts:
             _parts(head), tuple(split_slots(text, known) for text in sample), fill(shown["answer"], known)
         )
 
-    def _known(self, metric: Metric, form: AnswerForm) -> dict[str, str]:
+    def _fixed_slots(self, metric: Metric, form: AnswerForm) -> dict[str, str]:
         """The slots that are the same for all texts."""
         scale = answer_scale(form, metric.scale)
         low, high = ("A", "E") if form == "letters" else (f"{scale.min:g}", f"{scale.max:g}")

@@ -1,4 +1,4 @@
-"""Ratings of texts as a table for agreement with human scores, and what asking for them would take."""
+"""Ratings of given texts as a table, and their estimated cost."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress

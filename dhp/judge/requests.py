@@ -1,4 +1,4 @@
-"""The requests of a protocol: what is sent about each text, in order."""
+"""The requests of a protocol for each text, in order."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ class RatingTarget:
     metric: Metric
     form: AnswerForm
     first_sample: int = 0
-    """What the samples are numbered from; more than 0 where the original itself is asked about again."""
+    """Number of the first sample; more than 0 where the original itself is rated again."""
     further: tuple[Metric, ...] = ()
     """Metrics of which the same answer speaks."""
 
@@ -54,7 +54,7 @@ class RequestBuilder:
 
     protocol: Protocol
     wording: Wording
-    """In the protocol's language."""
+    """Wording in the protocol's language."""
     persona: str = ""
     """Put before the task."""
     steps: Mapping[str, TaskSteps] | None = None
@@ -62,7 +62,7 @@ class RequestBuilder:
     prompt_files: Sequence[PromptFile] = ()
     """Prompts that are used as they are, instead of those made of the wording."""
     seed: int | None = 0
-    """Of sampling; None sends none, and none is sent where the temperature is 0."""
+    """Seed of sampling; None sends none, and none is sent where the temperature is 0."""
     room_given: bool = False
     """Whether the most tokens of an answer are the user's choice."""
     known_metrics: Sequence[str] = ()
@@ -119,7 +119,7 @@ class RequestBuilder:
                         )
 
     def steps_requests(self, task: Task) -> list[Request]:
-        """Requests for evaluation steps, one a metric, its name the tag (Auto-CoT, Liu et al. 2023)."""
+        """Requests for evaluation steps, one per metric, its name the tag (Auto-CoT, Liu et al. 2023)."""
         task = task.in_language(self.protocol.language)
         prompts = Prompts(self.protocol, self.wording, task, persona=self.persona)
         temperature = None if self.protocol.temperature is None else 0.0

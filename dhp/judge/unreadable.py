@@ -1,4 +1,4 @@
-"""What to do about answers that cannot be read: the reasons counted, and the likely remedy."""
+"""Remedies for answers that cannot be read."""
 
 import re
 from collections import Counter
@@ -50,7 +50,7 @@ def _check_readable(judge: Judge, ratings: Sequence[Rating], task: Task, where: 
     name = f"{judge.model} ({judge.protocol.partition('@')[0]})"
     raise StoppedEarly(
         f"{name} on {where}: stopped, as {read or 'none'} of the first {len(answers)} answers can be read: "
-        f"{judge.remedy(answers, task)}; `keep_going` pays for the rest all the same"
+        f"{judge.remedy(answers, task)}; `keep_going` asks for the rest anyway"
     )
 
 

@@ -1,4 +1,4 @@
-"""Adding results to a board: checked strictly, and against their ratings where these are given."""
+"""Adding results to a board, with strict checks."""
 
 import json
 from collections.abc import Sequence

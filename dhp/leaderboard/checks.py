@@ -1,4 +1,4 @@
-"""What keeps a result off a leaderboard: its own faults, and figures that do not follow from its ratings."""
+"""Checks of results before they enter a leaderboard."""
 
 import datetime as dt
 import math
@@ -53,7 +53,7 @@ def fault(result: Result) -> str | None:
     try:
         when = moment(result.created)
     except ValueError:
-        return f"created '{result.created}' is no time; allowed: e.g. 2026-05-31T12:00:00+00:00"
+        return f"created '{result.created}' is not a time; allowed: e.g. 2026-05-31T12:00:00+00:00"
     if when > dt.datetime.now(dt.UTC) + dt.timedelta(days=1):
         return f"created '{result.created}' lies in the future; allowed: no later than now"
     try:
@@ -153,14 +153,14 @@ def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
     )
 
 
-def _left_out(result: Result, there: Collection[str], *, quick: bool) -> list[str]:
+def _left_out(result: Result, present: Collection[str], *, quick: bool) -> list[str]:
     """What it names as left out and is not there, and what else is lacking of its suite, if that ships."""
-    named = [name for name in result.left_out if name not in there]
+    named = [name for name in result.left_out if name not in present]
     suite = result.signed.names["suite"]
-    if quick or suite not in DATASETS or any(parse_variant(name).dose for name in there):
+    if quick or suite not in DATASETS or any(parse_variant(name).dose for name in present):
         return named
     whole = read_suite(suite)
-    return named + [v.name for v in whole.variants if v.name not in {*there, *named}]
+    return named + [v.name for v in whole.variants if v.name not in {*present, *named}]
 
 
 def _source_of_levels(result: Result, *, with_column: bool) -> str:
@@ -213,20 +213,24 @@ def _stated_weights(entry: Entry) -> Weights:
             tasks={entry.task: rows} if rows else {},
         )
     except ValueError as e:
-        raise InputError(f"{entry.place}: its weights are none ({' '.join(str(e).split())})") from None
+        raise InputError(f"{entry.place}: its weights are invalid ({' '.join(str(e).split())})") from None
 
 
-def _differences(where: str, said: object, found: object) -> Iterator[tuple[str, object, object]]:
+def _differences(where: str, stated: object, computed: object) -> Iterator[tuple[str, object, object]]:
     """Where two values differ, and the two."""
-    if isinstance(said, dict) and isinstance(found, dict):
-        for key in [*said, *(k for k in found if k not in said)]:
-            yield from _differences(f"{where}.{key}", said.get(key), found.get(key))
-    elif isinstance(said, list | tuple) and isinstance(found, list | tuple) and len(said) == len(found):
-        for place, (one, other) in enumerate(zip(said, found, strict=True)):
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        for key in [*stated, *(k for k in computed if k not in stated)]:
+            yield from _differences(f"{where}.{key}", stated.get(key), computed.get(key))
+    elif (
+        isinstance(stated, list | tuple)
+        and isinstance(computed, list | tuple)
+        and len(stated) == len(computed)
+    ):
+        for place, (one, other) in enumerate(zip(stated, computed, strict=True)):
             name = one.get("variant", place) if isinstance(one, dict) else place
             yield from _differences(f"{where}.{name}", one, other)
-    elif isinstance(said, float | int) and isinstance(found, float | int):
-        if not math.isclose(said, found, rel_tol=1e-6, abs_tol=1e-12):
-            yield where, said, found
-    elif said != found:
-        yield where, said, found
+    elif isinstance(stated, float | int) and isinstance(computed, float | int):
+        if not math.isclose(stated, computed, rel_tol=1e-6, abs_tol=1e-12):
+            yield where, stated, computed
+    elif stated != computed:
+        yield where, stated, computed

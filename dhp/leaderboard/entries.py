@@ -1,4 +1,4 @@
-"""What stands on a leaderboard: one result for each judge and data."""
+"""Entries of a leaderboard: one result per judge and dataset."""
 
 import datetime as dt
 import json
@@ -58,7 +58,7 @@ class Entry:
 
     @property
     def family(self) -> str | None:
-        """What stands before the size in the model's own name, such as qwen1.5 for `hf/Qwen/Qwen1.5-4B-Chat`;
+        """What is before the size in the model's own name, such as qwen1.5 for `hf/Qwen/Qwen1.5-4B-Chat`;
         None where the name says no size, or nothing before it."""
         name = self.result.model.partition("?")[0].rstrip("/").rpartition("/")[2]
         found = _BILLIONS.search(name) or _MILLIONS.search(name)

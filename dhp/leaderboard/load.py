@@ -1,4 +1,4 @@
-"""Results read for a leaderboard, each checked before it stands on one."""
+"""Reading of results for a leaderboard."""
 
 import logging
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) 
     shown = counted(progress, "reading and checking results", finished)
     entries = [entry for path in shown for entry in _read(Path(path), progress)]
     if unfinished:
-        said = f"not finished: {', '.join(unfinished)}; the command of a run goes on with it"
+        said = f"unfinished runs {', '.join(unfinished)}; repeat the command of a run to finish it"
         if not entries:
             raise InputError(said)
-        logging.getLogger("dhp").warning("passed over, %s", said)
+        logging.getLogger("dhp").warning("left out: %s", said)
     if not entries:
         raise InputError("no run is given; allowed: run folders, results files or folders of them")
     return newest(entries)

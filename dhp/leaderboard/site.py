@@ -222,7 +222,7 @@ def _options(tables: Sequence[Table]) -> dict[str, list[str]]:
 
 
 def _embedded(data: object) -> "Markup":
-    """Data to stand in a script element, which no text in it can end."""
+    """Data for a script element that no text inside can close."""
     from markupsafe import Markup
 
     return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))

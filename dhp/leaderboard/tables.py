@@ -1,4 +1,4 @@
-"""Results in tables of like with like, ranked with ties."""
+"""Tables of comparable results, ranked with ties."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ Rule = Literal["paired", "intervals", "figures"]
 MOST_PAIRED = 16
 """Judges that are compared by pairs; time grows with the square of their number."""
 RULES: dict[Rule, str] = {
-    "paired": "A rank is 1 + the number of judges that are better beyond doubt: a higher detection, and "
+    "paired": "A rank is 1 + the number of judges that are significantly better: a higher detection, and "
     "no common group in the paired comparison of all judges on the same texts (label swaps by example, Holm "
-    "over all pairs). Judges that share a group letter cannot be told apart at 0.05.",
+    "over all pairs). Judges that share a group letter do not differ significantly at 0.05.",
     "intervals": "A rank is 1 + the number of judges whose 95 % interval of detection lies wholly above. "
     "Judges with overlapping intervals tie; a paired comparison on the same texts could tell some of them "
     f"apart, but takes the ratings of all, and no more than {MOST_PAIRED} judges.",
@@ -36,7 +36,7 @@ class Row:
 
     entry: Entry
     rank: int | None
-    """From 1 on; equal ranks are ties. None where detection is undefined or nobody is there to compare."""
+    """Rank from 1 on; equal ranks are ties. None where detection is undefined or there is no other judge."""
     tied: bool
     groups: str = ""
     """Letters of the groups it belongs to; empty without a paired comparison."""
@@ -47,13 +47,13 @@ class Table:
     """Results of the same data, texts, method, weights and statistics; protocols may differ."""
 
     parts: dict[str, str]
-    """What they share, by the parts of the signature."""
+    """Parts of the signature that all runs share: name -> value."""
     task: str
     rule: Rule
     rows: tuple[Row, ...]
-    """By rank, then detection."""
+    """Rows by rank, then by detection."""
     comparison: DatasetComparison | None
-    """In the order of `compared`; None without a paired comparison."""
+    """Paired comparison, in the order of `compared`; None without one."""
     compared: tuple[Entry, ...]
 
     @property

@@ -1,4 +1,4 @@
-"""What a language model is to whoever asks it: behind a server, or in this process."""
+"""The interface of language models, behind a server or in this process."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
@@ -13,15 +13,16 @@ class Client(Protocol):
     """A model behind a server."""
 
     model: str
-    """`provider/name`."""
+    """Name of the model, `provider/name`."""
     endpoint: str
-    """What else tells it apart from a model of the same name; part of the key of stored replies."""
+    """Address or settings that distinguish it from a model of the same name; part of the key of cached
+    replies."""
     timeout: float
     """Seconds that a call may take."""
     many: bool
     """Whether one call may ask for several samples."""
     notes: list[str]
-    """What had to be asked otherwise than planned; whoever shows a note takes it out."""
+    """Notes on requests that were changed for the server; the caller that shows a note removes it."""
 
     async def open(self) -> None:
         """Open connections, in the loop that will make the calls."""

@@ -1,4 +1,4 @@
-"""A language model behind the store of replies: what judges and perturbers hold."""
+"""A language model with a cache of replies, for judges and perturbers."""
 
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -24,12 +24,12 @@ class RequestContext:
     """What all requests of a run share: store, rate limits, budget and opened models."""
 
     store: Store | None = None
-    """None keeps nothing."""
+    """Store of replies; None caches nothing."""
     refresh: bool = False
     """Ask again what is stored, and replace it."""
     rate_limits: RateLimits = field(default_factory=RateLimits)
     budget: Budget = field(default_factory=Budget)
-    """What has been spent, against the limits."""
+    """Usage so far, against the limits."""
     keep_going: bool = False
     """Whether answers are paid for though the first ones cannot be read."""
     opened: dict[str, Client | LocalModel] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class RequestContext:
     batch: Batch | None = None
     """Answers that come by batch files, and the requests for the next one."""
     executor: Executor = LOCAL
-    """Where calls are made, and where models and functions run."""
+    """Executor that makes the calls and runs models and functions."""
 
     def stop_if_waiting(self) -> None:
         """Raise `StoppedEarly` where requests wait for a batch; what is to be written then is whole."""
@@ -50,7 +50,7 @@ class _Left:
     """What was not asked."""
 
     claimed: list[Request] = field(default_factory=list)
-    """What another command was asking at that moment."""
+    """Requests that another command was sending at that moment."""
     kept_back: int = 0
     """Requests that wait for a batch."""
 

@@ -1,4 +1,4 @@
-"""Calls about to be made, known to all commands that share a store, so that each is paid for once."""
+"""Claims of calls, shared by all commands on one store, so that no call is paid for twice."""
 
 import contextlib
 import logging

@@ -1,4 +1,4 @@
-"""Cost estimates: what requests would take, before any is sent."""
+"""Estimated cost of requests."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -21,15 +21,16 @@ class CostEstimate:
     """What the requests take if they are sent in one way."""
 
     calls: int
-    """Requests sent."""
+    """Number of requests sent."""
     prompt_tokens: float
-    """Tokens of the prompts."""
+    """Number of prompt tokens."""
     completion_tokens: float
-    """At most."""
+    """Upper limit of the completion tokens."""
     cost: float | None
-    """At most; None without prices."""
+    """Upper limit of the cost; None without prices."""
     seconds: float
-    """At the given rate, else with all places busy and one second a call; in this process as measured."""
+    """Duration at the given rate, else with full concurrency and one second per call; in this process as
+    measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +38,31 @@ class Estimate:
     """What one judge, or one perturb model, would take on one dataset."""
 
     model: str
-    """Its name."""
+    """Name of the model."""
     protocol: str
-    """The judge's; `perturbations` where texts are made."""
+    """Protocol of the judge; `perturbations` where texts are made."""
     dataset: str
-    """Name of the data."""
+    """Name of the dataset."""
     what: str
-    """What answers become: `ratings` or `texts`."""
+    """Use of the answers: `ratings` or `texts`."""
     samples: int
-    """Answers wanted."""
+    """Number of answers wanted."""
     prompts: int
-    """Requests for them."""
+    """Number of requests for these answers."""
     stored: int
-    """Of them stored already, or the same as another."""
+    """Number of answers that are cached already or equal another one."""
     assumed: str
-    """What the time is computed from."""
+    """Assumption behind the duration."""
     exact: bool
     """Whether tokens were counted by the model's tokenizer."""
     joint: CostEstimate
-    """All samples of a prompt in one call."""
+    """Estimate for all samples of a prompt in one call."""
     single: CostEstimate
-    """One call a sample."""
+    """Estimate for one call per sample."""
     by_probability: CostEstimate
-    """One call a prompt, for the probabilities of its first answer token."""
+    """Estimate for one call per prompt that reads the probabilities of the first answer token."""
     priced: str = ""
-    """Where prices come from that the user did not give; empty where there are none."""
+    """Source of the prices, if the user gave none; empty where there are none."""
     one_by_one: bool = False
     """Whether each sample must be a call of its own."""
     controls: float = 0.0

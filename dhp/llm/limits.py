@@ -1,4 +1,4 @@
-"""What a user says of limits and prices: how hard servers are worked, what tokens cost, where a run stops."""
+"""Rate limits, prices and limits of a run."""
 
 from dataclasses import dataclass, field
 
@@ -13,20 +13,26 @@ _PER = 1_000_000
 class RateLimits:
     """How hard a server may be worked."""
 
-    concurrency: int = field(default=64, metadata=option("Most calls at the same time.", metavar="K", low=1))
+    concurrency: int = field(
+        default=64, metadata=option("Maximum number of concurrent calls.", metavar="K", low=1)
+    )
     calls_per_minute: float | None = field(
-        default=None, metadata=option("Most calls begun in a minute.", name="--rpm", metavar="K", above=0)
+        default=None,
+        metadata=option("Maximum number of calls per minute.", name="--rpm", metavar="K", above=0),
     )
     tokens_per_minute: float | None = field(
-        default=None, metadata=option("Most tokens in a minute.", name="--tpm", metavar="K", above=0)
+        default=None,
+        metadata=option("Maximum number of tokens per minute.", name="--tpm", metavar="K", above=0),
     )
     retries: int = field(
-        default=8, metadata=option("Tries after the first, for errors that may pass.", metavar="K", low=0)
+        default=8, metadata=option("Number of retries after a temporary error.", metavar="K", low=0)
     )
     longest_wait: float = field(
         default=600.0,
         metadata=option(
-            "Stop, resumable, where a server asks for a longer wait than this.", metavar="SECONDS", low=0
+            "Stop the run if a server asks for a longer wait than this; it can be resumed.",
+            metavar="SECONDS",
+            low=0,
         ),
     )
 
@@ -41,11 +47,11 @@ class Prices:
 
     prompt: float | None = field(
         default=None,
-        metadata=option("Price of a million tokens of prompts.", name="--price-in", metavar="X", low=0),
+        metadata=option("Price per million prompt tokens.", name="--price-in", metavar="X", low=0),
     )
     completion: float | None = field(
         default=None,
-        metadata=option("Price of a million tokens of answers.", name="--price-out", metavar="X", low=0),
+        metadata=option("Price per million answer tokens.", name="--price-out", metavar="X", low=0),
     )
 
     def __post_init__(self) -> None:
@@ -62,18 +68,22 @@ class Prices:
 @near_keywords
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may use before it stops; the same command goes on from there."""
+    """What a run may use before it stops; repeat the command to resume it."""
 
     calls: int | None = field(
-        default=None, metadata=option("Most calls of a run.", name="--max-calls", metavar="K", low=0)
+        default=None, metadata=option("Maximum number of calls.", name="--max-calls", metavar="K", low=0)
     )
     tokens: int | None = field(
         default=None,
-        metadata=option("Most tokens of prompts and answers.", name="--max-tokens", metavar="K", low=0),
+        metadata=option(
+            "Maximum number of prompt and answer tokens.", name="--max-tokens", metavar="K", low=0
+        ),
     )
     cost: float | None = field(
         default=None,
-        metadata=option("Most money, by the prices of tokens.", name="--max-cost", metavar="X", low=0),
+        metadata=option(
+            "Maximum cost, at the given prices of tokens.", name="--max-cost", metavar="X", low=0
+        ),
     )
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Prices of models as the package litellm lists them, for estimates where the user gives none."""
+"""Prices of models from the package litellm, for estimates."""
 
 import json
 from functools import cache
@@ -12,7 +12,7 @@ from dhp.llm.limits import Prices
 _TABLE = "litellm/model_prices_and_context_window_backup.json"
 _PER = 1_000_000
 _PREFIXES = {"api.openai.com": "", "api.anthropic.com": "", "generativelanguage.googleapis.com": "gemini/"}
-"""Host of a provider -> what stands before the names of its models in the table."""
+"""Host of a provider -> what is before the names of its models in the table."""
 
 
 def listed_prices(model: str, endpoint: str, *, by_batch: bool = False) -> tuple[Prices, str]:

@@ -16,15 +16,15 @@ class Params:
     """How an answer is to be generated; part of the key under which it is stored."""
 
     temperature: float | None
-    """None leaves it to the model."""
+    """Sampling temperature; None leaves it to the model."""
     top_p: float | None
-    """None leaves it to the model."""
+    """Nucleus sampling; None leaves it to the model."""
     max_tokens: int
-    """Most tokens of one answer."""
+    """Maximum number of tokens of one answer."""
     seed: int | None = None
-    """Of sample 0; sample i gets seed + i where samples are asked one by one."""
+    """Seed of sample 0; sample i gets seed + i where samples are asked one by one."""
     top_logprobs: int = 0
-    """How many alternatives of each generated token to return with their log-probabilities; 0 for none."""
+    """Number of alternatives of each generated token to return with their log-probabilities; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Request:
     samples: tuple[int, ...]
     """Numbers of the samples; each is answered and stored on its own."""
     place: str
-    """What it is about, for messages, e.g. `example 'a', variant 'original', metric 'fluency'`."""
+    """Subject of the request for messages, e.g. `example 'a', variant 'original', metric 'fluency'`."""
     group: str = ""
     """Requests of one group share a long beginning and follow one another."""
     tag: object = field(default=None, compare=False)
@@ -76,11 +76,11 @@ class Reply:
     finish: str
     """Why it ended: `stop`, `length`, `content_filter`, `tool_calls` or what else the server says."""
     prompt_tokens: int
-    """Of the whole call, on the first reply of each call; 0 on the others."""
+    """Number of prompt tokens of the whole call, on its first reply; 0 on the others."""
     completion_tokens: int
-    """Of the whole call, on the first reply of each call; 0 on the others."""
+    """Number of completion tokens of the whole call, on its first reply; 0 on the others."""
     calls: int
-    """1 on the first reply of each call, 0 on the others, so that sums count calls."""
+    """Number of calls: 1 on the first reply of each call, 0 on the others, so that the sum counts calls."""
     positions: tuple[Position, ...] | None = None
     """Log-probabilities, where they were asked for and given."""
 

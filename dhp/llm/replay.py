@@ -1,4 +1,4 @@
-"""Models whose stored replies are all that there is: nothing is sent."""
+"""Models that only replay cached replies."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

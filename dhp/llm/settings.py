@@ -1,4 +1,4 @@
-"""Settings of language models: how they are reached, their rate limits and their cost."""
+"""Settings of language models: address, rate limits, cost."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,19 +25,19 @@ class ModelSettings:
         metadata=option("Address of an OpenAI-compatible server, up to and with /v1.", metavar="URL"),
     )
     timeout: float = field(
-        default=120.0, metadata=option("Most seconds of one call.", metavar="SECONDS", above=0)
+        default=120.0, metadata=option("Timeout of one call, in seconds.", metavar="SECONDS", above=0)
     )
     transport: str | None = field(
         default=None,
         metadata=option(
-            "How calls are sent: fast, or sdk (the openai package); default: fast, for Azure sdk.",
+            "HTTP client: fast, or sdk (the openai package); default: fast, for Azure sdk.",
             metavar="fast|sdk",
         ),
     )
     send_seed: bool = field(
         default=True,
         metadata=option(
-            "Send the seed with sampled answers; some servers fail if they get one.",
+            "Send a seed with requests that sample; some servers fail on it.",
             name="--send-seed/--no-seed",
         ),
     )
@@ -49,20 +49,18 @@ class ModelSettings:
     """What the run may use before it stops."""
     cache: str | Path | None = field(
         default=None,
-        metadata=option("Folder of the stored replies; default: the user's cache folder.", metavar="DIR"),
+        metadata=option("Folder of cached replies; default: the user's cache folder.", metavar="DIR"),
     )
     store: bool = field(
         default=True,
         metadata=option(
-            "Store replies, so that none is paid for twice and a run can be resumed.",
+            "Cache replies, so that none is paid for twice and a run can be resumed.",
             name="--store/--no-store",
         ),
     )
-    refresh: bool = field(
-        default=False, metadata=option("Ask again for replies that are stored, and replace them.")
-    )
+    refresh: bool = field(default=False, metadata=option("Ask again for cached replies and replace them."))
     keep_going: bool = field(
-        default=False, metadata=option("Go on though most of the first answers cannot be read.")
+        default=False, metadata=option("Continue even if most of the first answers cannot be read.")
     )
     batch: BatchSettings = field(default_factory=BatchSettings)
     """Files of requests that are answered later, and of their results."""
@@ -80,18 +78,18 @@ class ModelSettings:
     )
     batch_size: int | None = field(
         default=None,
-        metadata=option(
-            "Rows that an hf/ model computes together; default: as fits the device.", metavar="K", low=1
-        ),
+        metadata=option("Batch size of an hf/ model; default: what fits the device.", metavar="K", low=1),
     )
     chat_template: str | Path | None = field(
         default=None,
-        metadata=option("Jinja template for hf/ and vllm/ models, in place of their own.", metavar="FILE"),
+        metadata=option(
+            "Jinja chat template of hf/ and vllm/ models, in place of their own.", metavar="FILE"
+        ),
     )
     executor: str = field(
         default="local",
         metadata=option(
-            "Where work is done: in this process, or by workers of a Ray cluster.",
+            "Where calls run: in this process, or on the workers of a Ray cluster.",
             metavar="local|ray[:ADDRESS]",
         ),
     )

@@ -1,4 +1,4 @@
-"""Numbered steps that a model writes once and that then stand in prompts: of judging, or of perturbing."""
+"""Numbered steps for prompts, written once by a model."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
         elif outcome.finish in FINISHES:
             why = FINISHES[outcome.finish]
         else:
-            why, steps = "the answer is no list of steps", numbered_steps(outcome.text)
+            why, steps = "the answer is not a list of steps", numbered_steps(outcome.text)
         if not steps:
             place = f"{model.model.model}: {answer.request.place}"
             raise InputError(f"{place}: {why}; allowed: {otherwise}, or `refresh` to ask again")

@@ -1,4 +1,4 @@
-"""Replies kept in SQLite, so that each is paid for once."""
+"""The store: cached replies in SQLite."""
 
 import functools
 import hashlib

@@ -1,4 +1,4 @@
-"""Usage of language models: calls, tokens and money so far, kept within limits."""
+"""Usage of language models (calls, tokens, cost) and its limits."""
 
 from dataclasses import dataclass, fields
 
@@ -87,7 +87,7 @@ class Budget:
             ("`limits.cost`", cost, limits.cost),
         ):
             if most is not None and used is not None and used > most:
-                raise StoppedEarly(f"stopped at {name} {most:g}; the same command goes on from here")
+                raise StoppedEarly(f"stopped at {name} {most:g}; repeat the command to resume")
         self._calls += 1
         self._reserved_prompt += amount[0]
         self._reserved_completion += amount[1]

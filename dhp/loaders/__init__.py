@@ -1,1 +1,1 @@
-"""Published formats and the user's own files in, examples out."""
+"""Loaders: published datasets and the user's own files as examples."""

@@ -1,4 +1,4 @@
-"""Runs of an agent, sound ones and faulty ones, and how sure judges are that each is sound."""
+"""Sound and faulty runs of agents, with judges' confidence that each is sound."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ class FaultyRun:
     """A run of an agent with one fault, and its sound twin."""
 
     instance: str
-    """What the agent had to do."""
+    """Task of the agent."""
     kind: str
     """The fault and its `level`: `wrong_tool.silent`."""
     level: str
@@ -37,7 +37,7 @@ def read_faulty_runs(path: Path) -> list[FaultyRun]:
     Raises
     ------
     InputError
-        For a file of another form, a run that stands twice, two runs of one instance that are sound or have
+        For a file of another form, a duplicate run, two runs of one instance that are sound or have
         the same fault, and where no faulty run has a sound twin.
     """
     table = read_table(path)
@@ -47,7 +47,7 @@ def read_faulty_runs(path: Path) -> list[FaultyRun]:
     for row in table.rows:
         name, instance, kind = row.text("trajectory_id"), row.text("instance_id"), _kind(row)
         if name in names:
-            raise row.fault(f"run '{name}' stands twice; allowed: once")
+            raise row.fault(f"duplicate run '{name}'")
         if (instance, kind) in runs:
             what = f"with the fault '{kind}'" if kind else "that is sound"
             raise row.fault(f"a second run of '{instance}' {what}; allowed: one")

@@ -1,4 +1,4 @@
-"""Answers of systems to the same questions: tables of the user's own and ColossalEval's answer files."""
+"""Answers of systems to the same questions, from tables or ColossalEval's files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ class Answer:
 
     id: str
     category: str
-    """Empty where the file names none."""
+    """Category of the question; empty where the file names none."""
     question: str
-    """Instruction and input."""
+    """Instruction and input of the question."""
     output: str
-    """Empty in a file of questions, which no system has answered."""
+    """Answer of the system; empty in a file of questions."""
     target: str = ""
     """A good answer, where there is one."""
 
@@ -41,7 +41,7 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
     Raises
     ------
     InputError
-        For a file of another form, an answer that is missing, or an id that stands twice.
+        For a file of another form, an answer that is missing, or a duplicate id.
     """
     table = read_table(path)
     question = _column(table, _QUESTION, "question")
@@ -50,7 +50,7 @@ def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
     for number, row in enumerate(table.rows, 1):
         name = row.text("id") if table.has("id") else str(number)
         if name in found:
-            raise row.fault(f"id '{name}' stands twice; allowed: once a file")
+            raise row.fault(f"duplicate id '{name}'")
         asked = row.text(question)
         if question == "instruction" and (more := _text(row, "input")):
             asked = f"{asked}\n{more}"

@@ -23,24 +23,24 @@ class Dataset:
     """Examples with their task and the suite that degrades them."""
 
     name: str
-    """Goes into results, and into the key of every random stream."""
+    """Name of the dataset, in results and in the key of every random stream."""
     examples: Sequence[Example]
-    """Those chosen."""
+    """Chosen examples of the dataset."""
     task: Task
-    """What the writers had to do, and the metrics."""
+    """Task of the writers, with the metrics."""
     suite: Suite | None
-    """None where degraded texts came ready-made."""
+    """Suite of perturbers; None where degraded texts came ready-made."""
     pool: Sequence[Example]
     """All eligible examples, chosen or not; `random_ending` and `random_answer` draw from them."""
     pair_variants: tuple[Variant, ...] = ()
-    """Of the degraded texts that came with the data."""
+    """Variants of the degraded texts that came with the data."""
     pairs: Sequence[PerturbedText] = ()
-    """These texts."""
+    """Degraded texts that came with the data."""
     language: str | None = None
     """Code of the language of the outputs, where no field `language` of an example says otherwise; None: not
     known."""
     notes: tuple[str, ...] = ()
-    """What a reader of results must know of the texts."""
+    """Notes on the texts for readers of the results."""
 
     def __post_init__(self) -> None:
         place = f"dataset '{self.name}'"
@@ -53,7 +53,7 @@ class Dataset:
         seen: set[str] = set()
         for example in self.examples:
             if example.id in seen:
-                raise InputError(f"{place}: id '{example.id}' stands twice")
+                raise InputError(f"{place}: duplicate id '{example.id}'")
             seen.add(example.id)
             if not example.output.strip():
                 raise InputError(f"{place}: example '{example.id}': the output text is empty")

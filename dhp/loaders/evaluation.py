@@ -1,4 +1,4 @@
-"""ColossalEval's configuration, evaluation and battle prompts, and the bundled content in their place."""
+"""ColossalEval's configuration and prompts, or the bundled content."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class CategoryPlan:
 
     name: str
     task: Task
-    """Its metrics, with their labels as the files call them."""
+    """Task with the metrics of the category, labelled as in the files."""
     templates: Mapping[str, str] | None
     """Metric -> prompt with `{{source}}` and `{{answer}}`; None where prompts are made of the task."""
     classical: tuple[str, ...] = ()
@@ -176,7 +176,7 @@ def _filled(template: str, definition: str, steps: str, place: str) -> str:
     texts = {"question": "{{source}}", "answer": "{{answer}}", "metric": definition, "steps": steps}
     for text in (template, definition, "" if steps == "{{steps}}" else steps):
         if "{{" in text or "}}" in text:
-            raise InputError(f"{place}: two braces stand together; allowed: single ones")
+            raise InputError(f"{place}: doubled braces; allowed: single braces")
     return re.sub(r"\{(question|answer|metric|steps)\}", lambda slot: texts[slot[1]], template)
 
 

@@ -1,4 +1,4 @@
-"""Pairs of outputs of which one is known to be better, and what judges answered about both of them."""
+"""Pairs of outputs with a label for the better one, and judges' recorded answers about them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class LabelledPair:
     id: str
     subset: str
     label: int
-    """1 or 2: the better output."""
+    """Number of the better output, 1 or 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class RecordedAnswer:
     words of LLMBar's protocols, without or with a reason before it."""
     answers: tuple[str, str]
     place: str
-    """File and line."""
+    """File and line of the answer."""
 
 
 def read_llmbar_pairs(path: Path) -> dict[str, LabelledPair]:
     """Id -> pair, from a table with the columns `id, subset, label`.
 
-    Raises `InputError` for a file of another form, a label other than 1 or 2, and an id that stands twice.
+    Raises `InputError` for a file of another form, a label other than 1 or 2, and a duplicate id.
     """
     table = read_table(path)
     table.need(["id", "subset", "label"])
@@ -51,7 +51,7 @@ def read_llmbar_pairs(path: Path) -> dict[str, LabelledPair]:
         if row.text("label") not in ("1", "2"):
             raise row.fault(f"column 'label' is '{row.text('label')}'; allowed: 1 or 2")
         if (name := row.text("id")) in found:
-            raise row.fault(f"id '{name}' stands twice; allowed: once")
+            raise row.fault(f"duplicate id '{name}'")
         found[name] = LabelledPair(name, row.text("subset"), int(row.text("label")))
     return found
 
@@ -59,7 +59,7 @@ def read_llmbar_pairs(path: Path) -> dict[str, LabelledPair]:
 def read_llmbar_answers(paths: Sequence[Path], pairs: Mapping[str, LabelledPair]) -> list[RecordedAnswer]:
     """Answers: `id, model, protocol` and either `answer_as_given, answer_swapped` or `score_1, score_2`.
 
-    Raises `InputError` for a file of another form, an id that is no pair, and an answer that stands twice.
+    Raises `InputError` for a file of another form, an id that is not a pair, and a duplicate answer.
     """
     return _once(_llmbar_answers(paths, pairs))
 
@@ -104,7 +104,7 @@ def _llmbar_answers(paths: Sequence[Path], pairs: Mapping[str, LabelledPair]) ->
             answer = _llmbar_answer(row)
             if answer.id not in pairs:
                 raise row.fault(
-                    f"id '{answer.id}' is none of the {len(pairs)} pairs; allowed: those of `pairs`"
+                    f"id '{answer.id}' is not one of the {len(pairs)} pairs; allowed: those of `pairs`"
                 )
             yield answer
 

@@ -1,4 +1,4 @@
-"""Stored logs of other tools as datasets: the inputs and outputs of production, to be degraded and judged."""
+"""Logs of other tools as datasets."""
 
 import json
 import logging
@@ -38,7 +38,7 @@ Paths = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A kind of log: where its entries stand, and where the texts stand in an entry."""
+    """A kind of log: the location of its entries, and of the texts in an entry."""
 
     name: str
     entries: Callable[[str, Any], list[Any]]
@@ -199,7 +199,7 @@ def _example(entry: Mapping[str, str], task: Task) -> Example:
 
 
 def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
-    """What kind of log it is, its entries, and where texts stand in them."""
+    """The kind of log, its entries, and the location of texts in them."""
     suffix = file.suffix.lower()
     if suffix == LOG_SUFFIX:
         data = _eval_file(file)

@@ -1,4 +1,4 @@
-"""What a row of a table of pairs says: an example, a degraded copy of its output, the kind of damage."""
+"""Rows of a table of pairs: an example, a degraded copy and the kind of damage."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,11 +40,11 @@ def read_row(row: Row, number: int, entry: PairColumns, form: PairMap) -> Pair |
     """The pair in a row, or why there is none; `number` stands in for an id."""
     columns, values = {**form.fields, **entry.fields}, {**form.values, **entry.values}
 
-    def said(name: str) -> str | None:
+    def cell(name: str) -> str | None:
         return values[name] if name in values else _text(row, columns[name]) if name in columns else None
 
-    good, bad = said("output"), said("perturbed")
-    if good is None or bad is None or ("source" in columns and said("source") is None):
+    good, bad = cell("output"), cell("perturbed")
+    if good is None or bad is None or ("source" in columns and cell("source") is None):
         return "without text"
     if good.strip() == bad.strip():
         return "equal"
@@ -56,12 +56,12 @@ def read_row(row: Row, number: int, entry: PairColumns, form: PairMap) -> Pair |
     others = [name for name in (*columns, *values) if name not in (*TEXTS, *PAIR_FIELDS)]
     fields = {name: text for name in others if (text := _field(row, name, columns, values)) is not None}
     identity = row.text(columns["id"]) if "id" in columns else str(number)
-    kind = _kind(row, said("kind"), form.kind_pattern)
+    kind = _kind(row, cell("kind"), form.kind_pattern)
     fitting = (lv for lv, kinds in form.levels.items() if fits(kind, kinds))
-    level = " ".join((said("level") or next(fitting, DEFAULT_LEVEL)).split())
+    level = " ".join((cell("level") or next(fitting, DEFAULT_LEVEL)).split())
     control = level == "control" or ("control" in columns and _is_control(row, columns["control"], form))
-    degree = " ".join((said("degree") or "").split()) or None
-    example = Example(identity, said("source") or "", good, fields)
+    degree = " ".join((cell("degree") or "").split()) or None
+    example = Example(identity, cell("source") or "", good, fields)
     return Pair(row, example, "id" in columns, bad, kind, degree, level, control, _numbers(row))
 
 
@@ -101,8 +101,8 @@ def _field(row: Row, name: str, columns: Mapping[str, str], values: Mapping[str,
     return None if text is None else row.encodable(columns[name], text)
 
 
-def _kind(row: Row, said: str | None, pattern: str | None) -> str:
-    kind = " ".join((said or DEFAULT_KIND).split())
+def _kind(row: Row, label: str | None, pattern: str | None) -> str:
+    kind = " ".join((label or DEFAULT_KIND).split())
     if pattern is not None:
         found = re.search(pattern, kind)
         kind = found[1] if found else kind
@@ -112,12 +112,12 @@ def _kind(row: Row, said: str | None, pattern: str | None) -> str:
 
 
 def _is_control(row: Row, column: str, form: PairMap) -> bool:
-    said = (as_text(row.value(column)) or "").strip()
+    cell = (as_text(row.value(column)) or "").strip()
     if form.control_values:
-        return said.casefold() in {value.casefold() for value in form.control_values}
-    if said.casefold() not in (*_YES, *_NO):
-        raise row.fault(f"column '{column}' is '{said}'; allowed: {', '.join(_YES)} or {', '.join(_NO[:-1])}")
-    return said.casefold() in _YES
+        return cell.casefold() in {value.casefold() for value in form.control_values}
+    if cell.casefold() not in (*_YES, *_NO):
+        raise row.fault(f"column '{column}' is '{cell}'; allowed: {', '.join(_YES)} or {', '.join(_NO[:-1])}")
+    return cell.casefold() in _YES
 
 
 def _better(row: Row, column: str, first: str, second: str) -> int | None:
@@ -133,7 +133,7 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
     elif label in _TIES or "=" in label:
         return None
     names = first.casefold(), second.casefold()
-    tails = _unlike(*names)
+    tails = _differing_ends(*names)
     fits = [
         winner in (name, tail) or (tail != "" and re.search(rf"[\W_]{re.escape(tail)}$", winner) is not None)
         for name, tail in zip(names, tails, strict=True)
@@ -146,7 +146,7 @@ def _better(row: Row, column: str, first: str, second: str) -> int | None:
     return fits.index(True)
 
 
-def _unlike(one: str, other: str) -> tuple[str, str]:
+def _differing_ends(one: str, other: str) -> tuple[str, str]:
     """What tells two names apart, such as `1` and `2`: without the same start and the same last words."""
     unlike = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     start = next(unlike, min(len(one), len(other)))
@@ -156,6 +156,6 @@ def _unlike(one: str, other: str) -> tuple[str, str]:
     return " ".join(ends[0]), " ".join(ends[1])
 
 
-def fits(said: str, wanted: Sequence[str]) -> bool:
+def fits(label: str, wanted: Sequence[str]) -> bool:
     """Whether a value is one of those wanted, or fits one of them as a pattern."""
-    return said in wanted or any(fnmatchcase(said, pattern) for pattern in wanted)
+    return label in wanted or any(fnmatchcase(label, pattern) for pattern in wanted)

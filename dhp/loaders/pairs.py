@@ -19,7 +19,7 @@ class Loaded:
     """What a table of texts holds."""
 
     examples: Sequence[Example]
-    """In the order of first occurrence."""
+    """Examples in the order of first occurrence."""
     variants: tuple[Variant, ...] = ()
     """The kinds of ready-made degraded texts (method `given`); empty for plain examples."""
     perturbed: list[PerturbedText] = field(default_factory=list)
@@ -39,14 +39,14 @@ def chosen_rows(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
     for column, values in where.items():
         wanted = [value.casefold() for value in values]
         there: set[str] = set()
-        rows = spooled(row for row in rows if fits(_said(row, column, there), wanted))
+        rows = spooled(row for row in rows if fits(_normalised(row, column, there), wanted))
         if not rows:
             found = ", ".join(sorted(there)[:8])
             raise InputError(f"{table.name}: no row has {column} = {' or '.join(values)}; found: {found}")
     return Table(table.name, table.columns, rows)
 
 
-def _said(row: Row, column: str, there: set[str]) -> str:
+def _normalised(row: Row, column: str, there: set[str]) -> str:
     """What a row has in a column, without its case; `there` takes it as it is."""
     there.add(said := (as_text(row.value(column)) or "").strip())
     return said.casefold()
@@ -74,8 +74,8 @@ def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> Load
     ------
     InputError
         For a column that is missing, a value that is none of those allowed, a kind with several levels, and
-        where no pair is left. Pairs that are equal, tied, stand twice or lack a text are left out and counted
-        in a note.
+        where no pair is left. Pairs that are equal, tied, duplicate or without a text are left out and
+        counted in a note.
     """
     table = chosen_rows(table, form.where)
     _check_columns(table, form)
@@ -97,13 +97,13 @@ def _check_columns(table: Table, form: PairMap) -> None:
         for ours, theirs in columns.items():
             if not table.has(theirs):
                 raise InputError(
-                    f"{table.name}: column '{theirs}' for '{ours}' is missing; say which by "
+                    f"{table.name}: column '{theirs}' for '{ours}' is missing; map it by "
                     f"--field {ours}=COLUMN; {suggest(theirs, table.columns)}"
                 )
         for needed in ("output", "perturbed"):
             if needed not in columns and needed not in values:
                 raise InputError(
-                    f"{table.name}: no column for '{needed}'; say which by --field {needed}=COLUMN; "
+                    f"{table.name}: no column for '{needed}'; map it by --field {needed}=COLUMN; "
                     f"columns: {listed(table.columns)}"
                 )
 

@@ -1,4 +1,4 @@
-"""Tables of many files, `FOLDER/*.parquet`, and tables in a store elsewhere, `s3://BUCKET/...`."""
+"""Tables of many files, `FOLDER/*.parquet`, and tables in remote storage, `s3://BUCKET/...`."""
 
 import io
 from collections.abc import Iterator
@@ -100,7 +100,7 @@ def _fitting(store: Any, path: str) -> list[str]:
     if not any(sign in path for sign in _WILD):
         return [path]
     wanted = PurePosixPath(path).parts
-    fixed = next(place for place, part in enumerate(wanted) if any(sign in part for sign in _WILD))
+    fixed = next(index for index, part in enumerate(wanted) if any(sign in part for sign in _WILD))
     below = fs.FileSelector(str(PurePosixPath(*wanted[:fixed])), recursive=fixed < len(wanted) - 1)
     files = [info.path for info in store.get_file_info(below) if info.type == fs.FileType.File]
 

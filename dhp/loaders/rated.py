@@ -28,13 +28,13 @@ class RatedText:
     """What one system wrote for one source."""
 
     source_id: str
-    """The same for all texts of one source."""
+    """Id of the source, equal for all texts of one source."""
     system: str
     """Name of the writer."""
     source: str
-    """What the systems were given."""
+    """Text that the systems were given."""
     output: str
-    """What this one wrote."""
+    """Text that this system wrote."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Further texts of the source, such as `fact`."""
     references: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
     Raises
     ------
     InputError
-        For an unknown name, a file of another form, or a source and system that stand twice.
+        For an unknown name, a file of another form, or a duplicate pair of source and system.
     """
     if name not in _READERS:
         raise InputError(f"unknown set of rated texts '{name}'; {suggest(name, _READERS)}")
@@ -78,12 +78,12 @@ def read_rated(name: str, path: str | Path) -> Sequence[RatedText]:
 
 
 def _check_once(texts: Sequence[RatedText], path: str | Path) -> None:
-    """Raise `InputError` where a source and system stand twice."""
+    """Raise `InputError` for a duplicate pair of source and system."""
     seen: set[int] = set()  # numbers take less room than names
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         key = (text.source_id, text.system)
-        if hash(key) in seen and key in ((t.source_id, t.system) for t in islice(texts, place)):
-            raise InputError(f"{path}: source '{key[0]}', system '{key[1]}' stands twice; allowed: once")
+        if hash(key) in seen and key in ((t.source_id, t.system) for t in islice(texts, index)):
+            raise InputError(f"{path}: duplicate text of source '{key[0]}', system '{key[1]}'")
         seen.add(hash(key))
 
 
@@ -117,12 +117,12 @@ def human_scores(texts: Sequence[RatedText]) -> list[dict[str, object]]:
 
 
 @near_keywords
-def read_human_scores(given: str) -> "pd.DataFrame":
+def read_human_scores(source: str) -> "pd.DataFrame":
     """The human scores of a published set.
 
     Parameters
     ----------
-    given
+    source
         `NAME=FILE`, the file as its owners publish it; the names are those of `read_rated`.
 
     Returns
@@ -137,9 +137,9 @@ def read_human_scores(given: str) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    name, equals, path = given.partition("=")
+    name, equals, path = source.partition("=")
     if not equals:
-        raise InputError(f"human scores '{given}': must have the form NAME=FILE; {', '.join(RATED_SETS)}")
+        raise InputError(f"human scores '{source}': must have the form NAME=FILE; {', '.join(RATED_SETS)}")
     return pd.DataFrame(human_scores(read_rated(name, path)))
 
 
@@ -150,7 +150,7 @@ def _documents(path: Path, references: str, scores: str | None) -> Iterator[Rate
         row = json.loads(line)
         given = row[scores] if scores else {name: row[name] for name in aspects}
         known = row[references]
-        for place, (system, output) in enumerate(
+        for index, (system, output) in enumerate(
             zip(row.get("systems") or _numbered(row), row["machine_summaries"], strict=True)
         ):
             yield RatedText(
@@ -159,7 +159,7 @@ def _documents(path: Path, references: str, scores: str | None) -> Iterator[Rate
                 row["text"],
                 output,
                 references=tuple(known) if isinstance(known, list) else (known,),
-                scores={metric: float(values[place]) for metric, values in given.items()},
+                scores={metric: float(values[index]) for metric, values in given.items()},
             )
 
 
@@ -205,7 +205,7 @@ def _bagel(path: Path) -> Iterator[RatedText]:
         )
 
 
-def _own(path: str | Path) -> Iterator[RatedText]:
+def _read_own(path: str | Path) -> Iterator[RatedText]:
     return _of_table(open_table(str(path)))
 
 
@@ -244,7 +244,7 @@ _READERS: dict[str, Callable[[str | Path], Iterator[RatedText]]] = {
     "topical_chat": lambda path: _topical_chat(Path(path)),
     "openmeva_roc": lambda path: _openmeva(Path(path)),
     "bagel": lambda path: _bagel(Path(path)),
-    "own": _own,
+    "own": _read_own,
 }
 RATED_SETS = tuple(name for name in _READERS if name != "own")
 TASKS = {name: "summarization" if name == "summeval" else name for name in RATED_SETS}

@@ -1,4 +1,4 @@
-"""Scores of others that were released with good and worse texts, as a table of ratings for `dhp.analyze`."""
+"""Released scores of good and worse texts as a table of ratings."""
 
 import math
 from collections import Counter
@@ -59,7 +59,7 @@ def read_recorded_scores(form: str, *paths: Path) -> "pd.DataFrame":
     -------
     pandas.DataFrame
         One row a text, metric and sample: `model, protocol, dataset, example, variant, metric, score, sample,
-        cluster, status`, for `trajectory` also `level`. A score that is no number is None, with the status
+        cluster, status`, for `trajectory` also `level`. A score that is not a number is None, with the status
         `unparsed`, or `failed` where the judge gave no answer.
 
     Raises
@@ -100,8 +100,8 @@ class _Columns:
     repeated: bool = False
     """Whether a prompt may have several rows of one kind."""
     ends: tuple[str, str] = ("", "")
-    """What follows the judge's name in the keys of the good and of the worse text in that object; a dot
-    leads into a nested one."""
+    """Suffixes of the judge's name in the keys of the good and of the worse text in that object; a dot leads
+    into a nested one."""
 
 
 _TABLES = {
@@ -169,7 +169,7 @@ def _scores(row: Row, ratings: object) -> list[float | None]:
 
 
 def _number(value: object) -> float | None:
-    """None for what is no number."""
+    """None for what is not a number."""
     try:
         number = float(str(value))
     except ValueError:
@@ -182,7 +182,7 @@ def _status(score: float | None) -> str:
 
 
 def _llmbar(path: Path) -> Iterator[Rating]:
-    files, labels = _beside(path, "answers-*.jsonl", "pairs.jsonl")
+    files, labels = _answer_and_label_files(path, "answers-*.jsonl", "pairs.jsonl")
     pairs = read_llmbar_pairs(labels)
     for answer in read_llmbar_answers(files, pairs):
         if answer.form == "rating":
@@ -195,7 +195,7 @@ def _llmbar(path: Path) -> Iterator[Rating]:
 
 
 def _trajectory(path: Path) -> Iterator[Rating]:
-    files, runs = _beside(path, "verdicts*.jsonl", "trajectories.jsonl")
+    files, runs = _answer_and_label_files(path, "verdicts*.jsonl", "trajectories.jsonl")
     pairs = read_faulty_runs(runs)
     for judge, verdicts in read_soundness(files).items():
         for pair in pairs:
@@ -206,11 +206,11 @@ def _trajectory(path: Path) -> Iterator[Rating]:
                 yield Rating(*about, score, 0, pair.instance, level, status)
 
 
-def _beside(path: Path, answers: str, labels: str) -> tuple[list[Path], Path]:
+def _answer_and_label_files(path: Path, answers: str, labels: str) -> tuple[list[Path], Path]:
     """The files with the answers, a file itself or those of a folder, and the file with the labels there."""
     folder = path if path.is_dir() else path.parent
     if not (folder / labels).is_file():
-        raise InputError(f"{folder / labels}: no such file; it must lie beside the answers")
+        raise InputError(f"{folder / labels}: no such file; it must be in the folder of the answers")
     return sorted(path.glob(answers)) if path.is_dir() else [path], folder / labels
 
 

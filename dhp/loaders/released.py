@@ -1,4 +1,4 @@
-"""Degraded texts as the authors of the method released them: a column a variant, as the cards say.
+"""Degraded texts released by the authors of the method: one column per variant.
 
 The set is `YCWANGVINCE/DHP_Benchmark` on the Hugging Face Hub. Each card says which files hold its dataset
 and which column holds what.
@@ -31,9 +31,9 @@ class Released:
     dataset: str
     """Our name, e.g. `summeval`."""
     examples: tuple[Example, ...]
-    """In the order of the release."""
+    """Examples in the order of the release."""
     variants: tuple[Variant, ...]
-    """All of the suite, as it describes them."""
+    """All variants of the suite, as it describes them."""
     texts: tuple[PerturbedText, ...]
     """Variant by variant, example by example."""
     field_map: Mapping[str, str]
@@ -58,7 +58,7 @@ def released_datasets(name: str) -> list[str]:
     path = Path(name)
     found = [d for d in DATASETS if path.is_dir() and has_tables(path, _map(d).files)]
     if not found:
-        raise InputError(f"{name}: no file is named after a dataset; say by `dataset` which it is")
+        raise InputError(f"{name}: no file is named after a dataset; name it by `dataset`")
     return found
 
 
@@ -79,7 +79,7 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
 
     A text that is missing or equals its original counts as not applicable; without a column `id` the row
     numbers are the ids. Raises `InputError` for a set without this dataset, a column that is absent, an empty
-    source or output, and an id that stands twice.
+    source or output, and a duplicate id.
     """
     known = _map(dataset)
     path = hub_folder(name) if name.startswith(HUB_PREFIX) else Path(name)
@@ -94,12 +94,12 @@ def read_released(name: str, dataset: str, suite: Suite, fields: Mapping[str, st
     for ours, theirs in columns.items():
         if not found.has(theirs):
             raise InputError(
-                f"{name}: column '{theirs}' for '{ours}' is missing; say which by `fields` {ours}=COLUMN; "
+                f"{name}: column '{theirs}' for '{ours}' is missing; map it by `fields` {ours}=COLUMN; "
                 f"{suggest(theirs, found.columns)}"
             )
     if lacking := [v for v in variants if v not in columns]:
         raise InputError(
-            f"{name}: no column for variant '{lacking[0]}' of suite '{suite.suite}'; say which by "
+            f"{name}: no column for variant '{lacking[0]}' of suite '{suite.suite}'; map it by "
             f"`fields` {lacking[0]}=COLUMN; columns: {listed(found.columns)}"
         )
     return _released(dataset, found, suite, columns)
@@ -112,19 +112,17 @@ def _map(dataset: str) -> FieldMap:
     return found
 
 
-def _released(dataset: str, found: Table, suite: Suite, columns: Mapping[str, str]) -> Released:
+def _released(dataset: str, table: Table, suite: Suite, columns: Mapping[str, str]) -> Released:
     variants = {v.name for v in suite.variants}
     plain = {ours: theirs for ours, theirs in columns.items() if ours not in (*_TEXTS, *variants)}
     used = {*columns, *columns.values(), FILE, FOLDER, KEY}
-    plain |= {c: c for c in found.columns if c not in used}
+    plain |= {c: c for c in table.columns if c not in used}
     examples: dict[str, Example] = {}
     rows: dict[str, Row] = {}
-    for number, row in enumerate(found.rows, 1):
+    for number, row in enumerate(table.rows, 1):
         example = _example(row, number, columns, plain)
         if example.id in rows:
-            raise row.fault(
-                f"id '{example.id}' stands twice (first at {rows[example.id].place}); allowed: once"
-            )
+            raise row.fault(f"duplicate id '{example.id}' (first at {rows[example.id].place})")
         examples[example.id], rows[example.id] = example, row
     made = tuple(
         _text(row, columns[v.name], examples[example], v.name)

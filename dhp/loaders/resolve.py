@@ -1,4 +1,4 @@
-"""From names to datasets: the bundled sets, those of the benchmark, files of the user and of the Hub."""
+"""Datasets by name: bundled, published, from files and from the Hub."""
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from dhp.loaders.user import from_table, is_user_data, open_table, read_examples
 
 
 def resolve_datasets(
-    given: Sequence[str | Dataset | Rows],
+    sources: Sequence[str | Dataset | Rows],
     *,
     data: Path | None = None,
     task: str | Task | None = None,
@@ -49,18 +49,18 @@ def resolve_datasets(
     `with_llm` says whether there is a perturb model: a user's own data then get the suite of their task,
     else the general one. `only` maps datasets to the ids of the examples to choose from.
     """
-    if data is not None and (len(given) != 1 or given[0] not in dataset_names()):
+    if data is not None and (len(sources) != 1 or sources[0] not in dataset_names()):
         raise InputError(
             f"`data` goes with one `dataset` that says what it holds; allowed: {', '.join(dataset_names())}"
         )
-    for entry in given:
+    for entry in sources:
         _check_entry(entry)
     own = {"task": task, "fields": fields, "where": where, "text_language": text_language}
     for option, value in own.items():
-        if value and not any(is_own(entry) for entry in given):
+        if value and not any(is_own(entry) for entry in sources):
             raise InputError(f"`{option}` is for data of your own; the benchmark's datasets bring theirs")
     resolved: list[Dataset] = []
-    for entry in given:
+    for entry in sources:
         if isinstance(entry, Dataset):
             whole = _with_suite(entry, suite)
             resolved.append(whole if n is None else whole.chosen(n, seed))
@@ -137,7 +137,7 @@ def _expanded(name: str) -> Iterator[str]:
 
 
 def _user_data(
-    given: str | Rows,
+    source: str | Rows,
     fields: Mapping[str, str],
     where: Mapping[str, Sequence[str]],
     task: str | Task | None,
@@ -145,9 +145,9 @@ def _user_data(
     with_llm: bool,
     text_language: str | None,
 ) -> Dataset:
-    name = given if isinstance(given, str) else NAME
+    name = source if isinstance(source, str) else NAME
     unsaid = task is None and (suite is None or suite.task == ANY_TASK)
-    if isinstance(given, str) and (is_log(name) or (unsaid and is_log_table(name, fields))):
+    if isinstance(source, str) and (is_log(name) or (unsaid and is_log_table(name, fields))):
         if where:
             raise InputError(f"`where`: is for tables of texts; {name} is a log")
         return log_dataset(name, task=task, fields=fields, language=text_language)
@@ -157,7 +157,7 @@ def _user_data(
             "file, or a metric of your own by `metrics` NAME `scale` 1..5"
         )
     known = task if isinstance(task, Task) else read_task(task or (suite.task if suite else ""))
-    table = open_table(given) if isinstance(given, str) else rows_table(given)
+    table = open_table(source) if isinstance(source, str) else rows_table(source)
     found = from_table(table, fields, where, known)
     known = known.with_columns(found.columns)
     own = None if found.variants else suite or own_suite(known, with_llm)
@@ -184,15 +184,15 @@ def published(name: str, data: Path | None = None) -> Dataset:
 
 def _dataset(
     name: str,
-    found: Loaded,
+    loaded: Loaded,
     task: Task,
     suite: Suite | None,
     source_language: str | None,
     language: str | None,
 ) -> Dataset:
-    examples = spooled(found.examples)
+    examples = spooled(loaded.examples)
     task = naming(task, examples, source_language, language)
-    return Dataset(name, examples, task, suite, examples, found.variants, tuple(found.perturbed), language)
+    return Dataset(name, examples, task, suite, examples, loaded.variants, tuple(loaded.perturbed), language)
 
 
 def _default_n(dataset: Dataset) -> int:

@@ -14,10 +14,10 @@ NAME = "table"
 """What such a table is called, in results too."""
 
 
-def are_rows(given: object) -> TypeGuard[Rows]:
+def are_rows(value: object) -> TypeGuard[Rows]:
     """Whether it is a table in memory."""
-    listed = isinstance(given, list | tuple) and bool(given) and all(isinstance(e, Mapping) for e in given)
-    return listed or (hasattr(given, "columns") and hasattr(given, "to_dict"))
+    listed = isinstance(value, list | tuple) and bool(value) and all(isinstance(e, Mapping) for e in value)
+    return listed or (hasattr(value, "columns") and hasattr(value, "to_dict"))
 
 
 def rows_table(given: Rows) -> Table:
@@ -37,8 +37,8 @@ def rows_table(given: Rows) -> Table:
     return table(NAME, columns, read())
 
 
-def entries(given: object) -> list[Any]:
+def entries(value: object) -> list[Any]:
     """One or several datasets as a list, in which a table in memory is one; empty for None."""
-    if given is None:
+    if value is None:
         return []
-    return [given] if are_rows(given) else as_list(given)
+    return [value] if are_rows(value) else as_list(value)

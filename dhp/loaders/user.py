@@ -54,7 +54,7 @@ def read_examples(
     ------
     InputError
         File, row, column and what is allowed, for a missing, empty, broken or unknown file, a missing column,
-        an empty text, or an id that stands twice in a table without pairs.
+        an empty text, or a duplicate id in a table without pairs.
     """
     name = str(path)
     return from_table(open_table(name), field_map or {}, where or {}, task)
@@ -86,7 +86,7 @@ def from_table(
         return replace(pairs, columns=_meanings(columns))
     if "better" in field_map:
         raise InputError(
-            f"{table.name}: `fields` better= needs two texts; say which by `fields` output=COLUMN and "
+            f"{table.name}: `fields` better= needs two texts; map them by `fields` output=COLUMN and "
             f"`fields` perturbed=COLUMN; columns: {listed(table.columns)}"
         )
     return Loaded(spooled(_plain(chosen_rows(table, where), columns)), columns=_meanings(columns))
@@ -104,7 +104,7 @@ def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> d
     columns = own | dict(field_map)
     has_source = task is None or task.source_label is not None
     faults += [
-        f"column '{needed}' is missing; say which by `fields` {needed}=COLUMN{_near(needed, table)}"
+        f"column '{needed}' is missing; map it by `fields` {needed}=COLUMN{_near(needed, table)}"
         for needed in ("source", "output") * has_source or ("output",)
         if needed not in columns
     ]
@@ -131,7 +131,7 @@ def _plain(table: Table, columns: Mapping[str, str]) -> Iterator[Example]:
         example = _example(row, number + 1, columns)
         if (first := places.setdefault(example.id, number)) != number:
             place = table.rows[first].place
-            raise row.fault(f"id '{example.id}' stands twice (first at {place}); allowed: once")
+            raise row.fault(f"duplicate id '{example.id}' (first at {place})")
         yield example
 
 

@@ -1,4 +1,4 @@
-"""What a perturber is, and the decorator that makes one out of a plain function."""
+"""Perturbers, and the decorator that makes one from a function."""
 
 import importlib
 import inspect
@@ -19,7 +19,7 @@ class Edited:
     """A degraded text with the number of edits, for a perturber that counts them."""
 
     text: str
-    """The degraded text."""
+    """Text after the edits."""
     asked: int
     """Edits that were to be made."""
     made: int
@@ -38,7 +38,7 @@ where this kind of damage is impossible in the text.
 
 
 Languages = Literal["any", "words"] | tuple[str, ...]
-"""The languages that a perturber can do: any; any whose words can be told apart; or those with these
+"""The languages that a perturber can do: any; any that can be split into words; or those with these
 codes."""
 
 _GIVEN = ("example", "others", "lists", "language")
@@ -89,15 +89,15 @@ class Perturber:
     """A named way of making a text worse; one that a language model carries out has a parameter `count`."""
 
     name: str
-    """In suites and results."""
+    """Name of the perturber in suites and results."""
     level: str
     """`character`, `word` or `sentence`; for a probe `control` or `attack`."""
     degrees: Mapping[str | None, Mapping[str, object]]
     """degree -> default parameters; the key None stands for an only degree."""
     function: PerturberFunction | None
-    """None for a perturber that a language model carries out."""
+    """Function that degrades a text; None for a perturber that a language model carries out."""
     languages: Languages = "any"
-    """That it can do."""
+    """Languages of the texts that it can degrade."""
 
     def __call__(self, *args: Any, **given: Any) -> str | Edited:
         """Call the function as it was before it was made a perturber: `f(text, rng, **params)`."""
@@ -121,7 +121,7 @@ class Perturber:
             return None
         if self.languages == "words":
             lacking = language in WITHOUT_SPACES and language not in SEGMENTED
-            return f"the words of {language_name(language)} cannot be told apart" if lacking else None
+            return f"{language_name(language)} text cannot be split into words" if lacking else None
         allowed = ", ".join(map(language_name, self.languages))
         if language is None:
             # The suite that names a parser says with it which language the texts are in.
@@ -199,7 +199,7 @@ def perturber(
         degree -> parameters of the function, mildest first. Without it there is one variant, named as
         the perturber.
     languages
-        Which texts it can degrade: in `any` language, in any whose `words` can be told apart (those with
+        Which texts it can degrade: in `any` language, in any that can be split into `words` (those with
         spaces, Chinese, Japanese and Thai), or in those of a list of codes, e.g. `["en"]`. To others it is
         not applicable.
 
@@ -219,21 +219,21 @@ def perturber(
     _check_degrees(degrees or {}, place)
     able: Languages = languages if languages in ("any", "words") else _codes(languages, place)
 
-    def made(function: PerturberFunction) -> Perturber:
+    def decorate(function: PerturberFunction) -> Perturber:
         own: dict[str | None, Mapping[str, object]] = dict(degrees.items()) if degrees else {None: {}}
         result = Perturber(name, level, own, function, able)
         for degree, params in own.items():
             result.check_params(params, place if degree is None else f"{place}: degree '{degree}'")
         return result
 
-    return made
+    return decorate
 
 
-def _check_degrees(given: object, place: str) -> None:
-    """Raise `InputError` for what is no mapping from degree to parameters."""
-    if not (isinstance(given, Mapping) and all(isinstance(params, Mapping) for params in given.values())):
+def _check_degrees(degrees: object, place: str) -> None:
+    """Raise `InputError` for what is not a mapping from degree to parameters."""
+    if not (isinstance(degrees, Mapping) and all(isinstance(params, Mapping) for params in degrees.values())):
         raise InputError(
-            f"{place}: degrees is {given!r}; allowed: a mapping from degree to parameters, such as "
+            f"{place}: degrees is {degrees!r}; allowed: a mapping from degree to parameters, such as "
             '{"minor": {"k": 1}, "major": {"k": 5}}'
         )
 

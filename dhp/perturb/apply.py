@@ -1,4 +1,4 @@
-"""Applies variants to examples and audits what was really edited."""
+"""Application of variants to examples, with an audit of the edits."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,16 +22,17 @@ class RulesApplied:
     """
 
     variants: tuple[Variant, ...]
-    """All of method `rule`."""
+    """Variants, all of method `rule`."""
     perturbers: Registry[Perturber]
     dataset: str
-    """With the seed, key of the random streams beside the example and the perturber."""
+    """Name of the dataset; with the seed, the example and the perturber it is the key of the random
+    streams."""
     seed: int
     others: Others
     """The examples whose texts perturbers get."""
     language: str | None
-    """Of the texts, where the field `language` of an example does not say it; None takes what the script
-    tells."""
+    """Language of the texts, where the field `language` of an example does not name it; None takes what the
+    script tells."""
 
     def __call__(
         self, parts: Iterable[tuple[int, Sequence[Example]]]
@@ -94,7 +95,7 @@ def _perturbed(
             f"{place}: returned an empty text; raise dhp.NotApplicable where nothing can be done"
         )
     if not text.isascii() and text.encode(errors="replace").decode() != text:
-        raise InputError(f"{place}: returned half a character; must return Unicode text")
+        raise InputError(f"{place}: returned a lone surrogate; must return Unicode text")
     if text == example.output and perturber.level != "control":
         raise InputError(
             f"{place}: returned the text unchanged; raise dhp.NotApplicable where nothing can be done"

@@ -1,4 +1,4 @@
-"""Edits that people wrote for the bundled examples, in the place of a language model's answers."""
+"""Authored edits of the bundled examples."""
 
 import re
 from collections.abc import Sequence

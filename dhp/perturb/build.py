@@ -1,4 +1,4 @@
-"""Builds degraded texts: from names and options to datasets with all their variants."""
+"""Building of degraded texts from names and options."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -30,9 +30,9 @@ class TextSpec(Choice):
     `Dataset`, or several. Default: those of the perturbation set, else `mini`."""
     _: KW_ONLY
     seed: int = 0
-    """Of every random choice."""
+    """Seed of every random choice."""
     settings: ModelSettings = ModelSettings()
-    """How the perturb model is reached, how hard it is worked, and what it may cost."""
+    """Settings of the perturb model: address, rate limits, cost limits."""
     progress: Progress | bool | None = True
     """True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`."""
 

@@ -1,4 +1,4 @@
-"""The builder: makes all variants of a dataset by rules, authored edits, a language model or a stored set."""
+"""The builder of all variants of a dataset: rules, authored edits, a language model or a saved set."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -56,12 +56,12 @@ class Builder:
     executor: Executor
 
     def all(
-        self, datasets: Sequence[Dataset], given: Mapping[str, SetPart] | None
+        self, datasets: Sequence[Dataset], parts: Mapping[str, SetPart] | None
     ) -> Iterator[PerturbedDataset]:
-        """Each dataset with its variants; `given` is the perturbation set, where there is one."""
-        for place, each in enumerate(datasets, 1):
-            with stage(numbered(self.progress, place, len(datasets)), f"degrading {each.name}"):
-                made = self.perturbed(each, part_of(given, each))
+        """Each dataset with its variants; `parts` is the perturbation set, where there is one."""
+        for index, each in enumerate(datasets, 1):
+            with stage(numbered(self.progress, index, len(datasets)), f"degrading {each.name}"):
+                made = self.perturbed(each, part_of(parts, each))
             yield made
 
     def perturbed(self, dataset: Dataset, kept: SetPart | None) -> PerturbedDataset:
@@ -80,13 +80,13 @@ class Builder:
             part = self._by_suite(dataset, dataset.suite)
         return self._with_probes(part)
 
-    def _of_set(self, dataset: Dataset, kept: SetPart) -> PerturbedDataset:
+    def _of_set(self, dataset: Dataset, part: SetPart) -> PerturbedDataset:
         task = dataset.task.task
-        if kept.task != task:
+        if part.task != task:
             raise InputError(
-                f"the perturbation set of '{kept.dataset}' is for task '{kept.task}', not '{task}'"
+                f"the perturbation set of '{part.dataset}' is for task '{part.task}', not '{task}'"
             )
-        found = matched(kept, dataset.examples)
+        found = matched(part, dataset.examples)
         return PerturbedDataset(
             dataset,
             found.variants,
@@ -152,8 +152,8 @@ class Builder:
         self._by_rule(dataset, by_rule, made)
         for v in variants:
             if v not in by_rule:
-                for place, some in enumerate(grouped(self._texts(dataset, v), BLOCK)):
-                    made.put((v.name, place), some)
+                for index, some in enumerate(grouped(self._texts(dataset, v), BLOCK)):
+                    made.put((v.name, index), some)
         texts = _in_order(made, variants)
         origins = self._origins(dataset, variants)
         part = PerturbedDataset(dataset, tuple(variants), tuple(left_out), texts, name, self.seed, origins)
@@ -186,7 +186,7 @@ class Builder:
             return authored_texts(dataset.examples, variant, authored)
         assert self.model is not None
         task = dataset.task.task
-        # Its name makes the text another one: a prompt that stands twice would count once.
+        # Its name makes the text another one: equal prompts would count once.
         placeholders = [
             PerturbedText(e.id, variant.name, f"{e.output} {variant.name}") for e in dataset.examples
         ]
@@ -244,8 +244,8 @@ class Builder:
 
 def _in_order(made: _Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:
     """The texts variant by variant, example by example."""
-    places = {v.name: place for place, v in enumerate(variants)}
-    return made.read(sorted(made.groups, key=lambda group: (places[group[0]], group[1])))
+    order = {v.name: index for index, v in enumerate(variants)}
+    return made.read(sorted(made.groups, key=lambda group: (order[group[0]], group[1])))
 
 
 def _fully_dosed(text: PerturbedText) -> PerturbedText:

@@ -1,4 +1,4 @@
-"""The texts that are put before judges: originals and degraded copies, example by example."""
+"""Candidates for judges: originals and degraded copies, example by example."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ class Candidates(Sequence[Candidate]):
     examples
         The originals.
     texts
-        Their degraded copies in any order; those that there are not are passed over.
+        Their degraded copies in any order; missing ones are skipped.
     task
         Says which fields are shown.
     levels
@@ -36,10 +36,12 @@ class Candidates(Sequence[Candidate]):
         import numpy as np
 
         self._examples, self._texts, self._task, self._levels = examples, texts, task, levels
-        places = {e.id: place for place, e in enumerate(examples)}
+        positions = {e.id: index for index, e in enumerate(examples)}
         absent = len(examples)
         owners = np.fromiter(
-            (absent if t.text is None else places.get(t.example, absent) for t in texts), np.int64, len(texts)
+            (absent if t.text is None else positions.get(t.example, absent) for t in texts),
+            np.int64,
+            len(texts),
         )
         self._order = np.argsort(owners, kind="stable")
         starts = np.searchsorted(owners[self._order], np.arange(len(examples) + 1))
@@ -50,30 +52,30 @@ class Candidates(Sequence[Candidate]):
         return len(self._examples) + self._starts[-1]
 
     def __iter__(self) -> Iterator[Candidate]:
-        for place in range(len(self._examples)):
-            yield from self._of(place)
+        for index in range(len(self._examples)):
+            yield from self._of(index)
 
     @overload
-    def __getitem__(self, place: int) -> Candidate: ...
+    def __getitem__(self, index: int) -> Candidate: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Candidate]: ...
+    def __getitem__(self, index: slice) -> list[Candidate]: ...
 
-    def __getitem__(self, place: int | slice) -> Candidate | list[Candidate]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        place = range(len(self))[place]
+    def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        index = range(len(self))[index]
         # The candidates of an example begin at its place and the number of copies before it.
-        own = bisect_right(range(len(self._examples)), place, key=lambda e: e + self._starts[e]) - 1
-        return self._of(own)[place - own - self._starts[own]]
+        own = bisect_right(range(len(self._examples)), index, key=lambda e: e + self._starts[e]) - 1
+        return self._of(own)[index - own - self._starts[own]]
 
-    def _of(self, place: int) -> tuple[Candidate, ...]:
+    def _of(self, index: int) -> tuple[Candidate, ...]:
         """The original at this place and its copies."""
-        if not 0 <= place - self._first < len(self._block):
-            self._first, self._block = place, list(self._made(place, min(place + BLOCK, len(self._examples))))
-        return self._block[place - self._first]
+        if not 0 <= index - self._first < len(self._block):
+            self._first, self._block = index, list(self._make(index, min(index + BLOCK, len(self._examples))))
+        return self._block[index - self._first]
 
-    def _made(self, first: int, end: int) -> Iterator[tuple[Candidate, ...]]:
+    def _make(self, first: int, end: int) -> Iterator[tuple[Candidate, ...]]:
         ends = self._starts[first : end + 1]
         # In the order of the texts, as many of them may lie on disk.
         known = {at: self._texts[at] for at in sorted(self._order[ends[0] : ends[-1]].tolist())}

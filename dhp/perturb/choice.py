@@ -1,4 +1,4 @@
-"""Which texts a run is about: the datasets and sets behind what a user says."""
+"""Resolution of the datasets and sets that a user names."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -57,11 +57,11 @@ def found_datasets(
     return sets, given
 
 
-def _known_language(given: str | None) -> str | None:
+def _known_language(name: str | None) -> str | None:
     """The code of a language that is given; raises `InputError` for one that has no name here."""
-    code = declared_language(given)
+    code = declared_language(name)
     if code is not None and code not in NAMES:
-        raise InputError(f"`text_language` '{given}': unknown language; {suggest(code, NAMES)}")
+        raise InputError(f"`text_language` '{name}': unknown language; {suggest(code, NAMES)}")
     return code
 
 
@@ -125,12 +125,12 @@ def _released(
     return sets
 
 
-def part_of(given: Mapping[str, SetPart] | None, dataset: Dataset) -> SetPart | None:
+def part_of(parts: Mapping[str, SetPart] | None, dataset: Dataset) -> SetPart | None:
     """The dataset's part of a set, if one is given; raises `InputError` where the set lacks it."""
-    if given is None:
+    if parts is None:
         return None
-    if dataset.name not in given:
+    if dataset.name not in parts:
         raise InputError(
-            f"the perturbation set has no dataset '{dataset.name}'; {suggest(dataset.name, given)}"
+            f"the perturbation set has no dataset '{dataset.name}'; {suggest(dataset.name, parts)}"
         )
-    return given[dataset.name]
+    return parts[dataset.name]

@@ -1,4 +1,4 @@
-"""What a suite can do to texts in their languages: said once, before texts are degraded."""
+"""Check of a suite against the languages of the texts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -43,11 +43,7 @@ def language_note(
         if lost.get(v.name)
     )
     left = sum(lost.get(v.name, 0) < total for v in variants)
-    say = (
-        "; say it by `text_language`, a column language, or output_language in the task"
-        if spoken[None]
-        else ""
-    )
+    say = "; set `text_language`, a column `language`, or output_language in the task" if spoken[None] else ""
     return (
         f"{dataset.name}: language of the texts: {', '.join(named)}: not applicable: {', '.join(faults)}; "
         f"left: {left} of {len(variants)} variants{say}"

@@ -1,4 +1,4 @@
-"""The perturb model: from its name to a language model that degrades texts, and what that costs."""
+"""The perturb model by name, and its estimated cost."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from dhp.perturb.settings import PerturbModel
 GENERAL = "general"
 """The folder of the prompts for tasks without their own."""
 LOOKED_AT = 10
-"""Examples by which it is told whether a run that goes on has to ask a model at all."""
+"""Number of examples that decide whether a resumed run has to call a model at all."""
 
 
 @near_keywords
@@ -41,7 +41,7 @@ class _PromptFiles:
         if self.own is None:
             return
         if not self.own.is_dir():
-            raise InputError(f"{self.own}: is no folder; allowed: one with prompt files of perturbers")
+            raise InputError(f"{self.own}: is not a folder; allowed: one with prompt files of perturbers")
         bundled = _names(_bundled())
         for name in _names(self.own):
             misspelt = "/" not in name or get_close_matches(name, bundled, n=1, cutoff=0.93)
@@ -138,7 +138,7 @@ def open_perturb_model(
 
 def perturbing_estimates(
     parts: Sequence[PerturbedDataset],
-    given: str | PerturbModel | None,
+    model: str | PerturbModel | None,
     settings: ModelSettings,
     context: RequestContext,
 ) -> list[Estimate]:
@@ -148,7 +148,7 @@ def perturbing_estimates(
     ----------
     parts
         Datasets as a dry build gives them.
-    given
+    model
         The perturb model; None takes nothing.
     settings, context
         As in `build_texts`.
@@ -156,11 +156,11 @@ def perturbing_estimates(
     Returns
     -------
     list of Estimate
-        One a dataset, with one answer for each text that is not stored.
+        One per dataset, with one answer for each text that is not stored.
     """
-    if given is None:
+    if model is None:
         return []
-    opened = open_perturb_model(given, settings, context)
+    opened = open_perturb_model(model, settings, context)
     found = []
     for part in parts:
         task, cached_model = part.dataset.task.task, opened.llm.cached_model

@@ -20,29 +20,29 @@ def example_language(example: Example, otherwise: str | None = None) -> str | No
     return text_language(example.output, example.fields.get("language") or otherwise)
 
 
-class _But(Sequence[T]):
-    """A sequence without what stands at one place, if anything stands there; nothing is copied."""
+class _Without(Sequence[T]):
+    """A sequence without the item at one index, if there is one; nothing is copied."""
 
-    def __init__(self, whole: Sequence[T], place: int) -> None:
-        self._whole, self._place = whole, place
+    def __init__(self, items: Sequence[T], index: int) -> None:
+        self._whole, self._index = items, index
 
     def __len__(self) -> int:
-        return len(self._whole) - (self._place < len(self._whole))
+        return len(self._whole) - (self._index < len(self._whole))
 
     @overload
-    def __getitem__(self, place: int) -> T: ...
+    def __getitem__(self, index: int) -> T: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
 
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        place = range(len(self))[place]
-        return self._whole[place + (place >= self._place)]
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        index = range(len(self))[index]
+        return self._whole[index + (index >= self._index)]
 
 
-class _Spoken:
+class _LanguageGroup:
     """The examples in one language."""
 
     def __init__(self) -> None:
@@ -54,18 +54,18 @@ class _Spoken:
         return sorted({example.output for example in self.examples})
 
 
-class OtherExamples(_But[Example]):
-    """Those in a language without one of them."""
+class OtherExamples(_Without[Example]):
+    """The examples in one language without one of them."""
 
-    def __init__(self, spoken: _Spoken, place: int) -> None:
-        super().__init__(spoken.examples, place)
-        self._spoken = spoken
+    def __init__(self, spoken_language: _LanguageGroup, index: int) -> None:
+        super().__init__(spoken_language.examples, index)
+        self._group = spoken_language
 
     def texts_but(self, text: str) -> Sequence[str]:
-        """The outputs of all in the language, each once, sorted, without this one."""
-        texts = self._spoken.texts
-        place = bisect_left(texts, text)
-        return _But(texts, place if texts[place : place + 1] == [text] else len(texts))
+        """The distinct outputs in the language, sorted, without this one."""
+        texts = self._group.texts
+        index = bisect_left(texts, text)
+        return _Without(texts, index if texts[index : index + 1] == [text] else len(texts))
 
 
 class Others:
@@ -75,19 +75,19 @@ class Others:
     """
 
     def __init__(self, pool: Sequence[Example], language: str | None, seed: int, dataset: str) -> None:
-        self._known: dict[str | None, _Spoken] = {}
-        self._places: dict[tuple[str, str | None], int] = {}
+        self._groups: dict[str | None, _LanguageGroup] = {}
+        self._positions: dict[tuple[str, str | None], int] = {}
         some = pool if len(pool) <= MOST else select(pool, MOST, seed=seed, dataset=dataset)
         for example in sorted(some, key=lambda e: e.id):
-            spoken = example_language(example, language)
-            known = self._known.setdefault(spoken, _Spoken()).examples
-            self._places[example.id, spoken] = len(known)
-            known.append(example)
+            spoken_language = example_language(example, language)
+            same_language = self._groups.setdefault(spoken_language, _LanguageGroup()).examples
+            self._positions[example.id, spoken_language] = len(same_language)
+            same_language.append(example)
 
-    def of(self, example: str, spoken: str | None) -> OtherExamples:
-        """Those in a language without the example itself."""
-        known = self._known.get(spoken, _Spoken())
-        return OtherExamples(known, self._places.get((example, spoken), len(known.examples)))
+    def of(self, example: str, language: str | None) -> OtherExamples:
+        """The examples in a language without the example itself."""
+        group = self._groups.get(language, _LanguageGroup())
+        return OtherExamples(group, self._positions.get((example, language), len(group.examples)))
 
 
 def other_texts(others: Sequence[Example], text: str) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Datasets with their degraded texts: what is put before the judges."""
+"""Datasets with their degraded texts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,15 +23,15 @@ class PerturbedDataset:
     dataset: Dataset
     """The originals with their task."""
     variants: tuple[Variant, ...]
-    """In the order of the suite, probes last."""
+    """Variants in the order of the suite, probes last."""
     left_out: tuple[str, ...]
     """Names of the suite's variants that this run does not make."""
     texts: Sequence[PerturbedText]
     """Variant by variant, example by example."""
     suite: str
-    """Its name, for tables and signatures."""
+    """Name of the suite, for tables and signatures."""
     seed: int
-    """Of the build, which for a perturbation set is not that of the run."""
+    """Seed of the build; for a perturbation set it is not that of the run."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """Perturber -> what made its texts, where the perturber's name does not say it all."""
     usage: Mapping[str, int] = field(default_factory=dict)

@@ -36,12 +36,14 @@ LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists}
 """The word lists that perturbers read, and what they must hold."""
 
 
-def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ()) -> Registry[Perturber]:
+def find_perturbers(
+    perturbers: Iterable[Perturber] = (), suites: Iterable[Suite] = ()
+) -> Registry[Perturber]:
     """The perturbers that a run may use, by name.
 
     Parameters
     ----------
-    own
+    perturbers
         The user's own; their names must be new.
     suites
         What they name is also looked for in installed packages, in the entry-point group `dhp.perturbers`.
@@ -53,7 +55,7 @@ def find_perturbers(own: Iterable[Perturber] = (), suites: Iterable[Suite] = ())
         For a name that is taken, and for what is no perturber or cannot be imported.
     """
     suites = list(suites)
-    given = [_checked(p, f"perturber {p!r}") for p in own]
+    given = [_checked(p, f"perturber {p!r}") for p in perturbers]
     registry = builtin_perturbers()
     for perturber in given:
         registry = registry.extended({perturber.name: perturber})

@@ -1,4 +1,4 @@
-"""Audits of perturbation sets: what was really done to the texts, and which of them to look at."""
+"""Audits of perturbation sets: statistics and outliers."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class VariantAudit:
 
     variant: Variant
     n: int
-    """Examples."""
+    """Number of examples."""
     applicable: int
     """Examples that have a degraded text; the figures below are about these."""
     asked: int | None
@@ -50,7 +50,7 @@ class VariantAudit:
     made: int | None
     """Edits made in all."""
     similarity: Spread | None
-    """To the original, in [0, 1]; see `Audit`. None without texts."""
+    """Similarity to the original, in [0, 1]; see `Audit`. None without texts."""
     length_change: Spread | None
     """Characters gained (or lost: negative) in percent of the original's; None without texts."""
     duplicates: int
@@ -90,7 +90,7 @@ def audited(part: SetPart) -> list[VariantAudit]:
     Returns
     -------
     list of VariantAudit
-        One a variant, in the order of the part.
+        One per variant, in the order of the part.
     """
     outputs = {e.id: e.output for e in part.examples}
     texts: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}

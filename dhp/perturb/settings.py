@@ -1,4 +1,4 @@
-"""Which texts a run is about, and how they are degraded: what a user says of it."""
+"""Settings of the texts of a run and of their perturbations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class PerturbModel:
     steps: str = field(
         default="written",
         metadata=option(
-            "Steps in its prompts: written, or auto: it writes them itself, once.",
+            "Steps in the perturbation prompts: written, or auto (the model writes them, once).",
             name="--perturb-steps",
             metavar="written|auto",
         ),
@@ -50,7 +50,7 @@ class PerturbModel:
     max_tokens: int | None = field(
         default=None,
         metadata=option(
-            "Most tokens of one degraded text; default: twice the length of the text.",
+            "Maximum number of tokens of one degraded text; default: twice those of the text.",
             name="--perturb-tokens",
             metavar="K",
             low=1,
@@ -122,13 +122,13 @@ class Choice:
     data: str | Path | None = field(
         default=None,
         metadata=option(
-            "Where a published dataset is, as its owners publish it; default: the prepared copy.",
+            "Path of a published dataset in its original format; default: the prepared copy.",
             metavar="PATH",
         ),
     )
     task: "str | Task | None" = field(
         default=None,
-        metadata=option("What the writers of your own texts had to do.", metavar="NAME|FILE.yaml"),
+        metadata=option("Task that the writers of your own texts had.", metavar="NAME|FILE.yaml"),
     )
     fields: Mapping[str, str] | None = field(
         default=None,
@@ -163,7 +163,7 @@ class Choice:
     perturbers: "Perturber | Iterable[Perturber]" = field(
         default=(),
         metadata=option(
-            "Perturber of your own, added to the suite if that does not name it; may be repeated.",
+            "Your own perturber, added to the suite unless it names it; may be repeated.",
             name="--perturber",
             metavar="MODULE:FUNCTION",
             many=True,
@@ -182,23 +182,25 @@ class Choice:
     text_language: str | None = field(
         default=None,
         metadata=option(
-            "Language of the texts of your own file, e.g. de, where no column language says it.",
+            "Language of the texts of your own file, e.g. de, if there is no column `language`.",
             metavar="CODE",
         ),
     )
     controls: bool | None = field(
         default=None,
         metadata=option(
-            "Judge harmless edits, which must not lower a score; on by default. --controls: the same "
-            "text again, too.",
+            "Also rate harmless edits, which must not lower a score; on by default. --controls "
+            "also rates each original twice.",
             name="--controls/--no-controls",
         ),
     )
-    attacks: bool = field(default=False, metadata=option("Add changes that must not raise a score."))
+    attacks: bool = field(
+        default=False, metadata=option("Also rate attacks: changes that must not raise a score.")
+    )
     doses: "Doses | None" = field(
         default=None,
         metadata=option(
-            "Degrade in each of these doses instead, e.g. 1,2,5,10.",
+            "Degrade texts in each of these doses, in place of degrees, e.g. 1,2,5,10.",
             metavar="[PERTURBER=]K,K,...",
             many=True,
             read=_doses,

@@ -1,1 +1,1 @@
-"""Results for people: a table in the terminal, a page for the browser."""
+"""Reports: tables for the terminal, pages for the browser."""

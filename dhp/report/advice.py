@@ -1,4 +1,4 @@
-"""What to do next, as it follows from findings; it fits the way in which the judge is asked."""
+"""Advice on what to do next, from the findings."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -27,28 +27,28 @@ class Advice:
     """One thing to do."""
 
     text: str
-    """One or two sentences; what stands in back quotes is code."""
+    """One or two sentences, with code in back quotes."""
     warns: bool = False
     """Whether the terminal says it, too: it changes how far the figures can be trusted."""
 
 
-def advice(found: Sequence[Findings]) -> list[Advice]:
+def advice(findings: Sequence[Findings]) -> list[Advice]:
     """What to do about the results of one judge, the most pressing first."""
-    judged = [each for each in found if not each.too_few]
+    judged = [each for each in findings if not each.too_few]
     return [piece for topic in _TOPICS for piece in topic(judged)] if judged else []
 
 
-def warnings(found: Sequence[Findings]) -> list[str]:
+def warnings(findings: Sequence[Findings]) -> list[str]:
     """What makes figures doubtful: the warnings of the results, then the advice that warns."""
     judges: dict[str, list[Findings]] = {}
-    for each in found:
+    for each in findings:
         judges.setdefault(each.judge, []).append(each)
     said: dict[str, list[Findings]] = {}
-    for each in found:
+    for each in findings:
         for warning in each.result.warnings:
             said.setdefault(warning, []).append(each)
     several = len(judges) > 1
-    lines = [f"{warning}{_of(of, found, several=several)}" for warning, of in said.items()]
+    lines = [f"{warning}{_of(of, findings, several=several)}" for warning, of in said.items()]
     for judge, of in judges.items():
         about = f"{judge}: " if several else ""
         lines += [f"{about}{piece.text}" for piece in advice(of) if piece.warns]
@@ -73,13 +73,13 @@ def _of(some: Sequence[Findings], every: Sequence[Findings], *, several: bool) -
     return f" [{'; '.join(f'{e.judge} on {e.dataset}' if several else e.dataset for e in some)}]"
 
 
-def _asked(found: Sequence[Findings]) -> bool:
-    return any(each.result.asked for each in found)
+def _has_model(findings: Sequence[Findings]) -> bool:
+    return any(each.result.asked for each in findings)
 
 
-def _about_reading(found: Sequence[Findings]) -> Iterable[Advice]:
+def _about_reading(findings: Sequence[Findings]) -> Iterable[Advice]:
     asked, lost = 0, dict[str, int]()
-    for counts in (each.result.ratings for each in found):
+    for counts in (each.result.ratings for each in findings):
         asked += counts["asked"]
         for reason, count in counts.items():
             if reason not in _NO_REASON and count:
@@ -87,21 +87,21 @@ def _about_reading(found: Sequence[Findings]) -> Iterable[Advice]:
     if lost:
         missing = sum(lost.values())
         reasons = ", ".join(f"{reason.replace('_', ' ')} {count:,}" for reason, count in lost.items())
-        text = f"Have all answers read: {missing:,} of {asked:,} ratings have no score ({reasons})."
+        text = f"Make all answers readable: {missing:,} of {asked:,} ratings have no score ({reasons})."
         yield Advice(text, missing > (1 - _READ) * asked)
-    unsure = [each for each in found if (each.result.missing_mass or 0.0) > _MISSING]
+    unsure = [each for each in findings if (each.result.missing_mass or 0.0) > _MISSING]
     if unsure:
         worst = max(each.result.missing_mass or 0.0 for each in unsure)
-        where = on(unsure, found)
+        where = on(unsure, findings)
         text = f"Check the form of its answers{where}: {worst:.0%} of the probability fell on no score."
         yield Advice(text, warns=True)
 
 
-def _about_stopping(found: Sequence[Findings]) -> Iterable[Advice]:
-    early = [row for each in found for row in each.result.variants if row.stopped_at is not None]
+def _about_stopping(findings: Sequence[Findings]) -> Iterable[Advice]:
+    early = [row for each in findings for row in each.result.variants if row.stopped_at is not None]
     if early:
         asked, stopped = (
-            sum(each.result.ratings.get(name, 0) for each in found) for name in ("asked", "stopped")
+            sum(each.result.ratings.get(name, 0) for each in findings) for name in ("asked", "stopped")
         )
         text = (
             f"{len(early)} kinds were resolved early, so {asked:,} of {asked + stopped:,} ratings were asked"
@@ -109,59 +109,63 @@ def _about_stopping(found: Sequence[Findings]) -> Iterable[Advice]:
         yield Advice(f"Compare these averages with no other run: {text}.", warns=True)
 
 
-def _about_controls(found: Sequence[Findings]) -> Iterable[Advice]:
-    if alarmed := [each for each in found if each.alarms]:
+def _about_controls(findings: Sequence[Findings]) -> Iterable[Advice]:
+    if alarmed := [each for each in findings if each.alarms]:
         what = listed(list(dict.fromkeys(variant_name(r.variant) for e in alarmed for r in e.alarms)))
-        remedy = "Say in the prompt what must not count" if _asked(found) else "Do not let it decide alone"
-        yield Advice(f"{remedy}: {what} lower its score{on(alarmed, found)}.")
+        remedy = (
+            "Say in the prompt what must not count" if _has_model(findings) else "Do not let it decide alone"
+        )
+        yield Advice(f"{remedy}: {what} lower its score{on(alarmed, findings)}.")
     if raised := [
-        variant_name(row.variant) for e in found for row in e.result.attacks if state(row) == "raised"
+        variant_name(row.variant) for e in findings for row in e.result.attacks if state(row) == "raised"
     ]:
         names = listed(list(dict.fromkeys(raised)))
         yield Advice(f"Do not use it where writers know of it: its scores rise with {names}.")
-    if unknown := [each for each in found if each.control is None]:
-        text = f"Judge harmless edits, too{on(unknown, found)}: without them false alarms stay unseen."
+    if unknown := [each for each in findings if each.control is None]:
+        text = f"Judge harmless edits, too{on(unknown, findings)}: without them false alarms stay unseen."
         yield Advice(text, warns=True)
-    unsure = [each for each in found if _unsure(each)]
+    unsure = [each for each in findings if _unsure(each)]
     if unsure:
         alike = _degreed(row for each in unsure for row in each.damage if state(row) == "as harmless edits")
         text = f"those are undecided, and {_shortened(alike)} cannot be told from them"
-        yield Advice(f"Rate more texts with harmless edits{on(unsure, found)}: {text}.")
-    untested = [each for each in found if _untested(each)]
+        yield Advice(f"Rate more texts with harmless edits{on(unsure, findings)}: {text}.")
+    untested = [each for each in findings if _untested(each)]
     if untested:
         counts = listed([str(each.control.n) for each in untested if each.control is not None])
         text = f"a test of harmless edits takes {CONTROL_PAIRS} pairs, there are {counts}"
-        yield Advice(f"Rate more texts{on(untested, found)}: {text}.")
+        yield Advice(f"Rate more texts{on(untested, findings)}: {text}.")
 
 
-def _untested(found: Findings) -> bool:
-    return found.control is not None and state(found.control) == "not tested"
+def _untested(findings: Findings) -> bool:
+    return findings.control is not None and state(findings.control) == "not tested"
 
 
-def _unsure(found: Findings) -> bool:
-    alike = any(state(row) == "as harmless edits" for row in found.damage)
-    return alike and found.control is not None and state(found.control) == "undecided"
+def _unsure(findings: Findings) -> bool:
+    alike = any(state(row) == "as harmless edits" for row in findings.damage)
+    return alike and findings.control is not None and state(findings.control) == "undecided"
 
 
-def _about_weak_kinds(found: Sequence[Findings]) -> Iterable[Advice]:
-    rows = [row for each in found for row in each.damage if state(row) in _WEAK]
+def _about_weak_kinds(findings: Sequence[Findings]) -> Iterable[Advice]:
+    rows = [row for each in findings for row in each.damage if state(row) in _WEAK]
     kinds = _kinds(rows)
     if not kinds:
         return
-    if len(kinds) > 1 and all(state(row) in _WEAK for each in found for row in each.damage):
-        yield Advice(f"Use another {'prompt or model' if _asked(found) else 'judge'}: no kind is noticed.")
-    elif _asked(found):
+    if len(kinds) > 1 and all(state(row) in _WEAK for each in findings for row in each.damage):
+        yield Advice(
+            f"Use another {'prompt or model' if _has_model(findings) else 'judge'}: no kind is noticed."
+        )
+    elif _has_model(findings):
         more = "by how much each lowers" if len(kinds) > 1 else "by how much it lowers"
         yield Advice(f"Name {_shortened(kinds)} in the prompt, and {more} the score.")
     else:
-        yield Advice(f"Put a check or a second judge beside it for {_shortened(kinds)}.")
+        yield Advice(f"Add a check or a second judge for {_shortened(kinds)}.")
     tied = [c.tied for row in rows for c in row.metrics.values() if c.tied is not None]
-    if _asked(found) and tied and sum(tied) / len(tied) >= _TIED:
+    if _has_model(findings) and tied and sum(tied) / len(tied) >= _TIED:
         yield Advice(
             f"Ask for a finer answer: {percent(sum(tied) / len(tied))} of its scores there are tied. A finer "
             "scale, several samples or scores by probability show small drops."
         )
-    seen = {kind_name(r.variant) for e in found for r in e.damage if _is(r, "major", ("noticed",))}
+    seen = {kind_name(r.variant) for e in findings for r in e.damage if _is(r, "major", ("noticed",))}
     minor = [kind for kind in _kinds(r for r in rows if _is(r, "minor", _WEAK)) if kind in seen]
     if minor:
         yield Advice(f"Major damage of {_shortened(minor)} is noticed: `--doses` finds from which dose on.")
@@ -171,36 +175,36 @@ def _is(row: VariantResult, degree: str, verdicts: Sequence[str]) -> bool:
     return parse_variant(row.variant).degree == degree and state(row) in verdicts
 
 
-def _about_number(found: Sequence[Findings]) -> Iterable[Advice]:
-    open_ = [(each, row) for each in found for row in each.damage if state(row) == "undecided"]
+def _about_number(findings: Sequence[Findings]) -> Iterable[Advice]:
+    open_ = [(each, row) for each in findings for row in each.damage if state(row) == "undecided"]
     decidable = [(each, row) for each, row in open_ if row.n_to_decide is not None]
     if decidable:
         most = max(row.n_to_decide or 0 for _, row in decidable)
-        each_set = " a set" if len({e.dataset for e in found}) > 1 else ""
-        kinds = _shortened([f"{kind}{on(of, found)}" for kind, of in _by_kind(decidable).items()])
+        each_set = " a set" if len({e.dataset for e in findings}) > 1 else ""
+        kinds = _shortened([f"{kind}{on(of, findings)}" for kind, of in _by_kind(decidable).items()])
         yield Advice(f"Rate about {most:,} examples{each_set} to decide on {kinds}.", warns=True)
-    for each in found:
+    for each in findings:
         if each.pairs:
             low, high = each.pairs
-            text = f"Read the average{on([each], found)} with care: its kinds have {low} to {high} pairs."
+            text = f"Read the average{on([each], findings)} with care: its kinds have {low} to {high} pairs."
             yield Advice(text, warns=True)
 
 
-def _about_scale(found: Sequence[Findings]) -> Iterable[Advice]:
-    if not _asked(found):
+def _about_scale(findings: Sequence[Findings]) -> Iterable[Advice]:
+    if not _has_model(findings):
         return
     for word, part in (("lenient", "the lower part"), ("compressed", "more than half")):
-        used = [each for each in found if word in style_words(each.result)]
+        used = [each for each in findings if word in style_words(each.result)]
         if used:
-            text = f"it hardly uses {part} of it{on(used, found)}."
+            text = f"it hardly uses {part} of it{on(used, findings)}."
             yield Advice(f"Describe each point of the scale in the prompt: {text}")
             return
 
 
-def _about_harder_damage(found: Sequence[Findings]) -> Iterable[Advice]:
-    rows = [row for each in found for row in each.damage]
+def _about_harder_damage(findings: Sequence[Findings]) -> Iterable[Advice]:
+    rows = [row for each in findings for row in each.damage]
     if rows and all(state(row) == "noticed" for row in rows):
-        attacks = "" if any(each.result.attacks for each in found) else " and attacks (`--attacks`)"
+        attacks = "" if any(each.result.attacks for each in findings) else " and attacks (`--attacks`)"
         yield Advice(f"Try smaller damage (`--doses`){attacks}: all that was tried is noticed.")
 
 

@@ -1,4 +1,4 @@
-"""`report.html` of a battle: who won against whom, how far the order decided, and every pair."""
+"""`report.html` of a battle."""
 
 import json
 from collections.abc import Sequence

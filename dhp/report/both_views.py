@@ -1,4 +1,4 @@
-"""Two views on a judge side by side: what damage it notices, and how well it follows human scores."""
+"""Detection and agreement with humans of the same judges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ class BothViews:
 
     judge: str
     correlation: float | None
-    """With human scores, the mean over metrics; None without human scores, or undefined."""
+    """Correlation with human scores, the mean over metrics; None without human scores, or undefined."""
     dataset: str | None = None
-    """Whose texts were degraded; None for a judge without a run."""
+    """Name of the dataset whose texts were degraded; None for a judge without a run."""
     detection: float | None = None
     """Mean over levels and kinds of damage, in [0, 1]; 0.5 is blind."""
     detection_ci: tuple[float, float] | None = None
-    """95 % limits."""
+    """95 % confidence limits of the detection."""
     lowest: tuple[str, float] | None = None
     """The kind of damage with the lowest detection, and that."""
     style: tuple[str, ...] = ()
-    """How it uses its scales, on at least half of the metrics: lenient, harsh, compressed."""
+    """Use of the scales, on at least half of the metrics: lenient, harsh, compressed."""
 
 
 def both_views(
@@ -94,7 +94,7 @@ class BeforeAndAfter:
     judge: str
     originals: tuple[float, ...]
     degraded: tuple[float, ...]
-    """Of the same examples."""
+    """Scores of the degraded texts of the same examples."""
     correlation: float | None
     """Pearson's rho over the examples; None where undefined."""
 

@@ -1,4 +1,4 @@
-"""The page of both views on judges: table, plots, correlation by samples, scores before and after damage."""
+"""The page of detection and agreement: table, plots, correlation by samples."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -52,7 +52,7 @@ def both_views_page(
 
 
 def views_chart(shown: Sequence[BothViews], measure: str) -> "Markup":
-    """Detection against correlation: a point a judge, hollow for one of marked style."""
+    """Detection against correlation: a point per judge, hollow for one of marked style."""
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots()

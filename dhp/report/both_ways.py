@@ -1,4 +1,4 @@
-"""A table that puts pointwise and pairwise detection of one model side by side."""
+"""A table of pointwise and pairwise detection of one model."""
 
 from itertools import chain
 from typing import TYPE_CHECKING

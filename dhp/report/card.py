@@ -1,4 +1,4 @@
-"""A judge card: what a judge notices, what it misses, how it rates, and what it should not be used for."""
+"""Judge cards: what a judge notices and misses, and what it should not be used for."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ class JudgeCard:
     """One judge (model under a protocol) on all datasets of a run."""
 
     found: tuple[Findings, ...]
-    """What it noticed, dataset by dataset; at least one."""
+    """Findings on each dataset; at least one."""
 
     @property
     def judge(self) -> str:
@@ -98,11 +98,11 @@ class JudgeCard:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What the judge should not be used for, a sentence each."""
+        """What the judge should not be used for, one sentence each."""
         return tuple(_limits(self))
 
     def to_json(self) -> dict[str, Any]:
-        """The object as it stands in `card.json`."""
+        """The object that `card.json` holds."""
         return {
             "schema": SCHEMA,
             "judge": self.judge,

@@ -1,4 +1,4 @@
-"""Charts as pictures within a page: drawn by matplotlib, coloured by the page's own style."""
+"""Charts as inline pictures by matplotlib, in the colours of the page."""
 
 import io
 import re
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = {
-    name: f"#fe{place:02x}01"
-    for place, name in enumerate(("ink", "weak", "line", "page", "d", "ew", "yes", "no", "heat", "card"))
+    name: f"#fe{index:02x}01"
+    for index, name in enumerate(("ink", "weak", "line", "page", "d", "ew", "yes", "no", "heat", "card"))
 }
 """Name of a colour of the page's style -> what to call it in a figure; it follows the light or dark theme."""
 
 
 def drawn(draw: Callable[["Figure"], None], width: float, height: float, description: str) -> "Markup":
-    """What `draw` puts into an empty figure of so many inches, as an inline picture.
+    """The figure that `draw` draws, as an inline picture; sizes are in inches.
 
     `description` says what it shows, for those who cannot see it. The same drawing gives the same text.
     """

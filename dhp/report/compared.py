@@ -13,16 +13,16 @@ _SAME = 1e-9
 """Figures that differ by less are equal."""
 
 
-def comparison_sentence(found: Sequence[DatasetComparison]) -> str:
-    """Which judge detects most, who is told apart from it, and who raises false alarms."""
-    judges = list(dict.fromkeys(judge for each in found for judge in each.judges))
-    return _sentence(found[0]) if len(found) == 1 else _summary(found, judges)
+def comparison_sentence(comparisons: Sequence[DatasetComparison]) -> str:
+    """Which judge detects most, who detects significantly less, and who raises false alarms."""
+    judges = list(dict.fromkeys(judge for each in comparisons for judge in each.judges))
+    return _sentence(comparisons[0]) if len(comparisons) == 1 else _summary(comparisons, judges)
 
 
-def most_different(found: Sequence[DatasetComparison]) -> list[tuple[str, Seen]]:
+def most_different(comparisons: Sequence[DatasetComparison]) -> list[tuple[str, Seen]]:
     """Each kind of damage with what each judge saw of it, the widest apart first."""
     kinds: dict[str, dict[str, list[VariantResult]]] = {}
-    for each in found:
+    for each in comparisons:
         for rows in each.damage:
             for judge, row in zip(each.judges, rows, strict=True):
                 kinds.setdefault(row.variant, {}).setdefault(judge, []).append(row)
@@ -40,46 +40,48 @@ def mean_detection(rows: Sequence[VariantResult]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _sentence(found: DatasetComparison) -> str:
+def _sentence(comparison: DatasetComparison) -> str:
     """Which judge detects most, how far the others are behind it, and who raises false alarms."""
-    by, best = found.scores["detection"], _best(found)
+    by, best = comparison.scores["detection"], _best(comparison)
     if not best:
-        return f"{found.dataset}: detection is undefined"
-    said = [f"{', '.join(found.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
-    behind = {True: "not told apart from it", False: "detects less beyond doubt"}
+        return f"{comparison.dataset}: detection is undefined"
+    said = [f"{', '.join(comparison.judges[k] for k in best)} detects most, {percent(by.point[best[0]])}"]
+    behind = {True: "not significantly different", False: "detects significantly less"}
     for near, words in behind.items():
-        judges = [f"{found.judges[k]} ({less})" for k, is_near, less in _others(found) if is_near == near]
+        judges = [
+            f"{comparison.judges[k]} ({less})" for k, is_near, less in _others(comparison) if is_near == near
+        ]
         if judges:
             said.append(f"{words}: {', '.join(judges)}")
-    return f"{found.dataset}: {'; '.join([*said, *_alarms([found])])}"
+    return f"{comparison.dataset}: {'; '.join([*said, *_alarms([comparison])])}"
 
 
-def _summary(found: Sequence[DatasetComparison], judges: Sequence[str]) -> str:
-    """On how many data each judge detects most, or is behind beyond doubt, and who raises false alarms."""
-    most, behind = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0)
-    for each in found:
+def _summary(comparisons: Sequence[DatasetComparison], judges: Sequence[str]) -> str:
+    """On how many datasets each judge detects most, or significantly less, and who raises false alarms."""
+    most, behind, sets = dict.fromkeys(judges, 0), dict.fromkeys(judges, 0), len(comparisons)
+    for each in comparisons:
         for k in _best(each):
             most[each.judges[k]] += 1
         for k, near, _ in _others(each):
             behind[each.judges[k]] += not near
     said = [
-        f"{words}: {', '.join(f'{judge} ({n} of {len(found)} sets)' for judge, n in counts.items() if n)}"
-        for words, counts in (("detects most", most), ("detects less beyond doubt", behind))
+        f"{words}: {', '.join(f'{judge} ({n} of {sets} sets)' for judge, n in counts.items() if n)}"
+        for words, counts in (("detects most", most), ("detects significantly less", behind))
         if any(counts.values())
     ]
-    return "; ".join([*said, *_alarms(found)]) or "detection is undefined"
+    return "; ".join([*said, *_alarms(comparisons)]) or "detection is undefined"
 
 
-def _best(found: DatasetComparison) -> list[int]:
+def _best(comparison: DatasetComparison) -> list[int]:
     """The judges with the highest detection."""
-    points = found.scores["detection"].point.tolist()
+    points = comparison.scores["detection"].point.tolist()
     highest = max((point for point in points if not math.isnan(point)), default=math.nan)
     return [k for k, point in enumerate(points) if abs(point - highest) < _SAME]
 
 
-def _others(found: DatasetComparison) -> Iterator[tuple[int, bool, str]]:
-    """Each judge behind the best: whether it is not told apart from it, and how far it is behind."""
-    by, best = found.scores["detection"], _best(found)
+def _others(comparison: DatasetComparison) -> Iterator[tuple[int, bool, str]]:
+    """Each judge behind the best: whether it is not significantly different, and how far it is behind."""
+    by, best = comparison.scores["detection"], _best(comparison)
     for pair in by.pairs:
         if not best or best[0] not in (pair.first, pair.second) or math.isnan(pair.p_holm):
             continue
@@ -92,11 +94,13 @@ def _others(found: DatasetComparison) -> Iterator[tuple[int, bool, str]]:
         yield k, any({k, best[0]} <= {*group} for group in by.groups), less
 
 
-def _alarms(found: Sequence[DatasetComparison]) -> list[str]:
+def _alarms(comparisons: Sequence[DatasetComparison]) -> list[str]:
     counts: dict[str, list[str]] = {}
-    for each in found:
+    for each in comparisons:
         for judge, alarms in zip(each.judges, each.false_alarms, strict=True):
             if alarms:
                 counts.setdefault(judge, []).append(each.dataset)
-    named = [f"{judge} ({', '.join(data)})" if len(found) > 1 else judge for judge, data in counts.items()]
+    named = [
+        f"{judge} ({', '.join(data)})" if len(comparisons) > 1 else judge for judge, data in counts.items()
+    ]
     return [f"false alarm: {', '.join(named)}"] if named else []

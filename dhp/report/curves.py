@@ -1,4 +1,4 @@
-"""Charts of runs in doses: psychometric curves with their T75, of one judge and of several."""
+"""Charts of runs with doses: psychometric curves with T75."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +39,7 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
     for result in results:
         for curve in result.curves:
             panels.setdefault((curve.perturber, result.dataset), []).append((judge_name(result), curve))
-    shown = {place: lines for place, lines in panels.items() if len(lines) > 1}
+    shown = {index: lines for index, lines in panels.items() if len(lines) > 1}
     if not shown:
         return None
     several = len({dataset for _, dataset in shown}) > 1
@@ -54,14 +54,14 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
     return _panels(titled, f"Detection by dose, a line for each judge: {said}.")
 
 
-def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], said: str) -> "Markup":
+def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], description: str) -> "Markup":
     several_lines = len(panels[0][1]) > 1
 
     def draw(page: "Figure", every: "Sequence[Axes]") -> None:
         labels: dict[str, Any] = {}
         for axes, (title, lines) in zip(every, panels, strict=False):
-            for place, (label, curve) in enumerate(lines):
-                _psychometric(axes, curve, place, label)
+            for index, (label, curve) in enumerate(lines):
+                _psychometric(axes, curve, index, label)
             axes.axhline(0.5, color=COLOURS["weak"], linewidth=1)
             axes.axhline(0.75, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
             axes.set_ylim(min(0.45, axes.get_ylim()[0]), 1.02)
@@ -75,34 +75,38 @@ def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], sa
             fit = max(1, int(_WIDTH * 11 / (4 + max(map(len, labels)))))
             _legend(page, labels.values(), labels, min(len(labels), fit))
 
-    return _in_panels(draw, len(panels), "detection", 0.4 if several_lines else 0.0, said)
+    return _in_panels(draw, len(panels), "detection", 0.4 if several_lines else 0.0, description)
 
 
 def _in_panels(
-    draw: "Callable[[Figure, Sequence[Axes]], None]", count: int, quantity: str, legend: float, said: str
+    draw: "Callable[[Figure, Sequence[Axes]], None]",
+    count: int,
+    quantity: str,
+    legend: float,
+    description: str,
 ) -> "Markup":
-    """A chart of so many panels, two in a row, with a common axis of the quantity and room for a legend."""
+    """A chart of `count` panels, two per row, with a common axis and space for a legend."""
     columns = min(count, 2)
     rows = math.ceil(count / columns)
 
     def drawn_panels(page: "Figure") -> None:
         every = page.subplots(rows, columns, squeeze=False, sharey=True).ravel()
-        for place, axes in enumerate(every):
-            axes.set_visible(place < count)
-            if place % columns == 0:
+        for index, axes in enumerate(every):
+            axes.set_visible(index < count)
+            if index % columns == 0:
                 axes.set_ylabel(quantity)
         draw(page, list(every))
 
-    return drawn(drawn_panels, _WIDTH if columns > 1 else _NARROW, _HEIGHT * rows + legend, said)
+    return drawn(drawn_panels, _WIDTH if columns > 1 else _NARROW, _HEIGHT * rows + legend, description)
 
 
 def _legend(page: "Figure", handles: Iterable[Any], labels: Iterable[str], columns: int) -> None:
     page.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
 
 
-def _psychometric(axes: "Axes", curve: DoseResponse, place: int, label: str) -> None:
-    colour = COLOURS[("d", "ew", "ink", "weak")[place % 4]]
-    dash, mark = _DASHES[place // 4 % len(_DASHES)], _MARKS[place % len(_MARKS)]
+def _psychometric(axes: "Axes", curve: DoseResponse, index: int, label: str) -> None:
+    colour = COLOURS[("d", "ew", "ink", "weak")[index % 4]]
+    dash, mark = _DASHES[index // 4 % len(_DASHES)], _MARKS[index % len(_MARKS)]
     axes.plot(
         curve.doses,
         _drawable(curve.detection),

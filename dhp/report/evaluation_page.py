@@ -1,4 +1,4 @@
-"""`report.html` of an evaluation by category: a chart and a table each, the best and the worst answers."""
+"""`report.html` of an evaluation by category."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ def evaluation_page(
 
 
 def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
-    """Mean scores of one category with intervals: a group of bars a metric, a bar a model."""
+    """Mean scores of one category with intervals: a group of bars per metric, a bar per model."""
     metrics = list(dict.fromkeys(cell.metric for cell in cells))
     models = list(dict.fromkeys(cell.model for cell in cells))
     height = 0.8 / len(models)

@@ -1,4 +1,4 @@
-"""What the page needs to show every single pair of texts: edits, scores, the judges' own words."""
+"""Data of the explorer: every pair of texts with edits, scores and answers."""
 
 import base64
 import gzip
@@ -172,7 +172,7 @@ def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: "_Dataset") -> di
         for v in variants
         if v in ratings.variants
     }
-    places = {example: place for place, example in enumerate(ratings.examples)}
+    positions = {example: index for index, example in enumerate(ratings.examples)}
     return {
         "name": judge_name(rated.result),
         "model": ratings.model,
@@ -181,7 +181,9 @@ def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: "_Dataset") -> di
         "metrics": ratings.metrics,
         "examples": [
             {
-                "drops": [[of[places[e]] for of in drops[v]] if (e, v) in scores else None for v in variants],
+                "drops": [
+                    [of[positions[e]] for of in drops[v]] if (e, v) in scores else None for v in variants
+                ],
                 "scores": [_row(scores.get((e, t)), ratings.metrics) for t in texts],
                 "answers": [_row(answers.get((e, t)), ratings.metrics) for t in texts],
             }

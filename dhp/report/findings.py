@@ -1,4 +1,4 @@
-"""What results say, found once: page, terminal, Markdown and card show this."""
+"""Findings of results, shared by page, terminal, Markdown and card."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,7 +55,7 @@ class Findings:
 
     @property
     def dosed(self) -> bool:
-        """Whether texts were degraded in doses, of which thresholds are told and no verdicts."""
+        """Whether texts were degraded in doses, which have thresholds and no verdicts."""
         return bool(self.result.curves)
 
     @property
@@ -86,7 +86,7 @@ class Statement:
     verdict: str
     """The verdict or state that it tells."""
     text: str
-    """For instance `misses grammatical errors (2 of 6 sets)`."""
+    """Text of the statement, e.g. `misses grammatical errors (2 of 6 sets)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Sentence:
     about: str
     """The judge, and the dataset where that is needed."""
     parts: tuple[Statement, ...]
-    """What it notices first; at least one."""
+    """Statements, what it notices first; at least one."""
 
     @property
     def said(self) -> str:
@@ -122,13 +122,13 @@ class Matrix:
     """Kinds of damage against datasets, or against the judges on one dataset."""
 
     title: str
-    """What all columns have in common: the judge, or the dataset."""
+    """Judge or dataset that all columns have in common."""
     heads: tuple[str, ...]
     columns: tuple[Findings, ...]
     rows: tuple[MatrixRow, ...]
     """Kinds of damage, level by level, the degrees of a kind together."""
     probes: tuple[MatrixRow, ...]
-    """Controls, then attacks."""
+    """Rows of controls, then of attacks."""
 
 
 def findings(result: Result) -> Findings:
@@ -145,11 +145,11 @@ def findings(result: Result) -> Findings:
     )
 
 
-def sentences(found: Iterable[Findings]) -> list[Sentence]:
-    """One sentence a judge over all its datasets; for doses one a judge and dataset."""
+def sentences(findings: Iterable[Findings]) -> list[Sentence]:
+    """One sentence per judge over all its datasets; for doses one per judge and dataset."""
     judges: dict[str, list[Findings]] = {}
     dosed = []
-    for each in found:
+    for each in findings:
         if each.dosed:
             dosed.append(Sentence(f"{each.judge} on {each.dataset}", tuple(_of_doses(each))))
         else:
@@ -157,9 +157,9 @@ def sentences(found: Iterable[Findings]) -> list[Sentence]:
     return [Sentence(judge, tuple(_statements(each))) for judge, each in judges.items()] + dosed
 
 
-def matrices(found: Sequence[Findings]) -> list[Matrix]:
-    """One matrix of kinds and datasets for a single judge; for several judges one a dataset."""
-    plain = [each for each in found if not each.dosed]
+def matrices(findings: Sequence[Findings]) -> list[Matrix]:
+    """One matrix of kinds and datasets for a single judge; for several judges one per dataset."""
+    plain = [each for each in findings if not each.dosed]
     judges = list(dict.fromkeys(each.judge for each in plain))
     if len(judges) == 1:
         shared = shared_folder([each.dataset for each in plain])
@@ -195,12 +195,12 @@ def _badness(row: VariantResult) -> tuple[int, float]:
     return WORST_FIRST.index(state(row)), math.inf if row.detection is None else row.detection
 
 
-def _statements(found: Sequence[Findings]) -> list[Statement]:
-    if all(each.too_few for each in found):
+def _statements(findings: Sequence[Findings]) -> list[Statement]:
+    if all(each.too_few for each in findings):
         return [Statement("undecided", f"needs {FEWEST_PAIRS} examples or more for a verdict")]
     kinds: dict[str, dict[str, list[VariantResult]]] = {}
-    found = [each for each in found if not each.too_few]
-    for each in found:
+    findings = [each for each in findings if not each.too_few]
+    for each in findings:
         for row in each.result.variants:
             kinds.setdefault(kind_name(row.variant), {}).setdefault(each.dataset, []).append(row)
     parts = []
@@ -218,7 +218,7 @@ def _statements(found: Sequence[Findings]) -> list[Statement]:
             parts.append(Statement(verdict, words.format(_shortened(named))))
     if kinds and all(part.verdict in ("faint", "undecided") for part in parts):
         parts.insert(0, Statement("undecided", "notices no kind of damage for sure"))
-    return [*parts, *_about_probes(found)] or [Statement("undecided", "no kind of damage was judged")]
+    return [*parts, *_about_probes(findings)] or [Statement("undecided", "no kind of damage was judged")]
 
 
 def _extent(verdict: str, rows: Mapping[str, Sequence[VariantResult]]) -> str:
@@ -239,17 +239,17 @@ def _shortened(named: Sequence[str]) -> str:
     return f"{', '.join(named[: _NAMED - 1])} and {len(named) - _NAMED + 1} more kinds"
 
 
-def _about_probes(found: Sequence[Findings]) -> list[Statement]:
+def _about_probes(findings: Sequence[Findings]) -> list[Statement]:
     parts = []
     for verdict, words in (("false alarm", "false alarm on"), ("raised", "scores rise with")):
         hit: dict[str, list[str]] = {}
-        for each in found:
+        for each in findings:
             for row in each.probes:
                 if state(row) == verdict:
                     hit.setdefault(variant_name(row.variant), []).append(percent(row.detection))
-        several = len(found) > 1
+        several = len(findings) > 1
         named = [
-            f"{name} ({f'{len(figures)} of {len(found)} sets' if several else figures[0]})"
+            f"{name} ({f'{len(figures)} of {len(findings)} sets' if several else figures[0]})"
             for name, figures in hit.items()
         ]
         if named:
@@ -257,9 +257,9 @@ def _about_probes(found: Sequence[Findings]) -> list[Statement]:
     return parts
 
 
-def _of_doses(found: Findings) -> list[Statement]:
+def _of_doses(findings: Findings) -> list[Statement]:
     """`notices 7 typos [5 to 10] in 400 characters`, by T75 of each curve."""
-    curves = found.result.curves
+    curves = findings.result.curves
     known = [(kind_name(c.perturber), c.doses, c.t75) for c in curves if c.t75 is not None]
     seen = [_seen(kind, doses, t75) for kind, doses, t75 in known if t75.value is not None]
     unseen = [f"{doses[-1]} {kind}{_ends(t75)}" for kind, doses, t75 in known if t75.value is None]
@@ -271,7 +271,7 @@ def _of_doses(found: Findings) -> list[Statement]:
         parts.append(Statement("missed", f"T75 not reached with {listed(unseen)}{'' if seen else where}"))
     if unknown:
         parts.append(Statement("undecided", f"no T75 of {listed(unknown)}"))
-    return [*parts, *_about_probes([found])]
+    return [*parts, *_about_probes([findings])]
 
 
 def _seen(kind: str, doses: Sequence[int], t75: DoseThreshold) -> str:

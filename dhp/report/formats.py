@@ -1,4 +1,4 @@
-"""Results in other forms: JSON, a table of comma-separated values, Markdown for pull requests."""
+"""Results as JSON, CSV and Markdown."""
 
 import json
 import re
@@ -41,22 +41,22 @@ def markdown_text(results: Results) -> str:
     return "\n".join([*parts, *map(_section, found), ""])
 
 
-def _section(found: Findings) -> str:
-    tables = [kinds_table(found)] if found.damage or found.probes else []
-    tables += map(doses_table, found.result.curves)
-    said = [f"- {markdown_cell(note)}" for note in notes(found.result)]
-    return "\n".join(["", *map(_table, tables), *said, f"- {_code(found.result.signature)}"])
+def _section(findings: Findings) -> str:
+    tables = [kinds_table(findings)] if findings.damage or findings.probes else []
+    tables += map(doses_table, findings.result.curves)
+    said = [f"- {markdown_cell(note)}" for note in notes(findings.result)]
+    return "\n".join(["", *map(_table, tables), *said, f"- {_code(findings.result.signature)}"])
 
 
 def _table(table: TextTable) -> str:
-    right = [place for place, heading in enumerate(table.headings) if heading in table.right]
+    right = [column for column, heading in enumerate(table.headings) if heading in table.right]
     rows = [[markdown_cell(cell) for cell in row] for row in table.rows]
     return f"### {markdown_cell(table.title)}\n\n{markdown_table(table.headings, rows, right)}\n"
 
 
 def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:
     """A table of cells that are Markdown already; the columns at the places `right` are aligned right."""
-    aligned = ["right" if place in right else "left" for place in range(len(headings))]
+    aligned = ["right" if column in right else "left" for column in range(len(headings))]
     shown = [markdown_cell(heading) for heading in headings]
     return str(tabulate(rows, shown, tablefmt="pipe", disable_numparse=True, colalign=aligned))
 

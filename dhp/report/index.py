@@ -1,4 +1,4 @@
-"""`index.html` of a folder of runs: all of them, the newest first, and any two side by side."""
+"""`index.html` of a folder of runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,26 +25,26 @@ class _Listed:
     """A run as a row of the page."""
 
     name: str
-    """Of its folder."""
+    """Name of the run's folder."""
     path: str
-    """Its folder, as a command takes it."""
+    """Path of the run's folder, as a command takes it."""
     created: str
-    """UTC."""
+    """Time of creation, in UTC."""
     page: str | None
-    """Its report, relative to the index."""
+    """Path of its report, relative to the index."""
     judges: Sequence[str]
     prompts: Sequence[str]
     """Names of its protocols; empty where no model was asked."""
     data: str
     noticed: str
     sentences: Sequence[Sentence]
-    """One a judge."""
+    """One sentence per judge."""
     cells: Sequence[Sequence[str]]
     """Dataset and judge, kind of damage, verdict, what is shown, interval: for the comparison of two runs."""
 
 
 def holds_runs(folder: str | Path) -> bool:
-    """Whether it is no run itself, but holds finished runs."""
+    """Whether it is not a run itself, but holds finished runs."""
     return not (Path(folder) / RESULTS).is_file() and any(Path(folder).glob(f"*/{RESULTS}"))
 
 
@@ -112,15 +112,15 @@ def _link(path: Path, beside: Path) -> str:
     return quote(Path(relpath(path, beside)).as_posix())
 
 
-def _cells(found: Findings) -> list[list[Any]]:
+def _cells(findings: Findings) -> list[list[Any]]:
     return [
         [
-            found.dataset,
-            found.judge,
+            findings.dataset,
+            findings.judge,
             variant_name(row.variant),
             state(row),
             f"{SIGNS.get(state(row), state(row))} {percent(row.detection)}",
             percents(row.detection_ci),
         ]
-        for row in (*found.damage, *found.probes)
+        for row in (*findings.damage, *findings.probes)
     ]

@@ -1,4 +1,4 @@
-"""What figures say in plain words; shared by terminal, page and commands."""
+"""Labels of figures, shared by terminal, page and commands."""
 
 from collections.abc import Mapping, Sequence
 
@@ -77,17 +77,18 @@ def t75_isotonic(curve: DoseResponse) -> str:
     return _dose(curve.t75_isotonic, curve.doses)
 
 
-def _dose(found: DoseThreshold | None, doses: Sequence[int]) -> str:
-    if found is None:
+def _dose(threshold: DoseThreshold | None, doses: Sequence[int]) -> str:
+    if threshold is None:
         return "–"
 
     def shown(dose: float) -> str:
         return f"{dose:.3g}" if dose else f"< {doses[0]}"
 
-    value = "not reached" if found.value is None else shown(found.value)
-    if found.low is None:
+    value = "not reached" if threshold.value is None else shown(threshold.value)
+    if threshold.low is None:
         return value
-    return f"{value} [{shown(found.low)}{' or more' if found.high is None else f', {shown(found.high)}'}]"
+    high = " or more" if threshold.high is None else f", {shown(threshold.high)}"
+    return f"{value} [{shown(threshold.low)}{high}]"
 
 
 def judge_name(result: Result) -> str:

@@ -1,4 +1,4 @@
-"""The pairs of texts whose damage a judge let pass, the clearest first."""
+"""The clearest pairs of texts whose damage a judge missed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,51 +44,53 @@ class Miss:
     """The largest rise of the score first, of equal ones the largest change."""
 
 
-def misses(found: Sequence[Findings], ratings: Sequence[RatingsArray], texts: Sequence[Texts]) -> list[Miss]:
+def misses(
+    findings: Sequence[Findings], ratings: Sequence[RatingsArray], texts: Sequence[Texts]
+) -> list[Miss]:
     """The three kinds of damage that fared worst, with three pairs each; without those noticed.
 
     Parameters
     ----------
-    found, ratings, texts
+    findings, ratings, texts
         Of each result, in the same order.
     """
-    rows = [(row, place) for place, each in enumerate(found) for row in each.damage]
-    rows = [(row, place) for row, place in rows if state(row) in _UNSEEN and row.detection is not None]
+    rows = [(row, index) for index, each in enumerate(findings) for row in each.damage]
+    rows = [(row, index) for row, index in rows if state(row) in _UNSEEN and row.detection is not None]
     rows.sort(key=lambda pair: pair[0].detection or 0.0)
     kinds: dict[str, list[tuple[str, int]]] = {}
-    for row, place in rows:
-        kinds.setdefault(kind_name(row.variant), []).append((row.variant, place))
+    for row, index in rows:
+        kinds.setdefault(kind_name(row.variant), []).append((row.variant, index))
     listed: list[Miss] = []
     for kind, where in kinds.items():
         if len(listed) == _KINDS:
             break
-        every = [pair for name, place in where for pair in _pairs(name, place, ratings[place], texts[place])]
+        every = [pair for name, index in where for pair in _pairs(name, index, ratings[index], texts[index])]
         every.sort(key=lambda pair: pair[0])
         if every:
             listed.append(Miss(kind, [_shown(pair) for _, pair in every[:_PAIRS]]))
     return listed
 
 
-_Found = tuple[tuple[float, float, str], tuple[Pair, Mapping[str, Any]]]
+_RankedPair = tuple[tuple[float, float, str], tuple[Pair, Mapping[str, Any]]]
 
 
-def _pairs(variant: str, place: int, ratings: RatingsArray, texts: Texts) -> list[_Found]:
+def _pairs(variant: str, index: int, ratings: RatingsArray, texts: Texts) -> list[_RankedPair]:
     """Those whose mean score did not fall, with what they are sorted by."""
     original, degraded = ratings.score_tables([variant])
     drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
     names = sorted(ratings.examples)
-    found: list[_Found] = []
+    ranked: list[_RankedPair] = []
     for e in np.flatnonzero(~np.isnan(drops).any(axis=1)):
         row = texts.get((name := names[e], variant))
         drop = float(drops[e].mean())
         if row is None or row["text"] is None or drop > 0:
             continue
         changed = (row.get("audit") or {}).get("distance") or 0
-        pair = Pair(place, name, variant, (), float(original[e].mean()), float(degraded[e, 0].mean()))
-        found.append(((drop, -changed, name), (pair, row)))
-    return found
+        pair = Pair(index, name, variant, (), float(original[e].mean()), float(degraded[e, 0].mean()))
+        ranked.append(((drop, -changed, name), (pair, row)))
+    return ranked
 
 
-def _shown(found: tuple[Pair, Mapping[str, Any]]) -> Pair:
-    pair, row = found
+def _shown(ranked: tuple[Pair, Mapping[str, Any]]) -> Pair:
+    pair, row = ranked
     return replace(pair, change=snippet(diff(row["before"], row["text"], row["level"])))

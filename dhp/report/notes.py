@@ -1,4 +1,4 @@
-"""What a reader of the details must know besides their figures."""
+"""Notes on the details of a result."""
 
 from dhp.analysis.result_parts import FEWEST_PAIRS
 from dhp.analysis.results import Result

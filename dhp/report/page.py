@@ -1,4 +1,4 @@
-"""`report.html`: what a run found, as one self-contained page."""
+"""`report.html` of a run, one self-contained page."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -70,9 +70,9 @@ def html_report(run: Run, progress: Progress | None = None) -> str:
     """
     found = [findings(result) for result in run.results]
     sections, together = [], judges_chart(run.results)
-    for place, each in enumerate(found):
-        with stage(numbered(progress, place + 1, len(found)), "drawing the charts of the report"):
-            sections.append(_section(place, each, curves=together is None))
+    for index, each in enumerate(found):
+        with stage(numbered(progress, index + 1, len(found)), "drawing the charts of the report"):
+            sections.append(_section(index, each, curves=together is None))
     with stage(progress, "packing the texts of the report"):
         pairs = explorer_data(run)
     texts, several = _texts(run), len(found) > 1
@@ -125,22 +125,22 @@ def write_report(
     return path
 
 
-def _section(place: int, found: Findings, *, curves: bool) -> _Section:
-    result = found.result
+def _section(index: int, findings: Findings, *, curves: bool) -> _Section:
+    result = findings.result
     columns = dict.fromkeys(name for figures in result.repeats.values() for name in figures)
     return _Section(
-        place,
-        found,
+        index,
+        findings,
         notes(result),
         curves=detection_chart(result.curves) if curves and result.curves else None,
         repeats=[n for n in columns if any(f.get(n) is not None for f in result.repeats.values())],
     )
 
 
-def _advice(found: Sequence[Findings]) -> dict[str, list[Advice]]:
+def _advice(findings: Sequence[Findings]) -> dict[str, list[Advice]]:
     """Judge -> what to do about it; judges without advice are left out."""
     judges: dict[str, list[Findings]] = {}
-    for each in found:
+    for each in findings:
         judges.setdefault(each.judge, []).append(each)
     return {judge: said for judge, of in judges.items() if (said := advice(of))}
 

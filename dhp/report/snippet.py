@@ -1,4 +1,4 @@
-"""What is shown of the changes to a text: the first in one line, and of a long text the first ones."""
+"""Snippets of the changes to a text."""
 
 from collections.abc import Sequence
 
@@ -49,15 +49,15 @@ def snippet(pieces: Sequence[tuple[Operation, str]]) -> list[tuple[Operation, st
     list of (operation, text)
         At most about 300 characters; empty where nothing changed.
     """
-    first = next((place for place, (operation, _) in enumerate(pieces) if operation != "="), None)
+    first = next((index for index, (operation, _) in enumerate(pieces) if operation != "="), None)
     if first is None:
         return []
     found: list[tuple[Operation, str]] = []
-    for place, (operation, piece) in enumerate(pieces[max(first - 1, 0) :], max(first - 1, 0)):
+    for index, (operation, piece) in enumerate(pieces[max(first - 1, 0) :], max(first - 1, 0)):
         text = " ".join(f"x{piece}x".split())[1:-1]  # keeps a space at either end
         room = _AROUND if operation == "=" else _CHANGED
         cut = len(text) > room
-        if place < first:
+        if index < first:
             found.append((operation, f"… {_whole_words(text[-room:])}" if cut else text))
             continue
         found.append((operation, f"{_whole_words(text[:room][::-1])[::-1]} …" if cut else text))

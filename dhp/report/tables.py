@@ -1,4 +1,4 @@
-"""Tables of text for terminal and Markdown: verdicts, kinds of damage, doses."""
+"""Tables for terminal and Markdown: verdicts, kinds of damage, doses."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class TextTable:
     right: frozenset[str] = frozenset()
     """Headings of the columns that are aligned right."""
     styles: tuple[str, ...] = ()
-    """How each row looks in a terminal."""
+    """Style of each row in a terminal."""
 
     def printed(self, console: Console, *, cut: bool = False) -> None:
         """Print it: where it is too wide with its last column `cut`, or with each row on several lines."""
@@ -109,14 +109,14 @@ def _kind_cell(row: VariantResult) -> str:
     return f"{percent(row.detection)} {variant_name(row.variant)}"
 
 
-def kinds_table(found: Findings, *, details: bool = False) -> TextTable:
-    """A row a kind of damage, the worst first, equal ones in one row; then controls and attacks.
+def kinds_table(findings: Findings, *, details: bool = False) -> TextTable:
+    """One row per kind of damage, the worst first, equal ones in one row; then controls and attacks.
 
     `details` adds D, D with weights, the share of the drop on other metrics than expected, and the examples
     that would decide what is undecided.
     """
-    several = any(len(row.metrics) > 1 for row in (*found.damage, *found.probes))
-    weighted = details and any(row.misplaced is not None for row in found.damage)
+    several = any(len(row.metrics) > 1 for row in (*findings.damage, *findings.probes))
+    weighted = details and any(row.misplaced is not None for row in findings.damage)
     more = ("D", *(("D_EW", "misplaced") if weighted else ()), "to decide") if details else ()
     headings = (
         "kind",
@@ -127,7 +127,7 @@ def kinds_table(found: Findings, *, details: bool = False) -> TextTable:
         *more,
     )
     rows: dict[tuple[str, ...], list[VariantResult]] = {}
-    for row in (*found.damage, *found.probes):
+    for row in (*findings.damage, *findings.probes):
         cells = [f"{percent(row.detection):>4} {percents(row.detection_ci)}", state(row)]
         cells += [row.best_metric or "–"] if several else []
         cells.append(str(row.n))
@@ -135,9 +135,9 @@ def kinds_table(found: Findings, *, details: bool = False) -> TextTable:
             cells.append(figure(row.d))
             cells += [figure(row.d_ew), percent(row.misplaced)] if weighted else []
             cells.append("" if row.n_to_decide is None else f"{row.n_to_decide:,}")
-        rows.setdefault((row.level if row in found.probes else "", *cells), []).append(row)
+        rows.setdefault((row.level if row in findings.probes else "", *cells), []).append(row)
     return TextTable(
-        f"{found.dataset}: {found.judge}, {found.result.n:,} examples",
+        f"{findings.dataset}: {findings.judge}, {findings.result.n:,} examples",
         headings,
         tuple((_folded(same), *cells[1:]) for cells, same in rows.items()),
         frozenset(("pairs", *more)),

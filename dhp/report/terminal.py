@@ -1,4 +1,4 @@
-"""Results and changed texts in the terminal, readable without colour and in narrow ones."""
+"""Terminal output of results and degraded texts."""
 
 from textwrap import fill
 
@@ -21,7 +21,7 @@ _NOTES = 3
 
 
 def print_results(results: Results, console: Console, *, details: bool = False) -> None:
-    """Print what the judges notice and miss: a table, a sentence each, and what makes the figures doubtful.
+    """Print what the judges notice and miss: a table, one sentence each, and what makes the figures doubtful.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def print_results(results: Results, console: Console, *, details: bool = False) 
         _print_line(line, "note: ", console)
 
 
-def _print_details(found: Findings, console: Console) -> None:
-    result = found.result
-    if not found.dosed and result.d_avg is not None:
+def _print_details(findings: Findings, console: Console) -> None:
+    result = findings.result
+    if not findings.dosed and result.d_avg is not None:
         worst = "" if result.d_min_variant is None else f" ({variant_name(result.d_min_variant)})"
         weighed = f"; with {result.weights} weights D_avg_EW {figure(result.d_avg_ew)}"
         weighed += f", D_min_EW {figure(result.d_min_ew)}"

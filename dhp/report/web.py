@@ -1,4 +1,4 @@
-"""Pages for the browser: one self-contained file each, without any network."""
+"""Self-contained HTML pages."""
 
 import base64
 import hashlib
@@ -88,12 +88,12 @@ def _p_value(p: float | None, defined: object) -> str:
 
 
 def _code(text: str) -> "Markup":
-    """The text with what stands in back quotes as code."""
+    """The text with what is in back quotes as code."""
     from markupsafe import Markup, escape
 
     parts = (
-        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
-        for place, part in enumerate(text.split("`"))
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(text.split("`"))
     )
     return Markup("").join(parts)
 

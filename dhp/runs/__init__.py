@@ -1,1 +1,1 @@
-"""runs."""
+"""Runs on disk, and comparisons, gates and power on them."""

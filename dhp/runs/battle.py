@@ -1,4 +1,4 @@
-"""Systems against each other on the same questions, judged pair by pair."""
+"""Battles: systems compared pair by pair on the same questions."""
 
 import json
 from collections import defaultdict
@@ -59,7 +59,7 @@ class Battle:
     """(example, system) -> its text."""
     verdicts: Sequence[PairVerdict]
     usage: Mapping[str, int]
-    """What was paid of the language model; empty where none is asked."""
+    """Paid calls and tokens of the language model; empty where none is asked."""
     cost: float | None
 
     def to_json(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class Battle:
 def make_pairs(texts: Mapping[str, Sequence[Candidate]], categories: Mapping[str, str]) -> list[Pair]:
     """All pairs of systems on each question, systems in the order given.
 
-    `texts`: system -> its texts, one a question, in the same order of questions; `categories`: question ->
+    `texts`: system -> its texts, one per question, in the same order of questions; `categories`: question ->
     its category.
     """
     return [

@@ -1,4 +1,4 @@
-"""Which results compare: the one rule of `compare`, `gate` and `leaderboard`, and the names of judges.
+"""The rule that decides which results are comparable, for `compare`, `gate` and `leaderboard`.
 
 A judge is a model under a protocol. Results compare where their signatures agree in data, number of
 examples, suite, method, metrics, weights and statistics; seed and version may differ. A protocol is known by
@@ -57,10 +57,10 @@ def rated_by_dataset(folders: Iterable[RunSource]) -> dict[str, list[RunResult]]
 
 
 def check_alike(
-    first: RunResult, other: RunResult, found: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
+    first: RunResult, other: RunResult, parts: Mapping[str, tuple[str, str]], allow: Collection[str] = ()
 ) -> None:
     """Raise `InputError` for the first of the `differences` found between two results of one dataset."""
-    for part, (here, there) in found.items():
+    for part, (here, there) in parts.items():
         raise InputError(
             f"dataset '{first.result.dataset}': {part} differs, '{here}' in {first.place} and '{there}' in "
             f"{other.place}; allowed: runs that agree in it{allowing(part, allow)}"
@@ -68,9 +68,9 @@ def check_alike(
 
 
 def check_once(dataset: str, judges: Sequence[str]) -> None:
-    """Raise `InputError` for a judge that stands twice."""
+    """Raise `InputError` for a duplicate judge."""
     if repeated := [name for name in judges if judges.count(name) > 1]:
-        raise InputError(f"dataset '{dataset}': judge '{repeated[0]}' stands twice; give each one once")
+        raise InputError(f"dataset '{dataset}': duplicate judge '{repeated[0]}'; name each judge once")
 
 
 def protocol_name(protocol: str) -> str:

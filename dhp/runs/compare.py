@@ -1,4 +1,4 @@
-"""Runs side by side: which judge is better, as far as the same examples can tell."""
+"""Comparison of judges on the same examples."""
 
 import logging
 import math
@@ -36,7 +36,7 @@ class DatasetComparison:
     judges: tuple[str, ...]
     """Model, with the protocol where it differs."""
     damage: tuple[tuple[VariantResult, ...], ...]
-    """Each variant as each judge saw it in its own run, shape (V, K)."""
+    """Result of each variant by each judge in its own run, shape (V, K)."""
     false_alarms: tuple[tuple[str, ...], ...]
     """The controls that are a false alarm, of each judge."""
     scores: dict[str, Comparison]
@@ -45,7 +45,7 @@ class DatasetComparison:
     """`originals`, `degraded` -> Spearman's correlation of the judges' scores over texts, shape (K, K), the
     mean over metrics; NaN where undefined."""
     by_variant: tuple[tuple[Pair, ...], ...] = ()
-    """Each variant, every pair of judges compared by detection of it, shape (V, K (K - 1) / 2)."""
+    """Comparison of every pair of judges by detection of each variant, shape (V, K (K - 1) / 2)."""
 
     @property
     def apart(self) -> dict[str, Pair]:
@@ -111,7 +111,7 @@ def compare_runs(
     Raises
     ------
     InputError
-        For a folder that holds no run, a judge that stands twice, fewer than two judges on every dataset (on
+        For a folder that holds no run, a duplicate judge, fewer than two judges on every dataset (on
         some: these are left out with a warning), runs whose signatures differ in what must agree (names what
         differs), runs with doses or that stopped early, and a judge that is `unpaired`.
     """
@@ -231,7 +231,7 @@ def _compared(
     first, pairs = entries[0], math.comb(len(entries), 2)
     done, total = count(1), pairs * len(quantities)
 
-    def told() -> None:
+    def on_pair() -> None:
         if progress:
             progress(f"comparing judges on {dataset}", next(done), total, "")
 
@@ -249,7 +249,7 @@ def _compared(
         quantities=quantities,
         combination=first.result.combination,
         resamples=max(resamples, SWAPS_PER_PAIR * pairs),
-        told=told,
+        on_pair=on_pair,
     )
     shared = shared_styles([e.ratings for e in entries], list(levels))
     seen = [{row.variant: row for row in e.result.variants} for e in entries]

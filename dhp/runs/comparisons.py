@@ -1,4 +1,4 @@
-"""Results of pairwise judges in the benchmark, and where no such judge can be asked."""
+"""Pairwise judges in the benchmark."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a gate demands of a run."""
+"""Conditions of a gate."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Gate:
     detection: float | None = field(
         default=None,
         metadata=option(
-            "Least detection of every result, over all kinds of damage.",
+            "Lowest allowed detection of every result, averaged over all kinds of damage.",
             name="--min-detection",
             metavar="PERCENT",
             low=0,
@@ -38,7 +38,7 @@ class Gate:
     must_notice: Collection[str] = field(
         default=(),
         metadata=option(
-            "Kinds of damage that must be noticed, by either name, or all; may be repeated.",
+            "Kinds of damage that must be noticed (by either name), or all; may be repeated.",
             metavar="KIND,...",
             many=True,
         ),
@@ -46,7 +46,7 @@ class Gate:
     max_drop: float | None = field(
         default=None,
         metadata=option(
-            "Points of detection that may be lost against --against.",
+            "Largest allowed loss of detection against --against, in percentage points.",
             metavar="POINTS",
             low=0,
             high=100,
@@ -58,8 +58,8 @@ class Gate:
     )
     allow: Collection[str] = ()
     """Parts of the signature that may differ from the earlier run; see `dhp.runs.comparable`."""
-    require_proof: bool = field(default=False, metadata=option("What is undecided fails, too."))
-    ignore_controls: bool = field(default=False, metadata=option("A judge with a false alarm may pass."))
+    require_proof: bool = field(default=False, metadata=option("Also fail where a condition is undecided."))
+    ignore_controls: bool = field(default=False, metadata=option("Let a judge with a false alarm pass."))
 
     def __post_init__(self) -> None:
         from dhp.runs.comparable import check_allowed

@@ -1,4 +1,4 @@
-"""The error rates of the judges of a run: originals and harmless edits are good texts, degraded ones bad."""
+"""Error rates of the judges of a run on good and degraded texts."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Answers evaluated category by category: means with intervals, best and worst, what was unreadable."""
+"""Evaluation of answers by category: means, intervals, best and worst answers."""
 
 import math
 from collections import Counter, defaultdict
@@ -31,9 +31,9 @@ class EvaluatedCell:
     model: str
     category: str
     metric: str
-    """As the configuration calls it."""
+    """Name of the metric in the configuration."""
     kind: str
-    """`judge` or `classical`."""
+    """Kind of the metric, `judge` or `classical`."""
     scale: tuple[float, float]
     n: int
     """Answers with a score."""
@@ -41,7 +41,7 @@ class EvaluatedCell:
     """Why answers have no score -> how many; they are not averaged in."""
     mean: float | None
     ci: tuple[float, float] | None
-    """95 %, by Student's t over answers, within the scale; None with fewer than two."""
+    """95 % confidence interval by Student's t over answers, within the scale; None with fewer than two."""
     best: Sequence[EvaluatedText]
     worst: Sequence[EvaluatedText]
 
@@ -69,7 +69,7 @@ class Evaluation:
         }
 
     def rows(self) -> list[dict[str, object]]:
-        """One row a model, category and metric."""
+        """One row per model, category and metric."""
         return [
             {
                 "model": c.model,

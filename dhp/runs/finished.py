@@ -1,4 +1,4 @@
-"""What is asked of finished runs from Python, as on the command line: compare, gate, power."""
+"""Python functions on finished runs: compare, gate, power."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -37,7 +37,7 @@ def compare(
     allow
         Parts of the signature that may differ: `protocol`, `metrics`.
     resamples
-        Random swaps of labels.
+        Number of random label swaps.
     progress
         True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
 

@@ -1,4 +1,4 @@
-"""A gate for runs: what a judge must detect and notice, and that it lost nothing against an earlier run.
+"""The gate: check of a run against conditions and an earlier run.
 
 Limits are read off the intervals that every page prints: a limit is met where the lower end of the interval
 reaches it, not met where the upper end lies below it, and else undecided. A loss is tested by swapping the
@@ -31,7 +31,7 @@ from dhp.stats.verdict import examples_to_separate
 State = Literal["met", "undecided", "not met"]
 Finding = tuple[State, str, str]
 """What became of one condition, of which result, and in words."""
-_SHOWN = 5  # findings of one result and state that are told
+_SHOWN = 5  # findings shown of one result and state
 _ALPHA = 0.05
 _DEVIATE = 1.6448536269514722  # of a one-sided test at 0.05
 
@@ -45,9 +45,9 @@ class Outcome:
     passed: bool
     """Whether it is met, or undecided where no proof is required."""
     line: str
-    """What held, or all that did not: dataset, model, figure."""
+    """Conditions that held, or all that did not: dataset, model, figure."""
     doubts: tuple[str, ...]
-    """What makes figures of the run doubtful, passed or not."""
+    """Reasons to doubt figures of the run, whether it passed or not."""
 
 
 def check_run(folder: RunSource, gate: Gate) -> Outcome:
@@ -80,7 +80,7 @@ def check_results(results: Results, gate: Gate, folder: RunSource = "the run") -
         findings += _losses(_pairs(folder, results, gate.against, gate.allow), folder, gate)
     states = {state for state, _, _ in findings}
     state: State = "not met" if "not met" in states else "undecided" if "undecided" in states else "met"
-    said = _said(finding for finding in findings if finding[0] == state)
+    said = _in_words(finding for finding in findings if finding[0] == state)
     if state == "met":
         said.append(f"{len(results)} result{'s' if len(results) > 1 else ''}")
     doubts = tuple(f"{_name(r)}: {warning}" for r in results for warning in r.warnings)
@@ -100,7 +100,7 @@ def _averaged(place: RunSource) -> Results:
     return results
 
 
-def _said(findings: Iterable[Finding]) -> list[str]:
+def _in_words(findings: Iterable[Finding]) -> list[str]:
     """The findings in words, those of one result together."""
     by_result: dict[str, list[str]] = {}
     for _, name, words in findings:
@@ -151,7 +151,7 @@ def _detections(results: Results, least: float | None) -> Iterator[Finding]:
             yield "not met", _name(result), f"{said} is below {least:g} %"
         elif _points(ends[0]) < least:
             n = examples_to_separate(result.n, value, *ends, least / 100)
-            yield "undecided", _name(result), f"{said} may be {least:g} % or not, {_decides(n)}"
+            yield "undecided", _name(result), f"{said} may or may not reach {least:g} %, {_decides(n)}"
         else:
             held.append((ends[0], _name(result), said))
     if held:
@@ -223,7 +223,7 @@ def _counterpart(
 
 
 def _losses(pairs: Sequence[tuple[Result, Result]], folder: RunSource, gate: Gate) -> Iterator[Finding]:
-    """What was lost beyond doubt; else whether a loss is ruled out or not known."""
+    """Significant losses; else whether a loss is ruled out or unknown."""
     assert gate.against is not None
     against, allowed = gate.against, gate.max_drop or 0.0
     rated = [(_rated(folder, new), _rated(against, old)) for new, old in pairs]

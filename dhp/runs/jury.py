@@ -1,4 +1,4 @@
-"""Which judges together see what one alone does not, from runs on the same texts and without new calls."""
+"""Juries of the judges of several runs."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -39,11 +39,11 @@ class JuryMember:
     detection: dict[str, float | None]
     """Variant -> detection by the metric that sees it best, in [0, 1]; None without a pair."""
     verdicts: dict[str, Verdict]
-    """Variant -> verdict."""
+    """Verdict on each variant: variant -> verdict."""
     controls: dict[str, ControlState]
     """Harmless edit -> state."""
     cost: float | None
-    """Of their runs; None where one has no prices."""
+    """Cost of the judges' runs; None where a run has no prices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Gain:
     """What one more judge adds to the lowest detection, on examples that did not choose it."""
 
     judge: str
-    """The one that all examples choose at this place."""
+    """Judge that all examples choose in this step."""
     gain: float
     low: float
     high: float
-    """The middle 95 % over random halves of the examples."""
+    """Upper limit; `low` and `high` hold the middle 95 % over random halves of the examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,15 @@ class Jury:
     floor: float
     """Detection from which damage counts as noticed, in (0.5, 1]."""
     alone: tuple[JuryMember, ...]
-    """Each judge by itself."""
+    """Figures of each single judge."""
     chosen: JuryMember | None
     """The smallest set that notices every kind of damage without a false alarm; None where there is none."""
     together: JuryMember
-    """All judges."""
+    """All judges as one jury."""
     missed: tuple[str, ...]
     """Variants that every judge alone missed."""
     gains: tuple[Gain, ...]
-    """In the order in which judges are best added; empty with fewer than ten examples."""
+    """Gains in the order in which judges are best added; empty with fewer than ten examples."""
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""

@@ -1,4 +1,4 @@
-"""What the verdicts on pairs say together: wins, losses, ties, position bias, detection and D."""
+"""Statistics of verdicts on pairs: wins, losses, ties, position bias, detection and D."""
 
 import math
 from collections import defaultdict
@@ -26,7 +26,7 @@ class PairOutcome:
     as_given: int | None
     """1 where the first text won, -1 the second, 0 a tie; None without a verdict. No final word."""
     swapped: int | None
-    """The same with the second text shown first."""
+    """Verdict with the second text shown first, coded as in `as_given`."""
     score: float | None
     """1, 0.5, 0, -0.5 or -1, positive for the first text; verdicts that flip with the order are a tie, unless
     a final word decides. None where an order has no verdict."""
@@ -56,22 +56,22 @@ class PairFigures:
     """The figures of the first system against the second one."""
 
     n: int
-    """Pairs with a result; `invalid` come on top."""
+    """Number of pairs with a result, without the `invalid` ones."""
     wins: int
     losses: int
     ties: int
     invalid: int
     win_rate: Share
-    """Ties count half."""
+    """Share of pairs that the first system wins; ties count half."""
     win_rate_without_ties: Share
     mean_scores: Interval | None
-    """Of the first and the second system, where the answers hold scores."""
+    """Mean scores of the first and the second system, where the answers hold scores."""
     log_p: float
-    """Of the one-sided exact sign-flip test that the first is better."""
+    """Log p-value of the one-sided exact sign-flip test that the first system is better."""
     p: float
-    """Two-sided."""
+    """Two-sided p-value."""
     bias: PositionBias | None
-    """None where no pair has both verdicts."""
+    """Position bias; None where no pair has both verdicts."""
 
     @property
     def d(self) -> float | None:

@@ -1,4 +1,4 @@
-"""How many examples a judge needs to notice damage: from a pilot run, a detection, or a mock judge."""
+"""Number of examples that a judge needs, from a pilot run, a detection or a mock judge."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -43,21 +43,21 @@ class VariantPower:
     """One kind of damage; without figures where it has no pair. Intervals: 95 %, of the simulation."""
 
     variant: str
-    """Its name."""
+    """Name of the variant."""
     verdict: Verdict | ControlState | None
-    """In the pilot; None without one."""
+    """Verdict of the pilot; None without one."""
     detection: float | None
-    """That of the pilot, else of the metric that sees it best, in [0, 1]."""
+    """Detection in the pilot, else by the metric that sees it best, in [0, 1]."""
     reachable: bool = False
     """Whether more examples help: the best metric of all that can be drawn is at the floor or above."""
     miss: float | None = None
     """The chance that it is not noticed with the n examples asked about."""
     miss_ci: tuple[float, float] | None = None
-    """Limits of `miss`."""
+    """Confidence limits of `miss`."""
     n_80: Needed | None = None
-    """Examples for `noticed` with a probability of 80 %."""
+    """Number of examples for `noticed` with a probability of 80 %."""
     n_90: Needed | None = None
-    """The same with a probability of 90 %."""
+    """Number of examples for `noticed` with a probability of 90 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class PowerAnalysis:
     """Power for the verdict `noticed`."""
 
     source: str
-    """Where the detection comes from, in words."""
+    """Source of the detection, in words."""
     pilot: int | None
-    """Examples of the pilot; None without one."""
+    """Number of examples of the pilot; None without one."""
     n: int
     """Examples for which `miss` speaks."""
     limit: int
@@ -79,7 +79,7 @@ class PowerAnalysis:
     floor: float
     """Detection from which damage counts as noticed; below it no number of examples is enough."""
     variants: tuple[VariantPower, ...]
-    """One row a variant."""
+    """One row per variant."""
 
     def __repr__(self) -> str:
         shown = [f"{row.variant} {row.n_80.n if row.n_80 else None}" for row in self.variants[:_SHOWN]]
@@ -97,7 +97,7 @@ class Question:
 
     n: int = 100
     runs: int = 500
-    """Runs to simulate at each number of examples."""
+    """Number of simulated runs at each number of examples."""
     kinds: int | None = None
     """Kinds of damage that are judged together; default: those of the pilot, else 12."""
     seed: int = 0
@@ -176,12 +176,12 @@ def power_of_mock(
     """Power of a mock judge on `damage.minor` and `damage.major`, and on perturbers that it has dials for.
 
     It rates 10,000 examples on so many metrics, from 1 to 5; the texts do not matter to it. Raises
-    `InputError` for a judge that is no mock, and a dial that it does not have.
+    `InputError` for a judge that is not a mock, and a dial that it does not have.
     """
     question = question or Question()
     _check_metrics(metrics)
     if not model.startswith(_MOCK):
-        raise InputError(f"model '{model}': is no mock judge; allowed: mock/KIND?dial=value")
+        raise InputError(f"model '{model}': is not a mock judge; allowed: mock/KIND?dial=value")
     judge = mock_judge(model, question.seed)
     own = judge.dials.sensitivities
     named = (v for key in own for v in ([key] if "." in key else [f"{key}.{d}" for d in _DEGREES]))

@@ -1,4 +1,4 @@
-"""The ratings of one judge on one dataset, with interim analyses where these are asked for."""
+"""Rating of one dataset by one judge, with interim analyses."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The ratings of a run on disk: one file, or a folder of parts where there are very many."""
+"""Ratings of a run on disk: one file, or a folder of parts."""
 
 import shutil
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ class RatingsFile:
     """Takes one table of ratings after another and holds none of them in memory; a context manager.
 
     Up to `PART_ROWS` rows become a Parquet file, more a folder of such files; each table is a row group. What
-    stands at `path` is replaced by `finish`; whatever comes in between leaves nothing behind.
+    is at `path` is replaced by `finish`; whatever comes in between leaves nothing behind.
     """
 
     def __init__(self, path: Path) -> None:

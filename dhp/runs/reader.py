@@ -1,4 +1,4 @@
-"""Finished runs, read back from their folders."""
+"""Reading of finished runs."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -98,7 +98,7 @@ class RunInMemory:
     """Results of `dhp.run` or `dhp.analyze` in the place of a run folder."""
 
     name: str
-    """What they are called in messages."""
+    """Name of the results in messages."""
     results: Results
 
     def __str__(self) -> str:
@@ -116,7 +116,7 @@ class RunInMemory:
 
 
 RunSource = str | Path | RunInMemory
-"""A run folder, or what stands in its place."""
+"""A run folder, or an equivalent."""
 
 
 def open_run(source: RunSource) -> Run | RunInMemory:

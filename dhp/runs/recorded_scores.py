@@ -1,4 +1,4 @@
-"""Scores of judges that others released, as results that compare: of the texts that all of them rated."""
+"""Released scores of judges as comparable results."""
 
 import logging
 from dataclasses import replace

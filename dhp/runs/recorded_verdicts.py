@@ -63,14 +63,14 @@ class RecordedCell:
     subset: str
     pointwise: bool
     n: int
-    """Pairs."""
+    """Number of pairs."""
     correct: tuple[int, int]
     """Pairs in which the better output was chosen, as given and swapped."""
     correct_both: int
     same: int
     """Pairs with the same verdict in both orders."""
     figures: PairFigures
-    """Of the better output against the other one."""
+    """Figures of the better output against the other one."""
     scores: Mapping[str, float]
     """Pair -> two-order score, where both orders have a verdict."""
 
@@ -164,10 +164,10 @@ class ComparedWays:
     subset: str
     n: int
     detections: tuple[float, float]
-    """Of the pairwise and of the pointwise protocol."""
+    """Detection of the pairwise and of the pointwise protocol."""
     difference: float
     ci: tuple[float, float] | None
-    """95 %, by Student's t over pairs; None with fewer than two."""
+    """95 % confidence interval by Student's t over pairs; None with fewer than two."""
     p: float
     """Two-sided exact sign-flip test."""
 

@@ -1,4 +1,4 @@
-"""Runs of different numbers of examples: whether they differ in nothing else, so that they compare."""
+"""Comparability of runs with different numbers of examples."""
 
 from collections.abc import Collection
 from pathlib import Path

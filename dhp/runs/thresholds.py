@@ -1,4 +1,4 @@
-"""Which doses a judge is asked about in a run that looks for thresholds: a staircase for each perturber."""
+"""Search for thresholds: a staircase per perturber chooses the doses."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class _Search:
     """The search for the threshold of one perturber."""
 
     variants: Mapping[int, str]
-    """Dose -> variant."""
+    """Variant of each dose: dose -> variant."""
     weights: Mapping[str, float]
     left: int
     """Texts that may still be asked about."""

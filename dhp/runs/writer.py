@@ -1,4 +1,4 @@
-"""The folder of a run: what was asked, what was made, what was rated, what came out."""
+"""The folder of a run."""
 
 import datetime as dt
 import importlib.metadata
@@ -139,11 +139,11 @@ class RunFolder:
         created = written.get("created")
         return there, created if isinstance(created, str) else None
 
-    def _check_same(self, there: Mapping[str, object], identity: Mapping[str, object]) -> None:
+    def _check_same(self, existing: Mapping[str, object], identity: Mapping[str, object]) -> None:
         here = json.loads(json.dumps(identity))
-        if there != here:
-            what = next(key for key in {**here, **there} if there.get(key) != here.get(key))
-            if what == "models" and (edited := _edited(there, here)):
+        if existing != here:
+            what = next(key for key in {**here, **existing} if existing.get(key) != here.get(key))
+            if what == "models" and (edited := _edited(existing, here)):
                 raise InputError(
                     f"`out` {self.path}: {edited} changed since the run there; give this run another `out` "
                     f"or `name`, or remove {self.path}"
@@ -233,9 +233,9 @@ def _readable(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:40]
 
 
-def _edited(there: Mapping[str, Any], here: Mapping[str, Any]) -> str | None:
+def _edited(existing: Mapping[str, Any], here: Mapping[str, Any]) -> str | None:
     """What was changed of which judge, where the judges are the same by their names."""
-    before, after = _judges(there), _judges(here)
+    before, after = _judges(existing), _judges(here)
     if [name for name, _ in before] != [name for name, _ in after]:
         return None
     for ((model, prompt), old), (_, new) in zip(before, after, strict=True):

@@ -1,1 +1,1 @@
-"""The statistics of discernment: arrays in, results out; knows no LLM and no file."""
+"""Statistics of discernment: functions of arrays, without models or files."""

@@ -1,4 +1,4 @@
-"""How far scores of originals and of degraded texts lie apart: AUROC and the standardised drop.
+"""Separation of the scores of originals and degraded texts: AUROC and the standardised drop.
 
 Detection compares the two texts of one pair; these compare originals with degraded texts of whatever
 example. AUROC is what a threshold on this judge's score could do in use; the standardised drop counts points
@@ -71,22 +71,22 @@ def standardised_drop_influences(original: npt.ArrayLike, degraded: npt.ArrayLik
     return Influences(value, influence, there, np.ones((v, m)))
 
 
-def _standardised(x: Floats, y: Floats, there: Bools) -> tuple[Floats, Floats]:
+def _standardised(x: Floats, y: Floats, present: Bools) -> tuple[Floats, Floats]:
     """Standardised drops of some variants and their influences."""
-    x = np.where(there, x[:, None, :], 0.0)
-    y = np.where(there, y, 0.0)
+    x = np.where(present, x[:, None, :], 0.0)
+    y = np.where(present, y, 0.0)
     largest = np.maximum(np.abs(x), np.abs(y)).max(axis=0)
     x, y = (side / np.where(largest > 0, largest, 1.0) for side in (x, y))
-    n = there.sum(axis=0).astype(np.float64)
+    n = present.sum(axis=0).astype(np.float64)
     count = np.where(n > 1, n, np.nan)
-    deviations = [np.where(there, side - side.sum(axis=0) / count, 0.0) for side in (x, y)]
+    deviations = [np.where(present, side - side.sum(axis=0) / count, 0.0) for side in (x, y)]
     squares = (deviations[0] ** 2 + deviations[1] ** 2) / 2
     variance = squares.sum(axis=0) / (count - 1)
     spread = np.where(variance > 1e-12, np.sqrt(variance), np.nan)
     value = (x - y).sum(axis=0) / count / spread
     of_spread = squares * count / (count - 1) / spread**2 - 1
     pull = (deviations[0] - deviations[1]) / spread - value / 2 * of_spread
-    return value, np.where(there & ~np.isnan(value), pull / count, 0.0)
+    return value, np.where(present & ~np.isnan(value), pull / count, 0.0)
 
 
 def _pairs(original: npt.ArrayLike, degraded: npt.ArrayLike) -> tuple[Floats, Floats, Bools]:

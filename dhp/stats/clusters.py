@@ -1,4 +1,4 @@
-"""Examples that belong together: sums, resamples and sign flips by cluster.
+"""Clusters of examples: sums, resamples and sign flips.
 
 Examples of one document or source are not independent of each other. Whole clusters are then what varies:
 they are drawn together (cluster bootstrap; Davison and Hinkley 1997, section 3.8) and flip their sign
@@ -66,7 +66,7 @@ def cluster_draws(index: Ints, resamples: int, rng: np.random.Generator) -> npt.
 
 
 def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.int8], bool]:
-    """Sign patterns of so many clusters for a randomisation test.
+    """Sign patterns of the clusters for a randomisation test.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One p-value out of the metrics' p-values, in log space."""
+"""Combination of the metrics' p-values, in log space."""
 
 from typing import Literal, get_args
 

@@ -1,4 +1,4 @@
-"""Which of several judges is better, as far as the same examples can tell: label swaps, pair by pair."""
+"""Comparison of judges on the same examples by label swaps."""
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -24,7 +24,7 @@ from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 T = TypeVar("T")
 QUANTITIES = ("detection", "auroc", "standardised_drop", "d_avg")
-_ALPHA = 0.05  # at which judges are told apart
+_ALPHA = 0.05  # significance level of comparisons
 _OF_D = 2000
 """Swaps for D_avg, which take longer."""
 SWAPS_PER_PAIR = 40
@@ -42,9 +42,9 @@ class Pair:
     difference: float
     """The figure of the first less that of the second."""
     low: float
-    """95 % confidence limits; NaN for D_avg, which has none."""
+    """Lower 95 % confidence limit; NaN for D_avg, which has none."""
     high: float
-    """The upper limit."""
+    """Upper confidence limit."""
     p: float
     """Two-sided, by label swaps; at least 1 / (resamples + 1)."""
     p_holm: float
@@ -56,22 +56,22 @@ class Comparison:
     """K judges compared by one figure, on the pairs of scores that all of them have; NaN where undefined."""
 
     point: Floats
-    """Figures, shape (K,)."""
+    """Figures of the judges, shape (K,)."""
     low: Floats
-    """Confidence limits; NaN for D_avg."""
+    """Lower confidence limits of the judges, shape (K,); NaN for D_avg."""
     high: Floats
-    """Upper confidence limits."""
+    """Upper confidence limits of the judges, shape (K,)."""
     rank: Floats
-    """1 is the highest figure; equal ones share the mean rank. Shape (K,)."""
+    """Ranks, shape (K,); 1 is the highest figure, and equal figures share the mean rank."""
     rank_low: Floats
-    """1 + the judges that are better beyond doubt, by `p_holm`."""
+    """1 + the number of judges that are significantly better, by `p_holm`."""
     rank_high: Floats
-    """K - the judges that are worse beyond doubt."""
+    """K - the number of judges that are significantly worse."""
     pairs: tuple[Pair, ...]
-    """Every pair of judges once, in order."""
+    """Comparison of every pair of judges, in order."""
     groups: tuple[tuple[int, ...], ...]
-    """Largest sets of judges of which no two are told apart by `p_holm` (Piepho 2004), the best first; two
-    judges differ where no group holds both. Judges without a figure are in none."""
+    """Largest sets of judges of which no two differ significantly by `p_holm` (Piepho 2004), the best first;
+    two judges differ where no group holds both. Judges without a figure are in none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,11 @@ class JudgeScores:
     """What a judge said of n examples, V variants and M metrics; NaN where a score is missing."""
 
     original: Floats
-    """Shape (n, M)."""
+    """Scores of the originals, shape (n, M)."""
     degraded: Floats
     """Shape (n, V, M)."""
     differences: Floats
-    """Original minus degraded on its exact grid, shape (n, V, M)."""
+    """Original minus degraded score on its exact grid, shape (n, V, M)."""
 
 
 def compare(
@@ -95,7 +95,7 @@ def compare(
     quantities: Collection[str] = QUANTITIES,
     combination: Combination = DEFAULT_COMBINATION,
     resamples: int = RESAMPLES,
-    told: Callable[[], object] = lambda: None,
+    on_pair: Callable[[], object] = lambda: None,
 ) -> dict[str, Comparison]:
     """Compare two or more judges by detection, AUROC, standardised drop and D_avg.
 
@@ -118,7 +118,7 @@ def compare(
         Some of `QUANTITIES`, and for D_avg the combination of the metrics' p-values.
     resamples
         Random swaps; for D_avg 2,000 or `SWAPS_PER_PAIR` a pair of judges, if that is less.
-    told
+    on_pair
         Called after each pair of judges is compared by one of the quantities.
 
     Returns
@@ -139,11 +139,11 @@ def compare(
     compared = {}
     for name in quantities:
         if name == "detection":
-            compared[name] = _by_detection(common, levels, rng, clusters, resamples, told)
+            compared[name] = _by_detection(common, levels, rng, clusters, resamples, on_pair)
         elif name == "d_avg":
-            compared[name] = _by_discernment(common, levels, rng, clusters, combination, of_d, told)
+            compared[name] = _by_discernment(common, levels, rng, clusters, combination, of_d, on_pair)
         else:
-            compared[name] = _by_tests(common, name, levels, rng, clusters, resamples, told)
+            compared[name] = _by_tests(common, name, levels, rng, clusters, resamples, on_pair)
     return compared
 
 
@@ -153,11 +153,11 @@ def _by_detection(
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None,
     resamples: int,
-    told: Callable[[], object],
+    on_pair: Callable[[], object],
 ) -> Comparison:
     found = [detection(judge.differences, levels, clusters).average for judge in judges]
     swapped = []
-    for one, other in _pairs(judges, told):
+    for one, other in _pairs(judges, on_pair):
         both = detection_pair(one.differences, other.differences, levels, clusters)
         swapped.append(swap(*both, rng, clusters, resamples=resamples))
     ends = np.array([(float(each.low), float(each.high)) for each in found])
@@ -171,7 +171,7 @@ def _by_tests(
     rng: np.random.Generator,
     clusters: npt.ArrayLike | None,
     resamples: int,
-    told: Callable[[], object],
+    on_pair: Callable[[], object],
 ) -> Comparison:
     """By AUROC or standardised drop, all metrics weighing the same."""
     bounds = (-1.0, 1.0) if quantity == "auroc" else None
@@ -181,7 +181,7 @@ def _by_tests(
     ends = np.array([np.ravel(limits(each, clusters)) for each in figures])
     swapped = [
         swap(one, other, rng, clusters, resamples=resamples, bounds=bounds)
-        for one, other in _pairs(figures, told)
+        for one, other in _pairs(figures, on_pair)
     ]
     return _compared(np.array([each.value[0] for each in figures]), ends, swapped)
 
@@ -193,11 +193,11 @@ def _averaged(tests: Influences, levels: Sequence[str]) -> Influences:
     return weighted(tests, np.repeat(shares[-1:, :, None], metrics, axis=2) / metrics)
 
 
-def _pairs(items: Sequence[T], told: Callable[[], object]) -> Iterator[tuple[T, T]]:
+def _pairs(items: Sequence[T], on_pair: Callable[[], object]) -> Iterator[tuple[T, T]]:
     """Every pair once, in order; says after each that it is done with."""
     for pair in combinations(items, 2):
         yield pair
-        told()
+        on_pair()
 
 
 def in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
@@ -222,7 +222,7 @@ def _by_discernment(
     clusters: npt.ArrayLike | None,
     combination: Combination,
     resamples: int,
-    told: Callable[[], object],
+    on_pair: Callable[[], object],
 ) -> Comparison:
     groups = None if clusters is None else cluster_index(clusters, len(judges[0].differences))
     designs = [Design.of(j.differences, levels, combination=combination, clusters=groups) for j in judges]
@@ -237,7 +237,7 @@ def _by_discernment(
             combination=combination,
             resamples=resamples,
         )
-        for one, other in _pairs(judges, told)
+        for one, other in _pairs(judges, on_pair)
     ]
     return _compared(np.array(points), np.full((len(judges), 2), np.nan), swapped)
 
@@ -288,7 +288,9 @@ def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple
         for new in split:
             if not any(new <= s for s in sets):
                 sets.append(new)
-    place = {model: i for i, model in enumerate(order)}
+    position = {model: i for i, model in enumerate(order)}
     return tuple(
-        sorted((tuple(sorted(s, key=place.__getitem__)) for s in sets), key=lambda s: [place[i] for i in s])
+        sorted(
+            (tuple(sorted(s, key=position.__getitem__)) for s in sets), key=lambda s: [position[i] for i in s]
+        )
     )

@@ -1,4 +1,4 @@
-"""Which of several judges notices one kind of damage more often: label swaps, variant by variant."""
+"""Comparison of judges by variant, by label swaps."""
 
 from collections.abc import Sequence
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""What a judge confused: where the drop fell, beside where experts expect it."""
+"""Confusion of metrics: where scores fell, against the expert weights."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""What is tested and how: the differences of all variants and metrics, and the scores of samples of them."""
+"""Design of the tests, and their scores on the data and on resamples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Scores:
     d: Floats
     """Discernment of each variant, shape (t, V); NaN where a metric has no pair."""
     d_ew: Floats
-    """With the weights of the metrics; equals `d` where there are none."""
+    """D with the weights of the metrics; equals `d` where there are none."""
     d_avg: Floats
     """Mean over levels of the mean within each level, shape (t,)."""
     d_min: Floats
@@ -94,7 +94,7 @@ class Design:
         x = checked_table(differences)
         _, v, m = x.shape
         if isinstance(levels, str) or len(levels) != v:
-            raise ValueError(f"levels must be {v} names, one a variant")
+            raise ValueError(f"levels must be {v} names, one per variant")
         for kind, name, allowed in (
             ("method", method, get_args(Method)),
             ("combination", combination, COMBINATIONS),

@@ -1,4 +1,4 @@
-"""Detection: how often a judge scores the degraded text lower, the headline that does not depend on N.
+"""Detection: the share of pairs in which the degraded text scores lower.
 
 Of a pair of scores the degraded one fell, tied or rose; detection is P(fell) + P(tied) / 2: 50 % is blind,
 100 % sees every case, below 50 % prefers the damage. It is the probability of superiority of paired data
@@ -48,11 +48,11 @@ class Estimate:
     """Figures in [0, 1] with confidence limits, of one shape; NaN where undefined."""
 
     value: Floats
-    """The figures."""
+    """Estimated values."""
     low: Floats
-    """Their lower limits."""
+    """Lower confidence limits of the values."""
     high: Floats
-    """Their upper limits."""
+    """Upper confidence limits of the values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Detection:
     pairs: Ints
     """Examples with both scores, shape (V, M)."""
     metrics: Estimate
-    """Of each metric, shape (V, M), with the limits that those of the kind are taken from."""
+    """Detection by each metric, shape (V, M), with the limits from which those of the kind are taken."""
     kinds: Estimate
-    """Of each kind of damage by the metric that sees it best, shape (V,)."""
+    """Detection of each kind of damage by the metric that sees it best, shape (V,)."""
     best: Ints
     """The metric with the highest detection, the first on a tie, shape (V,); -1 without a pair."""
     seen: Influences
@@ -267,10 +267,10 @@ def metric_choice(others: Floats, moved: Floats, size: Floats, groups: npt.Array
     return np.exp(-_DECISION * np.where(np.isnan(gap), 0.0, gap) ** 2)
 
 
-def normalised(weights: Floats, there: Bools) -> Floats:
+def normalised(weights: Floats, present: Bools) -> Floats:
     """Weights of the metrics that are there, summing to 1; equal ones where none of these has weight."""
-    mine = np.where(there, weights, 0.0)
-    none = (mine.sum(axis=-1, keepdims=True) <= 0) & there
+    mine = np.where(present, weights, 0.0)
+    none = (mine.sum(axis=-1, keepdims=True) <= 0) & present
     mine = np.where(none, 1.0, mine)
     return np.asarray(mine / np.maximum(mine.sum(axis=-1, keepdims=True), 1e-300))
 

@@ -1,4 +1,4 @@
-"""How often a judge passes good texts and fails bad ones, counted in independent texts."""
+"""Error rates of a judge on good and bad texts, in independent texts."""
 
 from dataclasses import dataclass
 
@@ -44,9 +44,9 @@ def error_rates(good: Floats, bad: Floats, passes: float) -> ErrorRates | None:
     return ErrorRates(sensitivity, specificity)
 
 
-def _counts(right: Bools, there: Bools) -> tuple[float, float]:
+def _counts(right: Bools, present: Bools) -> tuple[float, float]:
     """Texts judged rightly, of how many, in independent texts."""
-    of = there.sum(axis=0)
+    of = present.sum(axis=0)
     chosen = of > 0
     k, n = right.sum(axis=0)[chosen], of[chosen]
     total, examples = int(n.sum()), len(n)

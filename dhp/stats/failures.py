@@ -1,4 +1,4 @@
-"""Ratings that failed: whether failing follows the damage."""
+"""Test of whether failed ratings depend on the damage."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""Figures with what each example adds to them, and their confidence intervals.
+"""Influences of examples on figures, and confidence intervals from them.
 
 Detection, AUROC and the standardised drop of every test, their weighted means over metrics, variants and
 levels, and differences of two judges are all means over examples, exactly or to first order. So one object
@@ -25,13 +25,13 @@ class Influences:
     """Figures of one shape (...), from n examples; NaN where undefined."""
 
     value: Floats
-    """Shape (...)."""
+    """Estimated values, shape (...)."""
     influence: Floats
-    """What each example adds to the figure, shape (n, ...): 0 where it has no pair, with a sum of 0."""
+    """Contribution of each example to the figure, shape (n, ...): 0 where it has no pair, with a sum of 0."""
     there: Bools
     """Which examples have a part in the figure, shape (n, ...)."""
     tests: Floats
-    """Of how many equally weighted tests the figure is the mean (Kish 1965), shape (...)."""
+    """Number of equally weighted tests that the figure is the mean of (Kish 1965), shape (...)."""
 
     def variance(self, clusters: npt.ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Of the figures, and how many clusters have a part in each; both of shape (...).
@@ -182,11 +182,11 @@ def bonett_price_interval(
     return np.maximum(value - half, 0.0), np.minimum(value + half, 1.0)
 
 
-def _cluster_size(there: Bools, clusters: npt.ArrayLike | None) -> Floats:
-    """The mean size of the cluster that an example is in, shape (...), from `there` of shape (n, ...)."""
+def _cluster_size(present: Bools, clusters: npt.ArrayLike | None) -> Floats:
+    """The mean size of the cluster that an example is in, shape (...), from `present` of shape (n, ...)."""
     if clusters is None:
-        return np.ones(there.shape[1:])
-    sizes = cluster_sums(there.astype(np.float64), cluster_index(clusters, len(there)))
+        return np.ones(present.shape[1:])
+    sizes = cluster_sums(present.astype(np.float64), cluster_index(clusters, len(present)))
     return np.asarray((sizes**2).sum(axis=0) / np.maximum(sizes.sum(axis=0), 1))
 
 

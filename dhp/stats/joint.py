@@ -1,4 +1,4 @@
-"""One p-value for all metrics of a variant by sign flips, exact under any dependence of metrics and clusters.
+"""One joint p-value for all metrics of a variant by sign flips, exact under any dependence.
 
 If damage changes nothing, the scores of an original and of its copy may be swapped, those of all metrics and
 of all examples of a cluster together. The statistic is the harmonic mean of the metrics' p-values (Wilson

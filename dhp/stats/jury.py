@@ -1,4 +1,4 @@
-"""A jury: several judges as one, by the mean of each judge's ranks, and which of them it takes."""
+"""Juries: the mean of the judges' ranks, and the choice of judges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,9 +43,9 @@ class JuryFigures:
     """What some judges see together."""
 
     detection: Floats
-    """Of each kind of damage, in [0, 1], shape (V,); NaN without a pair."""
+    """Detection of each kind of damage, in [0, 1], shape (V,); NaN without a pair."""
     verdicts: tuple[Verdict, ...]
-    """On each kind of damage."""
+    """Verdict on each kind of damage."""
     controls: tuple[ControlState, ...]
     """State of each harmless edit."""
     counted: tuple[bool, ...]
@@ -91,8 +91,8 @@ def jury_figures(texts: JudgedTexts, members: Sequence[int], floor: float = FLOO
     `floor` is as for `dhp.stats.verdict.verdict`.
     """
     x = texts.differences(members)
-    harmless = x[:, [place - 1 for place in texts.harmless]] if texts.harmless else None
-    damage = x[:, [place - 1 for place in texts.damage]]
+    harmless = x[:, [index - 1 for index in texts.harmless]] if texts.harmless else None
+    damage = x[:, [index - 1 for index in texts.damage]]
     found = detection(damage, texts.levels, texts.clusters, controls=harmless)
     kinds, pairs = found.kinds, found.pairs.max(axis=1).tolist()
     figures = list(zip(kinds.value.tolist(), kinds.low.tolist(), kinds.high.tolist(), pairs, strict=True))
@@ -166,7 +166,7 @@ def _lowest(
     held: npt.NDArray[np.intp] | None,
 ) -> float:
     """The lowest detection on the examples `held`, by the metrics that see most on those `chosen`."""
-    x = texts.differences(members)[:, [place - 1 for place in texts.damage]]
+    x = texts.differences(members)[:, [index - 1 for index in texts.damage]]
     best, seen = (_shares(x if part is None else x[part]) for part in (chosen, held))
     metric = np.where(np.isnan(best), -np.inf, best).argmax(axis=1)
     values = np.take_along_axis(seen, metric[:, None], axis=1)

@@ -1,4 +1,4 @@
-"""Differences by example, variant and metric: their shape, weights of the metrics, shares of the levels."""
+"""Shape checks of differences, weights and levels."""
 
 from collections.abc import Sequence
 
@@ -60,10 +60,10 @@ def level_shares(levels: Sequence[str], defined: Bools) -> tuple[tuple[str, ...]
     Raises
     ------
     ValueError
-        If there is not one level a variant.
+        If there is not one level per variant.
     """
     if isinstance(levels, str) or len(levels) != defined.size:
-        raise ValueError(f"levels must be {defined.size} names, one a variant")
+        raise ValueError(f"levels must be {defined.size} names, one per variant")
     there = [name if is_defined else None for name, is_defined in zip(levels, defined.tolist(), strict=True)]
     names = tuple(dict.fromkeys(name for name in there if name is not None))
     rows = [np.array([name == level for name in there], dtype=np.float64) for level in names]

@@ -44,8 +44,8 @@ def _sorted(logs: Floats) -> tuple[Bools, Ints]:
     return there, np.argsort(logs[there], kind="stable")
 
 
-def _back(logs: Floats, there: Bools, order: Ints, adjusted: Floats) -> Floats:
+def _back(logs: Floats, present: Bools, order: Ints, adjusted: Floats) -> Floats:
     """Adjusted values from the order of p back to that of the tests."""
     result = np.full(logs.shape, np.nan)
-    result[np.flatnonzero(there)[order]] = np.minimum(adjusted, 0.0)
+    result[np.flatnonzero(present)[order]] = np.minimum(adjusted, 0.0)
     return result

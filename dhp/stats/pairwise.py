@@ -1,4 +1,4 @@
-"""Statistics of verdicts between two texts, each pair asked in both orders."""
+"""Statistics of verdicts on pairs of texts in both orders."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class PositionBias:
     share: float
     """Share of pairs whose verdict flips with the order."""
     toward_first: float | None
-    """Of the pairs that flip, the share that prefers the text shown first; None where none flips."""
+    """Share of the pairs that flip in which the text shown first is preferred; None where none flips."""
     ci: tuple[float, float]
     """Clopper and Pearson's exact 95 % interval of `share`."""
     p: float

@@ -1,4 +1,4 @@
-"""How many examples a judge needs to notice a kind of damage: power by simulation.
+"""Power by simulation: how many examples a judge needs to notice damage.
 
 It starts from a population: the differences of many examples, of which a run draws n. Source: Wilson 1927
 (the interval of a share).
@@ -79,7 +79,7 @@ def power_interval(share: float, runs: int) -> tuple[float, float]:
 def power_curve(power: Callable[[int], float], chance: float, limit: int, runs: int) -> PowerCurve:
     """The power at growing numbers of examples, from one on, until its lower limit has `chance`.
 
-    `power` simulates `runs` runs of so many examples. The curve ends at `limit` examples at the latest.
+    `power` simulates `runs` runs of a number of examples. The curve ends at `limit` examples at the latest.
     """
     sizes, found = [1], [power(1)]
     while sizes[-1] < limit and power_interval(found[-1], runs)[0] < chance:

@@ -1,4 +1,4 @@
-"""How small damage may be until a judge detects three of four cases: psychometric curves and T75.
+"""Psychometric curves and T75.
 
 Detection rises with the dose from the level of harmless edits, 50 % of a judge without false alarms, to one
 less the lapse rate. In the terms of signal detection theory (Green and Swets 1966) the judge's d' is a power
@@ -43,20 +43,20 @@ class Psychometric:
     """Detection by dose, for k doses, and the curve through it."""
 
     detection: Floats
-    """At each dose, shape (k,); NaN where no pair is left."""
+    """Detection at each dose, shape (k,); NaN where no pair is left."""
     pairs: Ints
     """Examples with all scores, shape (k,)."""
     guess: float
     """Detection at dose 0: that of harmless edits, at least 0.5."""
     power: float
-    """Of the dose, to which d' is proportional; NaN, as the lapse rate, where T75 is undefined."""
+    """Exponent of the dose to which d' is proportional; NaN, as the lapse rate, where T75 is undefined."""
     lapse: float
-    """1 less the detection of the largest damage, in [0, 0.5]."""
+    """Lapse rate: 1 minus the detection of the largest damage, in [0, 0.5]."""
     fitted: T75
-    """From the curve of maximum likelihood; inf, also of a resample, where that or `isotonic` is."""
+    """T75 of the curve of maximum likelihood; inf, also for a resample, where that or `isotonic` is."""
     isotonic: T75
-    """From detection made non-decreasing by isotonic regression, linear in the logarithm of the dose: without
-    a form of the curve, as a check."""
+    """T75 by isotonic regression, linear in the logarithm of the dose: it assumes no form of the curve, as a
+    check."""
 
 
 def psychometric(

@@ -1,4 +1,4 @@
-"""How a judge uses its scale: response style and halo, named from figures."""
+"""Response style and halo of a judge."""
 
 from dataclasses import dataclass
 
@@ -18,13 +18,13 @@ class Spread:
     """How scores are distributed."""
 
     mean: float
-    """Of the scores."""
+    """Mean of the scores."""
     sd: float | None
     """Standard deviation; None for a single score."""
     low: float
-    """5 % of the scores lie below."""
+    """5th percentile of the scores."""
     high: float
-    """5 % lie above."""
+    """95th percentile of the scores."""
     histogram: dict[str, float]
     """Score -> its share, from the lowest; of more than 21 different scores 20 equal bins, named after their
     middle."""

@@ -1,4 +1,4 @@
-"""How steady a judge is from sample to sample, and how much of its scale it uses (Liu et al. 2023)."""
+"""Consistency of a judge from sample to sample (Liu et al. 2023)."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class SampleConsistency:
     dominance: float
     """Share of the most common single score, in [0, 1]: G-Eval's problem of a dominant digit."""
     entropy: float
-    """Of the distribution of single scores, in bits; 0 where all are the same."""
+    """Entropy of the distribution of single scores, in bits; 0 where all are the same."""
     distinct: int
     """Different values among the single scores."""
 

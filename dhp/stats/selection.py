@@ -1,4 +1,4 @@
-"""Intervals of the smallest or largest of several figures, with the selection accounted for."""
+"""Intervals of the smallest or largest of several figures, corrected for the selection."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Selected:
     """The smallest or largest along the last axis of figures (..., K); NaN and -1 where none is defined."""
 
     index: Ints
-    """Which of the K it is in the data, the first on a tie; shape (...)."""
+    """Index of the selected one of K in the data, the first on a tie; shape (...)."""
     value: Floats
     """The figure itself, not corrected."""
     low: Floats

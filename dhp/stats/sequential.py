@@ -1,4 +1,4 @@
-"""Interim analyses: when may one stop before the data is all there, at an error rate that stays what it was?
+"""Interim analyses with a controlled error rate.
 
 Sources: Lan and DeMets 1983 (alpha spending), O'Brien and Fleming 1979, Armitage, McPherson and Rowe 1969 and
 Jennison and Turnbull 2000 (computation, repeated p-values).

@@ -1,4 +1,4 @@
-"""Finding T75 with few judgements: each dose is placed where the answer says most about the threshold.
+"""Bayesian staircase: finding T75 with few judgements.
 
 A Bayesian staircase in the manner of QUEST+ (Watson 2017). After each answer the posterior over threshold,
 power and lapse rate of the psychometric curve is known on a grid; the next dose is the one that makes the
@@ -30,14 +30,14 @@ class Staircase:
     doses: Floats
     """Doses that may be asked about, increasing, shape (D,)."""
     thresholds: Floats
-    """Of curves that are thought possible, evenly on a log scale, shape (T,): T75, or the dose at half of its
-    rise where a curve does not reach 75 %."""
+    """Possible thresholds, evenly spaced on a log scale, shape (T,): T75, or the dose at half of the rise of
+    a curve that does not reach 75 %."""
     reaches: Bools
     """Whether the curve of each pair of power and lapse rate reaches 75 %, shape (S,)."""
     detection: Floats
-    """Of each dose under each threshold and each pair of power and lapse rate, shape (D, T, S)."""
+    """Detection at each dose under each threshold and each pair of power and lapse rate, shape (D, T, S)."""
     log_posterior: Floats
-    """Not normalised, shape (T, S)."""
+    """Log posterior, not normalised, shape (T, S)."""
     answers: int
     moved: bool
     """Whether any score moved."""
@@ -53,7 +53,7 @@ class Staircase:
             chosen.append(float(self.doses[at]))
             if len(chosen) < count:
                 expected = float((state.detection[at] * state._posterior()).sum())
-                state = state._told(at, expected)
+                state = state._updated(at, expected)
         return chosen
 
     def updated(self, dose: float, score: float) -> "Staircase":
@@ -75,7 +75,7 @@ class Staircase:
         at = np.flatnonzero(self.doses == dose)
         if not at.size or not 0 <= score <= 1:
             raise ValueError(f"dose must be one of `doses` and score in [0, 1], not {dose} and {score}")
-        told = self._told(int(at[0]), score)
+        told = self._updated(int(at[0]), score)
         return replace(told, answers=self.answers + 1, moved=self.moved or score != 0.5)
 
     def t75(self, level: float = 0.95) -> T75:
@@ -116,7 +116,7 @@ class Staircase:
             entropy -= outcome.sum(axis=1) * (share * np.log(share)).sum(axis=1)
         return int(entropy.argmin())
 
-    def _told(self, at: int, score: float) -> "Staircase":
+    def _updated(self, at: int, score: float) -> "Staircase":
         p = self.detection[at]
         return replace(
             self, log_posterior=self.log_posterior + score * np.log(p) + (1 - score) * np.log1p(-p)

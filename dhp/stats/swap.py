@@ -1,4 +1,4 @@
-"""Which of two judges is better, and is a new one no worse: by swapping their labels example by example.
+"""Comparison and non-inferiority of two judges by label swaps.
 
 If two judges are equally good, it does not matter whose answers an example has. So the labels of the two are
 swapped at random, example by example or cluster by cluster, and the observed difference is held against those
@@ -33,7 +33,7 @@ class Swapped:
     difference: Floats
     """The figure of the first less that of the second, shape (K,)."""
     low: Floats
-    """95 % confidence limits of the difference, not from swapping; NaN where the figure has none."""
+    """Lower 95 % confidence limit of the difference, not from swapping; NaN where the figure has none."""
     high: Floats
     p: Floats
     """Two-sided; at least 1 / (resamples + 1) where not exact."""
@@ -48,11 +48,12 @@ class NonInferiority:
     difference: Floats
     """New less old, shape (K,)."""
     error: Floats
-    """Its standard error, shape (K,)."""
+    """Standard error of the difference, shape (K,)."""
     p_inferior: Floats
-    """One-sided, of the hypothesis that it is worse by the margin at most: small where it is worse."""
+    """One-sided p-value of the hypothesis that it is worse by at most the margin; small where it is worse by
+    more."""
     p_noninferior: Floats
-    """One-sided, of the hypothesis that it is worse by the margin or more: small where it is not."""
+    """One-sided p-value of the hypothesis that it is worse by the margin or more; small where it is not."""
 
 
 def swap(

@@ -1,4 +1,4 @@
-"""What each example adds to the detection of two judges that are compared.
+"""Contribution of each example to the detection of two judges that are compared.
 
 Detection is that of the metric that sees the damage best, and which one that is depends on all examples. So a
 swap of the labels of some examples moves more than their own shares. How much more is found by some swaps

@@ -1,4 +1,4 @@
-"""Differences of means in floating point: what is equal but for rounding is made equal, and nothing else."""
+"""Floating-point differences: values that are equal but for rounding are made equal."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""The verdict on a kind of damage, read off its detection and the interval printed beside it."""
+"""The verdict on a kind of damage, from its detection and interval."""
 
 import math
 from typing import Literal

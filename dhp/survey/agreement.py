@@ -1,4 +1,4 @@
-"""How far experts agree: Fleiss' kappa with an interval over experts."""
+"""Agreement of experts: Fleiss' kappa with an interval."""
 
 import math
 from collections.abc import Mapping, Sequence

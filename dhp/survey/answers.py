@@ -1,4 +1,4 @@
-"""The experts' answers: read strictly, counted, written as a weights file."""
+"""Answers of experts: read, counted, written as a weights file."""
 
 import datetime as dt
 from collections.abc import Collection, Sequence
@@ -31,7 +31,7 @@ class Answers(Spec):
     """Hash of the survey that was answered."""
     task: Name
     metrics: list[Name]
-    """That could be chosen."""
+    """Metrics that could be chosen."""
     date: dt.date
     expert: Annotated[str, Field(max_length=ROLE_LENGTH)] = ""
     """Role or initials, in the expert's own words."""
@@ -96,7 +96,7 @@ def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
         if set(sheet.answers) != set(first.answers):
             odd = min(set(sheet.answers) ^ set(first.answers))
             raise InputError(
-                f"{sheet.origin}: answers: '{odd}' stands here or in {first.origin}, not in both"
+                f"{sheet.origin}: answers: '{odd}' is answered in only one of this file and {first.origin}"
             )
     _check_once(sheets)
     issues = list(first.answers)

@@ -1,4 +1,4 @@
-"""What a survey asks about: the quality issues of a task, each shown on an example."""
+"""Issues of a survey: quality issues of a task, each with an example."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ class Issue:
 
     perturber: str
     description: str
-    """What was done, in one sentence."""
+    """Description of the change, in one sentence."""
     level: str
     example: Example
     degraded: Mapping[str, str]
@@ -98,7 +98,9 @@ def make_survey(task: str, dataset: str | None = None, suite: str | None = None)
 
 def _check_choice(task: Task) -> None:
     if len(names := task.metric_names) < 2:
-        raise InputError(f"task '{task.task}': has one metric, {names[0]}, which bears all weight")
+        raise InputError(
+            f"task '{task.task}': has a single metric, {names[0]}, which would get all the weight"
+        )
 
 
 def _bundled_survey(task: str) -> Survey:

@@ -1,4 +1,4 @@
-"""The survey as a page; weights as heat maps on a page and as tables in the terminal."""
+"""The survey page, and weights as heat maps and tables."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ def weights_page(weights: Weights) -> str:
 
 
 def about(weights: Weights) -> list[str]:
-    """Where weights come from: provenance, date, experts, agreement; a line each."""
+    """Where weights come from: provenance, date, experts, agreement; one line each."""
     lines = [f"provenance: {weights.provenance}"]
     if weights.date is not None:
         lines.append(f"date: {weights.date}")

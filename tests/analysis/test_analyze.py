@@ -157,7 +157,7 @@ def test_several_models_give_several_results() -> None:
     assert isinstance(results.to_dict(), list)
     assert isinstance(results[:1].to_dict(), dict)
     assert set(results.to_frame()["model"]) == {"blind", "keen"}
-    with pytest.raises(AttributeError, match="which of the 2"):
+    with pytest.raises(AttributeError, match="there are 2 results"):
         _ = results.d_avg
 
 
@@ -264,7 +264,11 @@ def test_empty_scores_without_a_status_count_as_unparsed(caplog: pytest.LogCaptu
             {},
             "example 'e2' has no rating of its original",
         ),
-        (pd.concat([BASE, BASE.iloc[[4]]]), {}, "sample 0 of example 'e1', variant 'original'.*stands twice"),
+        (
+            pd.concat([BASE, BASE.iloc[[4]]]),
+            {},
+            "sample 0 of example 'e1', variant 'original'.*is rated twice",
+        ),
         (BASE, {"suite": "summeval"}, "variant 'v' is not in the suite"),
         (
             BASE.replace("fluency", "fluencey"),

@@ -112,7 +112,7 @@ def test_failures_that_follow_the_damage_are_a_warning() -> None:
     lost = (table["variant"] == "worse") & (table["example"] % 3 == 0)
     table.loc[lost, ["score", "status"]] = [np.nan, "unparsed"]
     (result,) = dhp.analyze(table)
-    assert any("failures follow the damage" in warning for warning in result.warnings)
+    assert any("failures depend on the damage" in warning for warning in result.warnings)
     assert result.variants[0].metrics["m"].missing == 20
 
 

@@ -72,14 +72,14 @@ def test_where_most_scores_are_zero_the_others_still_count() -> None:
     assert found.tolist() == [0, 0, 0, 2]
 
 
-def test_scores_of_some_texts_that_stand_twice_are_said() -> None:
+def test_several_scores_of_a_text_without_samples_are_warned_of() -> None:
     rows = [(e, v, "m", 5 if v == "original" else 3) for e in "abcd" for v in ("original", "v")]
     rows += [("a", "v", "m", 3), ("b", "v", "m", 4)]
     table = pd.DataFrame(rows, columns=["example", "variant", "metric", "score"])
     (found,) = analyze(table)
     assert found.warnings == (
-        "2 texts and metrics have more scores than the others and no column `sample`, 1 of them different "
-        "ones; their means are compared",
+        "2 combinations of text and metric have several scores, but there is no column `sample` "
+        "(1 have different scores); the mean is used",
     )
     numbered = table.assign(sample=table.groupby(["example", "variant"]).cumcount())
     assert analyze(numbered)[0].warnings == ()

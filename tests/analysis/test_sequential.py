@@ -343,13 +343,16 @@ def test_a_table_of_ones_own() -> None:
         (lambda t: t.assign(look=t["look"] * 2), "without a gap"),
         (lambda t: t.assign(look=t["look"] / 2), "without a gap"),
         (lambda t: t.assign(look="soon"), "column 'look'"),
-        (lambda t: t.assign(look=1), "at a look before which it was asked about"),
-        (lambda t: t.assign(look=3 - t["look"]), "at a look before which it was asked about"),
+        (lambda t: t.assign(look=1), "status 'stopped' of a variant: allowed from look 2 on"),
+        (lambda t: t.assign(look=3 - t["look"]), "status 'stopped' of a variant: allowed from look 2 on"),
         (
             lambda t: asked(t, t["example"] == "11", "scored", 3.0),
-            "at a look before which it was asked about",
+            "status 'stopped' of a variant: allowed from look 2 on",
         ),
-        (lambda t: asked(t, t["look"] == 1, "stopped", None), "at a look before which it was asked about"),
+        (
+            lambda t: asked(t, t["look"] == 1, "stopped", None),
+            "status 'stopped' of a variant: allowed from look 2 on",
+        ),
     ],
 )
 def test_looks_that_contradict_themselves_are_refused(change: object, message: str) -> None:

@@ -73,7 +73,7 @@ CASES = [
     ((*MODEL, "--dataset", "broken.jsonl", "--task", "summarization"), "broken.jsonl: line 5"),
     (
         (*MODEL, "--dataset", "twice.jsonl", "--task", "summarization"),
-        "twice.jsonl: line 5: id '0' stands twice",
+        "twice.jsonl: line 5: duplicate id '0'",
     ),
     (
         (*MODEL, "--dataset", "blank.jsonl", "--task", "summarization"),
@@ -190,10 +190,10 @@ CASES = [
         "is the input",
     ),
     (("perturb", "--dataset", "mini/summeval", "--suite", "own.yaml", "--out", "own.yaml"), "is the input"),
-    (("analyze", "r_half.jsonl"), "r_half.jsonl: line 1: column 'variant' holds half a character"),
+    (("analyze", "r_half.jsonl"), "r_half.jsonl: line 1: column 'variant' holds a lone surrogate"),
     (("analyze", "r_list.jsonl"), "r_list.jsonl: line 1: column 'example' holds a list"),
     (("show", "mini"), "'mini': unknown name; dhp list shows all names"),
-    (("perturb", "--dataset", "mini/summeval", "--out", "."), "is no file and is left alone"),
+    (("perturb", "--dataset", "mini/summeval", "--out", "."), "is not a regular file"),
     (("analyze", "r_optional.csv"), "r_optional.csv: unknown column 'modle'; did you mean 'model'"),
     (("analyze", "x" * 300 + ".csv"), "File name too long"),
     ((*MODEL, "--modl", "x"), "--model"),
@@ -291,7 +291,7 @@ def test_control_c_leaves_no_half_written_file_and_exits_with_three(tmp_path: Pa
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 3
-    assert err.splitlines()[-1] == "dhp: stopped; the same command goes on from here"
+    assert err.splitlines()[-1] == "dhp: stopped; repeat the command to resume"
     assert "Traceback" not in err
     assert [path.name for path in (tmp_path / "r").glob("[!.]*")] == ["manifest.json"]
 

@@ -23,7 +23,7 @@ def test_texts_first_then_ratings(dhp: Run, tmp_path: Path) -> None:
     way = (*WAY, *WRITER, *JUDGE)
     done = dhp(*way, "--batch-write", "1.jsonl")
     assert done.code == 3
-    assert "to openai/writer): have them answered, then the same command with --batch-read" in done.err
+    assert "to openai/writer): have them answered, then repeat the command with --batch-read" in done.err
     assert "openai/judge" not in done.err, "texts that are not made yet cannot be judged"
     files: list[str] = []
     for number in range(1, 6):
@@ -68,7 +68,10 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
         (("--batch-write", "s.jsonl", "--dry-run"), "--dry-run: counts what is not stored"),
         (("--batch-write", "out"), "--batch-write out: is there already"),
         (("--batch-read", "q*.jsonl"), "--batch-read 'q*.jsonl': no file fits this pattern"),
-        (("--batch-read", "e.jsonl", "r.jsonl"), "--batch-read is given once a file, or with a pattern in q"),
+        (
+            ("--batch-read", "e.jsonl", "r.jsonl"),
+            "--batch-read is repeated for each file, or takes a pattern in q",
+        ),
         (("--batch-read", "out"), "out: is a folder; allowed: files with the results of batches"),
         (
             ("--model", "hf/none/x", "--batch-write", "s.jsonl"),
@@ -119,19 +122,19 @@ def test_at_anthropic_each_sample_is_counted_as_a_call(dhp: Run, tmp_path: Path)
 
 
 def test_batches_are_listed_and_an_unknown_one_is_named(dhp: Run) -> None:
-    assert dhp("batch", "list", "--cache", "cache").out == "no batch was sent\n"
+    assert dhp("batch", "list", "--cache", "cache").out == "there are no batches\n"
     done = dhp("batch", "cancel", "x", "--cache", "cache")
     assert done.code == 2
-    assert "dhp: batch 'x': is not in cache/batches; dhp batch list shows those that are" in done.err
+    assert "dhp: batch 'x': is not in cache/batches; dhp batch list shows all batches" in done.err
 
 
 @pytest.mark.parametrize(
     ("state", "batch", "said"),
     [
-        ("sent", "batch_1", "is being cancelled at openai; type this again later"),
-        ("ended", "batch_1", "has ended; what was answered is fetched"),
-        ("cancelled", "batch_1", "openai does not know it; given up"),
-        ("cancelled", "", "was not sent; given up"),
+        ("sent", "batch_1", "is being cancelled by openai; repeat this command later"),
+        ("ended", "batch_1", "has ended; its answers are fetched"),
+        ("cancelled", "batch_1", "openai does not know it; removed"),
+        ("cancelled", "", "was not sent; removed"),
     ],
 )
 def test_what_a_cancelled_batch_is_is_said(

@@ -47,7 +47,7 @@ def test_no_server_no_key_and_no_folder(dhp: Run, tmp_path: Path) -> None:
     for url, more, message in (
         (DEAD, (), f"openai/x: no server answers at {DEAD}"),
         ("http://nosuch.invalid/v1", (), "no server answers at http://nosuch.invalid/v1"),
-        (None, (), "openai/x: there is no key in OPENAI_API_KEY"),
+        (None, (), "openai/x: OPENAI_API_KEY is not set"),
         (DEAD, ("--out", "file/x"), "--out file/x: cannot be written"),
     ):
         done = ask(dhp, url, *more)

@@ -29,7 +29,7 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
     done = dhp("compare", *folders)
     assert done.code == 0, done.err
     results = [read_run(tmp_path / name).results[0] for name in folders]
-    judges, averages = (re.split(" {2,}", line.strip()) for line in after(done.out, "by data;")[:2])
+    judges, averages = (re.split(" {2,}", line.strip()) for line in after(done.out, "by dataset;")[:2])
     assert judges == [r.model for r in results]
     for result, cell, letter in zip(results, averages[1:], "cab", strict=True):
         found = result.detection
@@ -44,7 +44,7 @@ def test_tables_and_figures_of_three_judges(dhp: Run, tmp_path: Path) -> None:
         assert shown[variant_name(rows[0].variant)] == said
     last = " ".join(done.out.split("mini/story_cloze: ")[-1].split())
     assert last.startswith(f"mock/ideal detects most, {percent(results[1].detection.avg)}; ")
-    assert "detects less beyond doubt: baseline/random (43 points less, " in last
+    assert "detects significantly less: baseline/random (43 points less, " in last
     found = json.loads(dhp("compare", *folders, "--json").out)
     assert found[0]["scores"]["detection"]["rank"] == [3, 1, 2]
     alone = dhp("compare", folders[0])
@@ -71,7 +71,7 @@ def test_what_is_undefined_is_a_dash(dhp: Run) -> None:
         assert "––" not in done.out
         assert "– (" not in done.out
     for done, n in ((single, 1), (silent, 9)):
-        assert after(done.out, "by data;")[1].split() == ["mini/story_cloze,", "n", "=", str(n), "–", "–"]
+        assert after(done.out, "by dataset;")[1].split() == ["mini/story_cloze,", "n", "=", str(n), "–", "–"]
         assert done.out.splitlines()[-1] == "mini/story_cloze: detection is undefined"
     kinds = [line.split() for line in after(silent.out, "by kind,")[1:7]]
     assert {tuple(cells[-3:]) for cells in kinds} == {("–", "–", "–")}

@@ -61,7 +61,7 @@ def test_shares_by_the_errors_of_a_run(dhp: Run, ratings: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--correct: say by what: --human FILE, or --runs RUN --passes X"),
+        ([], "--correct: needs --human FILE, or --runs RUN and --passes X"),
         (["--runs", "run"], "--runs needs --passes"),
         (["--human", "few.csv", "--passes", "3"], "--passes needs --runs"),
         (["--runs", "nowhere", "--passes", "3"], "nowhere: holds no run"),

@@ -254,7 +254,7 @@ FAULTS = {
     "other category": (
         "alpha.json",
         [{**q, "output": "x", "category": "poetry"} for q in QUESTIONS],
-        "no answer is of the categories chat, open_qa; found: poetry",
+        "no answer belongs to the categories chat, open_qa; found: poetry",
     ),
 }
 

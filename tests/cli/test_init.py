@@ -42,7 +42,7 @@ def test_what_it_writes_runs(dhp: Run, tmp_path: Path) -> None:
     result = json.loads(ran.out)
     assert (result["model"], result["scales"]) == ("openai/x", {"usefulness": [1, 10]})
     assert other.code == 0, other.err
-    assert json.loads(other.out)["model"] == "openai/other", "the command line comes first"
+    assert json.loads(other.out)["model"] == "openai/other", "the command line overrides the file"
 
 
 def test_faults_name_the_file_and_the_option(dhp: Run, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_it_asks_again_until_an_answer_can_be_used_and_goes_on_where_it_stopped(
         first = dhp("init")
         assert (first.code, first.err.splitlines()[-1]) == (
             3,
-            "dhp: stopped; the same command goes on from here",
+            "dhp: stopped; repeat the command to resume",
         )
         for said in (
             "x.csv: does not exist",

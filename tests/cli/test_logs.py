@@ -40,7 +40,7 @@ def test_the_report_says_what_the_originals_are(dhp: Run, log: Path) -> None:
     ("arguments", "message"),
     [
         ([], "--model: is missing; name a judge, e.g. openai/NAME, python:FILE.py:OBJECT"),
-        (["--model", "python:mine.py:judge"], "its scale is not known; say it by --scale, such as 0..1"),
+        (["--model", "python:mine.py:judge"], "its scale is not known; set --scale, e.g. 0..1"),
         (["--model", "python:mine.py:judge", "--scale", "1"], "--scale 1: must have the form FIRST..LAST"),
         (["--model", "python:mine.py:judge", "--map", "x"], "--map 'x': must have the form PARAMETER=FIELD"),
         (

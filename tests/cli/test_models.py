@@ -175,7 +175,7 @@ def test_a_dry_run_asks_nothing_and_foretells_what_a_run_takes(
         assert not Path("run").exists()
         assert dhp(*benchmark(url)).code == 0
         calls = stats(url)["calls"]
-        assert "165 of them stored" in dhp(*benchmark(url, "--dry-run")).out
+        assert "165 of them cached" in dhp(*benchmark(url, "--dry-run")).out
     cells = next(line.split() for line in foretold.out.splitlines() if line.startswith("together"))
     assert int(cells[1]) == calls == 33
     said = "% of the ratings are of controls (harmless edits); --no-controls leaves them out"
@@ -191,9 +191,7 @@ def test_a_limit_ends_with_three_and_the_same_command_goes_on(dhp: Run) -> None:
     with stub_server() as url:
         done = dhp(*benchmark(url, "--max-calls", "5"))
         assert done.code == 3
-        assert (
-            done.err.splitlines()[-1] == "dhp: stopped at --max-calls 5; the same command goes on from here"
-        )
+        assert done.err.splitlines()[-1] == "dhp: stopped at --max-calls 5; repeat the command to resume"
         assert [p.name for p in Path("run").iterdir()] == ["manifest.json"]
         assert dhp(*benchmark(url)).code == 0
         assert stats(url)["calls"] == 33
@@ -213,7 +211,7 @@ def test_control_c_stops_at_once_and_the_same_command_goes_on(tmp_path: Path) ->
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
         assert process.returncode == 3
-        assert said.splitlines()[-1] == "dhp: stopped; the same command goes on from here"
+        assert said.splitlines()[-1] == "dhp: stopped; repeat the command to resume"
         assert "Traceback" not in said
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0

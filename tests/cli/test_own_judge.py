@@ -143,7 +143,7 @@ def test_faults_are_said_before_texts_are_made(
             "a metric of your own by --metric NAME --scale 1..5",
         ),
         ((*FIELDS, *OWN, "--weights", "desing"), "unknown weights 'desing'; did you mean 'design'?"),
-        ((*FIELDS, "--scale", "1..10", *OWN[4:]), "--scale: of which metric? Name it by --metric NAME"),
+        ((*FIELDS, "--scale", "1..10", *OWN[4:]), "--scale: needs the name of its metric, by --metric NAME"),
         ((*FIELDS, *OWN[:2], "--scale", "5..5", *OWN[4:]), "--scale 5..5: its ends are equal"),
         ((*FIELDS, *OWN, "--labels", "no,yes"), "--labels: contradict --scale; give one of them"),
         ((*FIELDS, *OWN[:4], "--answer", "json"), "--answer json: needs a prompt of your own"),

@@ -99,7 +99,7 @@ def test_the_texts_are_paid_for_once_and_stand_in_the_manifest(
     assert dhp(*command).code == 0
     dry = dhp(*command[:-2], "--dry-run")
     assert dry.code == 0
-    assert "24 texts, 24 of them stored" in " ".join(dry.out.split())
+    assert "24 texts, 24 of them cached" in " ".join(dry.out.split())
     assert stats(follower)["calls"] == paid
     other = dhp(*command, "--perturb-steps", "auto")
     assert other.code == 2
@@ -215,7 +215,7 @@ def test_judge_and_perturb_model_may_be_the_same(dhp: Run, follower: str) -> Non
     [
         (("--perturb-steps", "own"), "--perturb-steps 'own': unknown"),
         (("--perturb-tokens", "0"), "--perturb-tokens 0: allowed: 1 or more"),
-        (("--perturb-prompts", "nowhere"), "nowhere: is no folder"),
+        (("--perturb-prompts", "nowhere"), "nowhere: is not a folder"),
         (("--perturbed", "set"), "--perturb-model: cannot be used with --perturbed"),
         (("--doses", "1,2"), "--perturb-model: cannot be used with --doses"),
         (("--perturb-model", "mock/ideal"), "perturb model 'mock/ideal': unknown provider"),

@@ -64,7 +64,10 @@ FAULTS = [
     ),
     (("analyze", "a.jsonl", "--format", "judgebench"), "a.jsonl: column 'pair_id' is missing"),
     (("analyze", "none.jsonl", "--format", "rewardbench2"), "none.jsonl: does not exist"),
-    (("analyze", ".", "--format", "trajectory"), "trajectories.jsonl: no such file; it must lie beside"),
+    (
+        ("analyze", ".", "--format", "trajectory"),
+        "trajectories.jsonl: no such file; it must be in the folder of",
+    ),
     (("compare", "a.jsonl", "--format", "rewardbench2"), "'rewardbench2' has one judge only"),
     (("compare", "a.jsonl", "a.jsonl", "--format", "rewardbench2"), "a second score of left"),
     (("battle", "--recorded", "a.jsonl", "--format", "judgebench"), "a.jsonl: column 'pair_id' is missing"),

@@ -68,7 +68,7 @@ DAMAGE: dict[str, tuple[Callable[[], object], str]] = {
     "an unknown variant": (lambda: shutil.copy(TYPOS, FOLDER / "random_typo.jsonl"), "random_typo"),
     "a duplicate id": (
         lambda: (edited(TYPOS, lambda lines: [lines[0], *lines[:-1]]), reseal()),
-        "stands twice",
+        "duplicate example",
     ),
     "a missing example": (lambda: (edited(TYPOS, lambda lines: lines[1:]), reseal()), "random_typos.jsonl"),
     "an unknown kind": (lambda: card(lambda text: text.replace('"word"', '"wrod"')), "wrod"),

@@ -156,9 +156,9 @@ def test_the_weights_that_ship(dhp: Run) -> None:
     ("arguments", "message"),
     [
         ("weights survey --task sumarization --out s.html", "did you mean 'summarization'"),
-        ("weights survey --task question_answering --out s.html", "has one metric, answer_quality"),
+        ("weights survey --task question_answering --out s.html", "has a single metric, answer_quality"),
         ("weights survey --task summarization", "Missing option '--out'"),
-        ("weights survey --task summarization --out .", "is no file"),
+        ("weights survey --task summarization --out .", "is not a regular file"),
         ("weights aggregate a.json no.json --out w.yaml", "no.json: does not exist"),
         ("weights aggregate a.json a.json --out w.yaml", "a.json: the same answers as a.json"),
         (
@@ -168,7 +168,7 @@ def test_the_weights_that_ship(dhp: Run) -> None:
         ("weights aggregate a.json --out My-votes.yaml", "'My-votes' is not a name; allowed: lower-case"),
         ("weights aggregate --out w.yaml", "Missing argument"),
         ("show desing", "'desing': unknown name; did you mean 'design'"),
-        ("show design --chart .", "is no file"),
+        ("show design --chart .", "is not a regular file"),
     ],
 )
 def test_bad_input_is_one_line(dhp: Run, tmp_path: Path, arguments: str, message: str) -> None:

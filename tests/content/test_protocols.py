@@ -248,7 +248,7 @@ def test_steps_from_a_file_are_for_every_task_that_has_the_metric(tmp_path: Path
         (STEPS.replace("[Listen.]", "[3]"), "fluency: must be a list of steps"),
         ("[a, b]\n", "must be a mapping of metric"),
         ("", "is empty"),
-        (STEPS + "fluency: [x]\n", "key 'fluency' stands twice"),
+        (STEPS + "fluency: [x]\n", "duplicate key 'fluency'"),
     ],
 )
 def test_a_faulty_steps_file_is_one_line(tmp_path: Path, text: str, message: str) -> None:
@@ -266,7 +266,7 @@ def test_a_faulty_steps_file_is_one_line(tmp_path: Path, text: str, message: str
         (
             "    source_label: 原文\n",
             "",
-            "translations.zh.source_label: must be there just where the task has one",
+            "translations.zh.source_label: must be given exactly where the task has one",
         ),
         (
             "    output_label: 译文\n",

@@ -37,7 +37,7 @@ def test_each_part_must_stand_there_once(name: str) -> None:
     if name != "seed":
         with pytest.raises(InputError, match=f"lacks '{name}'"):
             Signature.parse(without)
-    with pytest.raises(InputError, match=f"part '{name}' stands twice"):
+    with pytest.raises(InputError, match=f"part '{name}' is given twice"):
         Signature.parse(f"{LINE}|{name}:{value}")
 
 

@@ -104,7 +104,7 @@ def test_faults_are_one_line_with_their_place(tmp_path: Path) -> None:
         ("a.json", "[]", "a.json: is empty"),
         ("a.json", '[{"a": 1}', "a.json: broken JSON at column 10 ("),
         ("a.csv", "a,b\n1\n", "a.csv: row 1: 1 values; allowed: 2, as in the header"),
-        ("a.csv", "a,a\n1,2\n", "a.csv: column 'a' stands twice"),
+        ("a.csv", "a,a\n1,2\n", "a.csv: duplicate column 'a'"),
         ("a.tsv", "a\tb\n1\n", "a.tsv: row 1: 1 values; allowed: 2"),
         ("a.csv", 'a,b\n"1,2\n', "a.csv: line 2: broken CSV ("),
         ("a.parquet", "PAR1", "a.parquet: not a Parquet file ("),

@@ -62,8 +62,8 @@ def test_a_judge_that_says_nothing_has_no_figures() -> None:
     ("change", "message"),
     [
         ({"metric": "quality"}, "unknown metric 'quality'; did you mean 'answer_quality'"),
-        ({"example": "qa-99"}, "not given"),
-        ({"variant": "random_typo.minor"}, "not given"),
+        ({"example": "qa-99"}, "not asked to rate"),
+        ({"variant": "random_typo.minor"}, "not asked to rate"),
         ({"sample": "a"}, "sample 'a' is not a whole number"),
         ({"score": 10**400}, "is not a number"),
         ({"score": np.True_}, "is not a number"),
@@ -90,7 +90,7 @@ def test_a_sample_given_twice_is_named() -> None:
         def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
             return (rating for rating in super().rate(candidates, task) for _ in range(2))
 
-    with pytest.raises(InputError, match="metric 'answer_quality': sample 0 was given twice"):
+    with pytest.raises(InputError, match="metric 'answer_quality': duplicate sample 0"):
         dhp.run(Twice(lambda r: r), "mini/answer_equivalence", n=2)
 
 
@@ -107,7 +107,7 @@ def test_what_is_no_judge_is_refused() -> None:
     with pytest.raises(InputError, match=r"rate\(\) returned None"):
         dhp.run(Silent(lambda r: r), "mini/answer_equivalence", n=2)
     for thing in (object(), Twisted, 7):
-        with pytest.raises(InputError, match="of no known shape"):
+        with pytest.raises(InputError, match="of an unknown shape"):
             dhp.run(thing, "mini/answer_equivalence", n=2)  # type: ignore[arg-type]
 
 

@@ -61,7 +61,7 @@ def test_a_plain_judge_is_completed_with_defaults() -> None:
 
 @pytest.mark.parametrize("given", [None, 4, object(), Plain, "text".upper])
 def test_what_is_no_judge_is_named(given: object) -> None:
-    with pytest.raises(InputError, match="is no judge; allowed: provider/name, or an object with texts"):
+    with pytest.raises(InputError, match="is not a judge; allowed: provider/name, or an object with texts"):
         complete(given)
 
 

@@ -189,7 +189,9 @@ def test_the_model_writes_the_steps_once_for_each_metric() -> None:
     }
     assert all("2. Look twice." in request.prompt for request in model.asked[4:])
     assert TASK.metrics[0].steps[0] not in model.asked[4].prompt
-    with pytest.raises(InputError, match=r"evaluation steps of 'coherence': the answer is no list of steps"):
+    with pytest.raises(
+        InputError, match=r"evaluation steps of 'coherence': the answer is not a list of steps"
+    ):
         rated("I will not.", protocol("dhp", steps="auto"))
 
 

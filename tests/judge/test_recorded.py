@@ -86,14 +86,14 @@ def test_published_rows_and_items_in_one_folder(tmp_path: Path) -> None:
         ("x.jsonl", [row(None)], "line 1: column 'answer' holds no text"),
         ("x.jsonl", [row("4", sample="0")], "line 1: sample '0'; allowed: a whole number from 0"),
         ("x.jsonl", [row("4", sample=True)], "line 1: sample True"),
-        ("x.jsonl", [row("4", sample=1), row("4", sample=1)], "line 2: sample 1 of this example"),
-        ("x.jsonl", [row("\ud800")], "line 1: column 'answer' holds half a character"),
+        ("x.jsonl", [row("4", sample=1), row("4", sample=1)], "line 2: duplicate sample 1 of this example"),
+        ("x.jsonl", [row("\ud800")], "line 1: column 'answer' holds a lone surrogate"),
         ("x.json", [], "its name must be MODEL_METRIC_PROTOCOL.json"),
         ("m_coh_p.json", [3], "item 1: a int; allowed: an object"),
         (
             "m_coh_p.json",
             [{"source": "s", "context": "c", "system_id": "N", "all_responses": "3"}],
-            "item 1: 'all_responses' is no list",
+            "item 1: 'all_responses' is not a list",
         ),
         ("m_coh_p.json", [{"source": "s", "context": "c"}], "item 1: column 'system_id' is missing"),
     ],
@@ -226,8 +226,8 @@ def test_several_protocols_or_models_must_be_chosen_from(tmp_path: Path) -> None
     rows = [row("4", protocol=p, model=m) for p in ("geval", "mcq") for m in ("m1", "m2")]
     path = write(tmp_path / "x.jsonl", *rows)
     for settings, message in {
-        "": "several models are recorded; say model=NAME; allowed: m1, m2",
-        "?model=m1": "several protocols are recorded; say protocol=NAME; allowed: geval, mcq",
+        "": "several models are recorded; choose one by model=NAME; allowed: m1, m2",
+        "?model=m1": "several protocols are recorded; choose one by protocol=NAME; allowed: geval, mcq",
         "?model=m1&protocol=gevl": "no protocol 'gevl' is recorded; did you mean 'geval'",
         "?model=m1&protokol=geval": "unknown setting 'protokol'; did you mean 'protocol'",
         "?model=m1&protocol=geval&form=star": "score-only; did you mean 'stars'",
@@ -244,10 +244,10 @@ def test_a_recorded_variant_plays_the_original(tmp_path: Path) -> None:
     assert [(r.variant, r.score) for r in ratings] == [("original", 4), ("M9", 2)]
     judge = find_judge(f"replay/{path}?form=score-only")
     judge.prepare([Candidate("a", "M9", "text", "source")], task())  # no original is to be rated
-    with pytest.raises(InputError, match="say original=NAME; allowed: M22, M9"):
+    with pytest.raises(InputError, match="set original=NAME; allowed: M22, M9"):
         judge.prepare([Candidate("a", "original", "text", "source")], task())
     with pytest.raises(
-        InputError, match="no variant 'M2' is recorded; say original=NAME; did you mean 'M22'"
+        InputError, match="no variant 'M2' is recorded; set original=NAME; did you mean 'M22'"
     ):
         find_judge(f"replay/{path}?form=score-only&original=M2")
 

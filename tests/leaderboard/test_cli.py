@@ -61,19 +61,20 @@ def test_the_newer_run_counts_and_the_command_goes_on(dhp: Run, run: Path, tmp_p
     assert [row["created"] for row in table["rows"]] == [later]
 
 
-def test_unfinished_runs_are_passed_over_with_one_line(dhp: Run, run: Path, tmp_path: Path) -> None:
+def test_unfinished_runs_are_left_out_with_one_line(dhp: Run, run: Path, tmp_path: Path) -> None:
     for name in ("killed", "stopped"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text((run / "manifest.json").read_text())
     done = dhp("leaderboard", "killed", run, "stopped")
     assert (done.code, done.out) == (0, "site/index.html: 1 result in 1 table\n")
     assert (
-        done.err == "dhp: passed over, not finished: killed, stopped; the command of a run goes on with it\n"
+        done.err
+        == "dhp: left out: unfinished runs killed, stopped; repeat the command of a run to finish it\n"
     )
     for arguments in (("killed", "stopped"), ("add", "killed", "--to", "board")):
         alone = dhp("leaderboard", *arguments, *(() if "add" in arguments else ("--out", "other")))
         assert alone.code == 2
-        assert alone.err.startswith("dhp: not finished: killed")
+        assert alone.err.startswith("dhp: unfinished runs killed")
         assert alone.err.count("\n") == 1
     assert not (tmp_path / "other").exists()
 
@@ -93,16 +94,16 @@ def test_help_says_where_the_schema_is(dhp: Run) -> None:
         ("nowhere", "nowhere: does not exist"),
         (
             "old.json",
-            "old.json: is no results file of this version; allowed: schema dhp.results/3",
+            "old.json: is not a results file of this version; allowed: schema dhp.results/3",
         ),
         ("broken.json", "broken.json: broken JSON"),
         ("list.json", "list.json: holds no result"),
         ("--outt x", "No such option"),
         ("add", "Missing argument"),
         ("add old.json", "Missing option '--to'"),
-        ("add old.json --to board", "old.json: is no results file of this version"),
+        ("add old.json --to board", "old.json: is not a results file of this version"),
         ("add empty --to board", "empty: holds no run"),
-        ("old.json --out old.json", "old.json: is no results file"),
+        ("old.json --out old.json", "old.json: is not a results file"),
     ],
 )
 def test_bad_input_is_one_line(dhp: Run, tmp_path: Path, arguments: str, message: str) -> None:

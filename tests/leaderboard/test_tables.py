@@ -237,7 +237,7 @@ def test_faults_are_named(runs: Path, tmp_path: Path, edited: Callable[..., Path
         edited("high.json", lambda r: r["variants"][0].update(d=1e300)): "D is 1e",
         edited("counts.json", lambda r: r.update(ratings={})): "lack 'asked'",
         edited("repeats.json", lambda r: r.update(repeats={"fluency": {}})): "lack 'dominance'",
-        edited("when.json", lambda r: r.update(created="soon")): "created 'soon' is no time",
+        edited("when.json", lambda r: r.update(created="soon")): "created 'soon' is not a time",
         edited("sig.json", lambda r: signed(r, "statistics", "paper+printed")): "signature: statistics is",
         edited("data.json", lambda r: r.update(dataset="other")): "signature: dataset is",
         edited("begins.json", lambda r: signed(r, "statistics", "default+hmp-asymptotic-x")): "statistics is",
@@ -289,7 +289,7 @@ def rewritten(run: Path, place: Path, change: Callable[[dict[str, Any]], object]
     [
         (lambda r: r.update(d_avg=9.0), "d_avg is 9.0, but"),
         (lambda r: r.update(d_avg_ew=9.0), "d_avg_ew is 9.0, but"),
-        (lambda r: r["variants"][0]["metrics"]["fluency"].update(weight=0.9), "its weights are none"),
+        (lambda r: r["variants"][0]["metrics"]["fluency"].update(weight=0.9), "its weights are invalid"),
         (lambda r: r["variants"][2].update(d=0.1), "d is 0.1, but"),
         (lambda r: r.update(failures={"forged": 3}), "failures.forged is 3, but None"),
         (lambda r: r.update(warnings=["forged"]), "warnings is"),

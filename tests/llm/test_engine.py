@@ -93,7 +93,7 @@ def test_a_limit_stops_in_time_and_the_same_call_goes_on(limits: Limits, most: i
     path, wanted = tmp_path / "s.sqlite", list(requests(30))
     with stub_server("--latency", 0.01) as url:
         asked = cached_model(url, path, limits=limits)
-        with pytest.raises(StoppedEarly, match="the same command goes on from here"):
+        with pytest.raises(StoppedEarly, match="repeat the command to resume"):
             answered(asked, wanted)
         paid = stats(url)["calls"]
         assert 0 < paid <= most

@@ -160,7 +160,9 @@ def test_a_stray_byte_in_an_answer_is_replaced_and_said(
         found = answered(cached_model(f"{server.url}/v1", transport=transport), list(requests(10)))
         assert len(server.calls) == 10
     assert {texts[0].rstrip("\ufffd") for texts in found.values()} == {"4 "}
-    assert caplog.messages == ["openai/stub: an answer holds bytes that are no UTF-8: each stands as U+FFFD"]
+    assert caplog.messages == [
+        "openai/stub: an answer holds bytes that are not UTF-8; each is replaced by U+FFFD"
+    ]
 
 
 def test_a_stray_byte_outside_of_the_answer_is_no_json(transport: str) -> None:

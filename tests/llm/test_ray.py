@@ -404,7 +404,7 @@ def test_an_address_where_something_else_listens_is_refused() -> None:
         said = benchmark("ray:" + url.split("/")[2])
     assert said.returncode == 2, said.stderr
     assert said.stdout == ""
-    assert "what answers there is no cluster of Ray" in said.stderr
+    assert "what answers there is not a Ray cluster" in said.stderr
 
 
 def test_a_machine_without_the_package_is_told(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_labels_that_name_no_column_are_refused() -> None:
     said = "t: row 1: column 'label' is '3'; allowed: '1' or '2' for the better of 'output_1' and 'output_2'"
     assert said in message(row, **fields)
     plain = {"source": "S", "output": "O", "label": 1}
-    said = "`fields` better= needs two texts; say which by `fields` output=COLUMN"
+    said = "`fields` better= needs two texts; map them by `fields` output=COLUMN"
     assert said in message(plain, better="label")
 
 
@@ -212,12 +212,10 @@ def test_a_form_names_several_pairs_a_row() -> None:
     assert [(v.name, v.level) for v in found.variants] == [("swaps.short", "word"), ("swaps.long", "word")]
     assert read({**NESTED, "kind": "cuts"}, form=FORM).variants[0].level == "rest"
     absent = {k: v for k, v in NESTED.items() if k != "bad"}
-    said = (
-        "t: column 'bad[0]' for 'perturbed' is missing; say which by --field perturbed=COLUMN; allowed: good"
-    )
+    said = "t: column 'bad[0]' for 'perturbed' is missing; map it by --field perturbed=COLUMN; allowed: good"
     assert said in message(absent, form=FORM)
     plain = PairMap(fields={"output": "prompt"})
-    assert "no column for 'perturbed'; say which by --field perturbed=COLUMN" in message(NESTED, form=plain)
+    assert "no column for 'perturbed'; map it by --field perturbed=COLUMN" in message(NESTED, form=plain)
 
 
 @pytest.mark.parametrize(

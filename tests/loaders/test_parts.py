@@ -73,5 +73,5 @@ def test_faults_are_one_line(folder: Path) -> None:
         assert os.linesep not in str(e.value)
     (folder / "part-3.parquet").unlink()
     write_parquet(folder / "part-4.parquet", ROWS[:1])
-    with pytest.raises(InputError, match=r"part-4.parquet: row 1: id '0' stands twice \(first at .*part-0"):
+    with pytest.raises(InputError, match=r"part-4.parquet: row 1: duplicate id '0' \(first at .*part-0"):
         read_examples(f"{folder}/*.parquet")

@@ -59,11 +59,11 @@ def test_summeval_faults_name_file_and_line(tmp_path: Path) -> None:
     path.write_text('{"id": "a"}\n{"id": ,}\n')
     assert f"{path}: line 2: broken JSON at column 8" in message("summeval", path)
     path.write_text("[1]\n")
-    assert "line 1: a list; allowed: one JSON object a line" in message("summeval", path)
+    assert "line 1: a list; allowed: one JSON object per line" in message("summeval", path)
     path.write_bytes(b'{"id": "a"}\n{"id": "\xff"}\n')
     assert "line 2: not UTF-8" in message("summeval", path)
     write_jsonl(path, [{**ARTICLE, "id": "b"}, ARTICLE, ARTICLE])
-    assert f"{path}: line 3: id 'a' stands twice (first at {path}: line 2)" in message("summeval", path)
+    assert f"{path}: line 3: duplicate id 'a' (first at {path}: line 2)" in message("summeval", path)
     write_jsonl(path, [{"id": "a", "text": "b", "human_summary": []}])
     assert "column 'human_summaries' is missing; did you mean 'human_summary'?" in message("summeval", path)
     write_jsonl(path, [{**ARTICLE, "human_summaries": []}])
@@ -71,7 +71,7 @@ def test_summeval_faults_name_file_and_line(tmp_path: Path) -> None:
     write_jsonl(path, [ARTICLE, {"id": "b", "human_summaries": ["S."]}])
     assert "line 2: column 'text' is empty" in message("summeval", path)
     path.write_text('{"id": "a", "text": "\\ud800", "human_summaries": ["x"]}\n')
-    assert "line 1: column 'text' holds half a character" in message("summeval", path)
+    assert "line 1: column 'text' holds a lone surrogate" in message("summeval", path)
 
 
 def test_summeval_wrong_kinds_of_file(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_story_cloze_faults(tmp_path: Path) -> None:
     write_csv(path, [STORY, {**STORY, "InputStoryid": "s2", "AnswerRightEnding": "3"}])
     assert message("story_cloze", path) == f"{path}: row 2: column 'AnswerRightEnding' is '3'; allowed: 1, 2"
     write_csv(path, [STORY, STORY])
-    assert "row 2: id 's1' stands twice" in message("story_cloze", path)
+    assert "row 2: duplicate id 's1'" in message("story_cloze", path)
     write_csv(path, [{k.replace("Right", "Rigth"): v for k, v in STORY.items()}])
     assert "column 'AnswerRightEnding' is missing; did you mean 'AnswerRigthEnding'?" in message(
         "story_cloze", path
@@ -151,7 +151,7 @@ def test_story_cloze_faults(tmp_path: Path) -> None:
     path.write_text(",".join(STORY) + '\n"a,b\n')
     assert "broken CSV" in message("story_cloze", path)
     path.write_text("a,a\n1,2\n")
-    assert "column 'a' stands twice" in message("story_cloze", path)
+    assert "duplicate column 'a'" in message("story_cloze", path)
     assert "wrong kind of file" in message("story_cloze", write_jsonl(tmp_path / "c.jsonl", [STORY]))
 
 

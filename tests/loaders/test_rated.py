@@ -72,7 +72,11 @@ def test_own_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("own", "source,system,output\nS,a,O\nS,a,P\n", "system 'a' stands twice"),
+        (
+            "own",
+            "source,system,output\nS,a,O\nS,a,P\n",
+            "duplicate text of source '8de0b3c47f11', system 'a'",
+        ),
         ("own", "source,output,score:x\nS,O,good\n", "column 'score:x': 'good'; allowed: a number"),
         ("own", "source,text\nS,O\n", "column 'output' is missing"),
         ("topical_chat", '{"a": 1}', "not of the form of 'topical_chat'"),

@@ -275,7 +275,7 @@ WRONG_RUNS: list[tuple[str, list[Any], str]] = [
     ("verdicts", [VERDICT, VERDICT], "line 2: a second verdict of J on 'i1-lies'; allowed: one"),
     ("trajectories", [{**RUN, "label": SOUND}], "no faulty run has a sound one of the same instance"),
     ("trajectories", [{**RUN, "label": {}}], "line 1: 'label.faulty' is None; allowed: true or false"),
-    ("trajectories", [{**RUN, "label": SOUND}] * 2, "line 2: run 'i1-clean' stands twice"),
+    ("trajectories", [{**RUN, "label": SOUND}] * 2, "line 2: duplicate run 'i1-clean'"),
     (
         "trajectories",
         [{**RUN, "label": SOUND}, {**RUN, "trajectory_id": "x", "label": SOUND}],
@@ -298,7 +298,9 @@ def test_errors(tmp_path: Path) -> None:
         read_recorded_scores("bump", tmp_path / "a.json")
     with pytest.raises(InputError, match="`format` 'bumb': unknown; did you mean 'bump'"):
         read_recorded_scores("bumb", tmp_path / "a.json")
-    with pytest.raises(InputError, match=r"pairs\.jsonl: no such file; it must lie beside the answers"):
+    with pytest.raises(
+        InputError, match=r"pairs\.jsonl: no such file; it must be in the folder of the answers"
+    ):
         read_recorded_scores("llmbar", tmp_path)
 
 

@@ -128,14 +128,14 @@ def without(name: str) -> Rows:
     [
         (
             without("source"),
-            "column 'source' for 'source' is missing; say which by `fields` source=COLUMN; allowed: fict",
+            "column 'source' for 'source' is missing; map it by `fields` source=COLUMN; allowed: fict",
         ),
         (
             without("reordering_major"),
-            "column 'reordering_major' for 'reordering.major' is missing; say which by `fields` "
+            "column 'reordering_major' for 'reordering.major' is missing; map it by `fields` "
             "reordering.major=COLUMN; did you mean 'reordering_minor'? allowed: fictional_named_ent",
         ),
-        (flat_rows() + flat_rows()[:1], "line 3: id 'x1' stands twice (first at"),
+        (flat_rows() + flat_rows()[:1], "line 3: duplicate id 'x1' (first at"),
         ([{**flat_rows()[0], "source": ""}], "line 1: column 'source' is empty"),
         (
             [flat_rows()[0], {**flat_rows()[1], "random_typos_minor": ["a"]}],
@@ -200,7 +200,7 @@ def test_a_dataset_that_is_not_there(tmp_path: Path) -> None:
     expected = f"{tmp_path}: no table in it; allowed: a folder or .zip that holds *summ*eval*"
     assert fault(tmp_path).startswith(expected)
     assert fault(tmp_path / "absent.json") == f"{tmp_path / 'absent.json'}: does not exist"
-    with pytest.raises(InputError, match="no file is named after a dataset; say by `dataset` which it is"):
+    with pytest.raises(InputError, match="no file is named after a dataset; name it by `dataset`"):
         released_datasets(str(tmp_path))
     assert released_datasets("hf:org/name") == list(DATASETS)
 

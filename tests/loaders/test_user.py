@@ -67,12 +67,11 @@ def test_faults_name_file_row_and_what_is_allowed(tmp_path: Path) -> None:
     path.write_text("[" * 100_000)
     assert "line 1: broken JSON" in message(path)
     write_jsonl(path, [{"source": "s", "ouput": "o"}])
-    assert (
-        "column 'output' is missing; say which by `fields` output=COLUMN (did you mean 'ouput'?)"
-        in message(path)
+    assert "column 'output' is missing; map it by `fields` output=COLUMN (did you mean 'ouput'?)" in message(
+        path
     )
     write_jsonl(path, [ROW, {**ROW, "source": "T"}])
-    assert f"line 2: id 'a' stands twice (first at {path}: line 1); allowed: once" in message(path)
+    assert f"line 2: duplicate id 'a' (first at {path}: line 1)" in message(path)
     for column in ("source", "output", "id"):
         write_jsonl(path, [{**ROW, "id": "b"}, {**ROW, column: "  "}])
         assert message(path) == f"{path}: line 2: column '{column}' is empty; allowed: text"

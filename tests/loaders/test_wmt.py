@@ -115,9 +115,9 @@ def test_xml_faults(tmp_path: Path) -> None:
     assert "no example qualifies" in message(path)
     twice = wmt_xml({"d": [("a", "b")], "e": [("a", "b")]}).replace('id="e"', 'id="d"')
     path.write_text(twice)
-    assert "document 2: id 'd' is missing or stands twice" in message(path)
+    assert "document 2: missing or duplicate id 'd'" in message(path)
     path.write_text(wmt_xml({"d": [("a", "b"), ("c", "d")]}).replace('seg id="2"', 'seg id="1"'))
-    assert "document d: segment id '1' is missing or stands twice" in message(path)
+    assert "document d: missing or duplicate segment id '1'" in message(path)
     (tmp_path / "x.txt").write_text("x")
     assert "wrong kind of file; expected: WMT's XML" in message(tmp_path / "x.txt")
 

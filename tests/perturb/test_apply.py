@@ -99,7 +99,7 @@ def raises(text: str, rng: random.Random, *, example: dhp.Example) -> str:
         (lambda text, rng, *, example: 7, "returned int; must return the changed text"),
         (lambda text, rng, *, example: text, "returned the text unchanged"),
         (lambda text, rng, *, example: " ", "returned an empty text"),
-        (lambda text, rng, *, example: text + "\ud800", "returned half a character"),
+        (lambda text, rng, *, example: text + "\ud800", "returned a lone surrogate"),
         (lambda text, rng, *, example: sys.exit(7), "raised SystemExit: 7"),
         (raises, "raised RuntimeError: boom"),
     ],

@@ -268,7 +268,7 @@ def test_no_word_of_the_list_has_a_twin() -> None:
     assert len(known.british) > 500
     assert not set(known.british) & set(known.british.values())
     assert "analyses" not in {*known.british, *known.british.values()}
-    with pytest.raises(ValidationError, match="'grey' stands in two pairs"):
+    with pytest.raises(ValidationError, match="'grey' is in two pairs"):
         HarmlessLists(spelling=[], words={"gray": "grey", "ashen": "grey"}, synonyms={})
-    with pytest.raises(ValidationError, match="'grey' is no American word of the list"):
+    with pytest.raises(ValidationError, match="'grey' is not an American word of the list"):
         HarmlessLists(spelling=[], words={"gray": "grey"}, synonyms={}, in_names=["grey"])

@@ -128,7 +128,7 @@ def test_a_language_that_is_not_declared_is_not_guessed(caplog: pytest.LogCaptur
         (made,) = dhp.perturb_datasets(data("es", declared=False), attacks=True)
     assert caplog.messages == [
         "texts.es: language of the texts: not declared 2: not applicable: judge_instruction, judge_flattery, "
-        "padding; left: 19 of 22 variants; say it by `text_language`, a column language, or output_language "
+        "padding; left: 19 of 22 variants; set `text_language`, a column `language`, or output_language "
         "in the task"
     ]
     (reason,) = {t.reason for t in made.texts if t.variant == "padding"}

@@ -164,7 +164,7 @@ def test_steps_by_the_model_are_asked_once_a_variant() -> None:
     written = prompts("summarization", MINOR.name).steps[0]
     assert all("1. Look for the town." in p and written not in p for p in model.prompts[1:])
     with pytest.raises(
-        InputError, match=r"adjustment steps of 'grammatical_errors.minor': the answer is no list"
+        InputError, match=r"adjustment steps of 'grammatical_errors.minor': the answer is not a list"
     ):
         by_model(Says(lambda p: "No."), steps=steps).perturb(EXAMPLES, GRAMMAR, "summarization")
 

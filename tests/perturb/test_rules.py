@@ -243,8 +243,8 @@ def test_chinese_is_split_without_spaces() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("word_swaps", "Same same same", "no two different words"),
-        ("word_swaps", "Alone.", "no two different words"),
+        ("word_swaps", "Same same same", "no two neighbouring words differ"),
+        ("word_swaps", "Alone.", "no two neighbouring words differ"),
         ("number_changes", "No digits here, not even ½.", "no digit"),
         ("sentence_deletion", "One sentence only.", "fewer than two sentences"),
         ("sentence_repetition", "...", "no sentence"),

@@ -209,7 +209,7 @@ def test_missing_unknown_and_changed_files(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "change", "expected"),
     [
-        ("original", lambda r: r.append(r[0]), "line 3: example 'a' stands twice; allowed: once"),
+        ("original", lambda r: r.append(r[0]), "line 3: duplicate example 'a'"),
         ("original", lambda r: r[1].update(text=" "), "line 2: the text of example 'b' is empty"),
         ("original", lambda r: r.append({**r[0], "example": "c"}), "nothing for example 'c'"),
         (
@@ -217,7 +217,7 @@ def test_missing_unknown_and_changed_files(folder: Path) -> None:
             lambda r: r.pop(),
             "line 2: no original of example 'b'; allowed: those of",
         ),
-        ("typos.minor", lambda r: r.append(r[0]), "line 3: example 'a' stands twice"),
+        ("typos.minor", lambda r: r.append(r[0]), "line 3: duplicate example 'a'"),
         ("typos.minor", lambda r: r[0].update(example="x"), "line 1: no original of example 'x'"),
         ("typos.minor", lambda r: r.pop(), "nothing for example 'b'; allowed: all 2 examples"),
         (
@@ -270,7 +270,7 @@ def test_matching_refuses_other_texts(folder: Path) -> None:
 def test_only_a_set_is_written_over(folder: Path, tmp_path: Path) -> None:
     before = contents(folder)
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"holds 'notes.txt', which is no part of a set"):
+    with pytest.raises(InputError, match=r"holds 'notes.txt', which is not part of a set"):
         write_set(folder, [part()])
     (folder / "notes.txt").unlink()
     assert contents(folder) == before
@@ -309,16 +309,16 @@ def test_a_failed_writer_leaves_the_old_set(folder: Path, monkeypatch: pytest.Mo
     ("changed", "expected"),
     [
         ({"texts": part().texts[:-1]}, "variant 'spaces': nothing for example 'b'"),
-        ({"texts": (*part().texts, part().texts[0])}, "variant 'typos.minor': example 'a' stands twice"),
+        ({"texts": (*part().texts, part().texts[0])}, "variant 'typos.minor': duplicate example 'a'"),
         (
             {"texts": (PerturbedText("a", "typo.minor", "x"),)},
             "unknown variant 'typo.minor'; did you mean 'typos.minor'",
         ),
         ({"variants": (TYPOS, NAMES, replace(CONTROL, level="word"))}, "example 'a': the text equals"),
-        ({"variants": (TYPOS, TYPOS)}, "variant 'typos.minor' stands twice"),
+        ({"variants": (TYPOS, TYPOS)}, "duplicate variant 'typos.minor'"),
         ({"variants": (replace(TYPOS, level="vowel"), NAMES, CONTROL)}, "unknown level 'vowel'"),
         ({"examples": ()}, "no example"),
-        ({"examples": (Example("a", "S", "\ud800"),)}, "half a character"),
+        ({"examples": (Example("a", "S", "\ud800"),)}, "a lone surrogate"),
     ],
 )
 def test_nothing_is_written_that_could_not_be_read(
@@ -332,5 +332,5 @@ def test_nothing_is_written_that_could_not_be_read(
 def test_nothing_and_twice(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing to write"):
         write_set(tmp_path / "set", [])
-    with pytest.raises(InputError, match="dataset 'mini/summeval' stands twice"):
+    with pytest.raises(InputError, match="duplicate dataset 'mini/summeval'"):
         write_set(tmp_path / "set", [part(), part()])

@@ -36,7 +36,7 @@ def texts(*results: Result) -> list[str]:
         ),
         (
             {"ratings": {"asked": 900, "scored": 700, "unparsed": 150, "out_of_scale": 50, "stopped": 9}},
-            "Have all answers read: 200 of 900 ratings have no score (unparsed 150, out of scale 50).",
+            "Make all answers readable: 200 of 900 ratings have no score (unparsed 150, out of scale 50).",
         ),
         ({"missing_mass": 0.6}, "Check the form of its answers: 60% of the probability fell on no score."),
     ],
@@ -61,7 +61,7 @@ def test_nothing_about_prompts_where_there_is_none() -> None:
     )
     own, asked = " ".join(texts(shown)), " ".join(texts(replace(shown, protocol="dhp@1")))
     assert "prompt" not in own
-    assert "Put a check or a second judge beside it for typos." in own
+    assert "Add a check or a second judge for typos." in own
     assert "Name typos in the prompt, and by how much it lowers the score." in asked
     assert "Say in the prompt what must not count: harmless edits lower its score." in asked
     assert "Ask for a finer answer: 70% of its scores there are tied." in asked

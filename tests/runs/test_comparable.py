@@ -62,7 +62,7 @@ def test_one_rule_holds_for_an_edited_prompt_in_compare_and_gate(results: dhp.Re
     (allowed,) = dhp.compare(old, other, allow="protocol", resamples=2, progress=False)
     assert allowed.judges == ("mock/ideal (mine@aa)", "mock/ideal (other@aa)")
     assert dhp.gate(other, against=old, max_drop=5, allow="protocol").passed
-    with pytest.raises(InputError, match="judge 'mock/ideal' stands twice"):
+    with pytest.raises(InputError, match="duplicate judge 'mock/ideal'"):
         dhp.compare(old, old, progress=False)
 
 

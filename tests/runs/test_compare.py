@@ -85,9 +85,9 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
     for folders, message in (
         (["nowhere"], "nowhere: holds no run"),
         ([tmp_path / "broken"], "broken JSON"),
-        ([tmp_path / "old"], "is no results file of this version; allowed: schema dhp.results/3"),
+        ([tmp_path / "old"], "is not a results file of this version; allowed: schema dhp.results/3"),
         ([runs / "good"], "has one judge only; allowed: two or more"),
-        ([runs / "good", tmp_path / "copy"], "judge 'mock/ideal' stands twice"),
+        ([runs / "good", tmp_path / "copy"], "duplicate judge 'mock/ideal'"),
     ):
         with pytest.raises(InputError, match=message):
             compare_runs(folders)  # type: ignore[arg-type]

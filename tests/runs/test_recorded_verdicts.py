@@ -122,7 +122,7 @@ def test_published_accuracies_of_o1_mini_on_judgebench(real: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"id": "9", "answer_as_given": "a", "answer_swapped": "b"}, "id '9' is none of the 4 pairs"),
+        ({"id": "9", "answer_as_given": "a", "answer_swapped": "b"}, "id '9' is not one of the 4 pairs"),
         ({"id": "1"}, "line 1: holds no answers; allowed: answer_as_given and answer_swapped or score_1"),
     ],
 )

@@ -173,7 +173,7 @@ def test_markup_in_an_example_stays_text() -> None:
     ("task", "message"),
     [
         ("sumarization", "unknown task 'sumarization'; did you mean 'summarization'"),
-        ("question_answering", "has one metric, answer_quality"),
+        ("question_answering", "has a single metric, answer_quality"),
     ],
 )
 def test_a_survey_needs_a_choice(task: str, message: str) -> None:
@@ -214,7 +214,7 @@ def test_votes_become_weights(tmp_path: Path) -> None:
         ({"schema": "dhp.votes/2"}, "schema: should be 'dhp.votes/1'"),
         ({"id": "me"}, "id: "),
         ({"task": "sumarization"}, "unknown task 'sumarization'; did you mean"),
-        ({"task": "question_answering"}, "has one metric"),
+        ({"task": "question_answering"}, "has a single metric"),
         ({"metrics": METRICS[:3]}, "metrics: must be those of task 'summarization': coherence, consist"),
         ({"date": "yesterday"}, "date: "),
         ({"answers": {}}, "answers: "),
@@ -247,7 +247,10 @@ def test_no_answers_at_all_are_one_line(tmp_path: Path, content: str) -> None:
     [
         (sheet(2, survey="0" * 12), r"1\.json: survey: '0+' is not that of .*0\.json, '28672bb4793a'"),
         (sheet(1, date="2026-06-01"), r"1\.json: the same answers as .*0\.json; allowed: each expert once"),
-        (sheet(2, answers={"random_typos": "fluency"}), "'fictional_named_entities' stands here or in"),
+        (
+            sheet(2, answers={"random_typos": "fluency"}),
+            "'fictional_named_entities' is answered in only one of",
+        ),
     ],
 )
 def test_answers_that_do_not_go_together(tmp_path: Path, other: dict[str, object], message: str) -> None:
@@ -290,7 +293,7 @@ def test_votes_in_a_weights_file_are_their_shares(tmp_path: Path) -> None:
     [
         ("coherence: 4", "coherence: -4", "votes.summarization.random_typos.coherence: .*found -4"),
         ("coherence: 4", "coherence: 0.4", "votes.summarization.random_typos.coherence: "),
-        ("coherence: 4, consistency: 1, fluency: 5", "fluency: 0", "random_typos: nobody voted"),
+        ("coherence: 4, consistency: 1, fluency: 5", "fluency: 0", "random_typos: has no votes"),
         ("coherence: 4", "coherense: 4", "votes.summarization.random_typos: unknown metric 'coherense'"),
         ("votes: {summarization", "votes: {sumarization", "votes: unknown task|agreement.summarization"),
         ("fluency: 5", "fluency: 6", "random_typos: 11 votes of 10 experts"),
@@ -302,7 +305,7 @@ def test_votes_in_a_weights_file_are_their_shares(tmp_path: Path) -> None:
         (
             "agreement:",
             "tasks: {summarization: {random_typos: {fluency: 1}}}\nagreement:",
-            "random_typos: also stands in tasks; give weights or votes",
+            "random_typos: is also in tasks; give weights or votes",
         ),
     ],
 )

@@ -1,1 +1,1 @@
-"""Judges that people already use: functions and the scorers of evaluation frameworks."""
+"""Adapters for functions and for scorers of evaluation frameworks."""

@@ -1,4 +1,4 @@
-"""How an object of a known shape is called: its parameters, what they are given, its scale."""
+"""The adapter of a scorer: its parameters, their fields, its scale."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,11 +30,12 @@ class Adapter:
     """One object, ready to be called."""
 
     shape: str
-    """What it was recognised as."""
+    """Framework or kind of function that the judge was recognised as."""
     name: str
-    """Of the metric that it rates, where it gives one score; of functions `score`, so that they compare."""
+    """Name of the metric that the judge rates, if it gives one score; `score` for functions, so that they
+    compare."""
     fields: Mapping[str, tuple[str, ...]]
-    """Parameter -> fields of a candidate, of which the first that is there is given."""
+    """Parameter -> fields of a candidate; the first field that is there is passed."""
     call: Callable[[Mapping[str, str | None]], object]
     """Rates a text, given a value for each parameter; a coroutine function where `is_async`."""
     required: frozenset[str] = frozenset()
@@ -42,10 +43,10 @@ class Adapter:
     optional: frozenset[str] = frozenset()
     """Parameters that are left out, rather than given None, where no field is there."""
     takes_further: bool = False
-    """Whether further fields of a candidate are given under their own names."""
+    """Whether further fields of a candidate are passed under their own names."""
     is_async: bool = False
     scale: tuple[float, float] | None = None
-    """Of its scores; None where it does not say."""
+    """Lowest and highest score; None where the judge does not declare them."""
     lower_is_better: bool = False
 
 
@@ -57,9 +58,9 @@ def fields_of(candidate: Candidate) -> dict[str, str]:
     return {name: text for name, text in found.items() if text.strip() or name == "output"}
 
 
-def is_of(given: object, package: str, *names: str) -> bool:
+def is_of(scorer: object, package: str, *names: str) -> bool:
     """Whether an object is of a class of these names from a package, which need not be imported for that."""
     return any(
         base.__name__ in names and base.__module__.partition(".")[0] == package
-        for base in type(given).__mro__
+        for base in type(scorer).__mro__
     )

@@ -11,24 +11,24 @@ from dhp.judge.adapters.adapter import INPUT, OUTPUT, REFERENCE, SOURCE, Adapter
 _LISTS = ("context", "retrieval_context")
 
 
-def adapt(given: Any) -> Adapter | None:
+def adapt(scorer: Any) -> Adapter | None:
     """An adapter for a `BaseMetric`; None for what is none."""
-    if not is_of(given, "deepeval", "BaseMetric"):
+    if not is_of(scorer, "deepeval", "BaseMetric"):
         return None
-    base: Any = next(b for b in type(given).__mro__ if b.__name__ == "BaseMetric")
-    is_async = type(given).a_measure is not base.a_measure
+    base: Any = next(b for b in type(scorer).__mro__ if b.__name__ == "BaseMetric")
+    is_async = type(scorer).a_measure is not base.a_measure
 
     async def awaited(arguments: Mapping[str, str | None]) -> object:
-        metric = copy.copy(given)
+        metric = copy.copy(scorer)
         return _read(metric, await metric.a_measure(_case(arguments), **_quiet(metric.a_measure)))
 
     def called(arguments: Mapping[str, str | None]) -> object:
-        metric = copy.copy(given)
+        metric = copy.copy(scorer)
         return _read(metric, metric.measure(_case(arguments), **_quiet(metric.measure)))
 
     return Adapter(
         shape="deepeval metric",
-        name=given.__name__,
+        name=scorer.__name__,
         fields={
             "input": INPUT,
             "actual_output": OUTPUT,

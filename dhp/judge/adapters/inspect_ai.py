@@ -12,15 +12,15 @@ _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
 _NO_ANSWER = "N"
 
 
-def adapt(given: Any) -> Adapter | None:
+def adapt(scorer: Any) -> Adapter | None:
     """An adapter for a scorer; None for what is none."""
-    info = getattr(given, "__registry_info__", None)
-    is_scorer = getattr(info, "type", None) == "scorer" or _takes_state_and_target(given)
-    if not is_scorer or isinstance(given, type):
+    info = getattr(scorer, "__registry_info__", None)
+    is_scorer = getattr(info, "type", None) == "scorer" or _takes_state_and_target(scorer)
+    if not is_scorer or isinstance(scorer, type):
         return None
 
     async def call(arguments: Mapping[str, str | None]) -> object:
-        return _read(await given(*_state_and_target(arguments)))
+        return _read(await scorer(*_state_and_target(arguments)))
 
     name = str(getattr(info, "name", "")).rpartition("/")[2]
     return Adapter(
@@ -33,11 +33,11 @@ def adapt(given: Any) -> Adapter | None:
     )
 
 
-def _takes_state_and_target(given: object) -> bool:
-    if not callable(given):
+def _takes_state_and_target(scorer: object) -> bool:
+    if not callable(scorer):
         return False
     try:
-        return list(inspect.signature(given).parameters)[:2] == ["state", "target"]
+        return list(inspect.signature(scorer).parameters)[:2] == ["state", "target"]
     except (TypeError, ValueError):
         return False
 

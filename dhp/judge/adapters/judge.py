@@ -1,4 +1,4 @@
-"""A user's own judge, in the shape that all judges have: its scores, and its verdicts by a threshold."""
+"""A user's own scorer as a judge: its scores, and verdicts by a threshold."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -62,8 +62,8 @@ class Scorer:
         self._calls = calls or Caller.of(adapter, at_once(adapter, context, threads)).results
         if settings.version is None:
             logging.getLogger("dhp").warning(
-                "%s: its replies are not kept, as no version of it is named (`judge_settings.version`); "
-                "another run calls it again",
+                "%s: its replies are not cached, as `judge_settings.version` is not set; "
+                "another run will call it again",
                 model,
             )
 
@@ -79,18 +79,18 @@ class Scorer:
                 )
             if parameter not in self.adapter.fields and not self.adapter.takes_further:
                 raise InputError(
-                    f"{self.model}: `judge_settings.fields` {parameter}={field}: it has no such parameter; "
-                    f"{suggest(parameter, self.adapter.fields)}"
+                    f"{self.model}: `judge_settings.fields` {parameter}={field}: the judge has no such "
+                    f"parameter; {suggest(parameter, self.adapter.fields)}"
                 )
         for parameter in sorted(self.adapter.required - set(self.settings.fields)):
             if not there & set(fields[parameter]):
                 raise InputError(
-                    f"{self.model}: parameter '{parameter}': no field of that name; say which it is given by "
+                    f"{self.model}: parameter '{parameter}': no field of that name; map it by "
                     f"`judge_settings.fields` {parameter}=FIELD; fields: {', '.join(sorted(there))}"
                 )
         if not any("output" in names for names in fields.values()):
             raise InputError(
-                f"{self.model}: no parameter is given the text under judgement; say which by "
+                f"{self.model}: no parameter takes the text under judgement; map one by "
                 f"`judge_settings.fields` PARAMETER=output; parameters: {', '.join(fields) or 'none'}"
             )
 
@@ -104,9 +104,9 @@ class Scorer:
         waiting: dict[bytes, list[Candidate]] = {}
         jobs: list[Job] = []
         for candidate in candidates:
-            given = self._given(candidate)
+            given = self._arguments(candidate)
             key = key_digest(self.model, _ENDPOINT, self.settings.version, given)
-            if (said := self._known(key)) is not None:
+            if (said := self._cached(key)) is not None:
                 yield candidate, said
             elif key in waiting:
                 waiting[key].append(candidate)
@@ -135,7 +135,7 @@ class Scorer:
         """The keys of what the judge has said to other commands, which were calling it."""
         if jobs:
             claims.wait(len(jobs), lambda: None)
-        yield from (key for key, _ in jobs if self._known(key) is not None)
+        yield from (key for key, _ in jobs if self._cached(key) is not None)
 
     @property
     def name(self) -> str:
@@ -147,27 +147,27 @@ class Scorer:
             self._context.budget.settle(self._context.budget.reserve(0, 0), [])
             yield job
 
-    def _given(self, candidate: Candidate) -> dict[str, str | None]:
-        there = fields_of(candidate)
-        given: dict[str, str | None] = {}
+    def _arguments(self, candidate: Candidate) -> dict[str, str | None]:
+        available = fields_of(candidate)
+        arguments: dict[str, str | None] = {}
         used = set()
         for parameter, names in self.fields.items():
-            found = next((name for name in names if name in there), None)
-            if found is not None:
-                given[parameter] = there[found]
-                used.add(found)
+            field = next((name for name in names if name in available), None)
+            if field is not None:
+                arguments[parameter] = available[field]
+                used.add(field)
             elif parameter not in self.adapter.optional:
-                given[parameter] = None
+                arguments[parameter] = None
         if self.adapter.takes_further:
             further: dict[str, str | None] = {
-                k: v for k, v in candidate.fields.items() if k in there and k not in used
+                k: v for k, v in candidate.fields.items() if k in available and k not in used
             }
-            if "source" in there and "source" not in used:
-                further["context"] = there["source"]
-            given = {**further, **given}
-        return given
+            if "source" in available and "source" not in used:
+                further["context"] = available["source"]
+            arguments = {**further, **arguments}
+        return arguments
 
-    def _known(self, key: bytes) -> dict[str, Outcome] | None:
+    def _cached(self, key: bytes) -> dict[str, Outcome] | None:
         if key in self._said:
             return self._said[key]
         if self._store is None or self._context.refresh:
@@ -177,12 +177,12 @@ class Scorer:
             self._said[key] = from_json(found[0].reply.text)
         return self._said.get(key)
 
-    def _keep(self, key: bytes, said: dict[str, Outcome]) -> bool:
+    def _keep(self, key: bytes, outcomes: dict[str, Outcome]) -> bool:
         """Whether what was said is stored, too."""
-        self._said[key] = said
-        if self._store is None or any(o.status == "failed" for o in said.values()):
+        self._said[key] = outcomes
+        if self._store is None or any(o.status == "failed" for o in outcomes.values()):
             return False
-        reply = Reply(as_json(said), "stop", 0, 0, 1)
+        reply = Reply(as_json(outcomes), "stop", 0, 0, 1)
         self._store.add([row(key, self.model, _ENDPOINT, 0, reply, "")], replace=self._context.refresh)
         return True
 
@@ -195,8 +195,8 @@ def at_once(adapter: Adapter, context: RequestContext, threads: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What the first texts told about a judge."""
+class _FirstFindings:
+    """Metrics and scale of a judge, as found on the first texts."""
 
     metrics: tuple[str, ...]
     scale: tuple[float, float]
@@ -207,7 +207,7 @@ class ObjectJudge(Judge):
 
     def __init__(self, scorer: Scorer, verdicts: bool) -> None:
         self._scorer = scorer
-        self._known: _Known | None = None
+        self._findings: _FirstFindings | None = None
         self._verdicts = verdicts
         settings = scorer.settings
         self.model = scorer.model
@@ -227,10 +227,10 @@ class ObjectJudge(Judge):
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
         """The task with the metrics of the judge, for which the first originals are rated."""
-        if self._known is None:
+        if self._findings is None:
             self._scorer.check(candidates)
-            self._known = self._found_out(candidates)
-        low, high = (0.0, 1.0) if self._verdicts else self._known.scale
+            self._findings = self._inspect(candidates)
+        low, high = (0.0, 1.0) if self._verdicts else self._findings.scale
         metrics = [
             Metric(
                 name=f"{name}_pass" if self._verdicts else name,
@@ -240,7 +240,7 @@ class ObjectJudge(Judge):
                 question=f"What is the {name} of this text?",
                 antonym=f"poor {name}",
             )
-            for name in self._known.metrics
+            for name in self._findings.metrics
         ]
         return task.model_copy(update={"metrics": metrics, "translations": {}})
 
@@ -258,10 +258,10 @@ class ObjectJudge(Judge):
                 yield self._rating(place, outcome or failed(f"returned no '{key}'"))
 
     def _rating(self, place: tuple[str, str, str, int], outcome: Outcome) -> Rating:
-        assert self._known is not None
+        assert self._findings is not None
         if outcome.value is None:
             return Rating(*place, None, outcome.status, outcome.reason)
-        low, high = self._known.scale
+        low, high = self._findings.scale
         words = f"{outcome.value:g}" + (f": {outcome.reason}" if outcome.reason else "")
         if not low <= outcome.value <= high:
             return Rating(*place, None, "out_of_scale", words)
@@ -273,7 +273,7 @@ class ObjectJudge(Judge):
             score = float(passes)
         return Rating(*place, score, raw=words)
 
-    def _found_out(self, candidates: Sequence[Candidate]) -> _Known:
+    def _inspect(self, candidates: Sequence[Candidate]) -> _FirstFindings:
         """Metrics and scale by the first originals, which are rated one by one."""
         originals = islice((c for c in candidates if c.variant == ORIGINAL), _TRIED)
         tried: list[Outcome] = []
@@ -281,18 +281,19 @@ class ObjectJudge(Judge):
             ((_, outcomes),) = self._scorer.outcomes([candidate])
             tried += outcomes.values()
             if scored := [o for o in outcomes.values() if o.status == "scored"]:
-                return _Known(tuple(outcomes), self._scale(scored))
+                return _FirstFindings(tuple(outcomes), self._scale(scored))
         if any(o.status == "failed" for o in tried):
             reason = next(o.reason for o in tried if o.status == "failed")
             raise InputError(
-                f"{self.model}: it failed on the first {len(tried)} texts ({reason}); it is asked no more"
+                f"{self.model}: the judge failed on the first {len(tried)} texts ({reason}); "
+                "it is not called again"
             )
         if (scale := self._scorer.settings.ends or self._scorer.adapter.scale) is None:
             raise InputError(
-                f"{self.model}: gave no score for the first {len(tried)} texts ({tried[0].reason}); say its "
-                "scale by `judge_settings.scale` to go on all the same"
+                f"{self.model}: returned no score for the first {len(tried)} texts ({tried[0].reason}); "
+                "set `judge_settings.scale` to continue anyway"
             )
-        return _Known((self._scorer.name,), scale)
+        return _FirstFindings((self._scorer.name,), scale)
 
     def _scale(self, scored: Sequence[Outcome]) -> tuple[float, float]:
         settings = self._scorer.settings
@@ -302,13 +303,13 @@ class ObjectJudge(Judge):
         value = scored[0].value
         if scale is None:
             raise InputError(
-                f"{self.model}: returned {value:g}, and its scale is not known; say it by "
-                "`judge_settings.scale`, such as 0..1"
+                f"{self.model}: returned {value:g}, and its scale is not known; "
+                "set `judge_settings.scale`, e.g. 0..1"
             )
         if settings.ends is None and not any(scale[0] <= (o.value or 0.0) <= scale[1] for o in scored):
             raise InputError(
                 f"{self.model}: returned {value:g}, off the scale {scale[0]:g} to {scale[1]:g} of its shape "
-                f"({self._scorer.adapter.shape}); say another by `judge_settings.scale`"
+                f"({self._scorer.adapter.shape}); set another by `judge_settings.scale`"
             )
         if settings.threshold is not None and not scale[0] <= settings.threshold <= scale[1]:
             raise InputError(

@@ -48,7 +48,7 @@ def metric_name(name: str) -> str:
 
 
 def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
-    """Metric -> outcome of what a judge returned; `name` is that of a score that bears none."""
+    """Metric -> outcome of what a judge returned; `name` is that of a score without one."""
     if isinstance(returned, list | tuple):
         if not returned:
             return {metric_name(name): failed("returned an empty list")}

@@ -14,22 +14,22 @@ _OF_LANGFUSE = {"input", "output", "expected_output"}
 """Parameters of an evaluator of langfuse."""
 
 
-def adapt(given: object) -> Adapter | None:
+def adapt(scorer: object) -> Adapter | None:
     """An adapter for a callable; None for what is none."""
-    if not callable(given) or isinstance(given, type):
+    if not callable(scorer) or isinstance(scorer, type):
         return None
-    adapter = _function(given)
-    if str(getattr(given, "__module__", "")).startswith("openevals."):  # as `create_llm_as_judge(...)` makes
+    adapter = _function(scorer)
+    if str(getattr(scorer, "__module__", "")).startswith("openevals."):  # as `create_llm_as_judge(...)` makes
         return replace(adapter, shape="openevals evaluator", scale=(0.0, 1.0))
     return replace(adapter, shape="langfuse evaluator") if set(adapter.fields) >= _OF_LANGFUSE else adapter
 
 
-def _function(given: Callable[..., Any]) -> Adapter:
-    name = getattr(given, "__name__", None) or type(given).__name__
-    if isinstance(given, partial):
-        name = getattr(given.func, "__name__", name)
+def _function(scorer: Callable[..., Any]) -> Adapter:
+    name = getattr(scorer, "__name__", None) or type(scorer).__name__
+    if isinstance(scorer, partial):
+        name = getattr(scorer.func, "__name__", name)
     try:
-        parameters = inspect.signature(given).parameters.values()
+        parameters = inspect.signature(scorer).parameters.values()
     except (TypeError, ValueError):
         raise InputError(
             f"judge '{name}': its parameters are unknown; allowed: a function with named parameters, such as "
@@ -46,27 +46,27 @@ def _function(given: Callable[..., Any]) -> Adapter:
         shape="function",
         name="score",
         fields=fields,
-        call=_call(given),
+        call=_call(scorer),
         required=frozenset(p.name for p in named if p.default is p.empty and p.name not in USUAL),
         optional=frozenset(p.name for p in named if p.default is not p.empty),
         takes_further=further,
-        is_async=_is_async(given),
+        is_async=_is_async(scorer),
     )
 
 
-def _is_async(given: object) -> bool:
-    of_instance = getattr(type(given), "__call__", None)  # noqa: B004  the method itself is wanted
+def _is_async(scorer: object) -> bool:
+    of_instance = getattr(type(scorer), "__call__", None)  # noqa: B004  the method itself is wanted
     return any(
         inspect.iscoroutinefunction(each)
-        for each in (given, of_instance, given.func if isinstance(given, partial) else None)
+        for each in (scorer, of_instance, scorer.func if isinstance(scorer, partial) else None)
     )
 
 
-def _call(given: Callable[..., Any]) -> Callable[[Mapping[str, str | None]], object]:
-    if _is_async(given):
+def _call(scorer: Callable[..., Any]) -> Callable[[Mapping[str, str | None]], object]:
+    if _is_async(scorer):
 
         async def awaited(arguments: Mapping[str, str | None]) -> object:
-            return await given(**arguments)
+            return await scorer(**arguments)
 
         return awaited
-    return lambda arguments: given(**arguments)
+    return lambda arguments: scorer(**arguments)

@@ -13,31 +13,31 @@ _LISTS = ("retrieved_contexts", "reference_contexts")
 _SINGLE_TURN = {"user_input": INPUT, "response": OUTPUT, "reference": REFERENCE, "retrieved_contexts": SOURCE}
 
 
-def adapt(given: Any) -> Adapter | None:
+def adapt(scorer: Any) -> Adapter | None:
     """An adapter for a metric; None for what is none."""
-    if is_of(given, "ragas", "SimpleBaseMetric"):
-        return _simple(given)
-    return _single_turn(given) if is_of(given, "ragas", "SingleTurnMetric") else None
+    if is_of(scorer, "ragas", "SimpleBaseMetric"):
+        return _simple(scorer)
+    return _single_turn(scorer) if is_of(scorer, "ragas", "SingleTurnMetric") else None
 
 
-def _simple(given: Any) -> Adapter:
-    names, optional = _parameters(given)
+def _simple(scorer: Any) -> Adapter:
+    names, optional = _parameters(scorer)
     further: dict[str, object] = {}
-    if is_of(given, "ragas", "SimpleLLMMetric"):
-        if getattr(given, "llm", None) is None:
+    if is_of(scorer, "ragas", "SimpleLLMMetric"):
+        if getattr(scorer, "llm", None) is None:
             raise InputError(
-                f"judge '{given.name}': a ragas metric with a prompt needs a model; set its attribute llm"
+                f"judge '{scorer.name}': a ragas metric with a prompt needs a model; set its attribute llm"
             )
-        further["llm"] = given.llm
+        further["llm"] = scorer.llm
 
     async def call(arguments: Mapping[str, str | None]) -> object:
-        result = await given.ascore(**_listed(arguments), **further)
+        result = await scorer.ascore(**_listed(arguments), **further)
         return {"score": result.value, "reason": result.reason}
 
-    allowed = given.allowed_values
+    allowed = scorer.allowed_values
     return Adapter(
         shape="ragas metric",
-        name=given.name,
+        name=scorer.name,
         fields={name: _FIELDS.get(name, (name,)) for name in names},
         required=frozenset(name for name in names if name not in _FIELDS and name not in optional),
         optional=optional,
@@ -47,14 +47,14 @@ def _simple(given: Any) -> Adapter:
     )
 
 
-def _parameters(given: Any) -> tuple[list[str], frozenset[str]]:
+def _parameters(scorer: Any) -> tuple[list[str], frozenset[str]]:
     """What a metric takes, and what of it need not be given: of a prompt, a decorated function, a method."""
-    if is_of(given, "ragas", "SimpleLLMMetric"):
-        return list(given.get_variables()), frozenset()
-    if hasattr(given, "_create_pydantic_model"):
-        fields = given._create_pydantic_model().model_fields
+    if is_of(scorer, "ragas", "SimpleLLMMetric"):
+        return list(scorer.get_variables()), frozenset()
+    if hasattr(scorer, "_create_pydantic_model"):
+        fields = scorer._create_pydantic_model().model_fields
         return list(fields), frozenset(name for name, each in fields.items() if not each.is_required())
-    known = inspect.signature(given.ascore).parameters.values()
+    known = inspect.signature(scorer.ascore).parameters.values()
     named = [p for p in known if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     return [p.name for p in named], frozenset(p.name for p in named if p.default is not p.empty)
 
@@ -71,11 +71,16 @@ def _listed(arguments: Mapping[str, str | None]) -> dict[str, object]:
     return {k: [v] if k in _LISTS and v is not None else v for k, v in arguments.items()}
 
 
-def _single_turn(given: Any) -> Adapter:
+def _single_turn(scorer: Any) -> Adapter:
     async def call(arguments: Mapping[str, str | None]) -> object:
         sample = import_module("ragas.dataset_schema").SingleTurnSample(**_listed(arguments))
-        return await given.single_turn_ascore(sample)
+        return await scorer.single_turn_ascore(sample)
 
     return Adapter(
-        shape="ragas metric", name=given.name, fields=_SINGLE_TURN, call=call, is_async=True, scale=(0.0, 1.0)
+        shape="ragas metric",
+        name=scorer.name,
+        fields=_SINGLE_TURN,
+        call=call,
+        is_async=True,
+        scale=(0.0, 1.0),
     )

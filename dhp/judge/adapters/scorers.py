@@ -9,17 +9,17 @@ _OF_PHOENIX = {"input": INPUT, "output": OUTPUT, "context": SOURCE, "reference":
 """Where an evaluator of phoenix does not say what it takes."""
 
 
-def adapt_autoevals(given: Any) -> Adapter | None:
+def adapt_autoevals(scorer: Any) -> Adapter | None:
     """An adapter for a `Scorer` of autoevals; None for what is none."""
-    if not is_of(given, "autoevals", "Scorer"):
+    if not is_of(scorer, "autoevals", "Scorer"):
         return None
 
     async def call(arguments: Mapping[str, str | None]) -> object:
-        return await given.eval_async(**arguments)
+        return await scorer.eval_async(**arguments)
 
     return Adapter(
         shape="autoevals scorer",
-        name=given._name(),
+        name=scorer._name(),
         fields={"input": INPUT, "output": OUTPUT, "expected": REFERENCE, "context": SOURCE},
         optional=frozenset({"input", "context"}),
         call=call,
@@ -28,15 +28,15 @@ def adapt_autoevals(given: Any) -> Adapter | None:
     )
 
 
-def adapt_mlflow(given: Any) -> Adapter | None:
+def adapt_mlflow(scorer: Any) -> Adapter | None:
     """An adapter for a `Scorer` of mlflow: decorated functions, classes, judges that `make_judge` makes."""
-    if not is_of(given, "mlflow", "Scorer"):
+    if not is_of(scorer, "mlflow", "Scorer"):
         return None
 
     def call(arguments: Mapping[str, str | None]) -> object:
         inputs = {k: v for k, v in arguments.items() if k not in ("outputs", "expected_response") and v}
         expected = arguments["expected_response"]
-        return given.run(
+        return scorer.run(
             inputs=inputs,
             outputs=arguments["outputs"],
             expectations=None if expected is None else {"expected_response": expected},
@@ -44,7 +44,7 @@ def adapt_mlflow(given: Any) -> Adapter | None:
 
     return Adapter(
         shape="mlflow scorer",
-        name=given.name,
+        name=scorer.name,
         fields={
             "question": ("question",),
             "source": SOURCE,
@@ -55,30 +55,30 @@ def adapt_mlflow(given: Any) -> Adapter | None:
     )
 
 
-def adapt_phoenix(given: Any) -> Adapter | None:
+def adapt_phoenix(scorer: Any) -> Adapter | None:
     """An adapter for an `Evaluator` of phoenix; None for what is none."""
-    if not is_of(given, "phoenix", "Evaluator"):
+    if not is_of(scorer, "phoenix", "Evaluator"):
         return None
 
     async def call(arguments: Mapping[str, str | None]) -> object:
-        scores = await given.async_evaluate(dict(arguments))
+        scores = await scorer.async_evaluate(dict(arguments))
         if len(scores) == 1:
             return _score_of(scores[0])
         return [_score_of(score) for score in scores]
 
-    wanted = given.input_schema.model_fields if given.input_schema else {}
-    labels = getattr(given, "label_score_map", None) or {}
+    wanted = scorer.input_schema.model_fields if scorer.input_schema else {}
+    labels = getattr(scorer, "label_score_map", None) or {}
     values = [float(value) for value in labels.values() if value is not None]
     return Adapter(
         shape="phoenix evaluator",
-        name=given.name,
+        name=scorer.name,
         fields={name: USUAL.get(name, (name,)) for name in wanted} or _OF_PHOENIX,
         required=frozenset(name for name, each in wanted.items() if each.is_required() and name not in USUAL),
         optional=frozenset(name for name, each in wanted.items() if not each.is_required()),
         call=call,
         is_async=True,
         scale=(min(values), max(values)) if len(set(values)) > 1 else None,
-        lower_is_better=given.direction == "minimize",
+        lower_is_better=scorer.direction == "minimize",
     )
 
 

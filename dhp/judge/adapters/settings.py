@@ -1,4 +1,4 @@
-"""What a user says about a judge of their own: its scale, its threshold, what it is given."""
+"""Settings of a user's own judge: scale, threshold, fields."""
 
 import math
 from collections.abc import Mapping
@@ -27,20 +27,20 @@ class JudgeSettings:
     threshold: float | None = field(
         default=None,
         metadata=option(
-            "Score from which a text passes; the verdicts are analysed beside the scores.", metavar="X"
+            "Lowest score of a text that passes; pass and fail are analysed beside the scores.", metavar="X"
         ),
     )
     lower_is_better: bool | None = field(
         default=None,
         metadata=option(
-            "Which scores are good; default: as the scorer says.",
+            "Which scores are better; default: as the scorer declares.",
             name="--lower-is-better/--higher-is-better",
         ),
     )
     version: str | None = field(
         default=None,
         metadata=option(
-            "Version of your judge; its replies are stored and used again by the same version.",
+            "Version of your judge; replies are cached for each version.",
             name="--judge-version",
             metavar="TEXT",
         ),
@@ -48,7 +48,7 @@ class JudgeSettings:
     fields: Mapping[str, str] = field(
         default_factory=dict,
         metadata=option(
-            "What a parameter of your judge is given: output, source, reference or a further field.",
+            "Field passed to a parameter of your judge: output, source, reference or a further field.",
             name="--map",
             metavar="PARAMETER=FIELD",
             many=True,
@@ -58,7 +58,7 @@ class JudgeSettings:
     threads: int | None = field(
         default=None,
         metadata=option(
-            "Calls of your judge at the same time, if it is not asynchronous.",
+            "Number of concurrent calls of your judge, if it is not asynchronous.",
             name="--judge-threads",
             metavar="K",
             low=1,

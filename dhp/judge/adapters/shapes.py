@@ -1,4 +1,4 @@
-"""Recognises an object by its shape; the package that it is of is never imported unless it is there."""
+"""Recognition of a scorer by its attributes, without importing other frameworks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
@@ -30,12 +30,12 @@ SHAPES = (
 )
 
 
-def adapt(given: object, name: str) -> Adapter:
+def adapt(scorer: object, name: str) -> Adapter:
     """How an object is called.
 
     Parameters
     ----------
-    given
+    scorer
         A judge of the user's own.
     name
         What it is called in messages.
@@ -46,10 +46,10 @@ def adapt(given: object, name: str) -> Adapter:
         If it has no known shape.
     """
     for recognise in _ADAPTERS:
-        if adapter := recognise(given):
+        if adapter := recognise(scorer):
             return adapter
-    what = f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
-    raise InputError(f"{name}: is {what}, of no known shape; allowed: {SHAPES}")
+    what = f"the class {scorer.__name__}" if isinstance(scorer, type) else f"a {type(scorer).__name__}"
+    raise InputError(f"{name}: is {what}, of an unknown shape; allowed: {SHAPES}")
 
 
 def object_judges(
@@ -93,9 +93,9 @@ def _caller(name: str, at_once: int) -> Caller[Job]:
     return Caller.of(adapt(load_object(name), f"model '{name}'"), at_once)
 
 
-def _name(given: object, adapter: Adapter) -> str:
+def _name(scorer: object, adapter: Adapter) -> str:
     if adapter.shape not in ("function", "langfuse evaluator"):
         return f"python:{adapter.shape.partition(' ')[0]}:{adapter.name}"
-    called: Any = given.func if isinstance(given, partial) else given
+    called: Any = scorer.func if isinstance(scorer, partial) else scorer
     named = called if hasattr(called, "__qualname__") else type(called)
     return f"python:{named.__module__}:{named.__qualname__.replace('<locals>.', '')}"

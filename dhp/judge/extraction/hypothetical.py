@@ -1,4 +1,4 @@
-"""Ratings that an answer speaks of but does not give: hypotheticals, denials, comparisons, conditions.
+"""Ratings that an answer mentions but does not give: hypotheticals, denials, comparisons, conditions.
 
 "Little keeps it from being a 5", "it could be a 5", "not a 5", "a 5 would need more detail". Works on text
 whose numbers are tokens, within the sentence of one number.
@@ -95,7 +95,7 @@ def _leads_up() -> re.Pattern[str]:
 
 
 def only_spoken_of(text: str, start: int, end: int) -> bool:
-    """Whether the number at `text[start:end]`, a token, is no rating that the answer gives."""
+    """Whether the number at `text[start:end]`, a token, is not a rating that the answer gives."""
     sentence = _SENTENCE.split(text[max(0, start - _BEFORE) : start])[-1]
     after = _SENTENCE.split(text[end : end + _AFTER])[0]
     part = sentence[max((m.end() for m in _TURN.finditer(sentence)), default=0) :]

@@ -1,4 +1,4 @@
-"""Verdicts that are words of the user's own, such as PASS and FAIL: the worst is 1."""
+"""Verdicts in the user's own words, such as PASS and FAIL; the worst is 1."""
 
 import re
 from collections.abc import Sequence

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from dhp.core.specs import Scale
-from dhp.judge.extraction.records import Found
+from dhp.judge.extraction.records import Candidate
 
 _GOES_ON = r" (?!(?:because|since|as|due|for|is|and|but|or)\b)"
 _LETTER = rf"((?:[AI](?!{_GOES_ON}[A-Za-z])|[B-HJ-Z](?!{_GOES_ON}[a-z])))(?![A-Za-z'\d])(?!-[A-Za-z])"
@@ -47,7 +47,7 @@ def _without_options(text: str) -> str:
     return _OPTION.sub("", text) if options[:2] == ["A", "B"] else text
 
 
-def letter_matches(text: str, scale: Scale) -> Iterator[Found]:
+def letter_matches(text: str, scale: Scale) -> Iterator[Candidate]:
     """Where the answer names a letter; two at once (`B or C`) are `?`."""
     text = _without_options(text)
     for tier, pattern in _RULES:
@@ -56,7 +56,7 @@ def letter_matches(text: str, scale: Scale) -> Iterator[Found]:
             point = letter_value(value, scale)
             if tier > 1 and point is not None and point > scale.max and text.strip() != value:
                 continue
-            yield Found(tier, match.start(1), value, "letter")
+            yield Candidate(tier, match.start(1), value, "letter")
 
 
 def letter_value(letter: str, scale: Scale) -> float | None:

@@ -1,4 +1,4 @@
-"""Numbers that are no ratings: mentions of the scale, enumerations, list marks, ranges."""
+"""Numbers that are not ratings: mentions of the scale, enumerations, list marks, ranges."""
 
 import functools
 import re
@@ -79,7 +79,7 @@ def _of_the_scale(low: str, high: str) -> tuple[Rewrite, ...]:
 
 
 def _range(match: Match[str]) -> str:
-    """A range of scores has no one value; the result of a match, `2-1` or `3 to 1`, is no rating at all."""
+    """A range of scores has no single value; the result of a match, `2-1` or `3 to 1`, is not a rating."""
     if float(match[1]) < float(match[3]):
         return "⟦?⟧"
     return " " if match[2].strip() in ("-", "to") else match[0]

@@ -1,4 +1,4 @@
-"""An answer in plain characters, with every number in one notation.
+"""Normalised text of an answer, with every number in one notation.
 
 Digits, words, Chinese numerals, fractions, percentages and star glyphs become tokens such as `⟦3.5⟧`, `⟦4/5⟧`
 and `⟦85%⟧`.

@@ -109,19 +109,19 @@ def expected_score(
     pieces = [p.chosen.translate(_BYTES) for p in positions]
     read = read_rating("".join(pieces), scale, form, cut_off=cut_off)
     if form in ONE_TOKEN:
-        place = _first(pieces)
-        alone = place is not None and _is_alone(pieces, place)
+        index = _first(pieces)
+        alone = index is not None and _is_alone(pieces, index)
         if not alone and read.status != "refused":
             return UNPARSED
     else:
-        place = _stated(pieces, scale, form, read.score)
+        index = _stated(pieces, scale, form, read.score)
     if read.score is None:
         return read
-    if place is None or tokens.get(normal(pieces[place])) != read.score:
+    if index is None or tokens.get(normal(pieces[index])) != read.score:
         return UNPARSED
-    if fault := impossible(positions[place]):
+    if fault := impossible(positions[index]):
         return Extracted("unparsed", None, fault)
-    return _mean(positions[place], tokens, scale, form)
+    return _mean(positions[index], tokens, scale, form)
 
 
 def impossible(position: Position) -> str | None:
@@ -155,12 +155,12 @@ def letter_masses(positions: Sequence[Position], count: int) -> list[float] | st
     """
     tokens = score_tokens(Scale(min=0, max=count - 1), "letters")
     pieces = [p.chosen.translate(_BYTES) for p in positions]
-    place = _first(pieces)
-    if place is None or not _is_alone(pieces, place) or normal(pieces[place]) not in tokens:
+    index = _first(pieces)
+    if index is None or not _is_alone(pieces, index) or normal(pieces[index]) not in tokens:
         return None
-    if fault := impossible(positions[place]):
+    if fault := impossible(positions[index]):
         return fault
-    masses = _masses(positions[place], tokens, letters=True)
+    masses = _masses(positions[index], tokens, letters=True)
     found = [masses[float(letter)] for letter in range(count)]
     return found if sum(found) > 0 else None
 
@@ -193,21 +193,21 @@ def _first(pieces: Sequence[str]) -> int | None:
     answer = (without_reasoning(text) or "").lstrip()
     start = len(text) - len(answer) if text.endswith(answer) else 0
     ends = accumulate(map(len, pieces))
-    for place, (piece, end) in enumerate(zip(pieces, ends, strict=True)):
+    for index, (piece, end) in enumerate(zip(pieces, ends, strict=True)):
         if end > start and normal(piece):
-            return place
+            return index
     return None
 
 
-def _is_alone(pieces: Sequence[str], place: int) -> bool:
+def _is_alone(pieces: Sequence[str], index: int) -> bool:
     """Whether a token is a whole number of one digit, or a letter."""
-    token = normal(pieces[place]).removesuffix(".0")
-    return (len(token) == 1 or token in WORDS) and not _goes_on(pieces, place)
+    token = normal(pieces[index]).removesuffix(".0")
+    return (len(token) == 1 or token in WORDS) and not _goes_on(pieces, index)
 
 
-def _goes_on(pieces: Sequence[str], place: int) -> bool:
+def _goes_on(pieces: Sequence[str], index: int) -> bool:
     """Whether what follows a token makes it another number, or a part of a word."""
-    return _GOES_ON.match("".join(pieces[place + 1 : place + 4])) is not None
+    return _GOES_ON.match("".join(pieces[index + 1 : index + 4])) is not None
 
 
 def _stated(pieces: Sequence[str], scale: Scale, form: AnswerForm, score: float | None) -> int | None:
@@ -221,11 +221,11 @@ def _stated(pieces: Sequence[str], scale: Scale, form: AnswerForm, score: float 
         rf"\b{low}[ \t]*(?:[-–/]|to|and|至|到)[ \t]*{high}\b|(?:out of|/)[ \t]*{high}\b", re.I
     )
     mentions = [m.span() for m in mention.finditer(text)]
-    places: dict[bool, list[int]] = {True: [], False: []}
-    for place, (piece, end) in enumerate(zip(pieces, accumulate(map(len, pieces)), strict=True)):
+    indices: dict[bool, list[int]] = {True: [], False: []}
+    for index, (piece, end) in enumerate(zip(pieces, accumulate(map(len, pieces)), strict=True)):
         inside = any(start < end <= stop for start, stop in mentions)
-        if tokens.get(normal(piece)) == score and not inside and not _goes_on(pieces, place):
+        if tokens.get(normal(piece)) == score and not inside and not _goes_on(pieces, index):
             start = end - len(piece)
-            places[_LABEL.search(text, max(0, start - 80), start) is not None].append(place)
-    found = places[True] or places[False]
+            indices[_LABEL.search(text, max(0, start - 80), start) is not None].append(index)
+    found = indices[True] or indices[False]
     return found[-1 if form == "analyze-rate" else 0] if found else None

@@ -10,7 +10,7 @@ from dhp.core.text import without_reasoning
 from dhp.judge.extraction.letters import letter_matches, letter_value
 from dhp.judge.extraction.mentions import without_mentions
 from dhp.judge.extraction.numbers import clean, shortened, value_on, with_tokens
-from dhp.judge.extraction.records import UNPARSED, Extracted, Found, chosen
+from dhp.judge.extraction.records import UNPARSED, Candidate, Extracted, chosen
 from dhp.judge.extraction.rules import LABELLED, LOOSE, rating_matches
 from dhp.judge.extraction.yes_no import YesNo, read_yes_no
 
@@ -75,13 +75,13 @@ _read_short = functools.lru_cache(maxsize=512)(_read)
 """Bare scores come again and again."""
 
 
-def _may_go_on(found: Found, words: str, form: AnswerForm, has_longer: bool) -> bool:
+def _may_go_on(candidate: Candidate, words: str, form: AnswerForm, has_longer: bool) -> bool:
     """Whether the number that ends a cut off answer may begin a longer one, or a sentence."""
-    if found.tier == LOOSE:
+    if candidate.tier == LOOSE:
         return True
-    one_token = form in ONE_TOKEN and found.rule in ("bare", "letter")  # asked for, and perhaps allowed
-    alone = one_token and not (found.rule == "bare" and has_longer)
-    return not alone and not words[found.start + len(found.value) :].strip("⟧ ")
+    one_token = form in ONE_TOKEN and candidate.rule in ("bare", "letter")  # asked for, and perhaps allowed
+    alone = one_token and not (candidate.rule == "bare" and has_longer)
+    return not alone and not words[candidate.start + len(candidate.value) :].strip("⟧ ")
 
 
 def _has_longer(value: float, scale: Scale) -> bool:

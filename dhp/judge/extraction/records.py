@@ -1,4 +1,4 @@
-"""What an answer was read as."""
+"""Results of extraction."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ class Extracted:
     status: RatingStatus
     """`scored`, `unparsed`, `refused` or `out_of_scale`."""
     score: float | None
-    """On the answer's own scale; None unless scored."""
+    """Score on the answer's own scale; None unless scored."""
     rule: str | None
-    """The rule that found the rating, or why a rating that was found is no score; else None."""
+    """The rule that found the rating, or why a rating that was found is not a score; else None."""
     missing_mass: float | None = None
     """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
 
@@ -25,22 +25,22 @@ UNPARSED = Extracted("unparsed", None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Candidate:
     """A place in an answer that reads like a rating."""
 
     tier: int
     """0 is the most explicit kind; a place counts only where there is none of a lower tier."""
     start: int
-    """Where in the text."""
+    """Position in the text."""
     value: str
     rule: str
     name: str = ""
-    """What is rated, where the answer names it."""
+    """Name of what is rated, where the answer states it."""
 
 
-def chosen(found: Iterable[Found], form: AnswerForm) -> Found | None:
+def chosen(candidates: Iterable[Candidate], form: AnswerForm) -> Candidate | None:
     """The most explicit place: the last of its tier where the rating follows the analysis, else the first."""
-    places = list(found)
-    tier = min((place.tier for place in places), default=0)
+    every = list(candidates)
+    tier = min((place.tier for place in every), default=0)
     first_or_last = max if form == "analyze-rate" else min
-    return first_or_last((p for p in places if p.tier == tier), key=lambda p: p.start, default=None)
+    return first_or_last((p for p in every if p.tier == tier), key=lambda p: p.start, default=None)

@@ -1,4 +1,4 @@
-"""Where an answer gives its rating, in text whose numbers are tokens."""
+"""Rules that find ratings in normalised text."""
 
 import functools
 import math
@@ -10,7 +10,7 @@ from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
 from dhp.judge.extraction.hypothetical import only_spoken_of
 from dhp.judge.extraction.numbers import TOKEN, value_on
-from dhp.judge.extraction.records import Found
+from dhp.judge.extraction.records import Candidate
 
 _LABEL = (
     r"(?:(?<![A-Za-z])(?:ratings?|scores?|grade|marks?|verdict|answer|result|evaluation|assessment|judge?ment"
@@ -132,7 +132,7 @@ def _rules() -> tuple[tuple[int, str, re.Pattern[str]], ...]:
     return tuple((tier, rule, re.compile(pattern, re.I | re.M)) for tier, rule, pattern in _RULES)
 
 
-def _found(text: str, scale: Scale, form: AnswerForm) -> Iterator[Found]:
+def _candidates(text: str, scale: Scale, form: AnswerForm) -> Iterator[Candidate]:
     for tier, rule, pattern in _rules():
         for match in pattern.finditer(text):
             group = match.lastindex or 0
@@ -152,36 +152,36 @@ def _found(text: str, scale: Scale, form: AnswerForm) -> Iterator[Found]:
                 rank = FINAL if form == "analyze-rate" and _FINAL.search(name) else tier
             elif rule == "fraction" and _IN_A_LIST.search(text, max(0, start - 3), start):
                 rank = NAMED
-            yield Found(rank, start + 1, value, rule, name)
+            yield Candidate(rank, start + 1, value, rule, name)
 
 
-def _breakdown(items: Collection[Found]) -> bool:
+def _breakdown(items: Collection[Candidate]) -> bool:
     """Whether these are the ratings, not all equal, of several criteria or of several texts."""
     several = len({f.name for f in items}) > 1 or any(_SEVERAL.search(f.name) for f in items)
     return several and len({f.value for f in items}) > 1
 
 
-def _demoted(found: Sequence[Found], text: str, form: AnswerForm) -> Iterator[Found]:
+def _demoted(candidates: Sequence[Candidate], text: str, form: AnswerForm) -> Iterator[Candidate]:
     """The ratings of parts, as explicit as named ones: those that follow the rating of the whole."""
-    labels = [f for f in found if f.tier == LABELLED and f.rule == "labelled"]
+    labels = [f for f in candidates if f.tier == LABELLED and f.rule == "labelled"]
     yield from parts if _breakdown(parts := [f for f in labels if not _PLAIN_LABEL.fullmatch(f.name)]) else ()
     if form != "analyze-rate":
         return
-    stated = min((f.start for f in found if f.tier == STATED), default=len(text))
+    stated = min((f.start for f in candidates if f.tier == STATED), default=len(text))
     if len({f.value for f in labels}) > 1 and stated < labels[0].start:
         yield from labels
     if (after := _BREAKDOWN.search(text)) and any(
-        f.tier <= STATED and f.start < after.start() for f in found
+        f.tier <= STATED and f.start < after.start() for f in candidates
     ):
-        yield from (f for f in found if f.tier in (LABELLED, STATED) and f.start > after.start())
+        yield from (f for f in candidates if f.tier in (LABELLED, STATED) and f.start > after.start())
 
 
-def rating_matches(text: str, scale: Scale, form: AnswerForm) -> list[Found]:
+def rating_matches(text: str, scale: Scale, form: AnswerForm) -> list[Candidate]:
     """Every place that reads like a rating, on the scale or off it.
 
     The value is `?` where several texts are rated, or in `analyze-rate` several criteria and none above them.
     """
-    found = sorted(_found(text, scale, form), key=lambda f: f.start)
+    found = sorted(_candidates(text, scale, form), key=lambda f: f.start)
     demoted = set(_demoted(found, text, form))
     found = [replace(f, tier=NAMED, rule="named") if f in demoted else f for f in found]
     named = [f for f in found if f.rule == "named"]

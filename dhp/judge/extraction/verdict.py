@@ -29,11 +29,11 @@ class Verdict:
     rule: str | None = None
     """The rule that found the choice; None where none did."""
     scores: tuple[float, float] | None = None
-    """Of the first and of the second text; only in `two-scores`."""
+    """Scores of the first and the second text; only with the answer form `two-scores`."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Candidate:
     tier: int
     """0 is the most explicit kind; a place counts only where there is none of a lower tier."""
     start: int
@@ -112,7 +112,7 @@ def _rules(form: VerdictForm) -> tuple[tuple[int, str, re.Pattern[str]], ...]:
     return tuple((t, name, re.compile(p, re.I | re.M)) for t, name, p in (*_RULES, (1, "alone", alone)))
 
 
-def _found(text: str, form: VerdictForm) -> Iterator[_Found]:
+def _candidates(text: str, form: VerdictForm) -> Iterator[_Candidate]:
     for tier, rule, pattern in _rules(form):
         for match in pattern.finditer(text):
             if rule in ("stated", "worse") and _IN_DOUBT.search(
@@ -121,7 +121,7 @@ def _found(text: str, form: VerdictForm) -> Iterator[_Found]:
                 continue
             named = next((group for group in match.groups() if group), None)
             choice: Choice = "tie" if named is None else _CHOICES[named.lower()]
-            yield _Found(tier, match.start(), _OTHER[choice] if rule == "worse" else choice, rule)
+            yield _Candidate(tier, match.start(), _OTHER[choice] if rule == "worse" else choice, rule)
 
 
 def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdict:
@@ -149,7 +149,7 @@ def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdi
     words = clean(shortened(words))
     if form == "two-scores":
         return _from_scores(words, scale)
-    found = list(_found(words, form))
+    found = list(_candidates(words, form))
     tier = min((f.tier for f in found), default=0)
     found = sorted((f for f in found if f.tier == tier), key=lambda f: f.start)
     if not found:

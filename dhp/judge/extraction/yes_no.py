@@ -1,4 +1,4 @@
-"""Yes and No as ratings, where the question says which scores they stand for."""
+"""Yes and No as ratings, where the question defines their scores."""
 
 import functools
 import re

@@ -1,4 +1,4 @@
-"""Judges that ask nobody: the floor under every other judge."""
+"""Baselines without a model: constant and random scores."""
 
 from collections.abc import Iterator, Sequence
 

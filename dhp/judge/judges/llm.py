@@ -1,4 +1,4 @@
-"""A language model as a judge: prompts and reading of answers by a protocol."""
+"""A language model as a judge, under a protocol."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -111,12 +111,12 @@ class LlmJudge(Judge):
                     self.cut_off += score is None and outcome.finish == "length"
                     yield Rating(*place, score, read.status, raw, read.rule, read.missing_mass)
 
-    def _read_value(self, said: str | None, reply: Reply, metric: Metric) -> Extracted:
+    def _read_value(self, text: str | None, reply: Reply, metric: Metric) -> Extracted:
         """What a JSON object says about a metric."""
-        if said is None:
+        if text is None:
             left = reply.text if holds_refusal(reply.text) else ""
             return self._read(replace(reply, text=left), metric, "json")
-        read = self._read(replace(reply, text=said, finish="stop"), metric, "score-only")
+        read = self._read(replace(reply, text=text, finish="stop"), metric, "score-only")
         return replace(read, rule=f"json:{read.rule}") if read.rule else read
 
     def _read(self, reply: Reply, metric: Metric, form: AnswerForm) -> Extracted:

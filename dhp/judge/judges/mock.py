@@ -39,11 +39,11 @@ class Dials:
     sensitivities: Mapping[str, float] = field(default_factory=dict)
     """Perturber, or variant, -> its own sensitivity; that of controls and attacks is 0 unless it is set."""
     style: str = "plain"
-    """One of `STYLES`: how quality becomes a score."""
+    """Mapping from quality to score, one of `STYLES`."""
     noise: float = 0.0
     """Standard deviation of each single rating, in points."""
     step: float = 1.0
-    """Scores are rounded to multiples of so many points, which makes ties; 0 rounds nothing."""
+    """Step in points to which scores are rounded, which makes ties; 0 rounds nothing."""
     unparsable: float = 0.0
     """Share of answers without a rating, in [0, 1]."""
     latency: float = 0.0

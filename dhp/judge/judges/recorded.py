@@ -1,4 +1,4 @@
-"""Answers that a judge gave earlier, read from files: `replay/FILE`."""
+"""Recorded answers of a judge: `replay/FILE`."""
 
 import gzip
 import logging
@@ -58,10 +58,10 @@ class RecordedAnswer:
 
     example: str
     variant: str
-    """As the recording calls it: often the system that wrote the text."""
+    """Variant as the recording names it: often the system that wrote the text."""
     metric: str
     sample: int
-    """From 0; where the recording numbers none, in the order of its rows."""
+    """Number of the sample, from 0; where the recording numbers none, in the order of its rows."""
     answer: str
     protocol: str | None = None
     model: str | None = None
@@ -82,9 +82,7 @@ def read_recorded(path: Path) -> Iterator[RecordedAnswer]:
             samples = seen[replace(found, sample=0, answer="")]
             sample = len(samples) if found.sample < 0 else found.sample
             if sample in samples:
-                raise row.fault(
-                    f"sample {sample} of this example, variant and metric stands twice; allowed: once"
-                )
+                raise row.fault(f"duplicate sample {sample} of this example, variant and metric")
             samples.add(sample)
             yield replace(found, sample=sample)
 
@@ -127,7 +125,7 @@ def _answer(row: Row) -> RecordedAnswer:
     if "sample" in row.values and (type(sample) is not int or sample < 0):
         raise row.fault(f"sample {sample!r}; allowed: a whole number from 0")
     assert isinstance(sample, int)
-    return RecordedAnswer(sample=sample, answer=_said(row, called.get("answer", "answer")), **texts)
+    return RecordedAnswer(sample=sample, answer=_answer_text(row, called.get("answer", "answer")), **texts)
 
 
 def _text(row: Row, column: str) -> str:
@@ -136,7 +134,7 @@ def _text(row: Row, column: str) -> str:
     return row.text(column)
 
 
-def _said(row: Row, column: str) -> str:
+def _answer_text(row: Row, column: str) -> str:
     """An answer may be empty, but it must be there."""
     text = as_text(row.values.get(column))
     if text is None:
@@ -161,9 +159,9 @@ def _items(file: Path, name: str, text: str) -> Iterator[tuple[Row, RecordedAnsw
         key = (example, _text(row, "system_id"), _METRICS.get(metric, metric), _UNNUMBERED)
         answers = item.get("all_responses")
         if not isinstance(answers, list):
-            raise row.fault("'all_responses' is no list; allowed: the list of answers")
+            raise row.fault("'all_responses' is not a list; allowed: the list of answers")
         for each in answers:
-            said = _said(Row(place, {"all_responses": each}), "all_responses")
+            said = _answer_text(Row(place, {"all_responses": each}), "all_responses")
             yield row, RecordedAnswer(*key, said, protocol, model)
 
 
@@ -222,7 +220,7 @@ class RecordedJudge(Judge):
     def _need_original(self) -> None:
         if self._original not in self._variants:
             raise InputError(
-                f"model '{self.model}': no variant '{self._original}' is recorded; say original=NAME; "
+                f"model '{self.model}': no variant '{self._original}' is recorded; set original=NAME; "
                 f"{suggest(self._original, self._variants)}"
             )
 
@@ -260,7 +258,8 @@ class RecordedJudge(Judge):
         names = [name or "" for name in there]
         if wanted is None:
             raise InputError(
-                f"model '{self.model}': several {key}s are recorded; say {key}=NAME; {suggest('', names)}"
+                f"model '{self.model}': several {key}s are recorded; choose one by {key}=NAME; "
+                f"{suggest('', names)}"
             )
         if wanted not in there:
             raise InputError(
@@ -272,8 +271,8 @@ class RecordedJudge(Judge):
         plain = name.partition("@")[0].replace("_", "-")
         if plain not in _FORMS:
             raise InputError(
-                f"model '{self.model}': the form of answers in '{name}' is unknown; say how "
-                f"they were asked for, as in replay/FILE?form=score-only; "
+                f"model '{self.model}': the form of answers in '{name}' is unknown; set it, "
+                f"as in replay/FILE?form=score-only; "
                 f"{suggest(name, ANSWER_FORMS)}"
             )
         return _FORMS[plain]

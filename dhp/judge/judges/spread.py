@@ -1,4 +1,4 @@
-"""A judge whose texts are rated by the workers of an executor."""
+"""A judge that runs on the workers of an executor."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

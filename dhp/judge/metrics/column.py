@@ -1,4 +1,4 @@
-"""`column/NAME`: scores that others computed, from the user's tables, as a judge of one criterion."""
+"""`column/NAME`: scores in a column of a table as a judge with one metric."""
 
 import math
 import re
@@ -59,7 +59,7 @@ class ColumnJudge(Judge):
                     )
         elif originals:
             raise InputError(
-                f"model '{self.model}': says nothing of degraded texts; allowed: ?perturbed=COLUMN in a "
+                f"model '{self.model}': has no scores of degraded texts; allowed: ?perturbed=COLUMN in a "
                 "table of pairs, ?file=FILE with the columns example, variant and this one"
             )
         else:
@@ -148,7 +148,7 @@ def _cells(path: Path, column: str) -> dict[tuple[str, str], str]:
         variant = row.text("variant") if row.has("variant") else ORIGINAL
         text = (row.text("example"), variant)
         if text in found:
-            raise row.fault(f"example '{text[0]}', variant '{variant}' stands twice; allowed: once")
+            raise row.fault(f"duplicate score of example '{text[0]}', variant '{variant}'")
         if row.has(column):
             found[text] = as_text(row.value(column)) or ""
     return found

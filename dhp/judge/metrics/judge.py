@@ -1,4 +1,4 @@
-"""`metric/NAME`: a classical metric as a judge of its own single criterion."""
+"""`metric/NAME`: a classical metric as a judge."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -81,7 +81,7 @@ def _rouge(kind: str, part: str) -> Score:
 
 @lru_cache(maxsize=4096)
 def _by_lines(text: str) -> str:
-    """One sentence a line, as rougeLsum wants it."""
+    """One sentence per line, as rougeLsum wants it."""
     from dhp.core.text import sentences
 
     return "\n".join(sentences(text))

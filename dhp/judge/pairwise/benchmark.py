@@ -87,7 +87,7 @@ class PairwiseRatings(Judge):
         yield from self._judge.requests(self._pairs(candidates), own, own.metric_names)
 
     def prompts(self, candidate: Candidate, task: Task) -> list[dict[str, str]]:
-        """The prompts about one text, which stands in both places here."""
+        """The prompts about one text, which is in both places here."""
         own = self.own_task(task)
         pair = Pair(candidate, candidate)
         requests = list(self._judge.requests([pair], own, own.metric_names))[::2]

@@ -1,4 +1,4 @@
-"""From the name of a model to a pairwise judge."""
+"""Pairwise judges by name."""
 
 from dhp.content.protocols import read_pair_wording
 from dhp.core.pair_spec import PairwiseProtocol

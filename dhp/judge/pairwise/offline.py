@@ -20,7 +20,7 @@ Scores = Mapping[tuple[str, str, str], float]
 class RatingsCompared(PairwiseJudge):
     """A pointwise judge: the text that it rates higher is better, in either order.
 
-    As a whole that is the mean over the metrics. Texts of one example are told apart by their variants.
+    As a whole that is the mean over the metrics. Texts of one example differ by their variants.
     """
 
     def __init__(self, judge: Judge) -> None:

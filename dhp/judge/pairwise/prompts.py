@@ -1,4 +1,4 @@
-"""Prompts that show two texts: of a pairwise protocol and its wording, or of a user's battle prompt."""
+"""Prompts with two texts, by a pairwise protocol or a user's battle prompt."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -35,11 +35,11 @@ class PairPrompts:
         self._task = task.in_language(protocol.language)
         self._metrics = {metric.name: metric for metric in self._task.metrics}
         self._shown = ShownTexts(self._task)
-        self.system = fill(wording.system, self._known(OVERALL)) if protocol.system else ""
+        self.system = fill(wording.system, self._fixed_slots(OVERALL)) if protocol.system else ""
 
     def prompt(self, pair: Pair, metric: str, verdicts: Sequence[str] = ()) -> str:
         """The whole prompt; see `PairWriter`."""
-        known, wording = self._known(metric), self._wording
+        known, wording = self._fixed_slots(metric), self._wording
         with_source = bool(self._task.source_label)
         task = wording.task if with_source else wording.task_without_source
         texts = {
@@ -67,7 +67,7 @@ class PairPrompts:
             return f"{answer} {ties['none']}"
         return f"{answer}\n{ties['letter' if self._protocol.answer == 'bare' else 'word']}"
 
-    def _known(self, metric: str) -> dict[str, str]:
+    def _fixed_slots(self, metric: str) -> dict[str, str]:
         """The slots that are the same for all texts."""
         scale = self._protocol.scale
         known = self._shown.slots(self._metrics.get(metric))

@@ -1,4 +1,4 @@
-"""Two texts to be compared, verdicts on them, and what a pairwise judge is."""
+"""Pairs of texts, verdicts on them, and the interface of pairwise judges."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Pair:
     first: Candidate
     second: Candidate
     category: str = ""
-    """What kind of example it is; empty where examples have no categories."""
+    """Category of the example; empty where examples have none."""
 
     @property
     def swapped(self) -> "Pair":
@@ -52,11 +52,12 @@ class PairVerdict:
     status: VerdictStatus = "scored"
     """`scored` where there is a verdict, else why there is none."""
     scores: tuple[float, float] | None = None
-    """Of the first and the second text: scores in `two-scores`, probabilities of the letters with `prob`."""
+    """Scores of the first and the second text with `two-scores`, probabilities of their letters with
+    `prob`."""
     raw: str | None = None
     """The judge's own words."""
     rule: str | None = None
-    """How the verdict was read."""
+    """Rule that read the verdict."""
     final: bool = False
     """Whether it is a final word on contradicting verdicts."""
 
@@ -65,12 +66,12 @@ class PairwiseJudge(Protocol):
     """A model, or any other judge, that compares two texts. Subclasses override `compare`."""
 
     model: str
-    """`provider/name`."""
+    """Name of the model, `provider/name`."""
     protocol: str
-    """`<name>@<hash>`, or `none`."""
+    """Name and hash of the protocol, `<name>@<hash>`, or `none`."""
     samples: int = 1
     settings: Mapping[str, object] = MappingProxyType({})
-    """What else decides its verdicts, for the record; JSON."""
+    """Other settings that its verdicts depend on, for the record; JSON."""
     cached_model: "CachedModel | None" = None
     """The language model that it asks, with what that has cost; None where it asks none."""
 

@@ -1,1 +1,1 @@
-"""A judge that computes: features of a text's language and of its agreement with the source."""
+"""A judge without a model: features of language and of agreement with the source."""

@@ -30,7 +30,7 @@ _STEP = 0.15
 _FOCUS = 3
 """Power of the overlap with a source sentence: the best evidence counts far more than the rest."""
 _COMMON = 50
-"""A word that stands in more sentences of a long source than these tells nothing about a place in it."""
+"""A word that is in more sentences of a long source than these tells nothing about a place in it."""
 _LATIN_GROWTH = 1.05
 """English letters per letter of a European source: upper quartile of the WMT22 de-en references."""
 _CJK_GROWTH = 4.4
@@ -50,7 +50,7 @@ def _evidence(stem: str, source: Text) -> float:
 
 
 def support(case: Case) -> float | None:
-    """The share of what the text says that stands in the source: names and numbers first, rare words next."""
+    """The share of what the text says that is in the source: names and numbers first, rare words next."""
     found = total = 0.0
     for word in {word.stem: word for word in case.text.words if word.content}.values():
         weight = rarity(word.lower) * (_NAME_WEIGHT if word.name else 1)
@@ -94,7 +94,7 @@ def numbers_kept(case: Case) -> float | None:
 
 
 def names_kept(case: Case) -> float | None:
-    """The share of names in Latin script that stand in both texts."""
+    """The share of names in Latin script that are in both texts."""
     if case.source.cjk_letters:
         theirs = {run.lower() for run in re.findall(r"[A-Za-z]{2,}", case.source.plain)}
         return ratio(len(theirs & case.text.lowers), len(theirs))
@@ -114,8 +114,8 @@ def _position(stems: Iterable[str], source: Text) -> float | None:
     """Where in the source (0 first sentence, 1 last) the evidence for these stems lies."""
     shared: dict[int, float] = {}
     for stem in stems:
-        places = source.places.get(stem, ())
-        for number in places if len(places) <= _COMMON else ():
+        numbers = source.sentence_numbers.get(stem, ())
+        for number in numbers if len(numbers) <= _COMMON else ():
             shared[number] = shared.get(number, 0.0) + source.stems[stem]
     weights = {number: weight**_FOCUS for number, weight in shared.items()}
     mean = ratio(sum(number * weight for number, weight in weights.items()), sum(weights.values()))

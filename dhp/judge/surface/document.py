@@ -39,7 +39,7 @@ class Word(NamedTuple):
     """One word of a text."""
 
     form: str
-    """As written."""
+    """Word as it is written."""
     lower: str
     stem: str
     name: bool
@@ -127,20 +127,20 @@ class Text:
         return [frozenset(word.stem for word in sentence if word.content) for sentence in self.sentences]
 
     @cached_property
-    def places(self) -> Mapping[str, list[int]]:
+    def sentence_numbers(self) -> Mapping[str, list[int]]:
         """Stem -> the numbers of the sentences that hold it, in order."""
-        places: dict[str, list[int]] = {}
+        sentence_numbers: dict[str, list[int]] = {}
         for number, stems in enumerate(self.sentence_stems):
             for each in stems:
-                places.setdefault(each, []).append(number)
-        return places
+                sentence_numbers.setdefault(each, []).append(number)
+        return sentence_numbers
 
     @cached_property
     def salience(self) -> Mapping[str, float]:
         """Stem -> how much it matters as a topic: rarity x sentences that hold it, more if early."""
         return {
-            each: self.stems[each] * len(places) * (1 + 1 / (1 + places[0]))
-            for each, places in self.places.items()
+            each: self.stems[each] * len(sentence_numbers) * (1 + 1 / (1 + sentence_numbers[0]))
+            for each, sentence_numbers in self.sentence_numbers.items()
         }
 
     @cached_property
@@ -182,7 +182,7 @@ class Case:
     text: Text
     source: Text
     question: Text
-    """Empty where the task has no question."""
+    """Question of the task; empty where the task has none."""
     vocabulary: frozenset[str]
     """Lower-case words of all English sources of the dataset."""
 

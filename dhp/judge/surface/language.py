@@ -24,7 +24,7 @@ _UNLISTED = 0.5
 _FAMILIAR = 30
 """Listed words (of some 29,000) that must hold a letter trigram before it looks English."""
 _NAME_TRUST = 0.7
-"""What a capital inside a sentence says for an unlisted word: names stand in no word list."""
+"""What a capital inside a sentence says for an unlisted word: no word list holds names."""
 
 
 def _unless(faults: float, limit: float, case: Case) -> float:
@@ -98,7 +98,7 @@ _END = re.compile(r"[.!?。！？…][\"'”’)\s\]]*$")
 
 
 def form(case: Case) -> float:
-    """1 without faults of form; a habit of the source (a space before marks) is no fault of the text."""
+    """1 without faults of form; a habit of the source (a space before marks) is not a fault of the text."""
     faults = 0
     for fault in _FAULTS:
         found = {match.group() for match in fault.finditer(case.text.plain)}
@@ -136,7 +136,7 @@ def _impossible(left: str, right: str) -> bool:
 def word_order(case: Case) -> float:
     """1 if no two neighbouring words are impossible side by side and no phrase breaks off.
 
-    A pair that the source has too is no fault.
+    A pair that the source has too is not a fault.
     """
     faults = sum(_impossible(*pair) for pair in case.text.pairs if pair not in case.source.pairs)
     return _unless(faults, _GRAMMAR_LIMIT, case)

@@ -1,4 +1,4 @@
-"""What a run has to do with batches: results that came back, and requests for the next batch."""
+"""Batches of a run: replies that are read, and requests that are written or sent."""
 
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -116,8 +116,8 @@ class Batch:
         failures: dict[int, Failure] = {}
         if not isinstance(model, OpenAIClient):
             return found
-        for place, sample in enumerate(request.samples):
-            following = request.samples[place:]
+        for index, sample in enumerate(request.samples):
+            following = request.samples[index:]
             name = keys[sample].hex()
             for results in (self._results, self._of(model).results):
                 if not results.claim(name) or not any(each in missing for each in following):
@@ -152,11 +152,11 @@ class Batch:
         """
         left = list(missing)
         in_flight = self._of(model).in_flight
-        for place, sample in enumerate(request.samples):
+        for index, sample in enumerate(request.samples):
             if found := in_flight.get(missing.get(sample, b"").hex()):
                 batch, count = found
                 self._waits_for[batch.name] = batch
-                left = [s for s in left if s not in request.samples[place : place + count]]
+                left = [s for s in left if s not in request.samples[index : index + count]]
         if self._writer is not None and isinstance(model, OpenAIClient):
             for samples in self._together(model, request, left):
                 self._write(model, request, samples, missing[samples[0]].hex(), prompt_tokens, budget)
@@ -172,13 +172,13 @@ class Batch:
             self._remote.wait({*self._waits_for} | self._remote.send(self.provider, parts, self._known))
             if not self._limit:
                 self._go_on(self._budget)
-                raise Answered("the batches have been fetched; the same command goes on from here")
+                raise Answered("the batches have been fetched; repeat the command to resume")
         elif parts:
             self._results.report(whole=False)
             said = ", ".join(f"{part.path} ({part.requests:,} requests to {part.model})" for part in parts)
             limit = f"; {self._limit}" if self._limit else ""
             raise StoppedEarly(
-                f"{said}: have them answered, then the same command with `batch_read` goes on{limit}"
+                f"{said}: have them answered, then repeat the command with `batch_read`{limit}"
             )
         if self._limit:
             raise StoppedEarly(self._limit)
@@ -186,7 +186,8 @@ class Batch:
             said = ", ".join(f"{job.name} at {job.provider}" for job in self._waits_for.values())
             by = " and ".join(sorted({f"`batch` {job.provider}" for job in self._waits_for.values()}))
             raise StoppedEarly(
-                f"requests wait in the batch {said}; {by} fetches the answers, dhp batch cancel gives them up"
+                f"requests wait in the batch {said}; {by} fetches the answers, "
+                "dhp batch cancel cancels the batch"
             )
 
     def finish(self) -> None:
@@ -219,11 +220,11 @@ class Batch:
 
     def _together(self, model: Client, request: Request, missing: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Samples that follow one another in the request, as many as one call may ask for."""
-        places = [place for place, sample in enumerate(request.samples) if sample in missing]
+        indices = [index for index, sample in enumerate(request.samples) if sample in missing]
         one_by_one = not (model.many and self.many)
-        starts = [i for i, (a, b) in enumerate(pairwise([-2, *places])) if b > a + 1 or one_by_one]
-        for start, end in pairwise([*starts, len(places)]):
-            yield tuple(request.samples[place] for place in places[start:end])
+        starts = [i for i, (a, b) in enumerate(pairwise([-2, *indices])) if b > a + 1 or one_by_one]
+        for start, end in pairwise([*starts, len(indices)]):
+            yield tuple(request.samples[index] for index in indices[start:end])
 
     def _write(
         self,

@@ -1,4 +1,4 @@
-"""What is kept on disk of batches that were sent to a provider.
+"""Records of batches that were sent to a provider, on disk.
 
 In the folder `batches` beside the store: `NAME.jsonl` with the requests, `NAME.json` with what became of
 them, `NAME.results.jsonl` once they are answered. NAME is the tag that the provider keeps with the batch.
@@ -31,7 +31,7 @@ class Job:
     endpoint: str
     requests: int
     created: float
-    """Seconds since 1970."""
+    """Time of creation, in seconds since 1970."""
     state: str
     """`to send`, `sent`, `ended` (its results are here), `stored` (so are all of them), `failed` or
     `cancelled`."""
@@ -65,7 +65,7 @@ class JobFolder:
             try:
                 found.append(Job(**read_json(path)))
             except TypeError:
-                raise InputError(f"{path}: is no batch of dhp; take it out of the folder") from None
+                raise InputError(f"{path}: is not a batch of dhp; remove it from the folder") from None
         return sorted(found, key=lambda job: (job.created, job.name))
 
     def of(self, model: str, endpoint: str) -> list[Job]:
@@ -115,8 +115,8 @@ class JobFolder:
                     yield line["custom_id"], line["body"].get("n", 1)
         except (OSError, ValueError, KeyError) as e:
             raise InputError(
-                f"{path}: the requests of {job.place} cannot be read ({reason(e)}); put the file back, or "
-                f"give them up by dhp batch cancel {job.name}"
+                f"{path}: the requests of {job.place} cannot be read ({reason(e)}); restore the file, or "
+                f"cancel them by dhp batch cancel {job.name}"
             ) from None
 
     @contextmanager

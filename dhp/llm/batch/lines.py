@@ -1,4 +1,4 @@
-"""Lines of batch files in OpenAI's form: requests as they are written, results as they are read."""
+"""Lines of batch files in OpenAI's format."""
 
 import codecs
 import json
@@ -12,7 +12,7 @@ from dhp.llm.clients.responses import Problem, holds_answer, problem_inside, rea
 
 URL = "/v1/chat/completions"
 _LONGEST_KIND = 80
-_ALLOWED = "allowed: the results of a batch, a JSON object a line"
+_ALLOWED = "allowed: the results of a batch, one JSON object per line"
 
 
 def request_line(custom_id: str, body: Mapping[str, object]) -> bytes:
@@ -55,7 +55,7 @@ def read_result_line(place: str, raw: bytes) -> ResultLine:
             f"{place}: is a request; allowed: the results that came back, custom_id with response"
         )
     if not fits or not ("response" in data or "error" in data):
-        raise InputError(f"{place}: is no result of a batch; must have custom_id, with response or error")
+        raise InputError(f"{place}: is not a result of a batch; must have custom_id, with response or error")
     response = data.get("response")
     response = response if isinstance(response, dict) else {}
     status, body = response.get("status_code"), response.get("body")

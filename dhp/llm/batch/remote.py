@@ -1,4 +1,4 @@
-"""Batches at a provider: sent, awaited, fetched. Each step is on disk before the next: none is paid twice."""
+"""Batches at a provider: sending, waiting, fetching; each step is recorded on disk before the next."""
 
 import json
 import logging
@@ -50,7 +50,7 @@ class RemoteBatches(JobFolder):
             if any(custom_id in sent for job in made if sent for custom_id, _ in self._lines(job)):
                 for part in parts:
                     part.path.unlink()
-                raise Answered("another run has sent the same requests; the same command goes on from here")
+                raise Answered("another run has sent the same requests; repeat the command to resume")
             for job in made:
                 self._keep(job)
             for job in made:
@@ -62,13 +62,13 @@ class RemoteBatches(JobFolder):
         seconds = _FIRST_WAIT
         said: dict[str, str] = {}
 
-        def left() -> list[Job]:
+        def open_jobs() -> list[Job]:
             return [job for job in self.jobs() if job.name in names and job.state in OPEN]
 
         while True:
-            for job in left():
+            for job in open_jobs():
                 self._fetch(job, said)
-            if not left():
+            if not open_jobs():
                 return
             time.sleep(seconds)
             seconds = min(2 * seconds, _LONGEST_WAIT)
@@ -84,34 +84,32 @@ class RemoteBatches(JobFolder):
         with self._alone():
             job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)
             if job is None:
-                raise InputError(
-                    f"batch '{name}': is not in {self.folder}; dhp batch list shows those that are"
-                )
+                raise InputError(f"batch '{name}': is not in {self.folder}; dhp batch list shows all batches")
             if job.state not in OPEN:
-                raise InputError(f"batch '{name}': is {job.state}; allowed: one in work")
+                raise InputError(f"batch '{name}': is {job.state}; allowed: a running one")
             provider = open_provider(job.provider, job.endpoint)
-            batch = job.batch or self._found(job, provider)
+            batch = job.batch or self._find(job, provider)
             if batch is None:
                 return self._keep(replace(job, state="cancelled"))
             job = self._keep(replace(job, state="sent", batch=batch))
             try:
-                if not _asked(job, lambda: provider.state(batch)).ended:
-                    _asked(job, lambda: provider.cancel(batch))
-                ended = _asked(job, lambda: provider.state(batch)).ended
+                if not _call(job, lambda: provider.state(batch)).ended:
+                    _call(job, lambda: provider.cancel(batch))
+                ended = _call(job, lambda: provider.state(batch)).ended
                 return self._collect(job, provider) if ended else job
             except Gone:
                 return self._keep(replace(job, state="cancelled"))
 
-    def _found(self, job: Job, provider: Provider) -> str | None:
+    def _find(self, job: Job, provider: Provider) -> str | None:
         """A batch at the provider whose name was lost."""
         known = {other.batch for other in self.jobs()}
-        return _asked(job, lambda: provider.find(job.name, job.requests, job.created, known))
+        return _call(job, lambda: provider.find(job.name, job.requests, job.created, known))
 
     def _send(self, job: Job, provider: Provider) -> Job:
         """Send a batch; raises `InputError` or `StoppedEarly` where that fails, and nothing is lost."""
         path = self.folder / f"{job.name}.jsonl"
         try:
-            batch = _asked(job, lambda: provider.submit(path, job.name))
+            batch = _call(job, lambda: provider.submit(path, job.name))
         except InputError:
             self._keep(replace(job, state="failed"))
             raise
@@ -125,10 +123,10 @@ class RemoteBatches(JobFolder):
         if job.state == "to send":  # stopped between sending and writing that down, or before
             with self._alone():
                 if (job := next(j for j in self.jobs() if j.name == job.name)).state == "to send":
-                    found = self._found(job, provider)
+                    found = self._find(job, provider)
                     known = found and self._keep(replace(job, state="sent", batch=found))
                     job = known or self._send(job, provider)
-        state = _asked(job, lambda: provider.state(job.batch))
+        state = _call(job, lambda: provider.state(job.batch))
         if state.failed:
             self._keep(replace(job, state="failed"))
             raise InputError(f"{job.place}: was refused ({state.failed})")
@@ -142,8 +140,8 @@ class RemoteBatches(JobFolder):
         """Write the results of a batch that has ended."""
 
         def lines() -> Iterator[str]:
-            results = _asked(job, lambda: iter(provider.results(job.batch)))
-            while (line := _asked(job, lambda: next(results, None))) is not None:
+            results = _call(job, lambda: iter(provider.results(job.batch)))
+            while (line := _call(job, lambda: next(results, None))) is not None:
                 yield json.dumps(line) + "\n"
 
         write_lines(self._results(job), lines())
@@ -166,11 +164,11 @@ class RemoteBatches(JobFolder):
             _say(f"{job.place}: of {job.requests:,} requests failed {said}")
         if kinds.total() >= job.requests:
             raise StoppedEarly(
-                f"{job.place}: no request was answered ({said}); the same command sends them again"
+                f"{job.place}: no request was answered ({said}); repeat the command to send them again"
             )
 
 
-def _asked(job: Job, call: Callable[[], T]) -> T:
+def _call(job: Job, call: Callable[[], T]) -> T:
     """What a call to the provider gives; its failures in one line."""
     try:
         return call()
@@ -180,11 +178,11 @@ def _asked(job: Job, call: Callable[[], T]) -> T:
         status = getattr(e, "status_code", None) or getattr(e, "code", None)
         if status == 404 and job.batch:
             raise Gone(
-                f"{job.place}: {reason(e)}; dhp batch cancel {job.name} gives it up, so that its requests "
-                "can be asked again"
+                f"{job.place}: {reason(e)}; dhp batch cancel {job.name} cancels it, so that its requests "
+                "can be sent again"
             ) from None
         kind = InputError if status in _REFUSED else StoppedEarly
-        raise kind(f"{job.place}: {reason(e)}; nothing is lost, the same command goes on from here") from None
+        raise kind(f"{job.place}: {reason(e)}; nothing is lost, repeat the command to resume") from None
 
 
 def _say(message: str) -> None:

@@ -1,4 +1,4 @@
-"""Reads result files of batches: output files and error files, in any order, whole or broken off."""
+"""Reading of result files of batches."""
 
 import codecs
 import glob
@@ -16,28 +16,28 @@ from dhp.llm.clients.responses import Problem, Unreadable, completion_replies, o
 from dhp.llm.records import Failure, Reply
 
 _SHOWN_KINDS = 3
-_ALLOWED = "allowed: files with the results of batches, a JSON object a line"
+_ALLOWED = "allowed: files with the results of batches, one JSON object per line"
 _PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstandard"}
 _VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
 """What providers add to the name of a model: a date or a number."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a result stands."""
+class _ResultLine:
+    """Position and priority of a result in its file."""
 
     path: Path
     line: int
     offset: int
     weight: int
-    """2 for an answer, 1 for a refusal for good, 0 for an error that may pass."""
+    """Priority: 2 for an answer, 1 for a permanent refusal, 0 for a temporary error."""
 
 
 class BatchResults:
     """The results of one or more files, found by the custom_id of their request.
 
     Where a request was answered twice, the first answer counts; an answer counts before an error, and a
-    refusal for good before an error that may pass.
+    permanent refusal before a temporary error.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class BatchResults:
     Raises
     ------
     InputError
-        If one is missing or unreadable, or a line is no result.
+        If one is missing or unreadable, or a line is not a result.
     """
 
     def __init__(self, paths: Sequence[Path], *, own: bool = True, failures: bool = True) -> None:
@@ -59,7 +59,7 @@ class BatchResults:
         self._failures = failures
         self._paths = paths
         self.names = ", ".join(map(str, paths))
-        self._places: dict[str, _Place] = {}
+        self._lines: dict[str, _ResultLine] = {}
         self._claimed: set[str] = set()
         self._models: set[str] = set()
         self._others: Counter[str] = Counter()
@@ -68,11 +68,11 @@ class BatchResults:
             self._index(path)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._lines)
 
     def claim(self, custom_id: str) -> bool:
         """Whether there is a result of the request."""
-        if custom_id not in self._places:
+        if custom_id not in self._lines:
             return False
         self._claimed.add(custom_id)
         return True
@@ -92,9 +92,9 @@ class BatchResults:
         InputError
             If the server refuses a parameter of the request, and so of all.
         """
-        result = self._result(place := self._places[custom_id])
+        result = self._result(line := self._lines[custom_id])
         if result.problem is not None:
-            return self._failure(place, result.problem, body)
+            return self._failure(line, result.problem, body)
         assert result.body is not None
         answered_by = str(result.body.get("model") or "")
         if self._own and answered_by and not same_model(answered_by, str(body["model"])):
@@ -115,7 +115,7 @@ class BatchResults:
         if (
             whole
             and self._own
-            and (unknown := [p for name, p in self._places.items() if name not in self._claimed])
+            and (unknown := [p for name, p in self._lines.items() if name not in self._claimed])
         ):
             first = f"first: {unknown[0].path} line {unknown[0].line}"
             logger.warning(
@@ -128,7 +128,7 @@ class BatchResults:
 
         `model` is about to be asked and `others` may be later: results of theirs alone are no fault.
         """
-        if not self._own or not self._places:
+        if not self._own or not self._lines:
             return
         if self._others and not self._taken:
             said = ", ".join(f"'{name}'" for name in self._others)
@@ -148,9 +148,7 @@ class BatchResults:
     def used_up(self) -> set[Path]:
         """The files of which every result is an answer that was taken."""
         left = {
-            place.path
-            for name, place in self._places.items()
-            if place.weight < 2 or name not in self._claimed
+            line.path for name, line in self._lines.items() if line.weight < 2 or name not in self._claimed
         }
         return set(self._paths) - left
 
@@ -172,10 +170,10 @@ class BatchResults:
                     else:
                         kinds.update([result.kind])
                     weight = 2 if result.problem is None else 0 if _may_pass(result.problem) else 1
-                    before = self._places.get(result.custom_id)
+                    before = self._lines.get(result.custom_id)
                     twice += before is not None and before.weight == weight == 2
                     if before is None or weight > before.weight:
-                        self._places[result.custom_id] = _Place(path, number, start, weight)
+                        self._lines[result.custom_id] = _ResultLine(path, number, start, weight)
         except IsADirectoryError:
             raise InputError(f"{path}: is a folder; {_ALLOWED}, e.g. '{path}/*.jsonl'") from None
         except OSError as e:
@@ -197,12 +195,12 @@ class BatchResults:
             logging.getLogger("dhp").warning("%s: line %s is broken off; left out", path, number)
             return None
 
-    def _failure(self, place: _Place, problem: Problem, body: Mapping[str, object]) -> Failure | None:
+    def _failure(self, line: _ResultLine, problem: Problem, body: Mapping[str, object]) -> Failure | None:
         if not self._failures:
             return None
         if parameter := problem.parameter(body):
             raise InputError(
-                f"{place.path}: line {place.line}: the server refuses the parameter '{parameter}' "
+                f"{line.path}: line {line.line}: the server refuses the parameter '{parameter}' "
                 f"({problem.reason})"
             )
         if _may_pass(problem):
@@ -211,10 +209,10 @@ class BatchResults:
             return Failure(f"the prompt is too long for the model ({problem.reason}); nothing was cut off")
         return Failure(f"content filter: {problem.reason}" if problem.moderated else problem.reason)
 
-    def _result(self, place: _Place) -> ResultLine:
-        with place.path.open("rb") as file:
-            file.seek(place.offset)
-            return read_result_line(f"{place.path}: line {place.line}", file.readline())
+    def _result(self, line: _ResultLine) -> ResultLine:
+        with line.path.open("rb") as file:
+            file.seek(line.offset)
+            return read_result_line(f"{line.path}: line {line.line}", file.readline())
 
 
 def _may_pass(problem: Problem) -> bool:
@@ -223,13 +221,13 @@ def _may_pass(problem: Problem) -> bool:
     return passing or problem.out_of_money
 
 
-def result_files(given: Sequence[str | Path]) -> list[Path]:
+def result_files(patterns: Sequence[str | Path]) -> list[Path]:
     """The files that are given or that fit a pattern, each once.
 
     Raises `InputError` for a pattern that fits none.
     """
     found: dict[Path, Path] = {}
-    for each in given:
+    for each in patterns:
         paths = [Path(each)]
         if glob.has_magic(str(each)) and not paths[0].exists():
             paths = [Path(path) for path in sorted(glob.glob(str(each)))]  # noqa: PTH207  absolute too
@@ -256,12 +254,12 @@ def _check_kind(path: Path, start: bytes) -> None:
         raise InputError(f"{path}: is text in UTF-16; {_ALLOWED}, in UTF-8")
 
 
-def _say(path: Path, answered: int, kinds: Counter[str], twice: int) -> None:
+def _say(path: Path, answered: int, kinds: Counter[str], duplicates: int) -> None:
     parts = [f"{answered:,} answers"]
     if kinds:
         shown = [f"{count:,} {kind}" for kind, count in kinds.most_common(_SHOWN_KINDS)]
         shown += ["and others"] if len(kinds) > _SHOWN_KINDS else []
         parts.append(f"{kinds.total():,} errors ({', '.join(shown)})")
-    parts += [f"{twice:,} lines twice, of which the first counts"] if twice else []
-    if kinds or twice:
+    parts += [f"{duplicates:,} lines twice, of which the first counts"] if duplicates else []
+    if kinds or duplicates:
         logging.getLogger("dhp").warning("%s: %s", path, ", ".join(parts))

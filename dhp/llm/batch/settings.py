@@ -1,4 +1,4 @@
-"""Settings of batches: files that are written and read, or the provider that answers them."""
+"""Settings of batches: files to write and read, or a provider."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,13 +22,13 @@ class BatchSettings:
     batch_write: str | Path | None = field(
         default=None,
         metadata=option(
-            "Write the requests that have no stored reply to this file; nothing is sent.",
+            "Write the requests without a cached reply to this file; send nothing.",
             metavar="FILE.jsonl",
         ),
     )
     batch_read: Sequence[str | Path] = field(
         default=(),
-        metadata=option("Read replies from this file of results.", metavar="FILE.jsonl", many=True),
+        metadata=option("Read replies from this file of batch results.", metavar="FILE.jsonl", many=True),
     )
     batch: str | None = field(
         default=None,

@@ -1,4 +1,4 @@
-"""Writes request files: split where a provider's limits ask for it, under their names only when whole."""
+"""Writing of request files, split at a provider's limits."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,7 +23,7 @@ class Part:
     endpoint: str
     requests: int = 0
     size: int = 0
-    """Bytes."""
+    """Size of the file in bytes."""
 
 
 class BatchWriter:

@@ -1,4 +1,4 @@
-"""Where a server is and what opens it: from the option `--base-url` and the environment.
+"""Address and key of a server, from `--base-url` and the environment.
 
 The variables are those of the official package, so that whoever uses it has nothing more to set:
 `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` and `OPENAI_CUSTOM_HEADERS`; for
@@ -23,7 +23,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 _AZURE_VARIABLE = "AZURE_OPENAI_ENDPOINT"
 _AZURE_KEYS = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")
-_SHORTEST_SECRET = 12  # characters; a word for a key, as local servers take, is no secret
+_SHORTEST_SECRET = 12  # characters; a word for a key, as local servers take, is not a secret
 _LIKE_A_KEY = re.compile(
     r"\b(?:sk|pk|key|token)[-_=].{8}"
     r"|(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{16}"
@@ -44,7 +44,7 @@ class Connection:
     azure: bool = False
     """Whether it is Azure's own protocol, which only the official package speaks here."""
     key_variable: str = KEY_VARIABLE
-    """Where the key is taken from."""
+    """Environment variable that holds the key."""
     key: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with each call, with the key."""

@@ -1,4 +1,4 @@
-"""The transport of the `litellm` package: the providers that speak other protocols than OpenAI's."""
+"""The transport by the package `litellm`, for providers with other protocols than OpenAI's."""
 
 import asyncio
 import json

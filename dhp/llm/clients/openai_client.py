@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible server: what is sent, and what its answers and refusals mean."""
+"""A model behind an OpenAI-compatible server: its requests, replies and refusals."""
 
 from dataclasses import replace
 from typing import Any
@@ -133,7 +133,7 @@ class OpenAIClient:
     def _check_key(self) -> None:
         if self._url == OPENAI_URL and "authorization" not in self._connection.headers:
             raise InputError(
-                f"{self.model}: there is no key in {KEY_VARIABLE}; set it, or name a server by `base_url`"
+                f"{self.model}: {KEY_VARIABLE} is not set; set it, or name a server by `base_url`"
             )
         self._connection.check()
 
@@ -254,7 +254,7 @@ class OpenAIClient:
             self.notes.append(f"the address has no path; calls go to {public(self._url)}")
         if not is_utf8(raw.body) and not self._has_sent_bytes:
             self._has_sent_bytes = True
-            self.notes.append("an answer holds bytes that are no UTF-8: each stands as U+FFFD")
+            self.notes.append("an answer holds bytes that are not UTF-8; each is replaced by U+FFFD")
         self._answered = True
         self._has_given_many |= len(replies) > 1
         if len(replies) < samples and self.many and not self._has_given_many:
@@ -282,7 +282,7 @@ class OpenAIClient:
         """What a refused call means for this request, or for all."""
         said = problem.reason
         if problem.out_of_money:
-            return StoppedEarly(f"{self.model}: {said}; fill the account and run the same command again")
+            return StoppedEarly(f"{self.model}: {said}; add credit and repeat the command")
         if problem.too_long:
             return TooLong(f"the prompt is too long for {self.model} ({said}); nothing was cut off")
         if problem.transient:

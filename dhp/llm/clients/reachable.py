@@ -1,4 +1,4 @@
-"""Whether a server can be asked at all, and for which models: its list of them costs nothing."""
+"""Check that a server can be reached, and its list of models."""
 
 import errno
 import json
@@ -27,7 +27,7 @@ class _NoRedirect(HTTPRedirectHandler):
 def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
     """Why no call to the server at `url` can succeed: `key`, or what the system says; None where one may.
 
-    Servers need not know `/models`, and a slow list is no fault: only a connection that is refused, a host
+    Servers need not know `/models`, and a slow list is not a fault: only a connection that is refused, a host
     that is not there, and a key that is refused (401, unless it merely may not list models) are.
     """
     request = Request(f"{url}/models", headers=dict(headers))
@@ -35,7 +35,7 @@ def server_fault(url: str, headers: Mapping[str, str]) -> str | None:
         with build_opener(_NoRedirect).open(request, timeout=_SECONDS):
             return None
     except HTTPError as e:
-        return "key" if e.code == 401 and not _OF_ITS_SCOPE.search(_said(e)) else None
+        return "key" if e.code == 401 and not _OF_ITS_SCOPE.search(_body(e)) else None
     except URLError as e:
         why = e.reason
         if isinstance(why, socket.gaierror) or (isinstance(why, OSError) and why.errno in _UNREACHABLE):
@@ -68,7 +68,7 @@ def served_models(url: str, headers: Mapping[str, str], timeout: float) -> list[
     return sorted(str(model["id"]) for model in json.loads(answer)["data"])
 
 
-def _said(error: HTTPError) -> str:
+def _body(error: HTTPError) -> str:
     try:
         return error.read(_LONGEST).decode(errors="replace")
     except (OSError, HTTPException):

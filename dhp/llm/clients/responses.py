@@ -124,7 +124,7 @@ def longest_body(request: Mapping[str, Any]) -> int:
 
 
 def overlong(replies: Iterable[Reply], request: Mapping[str, Any]) -> str | None:
-    """Why no text of so many characters is kept, where one of the replies has far more than was asked for."""
+    """Reason to reject a reply that is far longer than was asked for, by its number of characters."""
     least, token = _OF_TEXT
     most = least + token * _tokens(request)
     if all(len(reply.text) <= most for reply in replies):
@@ -199,7 +199,7 @@ def _plain(body: bytes) -> str:
 
 
 def read_replies(body: bytes) -> list[Reply]:
-    """The replies of a successful call; usage stands on the first.
+    """The replies of a successful call; usage is on the first.
 
     Choices that cannot be read are left out. What only goes with an answer (usage, log-probabilities) is
     left out where it cannot be read: the answer was paid for.
@@ -291,16 +291,16 @@ def _positions(logprobs: object) -> tuple[Position, ...] | None:
     if not isinstance(content, list) or not content:
         return None
     try:
-        return tuple(_position(place) for place in content)
+        return tuple(_position(entry) for entry in content)
     except (AttributeError, TypeError, ValueError, KeyError, OverflowError):
         return None
 
 
-def _position(place: Any) -> Position:
+def _position(entry: Any) -> Position:
     """One place of an answer; a token less likely than all that are listed is put at their end."""
-    own = str(place["token"])
-    tops = [(str(top["token"]), float(top["logprob"])) for top in place.get("top_logprobs") or [place]]
-    logprob = float(place.get("logprob") or 0.0)
+    own = str(entry["token"])
+    tops = [(str(top["token"]), float(top["logprob"])) for top in entry.get("top_logprobs") or [entry]]
+    logprob = float(entry.get("logprob") or 0.0)
     if own not in (token for token, _ in tops) and logprob <= min(each for _, each in tops):
         tops.append((own, logprob))
     return Position(own, tuple(tops))

@@ -1,4 +1,4 @@
-"""The transport of the official `openai` package: all that it can reach and log in to, Azure included."""
+"""The transport by the official package `openai`, Azure included."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a transport of calls does, and the ways in which a call fails."""
+"""The interface of transports, and the failures of a call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What calls are made with, and the pieces of work they are made of."""
+"""The engine's configuration and its jobs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ class Engine:
 
     client: Client
     store: Store | None
-    """None keeps nothing."""
+    """Store of replies; None caches nothing."""
     rate_limits: RateLimits
     budget: Budget
     lengths: PromptLengths
-    """Which prompts fitted the model."""
+    """Counts of prompts that fitted the model."""
     run: str
     """Written beside each stored reply."""
     refresh: bool = False
@@ -43,7 +43,7 @@ class Job:
     found: Mapping[int, Reply | Failure]
     keys: Mapping[int, bytes]
     prompt_tokens: float
-    """Estimated."""
+    """Estimated number of prompt tokens."""
     after_answer: bool = False
     """Whether the request before it is one whose replies were known."""
 

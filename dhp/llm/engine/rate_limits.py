@@ -12,7 +12,7 @@ _LONGEST_WAIT = 60.0
 
 
 class AdaptiveConcurrency:
-    """A limit on calls in flight that finds what a server bears.
+    """A limit on calls in flight that adapts to the load that a server can take.
 
     It starts at half of `most`, grows by one with each success until the first trouble, after that by one
     a round; trouble halves it, once for the calls that were in flight with it.

@@ -1,4 +1,4 @@
-"""Asks a server many things at once, from ordinary code: an event loop in a thread of its own."""
+"""An event loop in its own thread, for many concurrent calls from ordinary code."""
 
 import asyncio
 import contextlib

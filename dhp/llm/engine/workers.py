@@ -1,4 +1,4 @@
-"""The pool of workers inside the event loop."""
+"""The workers inside the event loop."""
 
 import asyncio
 import time
@@ -106,12 +106,12 @@ class Workers:
         if error.after is not None and error.after > longest:
             raise StoppedEarly(
                 f"{self._engine.client.model}: the server asks for a wait of {error.after:,.0f} seconds "
-                f"({error}), and the longest allowed is {longest:,.0f} (`rate_limits.longest_wait`); the "
-                "same command goes on from here"
+                f"({error}), and the longest allowed is {longest:,.0f} (`rate_limits.longest_wait`); "
+                "repeat the command to resume"
             )
 
     def _hopeless(self, error: Retry, tries: int, last: bool) -> bool:
-        """Whether the first of all calls has failed for good."""
+        """Whether the very first call has failed permanently."""
         enough = tries >= _TRIES_UNPROVEN and (last or not error.overload)
         return isinstance(error, Unreachable) or enough
 
@@ -119,7 +119,7 @@ class Workers:
         model = self._engine.client.model
         if isinstance(error, Unreachable | Garbled):
             return InputError(f"{model}: {error}")
-        return StoppedEarly(f"{model}: no call succeeds ({error}); the same command tries again")
+        return StoppedEarly(f"{model}: no call succeeds ({error}); repeat the command to try again")
 
     def _rejected(self, reason: str) -> Failure:
         """A fault of the request's own, unless no other is answered either."""
@@ -147,7 +147,7 @@ class Workers:
         if self._failed_in_a_row > self._engine.rate_limits.concurrency:
             raise StoppedEarly(
                 f"{self._engine.client.model}: no call succeeds any more ({reason}); "
-                "the same command goes on from here"
+                "repeat the command to resume"
             )
         return Failure(reason, passing=True)
 

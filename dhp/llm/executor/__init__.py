@@ -1,1 +1,1 @@
-"""Where the work of a run is done: in this process, or by workers on the machines of a cluster."""
+"""Executors: work in this process, or on the workers of a cluster."""

@@ -1,4 +1,4 @@
-"""What an executor is, and the one that does all work in this process."""
+"""The interface of executors, and the local executor."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar

@@ -8,7 +8,7 @@ from dhp.llm.executor.api import LOCAL, Executor
 
 @cache
 def open_executor(name: str) -> Executor:
-    """The executor called `local`, `ray` or `ray:ADDRESS`; one a process.
+    """The executor called `local`, `ray` or `ray:ADDRESS`; one per process.
 
     A cluster is reached when it is first needed.
 

@@ -1,4 +1,4 @@
-"""Calls to a server, made by the workers of a Ray cluster; the process of the run keeps store and budget."""
+"""Calls to a server by the workers of a Ray cluster; store and budget stay in the process of the run."""
 
 import asyncio
 import time
@@ -27,24 +27,24 @@ class Asked:
     """What came of a job."""
 
     outcomes: Mapping[int, Reply | Failure] | None
-    """None where it was not asked."""
+    """Outcome of each sample; None where the request was not sent."""
     error: DhpError | None
     """Why going on is pointless."""
     report: "Report | None"
-    """On the first of a block."""
+    """Report of the block, on its first request."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What the calls of a block told."""
+    """Report on the calls of a block."""
 
     retries: int = 0
     trouble: str = ""
     notes: list[str] = field(default_factory=list)
     fitting: int = 0
-    """Prompts that fitted."""
+    """Number of prompts that fitted into the context."""
     too_long: list[str] = field(default_factory=list)
-    """What was said of prompts that did not."""
+    """Reasons why other prompts did not fit."""
 
 
 class _Counted(PromptLengths):
@@ -93,12 +93,12 @@ class Asking:
         self._tasks.difference_update(tasks)
         report = self._report()
         asked = []
-        for place, came in enumerate(found):
+        for index, came in enumerate(found):
             if isinstance(came, BaseException) and not isinstance(came, DhpError | asyncio.CancelledError):
                 raise came
             error = came if isinstance(came, DhpError) else None
             outcomes = None if isinstance(came, BaseException) else came
-            asked.append(Asked(outcomes, error, report if place == 0 else None))
+            asked.append(Asked(outcomes, error, report if index == 0 else None))
         return asked
 
     async def finish(self) -> None:
@@ -116,7 +116,7 @@ class Asking:
             raise
 
     def _report(self) -> Report:
-        """What was told since the last one."""
+        """The report on the calls since the last one."""
         engine, client, lengths = self._engine, self._client, self._lengths
         report = Report(engine.retries, engine.trouble, list(client.notes), lengths.fitting, lengths.reasons)
         engine.retries, lengths.fitting, lengths.reasons = 0, 0, []
@@ -154,7 +154,7 @@ class RayCalls:
         until = time.monotonic() + _LAST_SECONDS
         with suppress(DhpError):  # the error that ended it counts
             while self._pool.pending and time.monotonic() < until:
-                self._kept(self._pool.wait())
+                self._store_block(self._pool.wait())
 
     @property
     def full(self) -> bool:
@@ -199,7 +199,7 @@ class RayCalls:
 
     def _take(self) -> None:
         """Take over a block."""
-        if error := self._kept(self._pool.wait()):
+        if error := self._store_block(self._pool.wait()):
             self._pool.finish()
             self._end(error)
 
@@ -207,11 +207,11 @@ class RayCalls:
         """Store what was handed over, then raise."""
         with suppress(StoppedEarly):  # the first error counts
             while self._pool.pending:
-                if self._kept(self._pool.wait()):
+                if self._store_block(self._pool.wait()):
                     self._pool.finish()
         raise error
 
-    def _kept(self, block: Sequence[tuple[Job, Asked]]) -> Exception | None:
+    def _store_block(self, block: Sequence[tuple[Job, Asked]]) -> Exception | None:
         """Store the replies of a block; returns why going on is pointless, if it is."""
         engine = self._engine
         rows, error = [], None

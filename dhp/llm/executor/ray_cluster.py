@@ -1,4 +1,4 @@
-"""Work done by the workers of a Ray cluster."""
+"""The executor of a Ray cluster."""
 
 import os
 import socket
@@ -66,7 +66,7 @@ class RayExecutor:
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def crew(self, *, by_model: bool = False) -> Crew:
-        """The workers, or those that hold a model: one a GPU, else one a machine."""
+        """The workers, or those with a model: one per GPU, else one per machine."""
         if by_model not in self._crews:
             gpus = int(self._ray.cluster_resources().get("GPU", 0)) if by_model else 0
             nodes = sum(bool(node["Alive"]) for node in self._ray.nodes())
@@ -116,4 +116,4 @@ def _check_address(address: str) -> None:
             "and `executor` ray alone one for the run"
         ) from None
     if not is_cluster and os.environ.get("RAY_USE_TLS") != "1":
-        raise InputError(f"`executor` ray:{address}: what answers there is no cluster of Ray")
+        raise InputError(f"`executor` ray:{address}: what answers there is not a Ray cluster")

@@ -1,4 +1,4 @@
-"""Hands out work to the workers of a Ray cluster in blocks, and again where a worker is lost."""
+"""Distribution of work to Ray workers in blocks, again where a worker is lost."""
 
 import itertools
 import re
@@ -76,14 +76,14 @@ class Pool(Generic[T, R]):
         self._parcel = [_sent(ray, work)]
         self._size, self._fixed, self._blocks = size or 1, size is not None, blocks
         self._short, self._long = seconds
-        self._places = range(len(crew.workers))[:most]
+        self._indices = range(len(crew.workers))[:most]
         self._queue: deque[tuple[T, object]] = deque()
         self._flight: dict[Any, tuple[int, list[tuple[T, object]]]] = {}
         self._losses: Counter[int] = Counter()
         self._began = self._polled = time.monotonic()
-        for place in self._places:
-            if place not in crew.up:
-                self._greet(place)
+        for index in self._indices:
+            if index not in crew.up:
+                self._greet(index)
 
     @property
     def pending(self) -> int:
@@ -93,7 +93,7 @@ class Pool(Generic[T, R]):
     @property
     def full(self) -> bool:
         """Whether enough items wait for now."""
-        return len(self._queue) >= self._size * len(self._places)
+        return len(self._queue) >= self._size * len(self._indices)
 
     def submit(self, item: T, sent: object) -> None:
         """Hand over an item, and what is sent of it."""
@@ -118,17 +118,17 @@ class Pool(Generic[T, R]):
             if not self._crew.up and time.monotonic() > self._began + _START_SECONDS:
                 raise StoppedEarly(
                     f"`executor` ray: no worker started within {_START_SECONDS:g} seconds, as the cluster "
-                    "has no CPU free; the same command goes on from here"
+                    "has no CPU free; repeat the command to resume"
                 )
             return []
-        place, items = self._flight.pop(came[0])
+        index, items = self._flight.pop(came[0])
         try:
             found = self._ray.get(came[0])
         except self._ray.exceptions.RayError as e:
-            self._lost(place, items, e)
+            self._on_lost(index, items, e)
             return []
-        if place not in self._crew.up:
-            self._come_up(place, found)
+        if index not in self._crew.up:
+            self._on_started(index, found)
             return []
         seconds, results = found
         if isinstance(results, Exception):
@@ -144,35 +144,35 @@ class Pool(Generic[T, R]):
     def finish(self) -> None:
         """Hand out nothing more and let workers end what they have begun."""
         self._queue.clear()
-        for place in self._crew.up & set(self._places):
-            self._crew.workers[place].finish.remote(self._key)
+        for index in self._crew.up & set(self._indices):
+            self._crew.workers[index].finish.remote(self._key)
 
     def _send(self) -> None:
-        busy = Counter(place for place, _ in self._flight.values())
-        free = [place for place in self._places if place in self._crew.up]
+        busy = Counter(index for index, _ in self._flight.values())
+        free = [index for index in self._indices if index in self._crew.up]
         for _ in range(self._blocks):
-            for place in sorted(free, key=busy.__getitem__):
+            for index in sorted(free, key=busy.__getitem__):
                 if not self._queue:
                     return
-                if busy[place] < self._blocks:
+                if busy[index] < self._blocks:
                     items = [self._queue.popleft() for _ in range(min(self._size, len(self._queue)))]
-                    worker = self._crew.workers[place]
+                    worker = self._crew.workers[index]
                     ref = worker.do.remote(self._key, self._parcel, [sent for _, sent in items])
-                    self._flight[ref] = place, items
-                    busy[place] += 1
+                    self._flight[ref] = index, items
+                    busy[index] += 1
 
-    def _greet(self, place: int) -> None:
-        self._flight[self._crew.workers[place].version.remote()] = place, []
+    def _greet(self, index: int) -> None:
+        self._flight[self._crew.workers[index].version.remote()] = index, []
 
-    def _come_up(self, place: int, version: object) -> None:
+    def _on_started(self, index: int, version: object) -> None:
         if version != __version__:
             raise InputError(
                 f"`executor` ray: a worker has dhp {version}, and this is {__version__}; install the same "
                 "version on every machine"
             )
-        self._crew.up.add(place)
+        self._crew.up.add(index)
 
-    def _lost(self, place: int, items: list[tuple[T, object]], error: Exception) -> None:
+    def _on_lost(self, index: int, items: list[tuple[T, object]], error: Exception) -> None:
         """Put what a lost worker had back to the front, and wait for the worker to come up again."""
         if not isinstance(error, self._ray.exceptions.RayActorError) or "creation task" in str(error):
             raise _explained(error) from None
@@ -182,13 +182,13 @@ class Pool(Generic[T, R]):
             if self._losses[id(item)] > _MOST_LOSSES:
                 raise StoppedEarly(
                     f"`executor` ray: {_MOST_LOSSES + 1} workers in turn were lost at the same work ("
-                    f"{first_line(error)}); the same command goes on from here"
+                    f"{first_line(error)}); repeat the command to resume"
                 )
-        if place in self._crew.up:
-            self._crew.up.remove(place)
+        if index in self._crew.up:
+            self._crew.up.remove(index)
             self._began = time.monotonic()
-        if all(other != place or items for other, items in self._flight.values()):
-            self._greet(place)
+        if all(other != index or items for other, items in self._flight.values()):
+            self._greet(index)
 
 
 def _sent(ray: Any, work: object) -> Any:
@@ -210,7 +210,7 @@ def _explained(error: Exception) -> Exception:
             "installed here"
         )
     if type(error).__module__.startswith("ray."):
-        return StoppedEarly(f"`executor` ray: {first_line(error)}; the same command goes on from here")
+        return StoppedEarly(f"`executor` ray: {first_line(error)}; repeat the command to resume")
     return error
 
 

@@ -1,4 +1,4 @@
-"""What runs on the machines of a cluster: a worker, and calls to a server as work for it."""
+"""The worker process on a machine of a cluster."""
 
 import importlib.abc
 import importlib.machinery
@@ -59,11 +59,11 @@ class Worker:
             await self._works[key].finish()
 
 
-def _in_order(items: Sequence[object], found: Iterable[tuple[object, object]]) -> list[object]:
-    places = {id(item): place for place, item in enumerate(items)}
+def _in_order(items: Sequence[object], pairs: Iterable[tuple[object, object]]) -> list[object]:
+    indices = {id(item): index for index, item in enumerate(items)}
     results: list[object] = [None] * len(items)
-    for item, result in found:
-        results[places[id(item)]] = result
+    for item, result in pairs:
+        results[indices[id(item)]] = result
     return results
 
 

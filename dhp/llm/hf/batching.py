@@ -1,4 +1,4 @@
-"""Which rows are computed together, and how much of their beginning they share."""
+"""Batches of rows and their common beginnings."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Forward passes, with a beginning that rows share computed once.
+"""Forward passes that compute a common beginning once.
 
 Rows that begin alike continue copies of one key-value cache. That gives the same numbers only where each
 layer keeps the keys and values of all tokens or of a sliding window, and where positions are encoded in the
@@ -24,7 +24,7 @@ class Generated:
     """Tokens that continue a row."""
 
     tokens: list[int]
-    """With the one that ended it."""
+    """Generated tokens, with the one that ended the answer."""
     ended: bool
     """False if it was cut at the limit."""
     alternatives: list[list[tuple[int, float]]]
@@ -83,9 +83,9 @@ def generate(
         ids = torch.full((len(rows), longest), pad, device=model.device)
         mask = torch.zeros_like(ids)
         for i, row in enumerate(rows):
-            places = [*range(shared), *range(longest - len(row) + shared, longest)]
-            ids[i, places] = torch.tensor(list(row), device=model.device)
-            mask[i, places] = 1
+            positions = [*range(shared), *range(longest - len(row) + shared, longest)]
+            ids[i, positions] = torch.tensor(list(row), device=model.device)
+            mask[i, positions] = 1
         config = GenerationConfig(  # type: ignore[no-untyped-call]
             do_sample=False,  # drawing is a step of our own
             num_beams=1,
@@ -123,7 +123,7 @@ def _copies(cache: "Cache", rows: int) -> "Cache":
     return copies
 
 
-def _only(model: "PreTrainedModel", places: Sequence[int]) -> dict[str, "Tensor"]:
+def _only(model: "PreTrainedModel", positions: Sequence[int]) -> dict[str, "Tensor"]:
     """The argument by which a model computes logits at some places only, where it has one."""
     import inspect
 
@@ -131,7 +131,7 @@ def _only(model: "PreTrainedModel", places: Sequence[int]) -> dict[str, "Tensor"
 
     if "logits_to_keep" not in inspect.signature(model.forward).parameters:
         return {}
-    return {"logits_to_keep": torch.tensor(places, device=model.device)}
+    return {"logits_to_keep": torch.tensor(positions, device=model.device)}
 
 
 def _rope_types(parameters: object) -> Iterator[str]:

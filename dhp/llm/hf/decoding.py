@@ -1,4 +1,4 @@
-"""How the tokens of an answer are chosen.
+"""Decoding: the choice of the tokens of an answer.
 
 Tokens are drawn by inverting the distribution function at a number from the row's own stream, so that what
 a row draws does not depend on the rows beside it, and no global generator is touched.
@@ -24,28 +24,28 @@ class Decoding:
     """How tokens are chosen."""
 
     most: int
-    """Most tokens."""
+    """Maximum number of tokens of the answer."""
     sampled: bool
     """Drawn, instead of the most probable."""
     temperature: float
     top_p: float
     top_k: int
-    """0 for no limit."""
+    """Number of most probable tokens to sample from; 0 for no limit."""
     min_p: float
     top_logprobs: int
 
 
-def decide(params: Params, own: "GenerationConfig") -> Decoding:
+def decide(params: Params, defaults: "GenerationConfig") -> Decoding:
     """What was asked for; what was not is as the model's generation configuration has it."""
-    temperature = own.temperature or 1.0 if params.temperature is None else params.temperature
-    top_p = own.top_p if params.top_p is None else params.top_p
+    temperature = defaults.temperature or 1.0 if params.temperature is None else params.temperature
+    top_p = defaults.top_p if params.top_p is None else params.top_p
     return Decoding(
         most=params.max_tokens,
-        sampled=bool(own.do_sample) if params.temperature is None else temperature > 0,
+        sampled=bool(defaults.do_sample) if params.temperature is None else temperature > 0,
         temperature=temperature,
         top_p=1.0 if top_p is None else top_p,
-        top_k=own.top_k or 0,
-        min_p=own.min_p or 0.0,
+        top_k=defaults.top_k or 0,
+        min_p=defaults.min_p or 0.0,
         top_logprobs=params.top_logprobs,
     )
 

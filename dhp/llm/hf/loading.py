@@ -1,4 +1,4 @@
-"""Loading by transformers: quietly, without code from repositories, and never with weights made up."""
+"""Loading of models by transformers, without code from repositories."""
 
 import functools
 from collections.abc import Callable

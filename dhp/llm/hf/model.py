@@ -1,4 +1,4 @@
-"""A model in this process that answers requests."""
+"""A transformers model in this process."""
 
 import functools
 import math
@@ -79,7 +79,7 @@ class HfModel:
     def __reduce__(self) -> tuple[Any, ...]:
         """A process that it is sent to holds it once, however often it is sent, and loads it for itself."""
         given = (self.model, self.endpoint, self._source, self._template, self._device, self._batch_size)
-        return _held, (type(self), *given)
+        return _shared_model, (type(self), *given)
 
     @functools.cached_property
     def _config(self) -> "PreTrainedConfig":
@@ -240,7 +240,7 @@ def same_for_all(request: Request, first: Reply) -> dict[int, Reply]:
 
 
 @functools.cache
-def _held(kind: type[HfModel], *given: Any) -> HfModel:
+def _shared_model(kind: type[HfModel], *given: Any) -> HfModel:
     model = kind.__new__(kind)
     model.model, model.endpoint, model._source, model._template, model._device, model._batch_size = given
     model._sent = True

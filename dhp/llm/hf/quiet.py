@@ -1,4 +1,4 @@
-"""Keeps libraries from talking to the user's terminal."""
+"""Silencing of libraries that print to the terminal."""
 
 import contextlib
 import sys

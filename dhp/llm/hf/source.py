@@ -1,4 +1,4 @@
-"""Where a model comes from, and what tells it apart from another of the same name."""
+"""The source of a model, and its identity."""
 
 import hashlib
 import importlib.util
@@ -24,13 +24,13 @@ class Source:
     """A model that was found, with nothing of it loaded."""
 
     model: str
-    """As the user names it, `hf/NAME_OR_PATH` or `vllm/NAME_OR_PATH`."""
+    """Model as the user names it, `hf/NAME_OR_PATH` or `vllm/NAME_OR_PATH`."""
     path: str
     """A folder or the name of a hub repository."""
     revision: str | None
     """Commit of the hub repository; None for a folder."""
     dtype: str
-    """Of the numbers it computes with; `auto` only where the checkpoint does not say."""
+    """Number type of the computation; `auto` only where the checkpoint does not name one."""
     identity: str
     """Commit, or a digest of the folder."""
 

@@ -1,4 +1,4 @@
-"""A model in this process that is run by vLLM."""
+"""A vLLM model in this process."""
 
 import functools
 import itertools
@@ -139,8 +139,8 @@ class VllmModel(HfModel):
             found: list[Any] = self._engine.llm_engine.step()
         except (EngineDeadError, RuntimeError) as e:
             raise StoppedEarly(
-                f"model '{self.model}': the engine of vLLM has ended ({' '.join(str(e).split())[:200]}); the "
-                "same command goes on from here"
+                f"model '{self.model}': the engine of vLLM has ended ({' '.join(str(e).split())[:200]}); "
+                "repeat the command to resume"
             ) from None
         for output in found:
             if output.request_id in self._open:  # not aborted meanwhile

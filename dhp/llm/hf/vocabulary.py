@@ -1,4 +1,4 @@
-"""Between text and tokens."""
+"""Tokenization of prompts and answers."""
 
 import warnings
 from collections.abc import Mapping, Sequence

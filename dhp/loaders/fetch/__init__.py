@@ -1,1 +1,1 @@
-"""Fetching of datasets: downloaded, checked, unpacked, and kept as a prepared copy."""
+"""Downloads of datasets, checked, unpacked and saved as a prepared copy."""

@@ -1,4 +1,4 @@
-"""Archives (.zip, .tar.gz), unpacked so that no member can reach outside its folder."""
+"""Safe unpacking of archives (.zip, .tar.gz)."""
 
 import stat
 import tarfile
@@ -24,12 +24,12 @@ class _Member:
     name: str
     kind: Literal["file", "folder", "link", "other"]
     target: str
-    """Where a link leads, as written in the archive."""
+    """Target of a link, as written in the archive."""
     open: Callable[[], IO[bytes] | None]
 
 
 def archive_stem(name: str) -> str | None:
-    """The name of an archive without its suffix; None where `name` is no archive."""
+    """The name of an archive without its suffix; None where `name` is not an archive."""
     for suffix in ARCHIVE_SUFFIXES:
         if name.endswith(suffix):
             return name.removesuffix(suffix)

@@ -1,4 +1,4 @@
-"""One file over HTTP(S), whole and checked or not at all."""
+"""Download of one file over HTTP(S), with a checksum."""
 
 import hashlib
 import http.client

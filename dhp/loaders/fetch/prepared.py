@@ -1,4 +1,4 @@
-"""Published datasets made ready once, as JSONL in the user's cache."""
+"""Prepared copies of published datasets, as JSONL in the user's cache."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -69,13 +69,13 @@ def load_prepared(card: Card) -> Loaded | None:
     return read_examples(path) if is_prepared(card) else None
 
 
-def _rows(found: Loaded) -> Iterator[dict[str, str]]:
+def _rows(loaded: Loaded) -> Iterator[dict[str, str]]:
     """The columns that `read_examples` reads, a row an example or pair."""
-    variants = {v.name: v for v in found.variants}
+    variants = {v.name: v for v in loaded.variants}
     texts: dict[str, list[PerturbedText]] = {}
-    for text in found.perturbed:
+    for text in loaded.perturbed:
         texts.setdefault(text.example, []).append(text)
-    for e in found.examples:
+    for e in loaded.examples:
         row = {"id": e.id, "source": e.source, "output": e.output, **e.fields}
         if not variants:
             yield row

@@ -1,4 +1,4 @@
-"""Published datasets from where their owners keep them."""
+"""Download sources of published datasets."""
 
 import http.client
 import shutil
@@ -19,7 +19,7 @@ from dhp.loaders.published.wmt import TRANSLATOR
 def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
     """Get the published files of a dataset into `folder`; returns what `read_published` reads.
 
-    That is the file or unpacked archive where there is one, else `folder`. `progress` is told (file name,
+    That is the file or unpacked archive where there is one, else `folder`. `progress` gets (file name,
     bytes done, bytes in all or None). Raises `InputError` where the owners give the data out on request
     only, the server fails, or a file is not the one expected; a failed file leaves nothing behind.
     """

@@ -1,1 +1,1 @@
-"""Readers of published datasets and pairs, in the form in which their owners publish them."""
+"""Readers of published datasets and pairs in their original format."""

@@ -1,4 +1,4 @@
-"""Published datasets, in the form that their owners give them, as examples or pairs."""
+"""Published datasets in their original format, as examples or pairs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -52,14 +52,14 @@ def read_published(card: Card, path: Path) -> list[Example]:
 
     `path` is the file or folder as its owners publish it; `card.selection` says what is eligible. The
     choice of N is not made here. Raises `InputError` for a missing, empty, broken or wrong file, for a
-    missing column, an id that stands twice, and where no example is eligible.
+    missing column, a duplicate id, and where no example is eligible.
     """
-    places: dict[str, str] = {}
+    first_places: dict[str, str] = {}
     examples: list[Example] = []
     for place, example in READERS[card.dataset](card, path):
-        if first := places.get(example.id):
-            raise InputError(f"{place}: id '{example.id}' stands twice (first at {first}); allowed: once")
-        places[example.id] = place
+        if first := first_places.get(example.id):
+            raise InputError(f"{place}: duplicate id '{example.id}' (first at {first})")
+        first_places[example.id] = place
         examples.append(example)
     if not examples:
         raise InputError(f"{path}: no example qualifies; allowed: {' '.join(card.selection.split())}")

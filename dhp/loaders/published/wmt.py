@@ -1,4 +1,4 @@
-"""WMT22 general translation task: XML, or text with one segment a line; segments joined to long texts."""
+"""WMT22 general translation task: XML, or text with one segment per line; segments joined to long texts."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
@@ -23,9 +23,10 @@ class Segment:
     """One aligned piece of a document, usually a sentence."""
 
     document: str | None
-    """Whose part it is; None where the bounds of documents are unknown, so that it stands alone."""
+    """Name of its document; None where the bounds of documents are unknown, so that the segment is a text of
+    its own."""
     label: str
-    """Its number within the document or file."""
+    """Number of the segment within the document or file."""
     source: str
     reference: str
 
@@ -99,9 +100,7 @@ def _xml_segments(path: Path, source_language: str) -> list[Segment]:
             continue
         name = document.get("id", "")
         if not name or name in names:
-            raise InputError(
-                f"{path}: document {number}: id '{name}' is missing or stands twice; allowed: once"
-            )
+            raise InputError(f"{path}: document {number}: missing or duplicate id '{name}'")
         names.add(name)
         translators.update(r.get("translator", "") for r in document.iter("ref"))
         segments += _document_segments(f"{path}: document {name}", document, source_language)
@@ -128,7 +127,7 @@ def _texts(place: str, elements: list[ET.Element]) -> dict[str, str]:
     for segment in (s for element in elements for s in element.iter("seg")):
         number = segment.get("id")
         if not number or number in texts:
-            raise InputError(f"{place}: segment id '{number}' is missing or stands twice; allowed: once")
+            raise InputError(f"{place}: missing or duplicate segment id '{number}'")
         texts[number] = _collapse("".join(segment.itertext()))
     return texts
 

@@ -1,4 +1,4 @@
-"""Whether a language model did the damage that was asked for; the reasons tell it what to do better."""
+"""Checks that a language model made the requested damage, with reasons for the next attempt."""
 
 import re
 from collections.abc import Callable, Sequence

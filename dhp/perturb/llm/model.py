@@ -1,4 +1,4 @@
-"""Degraded texts by a language model: each answer is checked before it counts, a failing one asked again."""
+"""Degraded texts by a language model, with checks and repeated attempts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,7 +93,7 @@ class LlmPerturber:
         show: Callable[[int], None] = lambda done: None,
         language: str | None = None,
     ) -> list[PerturbedText]:
-        """Degrade every example, in their order; `show` is told how many texts are there.
+        """Degrade every example, in their order; `show` gets the number of texts so far.
 
         `language` is that of the texts, where a field of an example does not say it.
 
@@ -116,7 +116,7 @@ class LlmPerturber:
                 raise Waiting(f"{self.name}: {len(unanswered):,} texts of '{variant.name}' wait for a batch")
             raise StoppedEarly(
                 f"{self.name}: {len(unanswered)} texts of '{variant.name}' could not be had "
-                f"({why}); the same command goes on from here"
+                f"({why}); repeat the command to resume"
             )
         if all(text.text is None for text in made.values()):
             reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])
@@ -246,17 +246,17 @@ class LlmPerturber:
         found = audit(example.output, text)
         return PerturbedText(example.id, variant.name, text, audit=found, rejected=before)
 
-    def _again_request(self, first: Request, answer: Answer, found: PerturbedText) -> Request:
+    def _again_request(self, first: Request, answer: Answer, rejected: PerturbedText) -> Request:
         """The next try: with the reason, or with room for twice as long an answer where it was cut off."""
         (outcome,) = answer.outcomes.values()
         assert isinstance(outcome, Reply)
-        sample = (len(found.rejected),)
+        sample = (len(rejected.rejected),)
         if outcome.finish == "length":
             most = 2 * answer.request.params.max_tokens
             return replace(answer.request, params=self._params(most), samples=sample)
         text, _ = revised_text(outcome.text, _example(first))
         said = text or (without_reasoning(outcome.text) or "").strip()
-        prompt = again(self._again, first.prompt, said, found.reason or "") if said else first.prompt
+        prompt = again(self._again, first.prompt, said, rejected.reason or "") if said else first.prompt
         return replace(first, prompt=prompt, samples=sample)
 
 

@@ -1,4 +1,4 @@
-"""What a language model is asked when it degrades a text, and where its answer holds the revised text.
+"""Prompts for degrading texts, and extraction of the revised text.
 
 Texts are fenced, never altered, never expanded.
 """
@@ -30,9 +30,9 @@ class _Request(Spec):
     """What a language model is asked, with slots."""
 
     slots: ClassVar[tuple[str, ...]]
-    """All needed."""
+    """Names of the required slots."""
     further: ClassVar[tuple[str, ...]] = ()
-    """Allowed too."""
+    """Names of the optional slots."""
     prompt: str
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Whether a language model inserted rephrasings right after their sentences and changed nothing else."""
+"""Checks of inserted rephrasings."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _LEAD_IN = re.compile(
     r"said differently|so|thus|namely|again|indeed|in short)\b[,:]?\s*",
     re.I,
 )
-"""What may stand before a rephrasing without making it one."""
+"""What may be before a rephrasing without making it one."""
 
 
 def insertion_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
@@ -30,15 +30,15 @@ def insertion_fault(original: str, revised: str, count: int | str, english: bool
     text = _spaced(revised)
     gaps, end = [], 0
     for sentence in old:
-        start = _place(sentence, text, end)
+        start = _find(sentence, text, end)
         if start < 0:
-            return REORDERED if all(_place(s, text, 0) >= 0 for s in old) else CHANGED_SENTENCE
+            return REORDERED if all(_find(s, text, 0) >= 0 for s in old) else CHANGED_SENTENCE
         gaps.append(text[end:start])
         end = start + len(sentence)
     first, *inserted = (gap if bare(gap) else "" for gap in [*gaps, text[end:]])
     if first:
         return BEFORE_FIRST
-    new = [(place, gap) for place, gap in enumerate(inserted) if gap]
+    new = [(index, gap) for index, gap in enumerate(inserted) if gap]
     if english and (reason := next(filter(None, (_rephrasing_fault(gap, at, old) for at, gap in new)), None)):
         return reason
     least = min(3 if count == "all" else int(count), len(old))
@@ -51,28 +51,28 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _place(sentence: str, text: str, start: int) -> int:
-    """Where the sentence stands in the text as one of its own; -1 if it does not."""
+def _find(sentence: str, text: str, start: int) -> int:
+    """Position of the sentence as a separate sentence in the text; -1 if there is none."""
     start_of_word = r"(?<!\w)" if sentence[0].isalnum() else ""
     end_of_word = r"(?!\w)" if sentence[-1].isalnum() else ""
     found = re.compile(start_of_word + re.escape(sentence) + end_of_word).search(text, start)
     return found.start() if found else -1
 
 
-def _rephrasing_fault(gap: str, place: int, old: Sequence[str]) -> str | None:
-    """Why what stands after the sentence at `place` does not rephrase it."""
+def _rephrasing_fault(gap: str, index: int, old: Sequence[str]) -> str | None:
+    """Why what is after the sentence at `index` does not rephrase it."""
     from rapidfuzz.distance import Indel
 
     said = _LEAD_IN.sub("", gap)
     new, *sources = ([w.base for w in words(text)] for text in (said, *old))
     if any(Indel.normalized_similarity(source, new) > 0.92 for source in sources):
-        return COPIED if _shared(said, old[place]) >= 0.5 else MISPLACED
-    if len(new) > 2 * len(sources[place]) + 6:
+        return COPIED if _shared(said, old[index]) >= 0.5 else MISPLACED
+    if len(new) > 2 * len(sources[index]) + 6:
         return MANY_SENTENCES
     shares = [_shared(said, sentence) for sentence in old]
     if max(shares) < 0.2:
         return UNRELATED
-    return MISPLACED if shares[place] < max(0.2, 0.5 * max(shares)) else None
+    return MISPLACED if shares[index] < max(0.2, 0.5 * max(shares)) else None
 
 
 def _shared(one: str, other: str) -> float:

@@ -1,4 +1,4 @@
-"""Two texts word by word: what was changed, and which words are names, carry meaning or merely join."""
+"""Differences of two texts word by word, with classes of words."""
 
 import functools
 import re
@@ -32,7 +32,7 @@ _FUNCTION_WORDS = FUNCTION_WORDS | frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as it stands in a text, or the mark that ends a sentence."""
+    """A word as it is in a text, or the mark that ends a sentence."""
 
     text: str
     initial: bool
@@ -78,7 +78,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Words in a row and what stands in their place; either side may be empty."""
+    """Consecutive words and their replacement; either side may be empty."""
 
     old: tuple[Word, ...]
     new: tuple[Word, ...]

@@ -1,1 +1,1 @@
-"""Controls and attacks: changes that make no text worse, to test judges."""
+"""Probes: controls and attacks, which make no text worse."""

@@ -1,4 +1,4 @@
-"""Attacks: additions that make no text better, though a judge may be swayed by them."""
+"""Attacks: additions that must not raise a score."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

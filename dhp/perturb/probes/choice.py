@@ -1,4 +1,4 @@
-"""Which controls and attacks a run adds to the damage."""
+"""Choice of controls and attacks of a run."""
 
 from collections.abc import Mapping
 

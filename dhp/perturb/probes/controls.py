@@ -1,4 +1,4 @@
-"""Controls: changes that leave a text as good as it was, so that no score should fall."""
+"""Controls: changes that must not lower a score."""
 
 import re
 from collections.abc import Iterator
@@ -110,7 +110,7 @@ def _spaced_figures(text: str) -> Iterator[Edit]:
 
 _ANSWER = re.compile(r"(?:[A-Z][A-Za-z]*(?: [A-Za-z]+){0,2}|\d+)")
 """An answer of a few words, to which nobody needs a full stop and nobody minds one."""
-# Between a figure and what it counts, and before the last word, which would stand in a line alone.
+# Between a figure and what it counts, and before the last word, which would be in a line alone.
 _UNBROKEN = rules((r"(?<=\d) (?=[^\W\d_])", "\u00a0"), (r"(?<=\S) (?=\S+\s*\Z)", "\u00a0"))
 
 

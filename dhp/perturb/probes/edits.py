@@ -1,14 +1,14 @@
-"""Edits of a text: places where something else is to stand, and the rules that find them."""
+"""Replacements in a text, and the rules that find them."""
 
 import re
 from collections.abc import Iterable, Iterator
 
 Edit = tuple[int, int, str]
-"""(start, end, what stands there instead)."""
+"""(start, end, replacement)."""
 Span = tuple[int, int]
 """(start, end)."""
 Rules = tuple[tuple[re.Pattern[str], str], ...]
-"""Patterns, each with what stands in the place of a match."""
+"""Patterns with the replacement of a match."""
 
 
 def rules(*pairs: tuple[str, str]) -> Rules:

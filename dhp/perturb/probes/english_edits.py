@@ -1,5 +1,4 @@
-"""What may be written otherwise in an English text: quotation marks, dashes, figures, dates, abbreviations,
-contractions and optional commas."""
+"""Harmless edits of English texts: quotation marks, dashes, figures, dates, abbreviations, contractions."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -23,7 +22,7 @@ _THOUSANDS = rules(
     (rf"(?<![\d.,])(2(?=,[2-9])|[3-9]|[12](?=,\d{{3}} {_UNIT})),(\d{{3}})(?![\d,]|\.\d)", r"\1\2")
 )
 _EVERY_THOUSAND = re.compile(r"(?<![\d.,])\d,\d{3}(?![\d,]|\.\d)")
-# In a question or before a pronoun the subject may stand between "do" and "not".
+# In a question or before a pronoun the subject may be between "do" and "not".
 _STATED = r"(?! (?:I|you|he|she|it|we|they|there|this|that)\b)(?![^.!?]*\?)"
 _SUBJECT = r"(?:the|an?|he|she|it|they|we|I|you|his|her|its|their|my|our|there|this|these)\b"
 _WORDS = rules(
@@ -81,7 +80,7 @@ def mark_edits(text: str) -> Iterator[Edit]:
 
 
 def word_edits(text: str, starts: Collection[int], *, cased: bool) -> Iterator[Edit]:
-    """Words, figures and what stands between them; some only where the text has capitals."""
+    """Words, figures and what is between them; some only where the text has capitals."""
     yield from matched(_WORDS, text)
     yield from uniform(_THOUSANDS, _EVERY_THOUSAND, text)
     if not cased:
@@ -104,7 +103,7 @@ _ALONE = re.compile(r"(?:^|(?<=\s))(?:``|''|['\"`‘’“”])(?=\s|$)|``|''")
 
 
 def quoted(text: str) -> list[Span]:
-    """What stands within quotation marks, as far as they show it: in doubt more than that."""
+    """What is within quotation marks, as far as they show it: in doubt more than that."""
     spans = [match.span() for match in _QUOTED.finditer(text)]
     if TOKENISED.search(text) and (marks := [match.start() for match in _ALONE.finditer(text)]):
         spans.append((marks[0], marks[-1] + 1))

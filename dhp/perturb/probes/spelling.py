@@ -1,4 +1,4 @@
-"""Words that may be written in two ways: in American or British spelling, or as another word alike."""
+"""Words with two spellings, American and British, and exact synonyms."""
 
 import re
 from collections import Counter
@@ -27,7 +27,7 @@ class HarmlessLists(Spec):
     words: dict[str, str]
     """American -> British, for words that fit no group."""
     synonyms: dict[str, str]
-    """Each stands for the other, whatever the country."""
+    """Word -> synonym, valid in both directions and in every country."""
     in_names: list[str] = Field(default_factory=list)
     """American words that often are part of a name: changed only where capitals would show one."""
 
@@ -47,9 +47,9 @@ class HarmlessLists(Spec):
         pairs = [*self.british.items(), *self.synonyms.items()]
         twice = [word for word, n in Counter(word for pair in pairs for word in pair).items() if n > 1]
         if twice:
-            raise ValueError(f"'{twice[0]}' stands in two pairs; allowed: each word in one pair")
+            raise ValueError(f"'{twice[0]}' is in two pairs; allowed: each word in one pair")
         if unknown := [word for word in self.in_names if word not in self.british]:
-            raise ValueError(f"in_names: '{unknown[0]}' is no American word of the list")
+            raise ValueError(f"in_names: '{unknown[0]}' is not an American word of the list")
         return self
 
 

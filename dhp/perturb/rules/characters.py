@@ -28,8 +28,8 @@ def random_deletions(text: str, rng: Random, *, k: int | None = None, share: flo
     The positions of a smaller dose are among those of a larger one. At most half of them go.
     """
     asked, dose = _dose(text, k, share)
-    places = list(compress(range(len(text)), map(str.isalnum, text)))
-    gone = sorted(islice(drawn(places, rng), dose))
+    positions = list(compress(range(len(text)), map(str.isalnum, text)))
+    gone = sorted(islice(drawn(positions, rng), dose))
     kept = (text[a + 1 : b] for a, b in pairwise([-1, *gone, len(text)]))
     return Edited("".join(kept), asked, dose)
 

@@ -65,7 +65,7 @@ def sentence_deletion(
 ) -> Edited:
     """Delete `k` sentences, or a `share` of them, as long as half of the text is left.
 
-    A sentence that would take more is passed over. Those of a smaller dose are among those of a larger one.
+    A sentence that would take more is skipped. Those of a smaller dose are among those of a larger one.
     """
     starts = [start for start, _ in sentence_spans(text, language)]
     asked = asked_edits(k, share, len(starts))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 Edit = tuple[int, int, str]
-"""(start, end, what stands there instead)."""
+"""(start, end, replacement)."""
 _WORD = re.compile(r"\w+")
 _DOUBLED = re.compile(r"(.)\1")
 
@@ -46,13 +46,13 @@ class TypedText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._words, self._inked = _places(text)
+        self._words, self._inked = _positions(text)
 
     def change(self, edit: Edit) -> None:
         """Make an edit."""
         start, end, new = edit
         self.text = self.text[:start] + new + self.text[end:]
-        self._words[start:end], self._inked[start:end] = _places(new)
+        self._words[start:end], self._inked[start:end] = _positions(new)
 
     def changed(self, edit: Edit) -> str:
         """The text with an edit."""
@@ -89,7 +89,7 @@ class TypedText:
         return rng.choice(found) if found else None
 
 
-def _places(text: str) -> tuple[bytearray, bytearray]:
+def _positions(text: str) -> tuple[bytearray, bytearray]:
     """For each character 1 where it is a letter, digit or `_`, and 1 where it is no white space; else 0."""
     words = bytearray(map(str.isalnum, text))
     for i, c in enumerate(text) if "_" in text else ():
@@ -97,10 +97,10 @@ def _places(text: str) -> tuple[bytearray, bytearray]:
     return words, bytearray(not c.isspace() for c in text)
 
 
-def _drawn(places: bytearray, rng: random.Random) -> int:
+def _drawn(positions: bytearray, rng: random.Random) -> int:
     """The position of a random 1, found by counting in halves."""
-    wanted = rng.randint(0, places.count(1) - 1) + 1
-    return bisect_left(range(len(places)), wanted, key=lambda i: places.count(1, 0, i + 1))
+    wanted = rng.randint(0, positions.count(1) - 1) + 1
+    return bisect_left(range(len(positions)), wanted, key=lambda i: positions.count(1, 0, i + 1))
 
 
 def _char_swap(typed: TypedText, rng: random.Random) -> Edit | None:

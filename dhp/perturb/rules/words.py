@@ -47,9 +47,12 @@ def word_deletions(
     return Edited(f"{head.rstrip()}{gap}{tail.lstrip()}".strip(), asked, dose)
 
 
-def _window(spans: Sequence[tuple[int, int]], dose: int, place: float) -> tuple[int, int]:
-    """Start and end of `dose` words in a row; a larger dose at the same `place` in [0, 1) holds a smaller."""
-    first = int(place * (len(spans) - dose + 1))
+def _window(spans: Sequence[tuple[int, int]], dose: int, position: float) -> tuple[int, int]:
+    """Start and end of `dose` words in a row, from a relative `position` in [0, 1).
+
+    A larger dose at the same position holds a smaller one.
+    """
+    first = int(position * (len(spans) - dose + 1))
     return spans[first][0], spans[first + dose - 1][1]
 
 
@@ -74,7 +77,7 @@ def word_swaps(
         if len(chosen) == asked:
             break
     if not chosen:
-        raise NotApplicable("no two different words stand side by side")
+        raise NotApplicable("no two neighbouring words differ")
     pieces, end = list[str](), 0
     for i in sorted(chosen):
         one, two = words[i : i + 2]

@@ -1,4 +1,4 @@
-"""What `card.json` and the files of a set look like, and how they are named."""
+"""Format of the files of a perturbation set."""
 
 import hashlib
 import json
@@ -69,7 +69,7 @@ class SetCard(Spec):
     dhp: str
     datasets: list[PartCard]
     sha256: str
-    """Of the rest of the card, see `card_hash`."""
+    """Hash of the rest of the card; see `card_hash`."""
 
 
 class OriginalLine(Spec):

@@ -1,4 +1,4 @@
-"""One dataset of a perturbation set, and what must be true of it."""
+"""One dataset of a perturbation set, with its checks."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,8 @@ class SetPart:
     suite: str
     seed: int
     examples: Sequence[Example]
-    """As read from a set: id and output, with the field `source_sha256` in the place of the source."""
+    """Examples as read from a set: id and output, with the field `source_sha256` in the place of the
+    source."""
     variants: tuple[Variant, ...]
     left_out: tuple[str, ...]
     """Names of the suite's variants that are not made."""
@@ -69,11 +70,11 @@ def first_names(names: Iterable[str], count: int = 3) -> str:
 
 
 def check_once(place: str, kind: str, names: Iterable[str]) -> None:
-    """Raise `InputError` at the first name that stands twice."""
+    """Raise `InputError` at the first duplicate name."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"{place}: {kind} '{name}' stands twice; allowed: once")
+            raise InputError(f"{place}: duplicate {kind} '{name}'")
         seen.add(name)
 
 
@@ -92,7 +93,7 @@ def in_order(
                 f"({first_names(outputs)})"
             )
         if t.example in found:
-            raise InputError(f"{where}: example '{t.example}' stands twice; allowed: once")
+            raise InputError(f"{where}: duplicate example '{t.example}'")
         if fault := _fault(t, variant, outputs[t.example]):
             raise InputError(f"{where}: example '{t.example}': {fault}")
         found[t.example] = t

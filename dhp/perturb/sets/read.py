@@ -1,4 +1,4 @@
-"""Reading a set, everything checked."""
+"""Reading of perturbation sets, with all checks."""
 
 import hashlib
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def _read_part(folder: Path, card: PartCard) -> SetPart:
     originals: dict[str, Example] = {}
     for place, line in _lines(file, OriginalLine, card):
         if line.example in originals:
-            raise InputError(f"{place}: example '{line.example}' stands twice; allowed: once")
+            raise InputError(f"{place}: duplicate example '{line.example}'")
         if not line.text.strip():
             raise InputError(f"{place}: the text of example '{line.example}' is empty; allowed: text")
         originals[line.example] = Example(line.example, "", line.text, {SOURCE_HASH: line.source_sha256})

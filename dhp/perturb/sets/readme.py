@@ -1,4 +1,4 @@
-"""The dataset card of a set, for people."""
+"""The README of a perturbation set."""
 
 from collections.abc import Mapping, Sequence
 from html import escape

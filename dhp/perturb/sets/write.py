@@ -1,4 +1,4 @@
-"""Writing a set."""
+"""Writing of perturbation sets."""
 
 import hashlib
 import json
@@ -74,7 +74,7 @@ def check_free(folder: Path) -> None:
     for path in there:
         if (name := path.relative_to(folder).as_posix()) not in known:
             raise InputError(
-                f"{folder}: holds '{name}', which is no part of a set; allowed: a new or empty folder"
+                f"{folder}: holds '{name}', which is not part of a set; allowed: a new or empty folder"
             )
 
 
@@ -92,7 +92,7 @@ def _part_written(part: SetPart, stem: str, contents: dict[str, bytes]) -> dict[
         try:
             contents[name] = lines.encode()
         except UnicodeEncodeError:
-            raise InputError(f"{place}: {name} would hold half a character; allowed: Unicode text") from None
+            raise InputError(f"{place}: {name} would hold a lone surrogate; allowed: Unicode text") from None
         return {"file": name, "sha256": hashlib.sha256(contents[name]).hexdigest()}
 
     rows = ({"example": e.id, "text": e.output, SOURCE_HASH: source_hash(e)} for e in part.examples)

@@ -1,1 +1,1 @@
-"""wilcoxon."""
+"""Wilcoxon signed-rank tests in log space."""

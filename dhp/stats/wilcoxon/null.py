@@ -16,7 +16,7 @@ _NEGLIGIBLE = 37.0  # -log of a relative mass that no longer matters (8.5e-17)
 _LATTICE_SHARE = 0.05
 _NEAR_MAXIMUM = 20_000  # distance to the largest W, in units of the lattice
 _CHUNK = 1 << 17
-_MANY = 1 << 22  # frequencies of which those without weight are passed over
+_MANY = 1 << 22  # frequencies of which those without weight are skipped
 _FEW = 20  # values of which all sign patterns are listed
 _MOST_COUNTS = 20_000_000  # that `exact_log_tail` goes through in about 0.05 s
 

@@ -44,11 +44,11 @@ class Tests:
     sizes: Ints
     """Differences of each magnitude, increasing, zeros left out; shape (tests, groups)."""
     positive: Ints
-    """How many of them are positive; same shape."""
+    """Number of positive differences in each group; same shape."""
     pairs: Ints
     """Differences, zeros included; shape (tests,)."""
     magnitudes: Floats
-    """Of the groups, increasing; shape (groups,) or that of `sizes`."""
+    """Magnitudes of the groups, increasing; shape (groups,) or that of `sizes`."""
 
     def log_p(self, method: Method) -> Floats:
         """Natural logs of p, shape (tests,); NaN where no pair is.
@@ -84,17 +84,17 @@ class Grid:
     """The differences of one test, sorted into their distinct values."""
 
     there: Bools
-    """Which examples have a pair, shape (n,)."""
+    """Whether each example has a pair, shape (n,)."""
     order: Ints
     """The examples with a non-zero difference, equal ones together."""
     starts: Ints
-    """Where each distinct value starts in `order`."""
+    """Start of each distinct value in `order`."""
     group: Ints
     """The group of magnitude of each distinct value, increasing."""
     rises: Bools
     """Whether the distinct value is positive."""
     magnitudes: Floats
-    """Of the groups."""
+    """Magnitudes of the groups."""
 
     @classmethod
     def of(cls, differences: Floats) -> "Grid":

@@ -1,4 +1,4 @@
-"""Wilcoxon signed-rank test with a p-value that is right far out in the tail."""
+"""Wilcoxon signed-rank test with a p-value that is accurate far out in the tail."""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class SignedRank:
     log_p: float
     """Natural log of the p-value; 0.0 (p = 1) where all differences are zero."""
     n: int
-    """Pairs, zeros included."""
+    """Number of pairs, zeros included."""
     n_nonzero: int
     statistic: float
     """W+, the sum of the ranks (under `sign-flip` of the values) of the positive differences; with clusters

@@ -1,4 +1,4 @@
-"""Upper tails of W+ of many signed-rank tests at once, exact or nearly; see `dhp.stats.wilcoxon.null`."""
+"""Upper tails of W+ of many signed-rank tests at once; see `dhp.stats.wilcoxon.null`."""
 
 from functools import lru_cache
 

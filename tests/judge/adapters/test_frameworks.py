@@ -255,5 +255,5 @@ def test_shapes_are_told_apart_without_their_packages() -> None:
 
     assert shape(Scorer()) == ("function", "score")
     for wrong in (3, object(), Scorer, Candidate("a", "original", "text", "")):
-        with pytest.raises(InputError, match="of no known shape; allowed: a function"):
+        with pytest.raises(InputError, match="of an unknown shape; allowed: a function"):
             adapt(wrong, "judge")

@@ -127,15 +127,15 @@ def test_a_mapping_serves_names_that_are_not_known() -> None:
 
     _, ratings = rated(judge, JudgeSettings(scale=(0, 1), fields={"story": "source", "ending": "output"}))
     assert scores(ratings) == {0.5}
-    with pytest.raises(InputError, match="parameter 'ending': no field of that name; say which"):
+    with pytest.raises(InputError, match="parameter 'ending': no field of that name; map it by"):
         rated(judge)
     with pytest.raises(
         InputError, match=r"`judge_settings.fields` ending=outputs: no example has that field"
     ):
         rated(judge, JudgeSettings(fields={"story": "source", "ending": "outputs"}))
-    with pytest.raises(InputError, match=r"it has no such parameter; did you mean 'ending'"):
+    with pytest.raises(InputError, match=r"the judge has no such parameter; did you mean 'ending'"):
         rated(judge, JudgeSettings(fields={"story": "source", "endings": "output", "ending": "output"}))
-    with pytest.raises(InputError, match="no parameter is given the text under judgement"):
+    with pytest.raises(InputError, match="no parameter takes the text under judgement"):
         rated(lambda source: 1.0)
     with pytest.raises(InputError, match="parameter 'x' has no name"):
         rated(partial(math.fabs))
@@ -173,7 +173,7 @@ def test_a_judge_that_always_raises_is_asked_a_few_times() -> None:
 def test_the_scale_must_be_known() -> None:
     with pytest.raises(InputError, match=r"returned 0.5, and its scale is not known; .*0\.\.1"):
         rated(lambda outputs: 0.5, JudgeSettings())
-    with pytest.raises(InputError, match="gave no score for the first 5 texts"):
+    with pytest.raises(InputError, match="returned no score for the first 5 texts"):
         rated(lambda outputs: None, JudgeSettings())
     task, ratings = rated(lambda outputs: "original" in outputs, JudgeSettings())
     assert (task.metrics[0].scale.min, task.metrics[0].scale.max) == (0, 1)
@@ -279,7 +279,7 @@ def test_replies_of_a_version_are_called_for_once(caplog: pytest.LogCaptureFixtu
     rated(judge, UNIT)
     rated(judge, UNIT)
     assert len(calls) == 14 + 3 * 12
-    assert "its replies are not kept" in caplog.text
+    assert "its replies are not cached" in caplog.text
 
 
 def test_what_another_command_is_calling_for_is_waited_for(
@@ -352,8 +352,8 @@ def test_judges_are_found_by_name(folder: Path, name: str) -> None:
         ("python:own_judge:judge", "cannot be imported (ModuleNotFoundError: No module named 'own_judge')"),
         ("python:none.py:judge", "no file none.py; allowed: python:FILE.py:OBJECT"),
         ("python:broken.py:x", "cannot be imported (ModuleNotFoundError: No module named 'nothing_of"),
-        ("python:own_judges.py:number", "is a int, of no known shape; allowed: a function f("),
-        ("python:own_judges.py:Other", "is the class Other, of no known shape; allowed: a function f("),
+        ("python:own_judges.py:number", "is a int, of an unknown shape; allowed: a function f("),
+        ("python:own_judges.py:Other", "is the class Other, of an unknown shape; allowed: a function f("),
         ("python:", "must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT"),
         ("python::judge", "must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT"),
         ("python:nobody", "no entry point of that name in the group dhp.judges"),

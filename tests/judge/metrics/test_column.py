@@ -36,7 +36,7 @@ def test_scores_of_a_column(texts: str, query: str, sign: int) -> None:
 def test_faults(texts: str) -> None:
     with pytest.raises(InputError, match="no column 'BLUERT'; did you mean 'BLEURT'"):
         dhp.judge("column/BLUERT", texts)
-    with pytest.raises(InputError, match=r"says nothing of degraded texts; allowed: \?perturbed=COLUMN"):
+    with pytest.raises(InputError, match=r"has no scores of degraded texts; allowed: \?perturbed=COLUMN"):
         dhp.run("column/BLEURT", "mini/summeval", n=2)
     for name, message in (
         ("column/", "its column is missing"),
@@ -96,7 +96,7 @@ def test_scores_of_a_file_are_a_judge_of_any_set(tmp_path: Path) -> None:
     pd.DataFrame([*rows, rows[0]]).to_csv(tmp_path / "twice.csv", index=False)
     for file, message in (
         ("degraded.csv", "the file has no score of any original, such as example"),
-        ("twice.csv", "stands twice; allowed: once"),
+        ("twice.csv", "duplicate score of example"),
         ("nowhere.csv", "does not exist"),
     ):
         with pytest.raises(InputError, match=message):

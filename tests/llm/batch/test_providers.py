@@ -166,7 +166,7 @@ def test_a_direct_run_waits_for_what_is_in_flight(server: Provider, tmp_path: Pa
         run(server, tmp_path, batch_read=())
     (job,) = RemoteBatches(tmp_path / "cache").jobs()
     RemoteBatches(tmp_path / "cache").cancel(job.batch)
-    with pytest.raises(InputError, match="is ended; allowed: one in work"):
+    with pytest.raises(InputError, match="is ended; allowed: a running one"):
         RemoteBatches(tmp_path / "cache").cancel(job.name)
     assert run(server, tmp_path).ratings["failed"] == 0
     assert (len(server.batches), server.direct) == (1, 20), "a batch that was given up stands in nobody's way"
@@ -253,7 +253,7 @@ def test_a_limit_holds_for_all_rounds_of_a_command(server: Provider, tmp_path: P
     def limited() -> None:
         run(server, tmp_path, calls=7, batch="openai")
 
-    with pytest.raises(StoppedEarly, match=r"stopped at `limits.calls` 7; the same command goes on"):
+    with pytest.raises(StoppedEarly, match=r"stopped at `limits.calls` 7; repeat the command"):
         limited()
     assert [len(server.lines(batch)) for batch in server.batches.values()] == [7]
     server.result = lambda line: expired(line) if int(line["custom_id"], 16) % 2 else answer(line)
@@ -279,7 +279,7 @@ def test_a_batch_whose_name_got_lost_on_the_way_is_not_sent_again(
     name: str, server: Provider, tmp_path: Path
 ) -> None:
     server.lost = 1
-    with pytest.raises(StoppedEarly, match="nothing is lost, the same command goes on from here"):
+    with pytest.raises(StoppedEarly, match="nothing is lost, repeat the command to resume"):
         run(server, tmp_path, batch=name)
     assert len(server.batches) == 1
     assert run(server, tmp_path, batch=name).ratings["failed"] == 0
@@ -307,7 +307,7 @@ def test_a_batch_that_the_provider_does_not_know_can_be_given_up(server: Provide
     cache = RemoteBatches(tmp_path / "cache")
     (job,) = cache.jobs()
     cache._keep(replace(job, state="sent", batch="batch_9"))
-    with pytest.raises(InputError, match=rf"dhp batch cancel {job.name} gives it up"):
+    with pytest.raises(InputError, match=rf"dhp batch cancel {job.name} cancels it"):
         run(server, tmp_path, batch="openai")
     assert cache.cancel(job.name).state == "cancelled"
     assert run(server, tmp_path).ratings["failed"] == 0
@@ -333,7 +333,7 @@ def test_a_refused_batch_and_one_without_answers_stop_the_run(server: Provider, 
     with pytest.raises(InputError, match=r"batch_0 at openai: was refused .the file holds two models."):
         run(server, tmp_path, batch="openai")
     server.failed, server.result = "", expired
-    with pytest.raises(StoppedEarly, match=r"no request was answered .20 batch_expired.; the same command"):
+    with pytest.raises(StoppedEarly, match=r"no request was answered .20 batch_expired.; repeat the command"):
         run(server, tmp_path, batch="openai")
 
 
@@ -343,7 +343,7 @@ def test_wrong_use_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     with pytest.raises(InputError, match="leave out `batch_write`"):
         BatchSettings(batch="openai", batch_write="r.jsonl")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with provider_server(Provider()) as running, pytest.raises(InputError, match="no key in OPENAI_API_KEY"):
+    with provider_server(Provider()) as running, pytest.raises(InputError, match="OPENAI_API_KEY is not set"):
         run(running, tmp_path, batch="openai")
     with pytest.raises(InputError, match=r"batch 'x': is not in .*batches; dhp batch list"):
         RemoteBatches(tmp_path).cancel("x")

@@ -1,4 +1,4 @@
-"""Batches at Anthropic through the package `anthropic`: chat completions there and back."""
+"""Batches at Anthropic through the package `anthropic`."""
 
 import itertools
 import json

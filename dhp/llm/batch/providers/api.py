@@ -1,4 +1,4 @@
-"""What a provider of batches does, and the providers by name."""
+"""The interface of batch providers, and the providers by name."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -81,7 +81,7 @@ def check_provider(name: str) -> None:
 def check_key(name: str) -> None:
     """Raise `InputError` where there is no key of a provider."""
     if not any(os.environ.get(variable, "").strip() for variable in _KEYS[name]):
-        raise InputError(f"`batch` {name}: there is no key in {_KEYS[name][0]}; set it")
+        raise InputError(f"`batch` {name}: {_KEYS[name][0]} is not set")
 
 
 def check_address(name: str, model: str, endpoint: str) -> None:

@@ -1,4 +1,4 @@
-"""Batches at Google's Gemini through the package `google-genai`: chat completions there and back."""
+"""Batches at Google Gemini through the package `google-genai`."""
 
 import itertools
 import json
@@ -29,7 +29,7 @@ _NAMES = {
 
 
 class GeminiBatches:
-    """See `Provider`; a batch bears its tag as its display name."""
+    """See `Provider`; a batch has its tag as its display name."""
 
     many = True
 

@@ -1,4 +1,4 @@
-"""Batches at OpenAI, or at a server that speaks its protocol, through the package `openai`."""
+"""Batches at OpenAI or a compatible server through the package `openai`."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ _LATEST = 1000
 
 
 class OpenAIBatches:
-    """See `Provider`; a batch bears its tag in its metadata."""
+    """See `Provider`; a batch has its tag in its metadata."""
 
     many = True
 
