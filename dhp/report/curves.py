@@ -57,6 +57,9 @@ def judges_chart(results: Sequence[Result]) -> "Markup | None":
 def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], description: str) -> "Markup":
     several_lines = len(panels[0][1]) > 1
 
+    seen = [d for _, lines in panels for _, curve in lines for d in curve.detection if d is not None]
+    lowest = min([0.45, *(d - 0.03 for d in seen)])  # of all panels, as they share their axis
+
     def draw(page: "Figure", every: "Sequence[Axes]") -> None:
         labels: dict[str, Any] = {}
         for axes, (title, lines) in zip(every, panels, strict=False):
@@ -64,7 +67,7 @@ def _panels(panels: Sequence[tuple[str, Sequence[tuple[str, DoseResponse]]]], de
                 _psychometric(axes, curve, index, label)
             axes.axhline(0.5, color=COLOURS["weak"], linewidth=1)
             axes.axhline(0.75, color=COLOURS["weak"], linewidth=0.8, linestyle=(0, (3, 3)))
-            axes.set_ylim(min(0.45, axes.get_ylim()[0]), 1.02)
+            axes.set_ylim(lowest, 1.02)
             axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
             doses = sorted({dose for _, curve in lines for dose in curve.doses})
             _label(axes, title, doses, doses if len(doses) <= 8 else _round(doses))

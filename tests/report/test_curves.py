@@ -1,5 +1,6 @@
 """Charts of the report: what they draw."""
 
+import re
 from dataclasses import replace
 from html import unescape
 
@@ -24,3 +25,9 @@ def test_curves_of_judges_stand_in_one_chart_with_their_thresholds() -> None:
     assert "dose 1 55%, dose 4 80%, dose 16 98%, T75 3 [2 or more]" in unescape(
         detection_chart(seeing.curves)
     )
+
+
+def test_no_point_of_a_later_panel_lies_below_the_chart() -> None:
+    low = replace(curve(None, (0.12, 0.5, 0.6)), perturber="random_deletions")
+    chart = detection_chart((curve(3.0, (0.55, 0.8, 0.98)), low))
+    assert min(int(found) for found in re.findall(r">(\d+)%</text>", chart)) <= 20
