@@ -209,7 +209,7 @@ def losing(strength: str, size: int) -> tuple[Floats, ...]:
         return float(overall(rated(qualities(size, rng), factor * drops, 1, rng)).value[0])
 
     least = [detected(1.0) - lost / 100 for lost in LOSSES]
-    return tuple(drops * brentq(lambda f, aim: detected(f) - aim, 0.0, 1.001, (aim,)) for aim in least)
+    return tuple(drops * brentq(lambda f, aim: detected(f) - aim, -9.0, 1.001, (aim,)) for aim in least)
 
 
 def pairs_of_judges(

@@ -97,7 +97,7 @@ def test_missing_values_of_a_frame_are_no_text() -> None:
         ([], "dataset: is an empty list"),
         (pd.DataFrame({"output": []}), "table: is empty; allowed: at least one row"),
         ([{"output": "o"}, "mini"], "dataset: is of type dict; allowed"),
-        ([{"a": "o"}], "table: .*column 'output' is missing; map them by `fields` output=COLUMN"),
+        ([{"a": "o"}], "table: .*column 'output' is missing; map it by `fields` output=COLUMN"),
     ],
 )
 def test_what_is_no_dataset_is_refused_in_one_line(dataset: Any, message: str) -> None:

@@ -55,7 +55,7 @@ def test_all_content_is_valid() -> None:
         (TASK.replace("steps: [s]", "steps: []"), "metrics.0.steps"),
         (TASK.replace("instruction: i", "instruction: 7"), "instruction: should be a valid string .found 7"),
         (TASK.replace(f"[{METRIC}]", f"[{METRIC}, {METRIC}]"), "metric names must differ"),
-        (TASK + "task: again\n", "line 7: key 'task' stands twice"),
+        (TASK + "task: again\n", "line 7: duplicate key 'task'"),
         (TASK + "? [a, b]\n: c\n", "line 7: a list as a key; allowed: a text or a number"),
         (TASK + "x: {? {a: b} : c}\n", "line 7: a dict as a key"),
         (TASK + "  : [\n", "line 7"),
