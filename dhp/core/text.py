@@ -60,13 +60,19 @@ def _treebank() -> Any:
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """(start, end) of each sentence, without the white space between them; Chinese and Japanese too."""
+    return list(_all_spans(text))
+
+
+@functools.lru_cache(maxsize=32)
+def _all_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Those of a whole text, which is asked about again for each of its kinds of damage."""
     ends = [end for end in _LIKELY_END.finditer(text) if end[1].lower() not in _ABBREVIATIONS]
     starts = [0, *(end.end() for end in ends)]
-    return [
+    return tuple(
         (start + a, start + b)
         for start, end in pairwise([*starts, len(text)])
         for a, b in _sentence_spans(text[start:end])
-    ]
+    )
 
 
 @functools.lru_cache(maxsize=32_768)

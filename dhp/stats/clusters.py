@@ -12,8 +12,8 @@ from dhp.stats.arrays import Floats, Ints
 
 _BITS = 16
 """Clusters up to which all sign patterns may be enumerated."""
-_AT_ONCE = 1 << 20
-"""Signs."""
+_AT_ONCE = 1 << 18
+"""Products, few enough for one thread: OpenBLAS shares out what is more, which takes longer."""
 
 
 def cluster_index(clusters: npt.ArrayLike | None, n: int) -> Ints:
@@ -98,7 +98,7 @@ def sign_flips(clusters: int, resamples: int, rng: np.random.Generator) -> tuple
 
 def flipped_sums(signs: npt.NDArray[np.int8], values: Floats) -> Floats:
     """Sums of `values`, shape (G, K), under sign patterns of shape (R, G); shape (R, K)."""
-    most = max(1, _AT_ONCE // values.shape[0])
+    most = max(1, _AT_ONCE // values.size)
     parts = [signs[start : start + most].astype(np.float64) @ values for start in range(0, len(signs), most)]
     return np.concatenate(parts)
 

@@ -112,8 +112,9 @@ def _swapped(first: Floats, second: Floats, index: Ints, signs: npt.NDArray[np.i
 
 def _worth(distinct: Floats, totals: Floats, size: Floats) -> Floats:
     """The value of each distinct example (U, 5 M) under totals of signs and moves (R, 2 M); shape (R, U)."""
-    says, there, own, own_moved, own_size = np.split(distinct, 5, axis=1)
-    signs, moved = (total[:, None] for total in np.split(totals, 2, axis=1))
+    m = size.shape[1]
+    says, there, own, own_moved, own_size = (distinct[:, k * m : (k + 1) * m] for k in range(5))
+    signs, moved = totals[:, None, :m], totals[:, None, m:]
     groups = max(int(size.any(axis=1).sum()), 1)
     weights = metric_choice(signs - own, moved - own_moved, size.sum(axis=0) - own_size, groups)
     return np.asarray(((1 + says) / 2 * normalised(weights, there > 0)).sum(axis=2))
@@ -121,5 +122,5 @@ def _worth(distinct: Floats, totals: Floats, size: Floats) -> Floats:
 
 def _by_metric(totals: Floats, size: Floats) -> Floats:
     """Detection by each metric that has a pair under totals (R, 2 M) of signs and moves; 0 without any."""
-    signs = np.split(totals, 2, axis=1)[0][:, size > 0]
+    signs = totals[:, : size.size][:, size > 0]
     return (1 + signs / size[size > 0]) / 2 if signs.size else np.zeros((len(totals), 1))

@@ -70,14 +70,16 @@ def rarity(word: str) -> float:
 @functools.lru_cache(maxsize=8192)
 def _words(sentence: str) -> tuple[Word, ...]:
     """The words of a sentence; most sentences of a degraded text are those of the original."""
-    found = []
-    for position, form in enumerate(_WORD.findall(sentence)):
-        lower = form.lower()
-        function = lower in FUNCTION_WORDS or lower.removesuffix("'s") in FUNCTION_WORDS
-        content = not function and not form[0].isdigit() and len(form) > 1
-        name = content and form[0].isupper() and (position > 0 or zipf(lower) < _OPENING_NAME_ZIPF)
-        found.append(Word(form, lower, _stem(lower), name, content))
-    return tuple(found)
+    return tuple(_word(form, position > 0) for position, form in enumerate(_WORD.findall(sentence)))
+
+
+@functools.lru_cache(maxsize=65536)
+def _word(form: str, inside: bool) -> Word:
+    lower = form.lower()
+    function = lower in FUNCTION_WORDS or lower.removesuffix("'s") in FUNCTION_WORDS
+    content = not function and not form[0].isdigit() and len(form) > 1
+    name = content and form[0].isupper() and (inside or zipf(lower) < _OPENING_NAME_ZIPF)
+    return Word(form, lower, _stem(lower), name, content)
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ class Text:
     @cached_property
     def stems(self) -> Mapping[str, float]:
         """The stems of content words with their rarity."""
-        return {word.stem: rarity(word.lower) for word in self.words if word.content}
+        lowers = {word.stem: word.lower for word in self.words if word.content}
+        return {stem: rarity(lower) for stem, lower in lowers.items()}
 
     @cached_property
     def prefixes(self) -> frozenset[str]:

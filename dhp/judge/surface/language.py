@@ -77,9 +77,13 @@ def _trust(word: Word, inside: bool, case: Case) -> float:
 
 def spelling(case: Case) -> float:
     """1 if every word is trusted, 0 if a share of `_MISSPELT_LIMIT` is misspelt."""
-    doubt = 0.0
+    doubt, known = 0.0, dict[tuple[str, bool], float]()
     for sentence in case.text.sentences:
-        doubt += sum(1 - _trust(word, number > 0, case) for number, word in enumerate(sentence))
+        for number, word in enumerate(sentence):
+            place = word.form, number > 0
+            if place not in known:
+                known[place] = 1 - _trust(word, number > 0, case)
+            doubt += known[place]
     return _unless(doubt, _MISSPELT_LIMIT, case)
 
 
