@@ -85,7 +85,7 @@ class Asked:
             raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
 
     def judges(self, context: RequestContext) -> list[Judge]:
-        """Those that are named."""
+        """The judges that are named."""
         return find_judges(
             self.model,
             self.protocol,
@@ -132,7 +132,7 @@ class RunSpec(Choice, Asked):
         return {"seed": self.seed, "models": [judge.identity for judge in judges]}
 
     def choice(self) -> Choice:
-        """Its choice of texts, with the doses and the task that follow from the rest.
+        """The choice of texts, with the doses and the task that follow from the other settings.
 
         Harmless edits are left out where a judge reads recorded scores and nobody asks for them.
         """
@@ -311,7 +311,7 @@ def judge_texts(spec: RatingSpec) -> "pd.DataFrame":
 
 
 def rating_parts(spec: RatingSpec) -> "Iterator[pd.DataFrame]":
-    """As `judge_texts`, some texts at a time: neither texts nor ratings need fit into memory."""
+    """The ratings of `judge_texts` in parts, so that neither texts nor ratings need to fit into memory."""
     judges = pointwise_only(spec.judges(context := spec.settings.context()))
     with progress_of(spec.progress) as show:
         texts = given_texts(spec.data)

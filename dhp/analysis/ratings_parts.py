@@ -46,7 +46,7 @@ def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
 def merged_ratings(
     frames: "Iterable[pd.DataFrame]", scales: Mapping[str, Scale] | None = None
 ) -> list[RatingsArray]:
-    """As `split_ratings` of all these tables together, of which no two hold ratings of one example."""
+    """The ratings of all these tables, as by `split_ratings`; no two tables hold ratings of one example."""
     groups: dict[tuple[str, str, str], list[RatingsArray]] = {}
     for frame in frames:
         for part in split_ratings(frame, scales):
@@ -58,7 +58,7 @@ def merged_ratings(
 
 
 def _lean(part: RatingsArray) -> RatingsArray:
-    """Without single scores that the means tell, too."""
+    """The ratings without single scores that the means hold, too."""
     return replace(part, samples={m: x for m, x in part.samples.items() if x.shape[1] > 1})
 
 

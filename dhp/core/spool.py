@@ -130,7 +130,7 @@ class Spool(Generic[K, T]):
 
     @property
     def groups(self) -> list[K]:
-        """Those that were put here."""
+        """The groups that were put here."""
         return [*self._blocks, *self._held]
 
     def put(self, group: K, records: Iterable[T]) -> None:
@@ -175,7 +175,7 @@ def joined(first: Sequence[T], second: Sequence[T]) -> Sequence[T]:
 
 
 def grouped(records: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
-    """So many records at a time."""
+    """Groups of `size` records."""
     left = iter(records)
     while some := tuple(islice(left, size)):
         yield some

@@ -64,12 +64,12 @@ def prompts_by_metric(
 ) -> dict[str, str]:
     """Metric -> prompt, of the metrics of a task.
 
-    A single file belongs to a single metric. Otherwise the name of a file determines its metric: it is the name
-    of the metric, or its first part (up to `_`, `-`, `.` or a space) begins the name of only one metric, as
-    `coh_detailed.txt` for coherence. `columns` are those of the data, by what they stand for.
+    A single file belongs to a single metric. Otherwise the name of a file determines its metric: it is the
+    name of the metric, or its first part (up to `_`, `-`, `.` or a space) begins the name of only one metric,
+    as `coh_detailed.txt` for coherence. `columns` are those of the data, by what they stand for.
 
-    Raises `InputError` where a name fits no metric or several, where two files are for one metric, and for a file
-    without a slot for the text under judgement.
+    Raises `InputError` where a name fits no metric or several, where two files are for one metric, and for a
+    file without a slot for the text under judgement.
     """
     found: dict[str, PromptFile] = {}
     only = len(files) == len(metrics) == 1

@@ -44,7 +44,7 @@ def _savings(result: Result) -> list[str]:
 
 
 def _passing(result: Result) -> list[str]:
-    """Of verdicts by a threshold: how many texts pass before and after the damage."""
+    """Number of texts that pass a threshold before and after the damage."""
     name, at, threshold = result.protocol.partition("@")
     if name != "pass" or not at:
         return []

@@ -87,7 +87,7 @@ class PowerAnalysis:
         return f"PowerAnalysis({self.source}; examples for 80 %: {', '.join([*shown, *more])})"
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values; what is undefined, or beyond the limit, is None."""
+        """The result as JSON values; figures that are undefined or beyond the limit are None."""
         return asdict(self)
 
 

@@ -16,7 +16,7 @@ from dhp.runs.pair_figures import PairFigures, PairOutcome, pair_figures
 from dhp.stats.pairwise import sign_flip_log_p
 
 _SCALE = Scale(min=0.0, max=10.0)
-"""Of recorded ratings: they were asked for from 1 to 10, and some are 0."""
+"""Scale of recorded ratings: 1 to 10 was asked for, and some are 0."""
 _CHOICES: Mapping[str, Choice] = {choice: choice for choice in get_args(Choice)}
 
 
@@ -25,7 +25,7 @@ class Label(Protocol):
 
     @property
     def subset(self) -> str:
-        """Its kind."""
+        """Kind of the pair."""
 
     @property
     def label(self) -> int:
@@ -37,7 +37,7 @@ class Recorded(Protocol):
 
     @property
     def id(self) -> str:
-        """Of the pair."""
+        """Id of the pair."""
 
     @property
     def model(self) -> str: ...
@@ -80,7 +80,7 @@ class RecordedCell:
         return self.figures.wins
 
     def to_dict(self) -> dict[str, object]:
-        """As `--json` prints it; shares are in [0, 1]."""
+        """The result as `--json` prints it; shares are in [0, 1]."""
         bias = self.figures.bias
         return {
             "model": self.model,

@@ -191,7 +191,7 @@ class Batch:
             )
 
     def finish(self) -> None:
-        """As `stop_if_waiting`; then tell what results were left out."""
+        """Stop as `stop_if_waiting` does; then report the results that were left out."""
         self.stop_if_waiting()
         self._results.report(whole=True)
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _CPUS = 0.5
-"""That a worker asks for: half of a cluster stays free for what else runs there."""
+"""CPUs that a worker reserves: half of a cluster stays free for other work."""
 _CONNECT_SECONDS = 5.0
 _SETTINGS = b"\x04"
 """The type of the first frame that each side of a gRPC connection sends (RFC 9113, sections 3.4 and 6.5)."""

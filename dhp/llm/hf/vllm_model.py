@@ -21,7 +21,7 @@ _IN_FLIGHT = 1024
 _MOST_LOGPROBS = 20
 _ids = itertools.count()
 _loaded: "list[VllmModel]" = []
-"""Those with an engine; at most one of them idle, as an engine takes most of the memory of a GPU."""
+"""Models with an engine; at most one is idle, as an engine takes most of the memory of a GPU."""
 
 
 @dataclass(frozen=True, slots=True)
