@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgesSpec:
     """Judges, and how they are asked."""
 
     model: object
@@ -99,11 +99,11 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class RunSpec(Choice, Asked):
+class RunSpec(Choice, JudgesSpec):
     """What `run` is asked."""
 
     model: object = "baseline/surface"
-    """Judge, as in `Asked`."""
+    """Judge, as in `JudgesSpec`."""
     dataset: Data = None
     """Texts: a name, a file, a DataFrame, a list of dictionaries, a `Dataset`, or several of them; default:
     the bundled set."""
@@ -115,7 +115,7 @@ class RunSpec(Choice, Asked):
 
     def __post_init__(self) -> None:
         Choice.__post_init__(self)
-        Asked.__post_init__(self)
+        JudgesSpec.__post_init__(self)
         self._check("analysis", AnalysisConfig)
         if self.analysis.stop_when_resolved and (self.doses or self.analysis.find_threshold):
             name = "find_threshold" if self.analysis.find_threshold else "doses"
@@ -268,7 +268,7 @@ def estimate(spec: RunSpec) -> list[Estimate]:
 
 
 @dataclass(frozen=True)
-class RatingSpec(Asked):
+class RatingSpec(JudgesSpec):
     """What `judge_texts` is asked."""
 
     data: str | Rows | Sequence[RatedText]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class _NotApart(Exception):
+class _NotSeparable(Exception):
     """Parts that tell only together what was rated: an example in two of them, or interim analyses."""
 
 
@@ -32,14 +32,14 @@ def ratings_of_file(path: Path, scales: Mapping[str, Scale] | None = None) -> li
     """
     if in_parts(path):
         # The row that an error names is to be counted in the whole.
-        with suppress(_NotApart, InputError):
+        with suppress(_NotSeparable, InputError):
             return merged_ratings(map(_apart, ratings_parts(path)), scales)
     return list(split_ratings(read_ratings(path), scales))
 
 
 def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
     if "look" in frame or "status" not in frame:  # a note on each part would be too many
-        raise _NotApart
+        raise _NotSeparable
     return frame
 
 
@@ -67,7 +67,7 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
         return parts[0]
     examples = tuple(example for part in parts for example in part.examples)
     if len(set(examples)) < len(examples):
-        raise _NotApart
+        raise _NotSeparable
     variants = tuple(dict.fromkeys(name for part in parts for name in part.variants))
     metrics = tuple(dict.fromkeys(name for part in parts for name in part.metrics))
     with np.errstate(invalid="ignore"):

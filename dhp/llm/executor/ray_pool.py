@@ -29,7 +29,7 @@ _keys = itertools.count()
 
 
 @dataclass(slots=True)
-class Crew:
+class WorkerGroup:
     """Workers, and the numbers of those that have answered and were not lost since."""
 
     workers: list[Any]
@@ -62,7 +62,7 @@ class Pool(Generic[T, R]):
     def __init__(
         self,
         ray: Any,
-        crew: Crew,
+        crew: WorkerGroup,
         work: object,
         on_wait: Callable[[], None],
         *,
