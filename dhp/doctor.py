@@ -135,7 +135,7 @@ def _packages() -> dict[str, list[_Package]]:
 
 
 def _requirements() -> list[str]:
-    """As they are in a checkout, which may be newer than what was installed from it, or in a package."""
+    """The requirements of a checkout, which may be newer than the installed ones, or of a package."""
     if said := _checkout():
         extras = said.get("optional-dependencies", {}).items()
         return [
@@ -166,7 +166,7 @@ def _version(name: str) -> str | None:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Of a release, for comparing: 1.10 is newer than 1.9."""
+    """The numbers of a release, for comparing: 1.10 is newer than 1.9."""
     return tuple(int(n) for n in re.findall(r"\d+", re.split(r"[^\d.]", version)[0]))
 
 

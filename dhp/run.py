@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgesSpec:
     """Judges, and how they are asked."""
 
     model: object
@@ -85,7 +85,7 @@ class Asked:
             raise InputError(f"{name}: is a {type(given).__name__}; must be a dhp.{kind.__name__}")
 
     def judges(self, context: RequestContext) -> list[Judge]:
-        """Those that are named."""
+        """The judges that are named."""
         return find_judges(
             self.model,
             self.protocol,
@@ -99,11 +99,11 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class RunSpec(Choice, Asked):
+class RunSpec(Choice, JudgesSpec):
     """What `run` is asked."""
 
     model: object = "baseline/surface"
-    """Judge, as in `Asked`."""
+    """Judge, as in `JudgesSpec`."""
     dataset: Data = None
     """Texts: a name, a file, a DataFrame, a list of dictionaries, a `Dataset`, or several of them; default:
     the bundled set."""
@@ -115,7 +115,7 @@ class RunSpec(Choice, Asked):
 
     def __post_init__(self) -> None:
         Choice.__post_init__(self)
-        Asked.__post_init__(self)
+        JudgesSpec.__post_init__(self)
         self._check("analysis", AnalysisConfig)
         if self.analysis.stop_when_resolved and (self.doses or self.analysis.find_threshold):
             name = "find_threshold" if self.analysis.find_threshold else "doses"
@@ -132,7 +132,7 @@ class RunSpec(Choice, Asked):
         return {"seed": self.seed, "models": [judge.identity for judge in judges]}
 
     def choice(self) -> Choice:
-        """Its choice of texts, with the doses and the task that follow from the rest.
+        """The choice of texts, with the doses and the task that follow from the other settings.
 
         Harmless edits are left out where a judge reads recorded scores and nobody asks for them.
         """
@@ -268,7 +268,7 @@ def estimate(spec: RunSpec) -> list[Estimate]:
 
 
 @dataclass(frozen=True)
-class RatingSpec(Asked):
+class RatingSpec(JudgesSpec):
     """What `judge_texts` is asked."""
 
     data: str | Rows | Sequence[RatedText]
@@ -311,7 +311,7 @@ def judge_texts(spec: RatingSpec) -> "pd.DataFrame":
 
 
 def rating_parts(spec: RatingSpec) -> "Iterator[pd.DataFrame]":
-    """As `judge_texts`, some texts at a time: neither texts nor ratings need fit into memory."""
+    """The ratings of `judge_texts` in parts, so that neither texts nor ratings need to fit into memory."""
     judges = pointwise_only(spec.judges(context := spec.settings.context()))
     with progress_of(spec.progress) as show:
         texts = given_texts(spec.data)

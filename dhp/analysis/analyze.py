@@ -175,7 +175,7 @@ def analyze_ratings(
 
 
 @dataclass(frozen=True, slots=True)
-class _Tested:
+class _TestedParts:
     """What was tested, in the parts of a result."""
 
     variants: tuple[VariantResult, ...]
@@ -187,7 +187,7 @@ class _Tested:
     detection: RunDetection
 
 
-def _all_tested(ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig) -> _Tested:
+def _all_tested(ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig) -> _TestedParts:
     """All variants, tested and judged; controls first, as verdicts depend on them."""
     same = _probes(ratings, [v for v in variants if v.perturber == IDENTITY], config)
     edited = [v for v in variants if v.level == "control" and v.perturber != IDENTITY]
@@ -203,7 +203,7 @@ def _all_tested(ratings: RatingsArray, variants: Sequence[Variant], config: Reso
     rows, found = judged(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
     further, _ = judged(ratings, [v for v in perturbed if v.perturber in dosed], config, edits)
     ordered = sorted((*rows, *further), key=lambda row: order.index(row.variant))
-    return _Tested(tuple(ordered), tuple(rows), tuple(controls), tuple(attacks), responses, found)
+    return _TestedParts(tuple(ordered), tuple(rows), tuple(controls), tuple(attacks), responses, found)
 
 
 def _probes(

@@ -42,7 +42,7 @@ class ResolvedConfig:
 
     @property
     def method(self) -> "Method":
-        """Of the tests."""
+        """Method of the tests."""
         return METHODS[self.statistics]
 
     @property
@@ -61,7 +61,7 @@ class ResolvedConfig:
 
     @property
     def label(self) -> str:
-        """For manifests: all that the figures depend on."""
+        """Label for manifests: all settings that the figures depend on."""
         found = f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor:g}"
         return found + _SEARCH * self.find_threshold
 

@@ -20,7 +20,7 @@ from dhp.stats.verdict import ControlState, control_state, examples_to_decide, v
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
-    """Of V variants and M metrics, shape (V, M), with limits; NaN where undefined."""
+    """Figures of V variants and M metrics, shape (V, M), with limits; NaN where undefined."""
 
     area: Floats
     low: Floats
@@ -87,7 +87,7 @@ def judged_probes(
 
 
 def defined(value: float) -> float | None:
-    """None for NaN."""
+    """The value, or None for NaN."""
     return None if math.isnan(value) else float(value)
 
 
@@ -148,7 +148,7 @@ def _cell(cell: Cell, detection: Detection, figures: _Figures, at: tuple[int, in
 
 
 def _best(detection: Detection, v: int, metrics: Sequence[str]) -> str:
-    """Of several best metrics the first by name, whatever their order."""
+    """The best metric; of several the first by name, whatever their order."""
     values = detection.metrics.value[v]
     return min(
         metric for metric, value in zip(metrics, values, strict=True) if value >= np.nanmax(values) - 1e-12

@@ -86,5 +86,5 @@ def _as_tuple(values: Floats) -> tuple[float | None, ...]:
 
 
 def _finite(value: float) -> float | None:
-    """None for NaN (undefined) and infinity (never)."""
+    """The value, or None for NaN (undefined) and infinity (never)."""
     return float(value) if math.isfinite(value) else None

@@ -35,7 +35,7 @@ class InterimAnalyses:
         return sum(number <= self.last[variant] for number in self.examples.values())
 
     def stopped_at(self, variant: str) -> int | None:
-        """As `reached`; None for a variant that got all examples."""
+        """Number of examples, as `reached`; None for a variant that got all examples."""
         reached = self.reached(variant) if variant in self.last else len(self.examples)
         return reached if reached < len(self.examples) else None
 
@@ -57,7 +57,7 @@ class InterimAnalyses:
 
     @property
     def size(self) -> str:
-        """For signatures: the most examples that a variant could get, and a hash of what it got."""
+        """Size for signatures: the most examples that a variant could get, and a hash of what it got."""
         return f"<={len(self.examples)}@{text_hash(self.course)}"
 
 

@@ -21,7 +21,7 @@ _COLOURS = {
 _GREY = "#6b7280"
 
 
-class Shown(Protocol):
+class ShownResult(Protocol):
     """What of a result is shown; `dhp.analysis.results.Result` is one."""
 
     @property
@@ -38,7 +38,7 @@ class Shown(Protocol):
     def detection(self) -> RunDetection: ...
 
 
-def line(result: Shown) -> str:
+def line(result: ShownResult) -> str:
     """A result in one line: judge, data, what was noticed, detection, the lowest kind, false alarms."""
     verdicts = [row.verdict for row in result.variants]
     run = result.detection
@@ -52,12 +52,12 @@ def line(result: Shown) -> str:
     return f"{said}, false alarm on {', '.join(alarms)}" if alarms else said
 
 
-def html_table(results: Sequence[Shown]) -> str:
+def html_table(results: Sequence[ShownResult]) -> str:
     """Tables for notebooks, one per result; all text is escaped."""
     return "".join(map(_section, results))
 
 
-def plot(result: Shown) -> "Figure":
+def plot(result: ShownResult) -> "Figure":
     """Detection of each kind of damage and control with its limits, coloured by verdict; 50 % is blind.
 
     Returns
@@ -85,7 +85,7 @@ def plot(result: Shown) -> "Figure":
     return figure
 
 
-def _section(result: Shown) -> str:
+def _section(result: ShownResult) -> str:
     rows = "".join(_row(row) for row in (*result.variants, *result.controls))
     headings = "".join(
         f"<th>{name}</th>" for name in ("kind", "detection", "verdict", "best metric", "pairs")

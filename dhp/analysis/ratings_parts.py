@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class _NotApart(Exception):
+class _NotSeparable(Exception):
     """Parts that tell only together what was rated: an example in two of them, or interim analyses."""
 
 
@@ -32,21 +32,21 @@ def ratings_of_file(path: Path, scales: Mapping[str, Scale] | None = None) -> li
     """
     if in_parts(path):
         # The row that an error names is to be counted in the whole.
-        with suppress(_NotApart, InputError):
+        with suppress(_NotSeparable, InputError):
             return merged_ratings(map(_apart, ratings_parts(path)), scales)
     return list(split_ratings(read_ratings(path), scales))
 
 
 def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
     if "look" in frame or "status" not in frame:  # a note on each part would be too many
-        raise _NotApart
+        raise _NotSeparable
     return frame
 
 
 def merged_ratings(
     frames: "Iterable[pd.DataFrame]", scales: Mapping[str, Scale] | None = None
 ) -> list[RatingsArray]:
-    """As `split_ratings` of all these tables together, of which no two hold ratings of one example."""
+    """The ratings of all these tables, as by `split_ratings`; no two tables hold ratings of one example."""
     groups: dict[tuple[str, str, str], list[RatingsArray]] = {}
     for frame in frames:
         for part in split_ratings(frame, scales):
@@ -58,7 +58,7 @@ def merged_ratings(
 
 
 def _lean(part: RatingsArray) -> RatingsArray:
-    """Without single scores that the means tell, too."""
+    """The ratings without single scores that the means hold, too."""
     return replace(part, samples={m: x for m, x in part.samples.items() if x.shape[1] > 1})
 
 
@@ -67,7 +67,7 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
         return parts[0]
     examples = tuple(example for part in parts for example in part.examples)
     if len(set(examples)) < len(examples):
-        raise _NotApart
+        raise _NotSeparable
     variants = tuple(dict.fromkeys(name for part in parts for name in part.variants))
     metrics = tuple(dict.fromkeys(name for part in parts for name in part.metrics))
     with np.errstate(invalid="ignore"):

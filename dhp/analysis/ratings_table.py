@@ -67,7 +67,7 @@ def in_parts(path: Path) -> bool:
 
 
 def ratings_parts(path: Path) -> "Iterator[pd.DataFrame]":
-    """As `read_ratings`, part by part: the row groups of Parquet files, other files as a whole."""
+    """The table of `read_ratings` in parts: row groups of Parquet files, other files as a whole."""
     if not _is_parquet(path):
         yield read_ratings(path)
         return

@@ -5,7 +5,7 @@ import click
 from dhp.cli.language_models import through_batches, with_batches
 from dhp.cli.options import Command, settings
 from dhp.cli.output import print_json
-from dhp.cli.pair_options import Contest, PairwiseChanges, Recorded
+from dhp.cli.pair_options import Contest, PairwiseChanges, RecordedOptions
 from dhp.core.errors import InputError
 from dhp.llm.settings import ModelSettings
 
@@ -22,7 +22,7 @@ from dhp.llm.settings import ModelSettings
 @click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
 @settings("contest", Contest)
 @settings("changes", PairwiseChanges)
-@settings("recordings", Recorded)
+@settings("recordings", RecordedOptions)
 @settings("settings", ModelSettings)
 def battle(
     answers: tuple[str, ...],
@@ -32,7 +32,7 @@ def battle(
     dry_run: bool,
     contest: Contest,
     changes: PairwiseChanges,
-    recordings: Recorded,
+    recordings: RecordedOptions,
     settings: ModelSettings,
 ) -> None:
     """Let a judge compare the answers of two systems or more.

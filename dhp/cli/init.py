@@ -45,7 +45,7 @@ class _Init:
             raise InputError(f"column '{answer}' is missing; {suggest(answer, self.columns)}")
 
     def source(self, answer: str) -> None:
-        """None, or another column of the table."""
+        """Accept no source, or another column of the table."""
         if answer == self.answers["output"]:
             raise InputError(f"column '{answer}': holds the text that is judged; choose another one, or none")
         if answer:
@@ -65,7 +65,7 @@ class _Init:
         return own_metric(name.lower().replace("-", "_"), scale)
 
     def base_url(self, answer: str) -> None:
-        """None, or an address; shows the models of the server."""
+        """Accept no address, or an address; shows the models of the server."""
         if answer:
             from dhp.doctor import server
 
@@ -122,7 +122,7 @@ _QUESTIONS = {
     "model": "Model",
     "prompt_file": "Prompt file",
 }
-"""In the order in which they are asked; the last one has an answer in every file that is complete."""
+"""Questions in their order; the last one has an answer in every complete file."""
 
 
 @click.command(cls=Command)

@@ -55,7 +55,7 @@ MORE = {
     "data": ("data:data", "Datasets: prepare published ones, check the bundled ones."),
     "weights": ("weights:weights", "Expert weights: ask experts, count their votes."),
 }
-"""The other ones."""
+"""The other commands."""
 
 
 class _Commands(click.Group):

@@ -35,7 +35,7 @@ class Messages(logging.Handler):
         self.say(record.getMessage())
 
     def show_warning(self, message: Warning | str, *_: object) -> None:
-        """In the place of `warnings.showwarning`."""
+        """Replacement of `warnings.showwarning`."""
         self.say(str(message))
 
 

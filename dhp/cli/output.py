@@ -23,7 +23,7 @@ _WIDE = 200  # columns that are enough for every table
 
 
 def output_console() -> "Console":
-    """As wide as the terminal; wide enough for every table where the output goes to a file or a pipe."""
+    """A console as wide as the terminal, or wide enough for every table in a file or pipe."""
     from rich.console import Console
 
     console = Console()

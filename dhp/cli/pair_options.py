@@ -38,7 +38,7 @@ class PairwiseChanges(AnswerChanges):
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedOptions:
     """Verdicts that are recorded; no judge is asked."""
 
     recorded: tuple[str, ...] = field(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dhp.core.progress import Progress
     from dhp.runs.power import PowerAnalysis, Question, VariantPower
-    from dhp.stats.power import Needed
+    from dhp.stats.power import NeededExamples
 
 _UNNOTICED = "what was not noticed in the pilot may be detected by chance alone"
 
@@ -165,7 +165,7 @@ def _miss(row: "VariantPower") -> str:
     return f"{percent(row.miss)} {percents(row.miss_ci)}"
 
 
-def _needed(needed: "Needed | None", row: "VariantPower", limit: int) -> str:
+def _needed(needed: "NeededExamples | None", row: "VariantPower", limit: int) -> str:
     if needed is None:
         return "–"
     beyond = f"> {limit:,}"

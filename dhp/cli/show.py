@@ -17,7 +17,7 @@ from dhp.core.errors import InputError
 from dhp.perturb.settings import Choice
 
 
-class Asked(NamedTuple):
+class ShowRequest(NamedTuple):
     """What the user wants to see."""
 
     name: str
@@ -66,7 +66,7 @@ def show(
     if surplus := [option for option in stated() if option not in _OPTIONS.get(kind, stated())]:
         allowed = ", ".join(_OPTIONS[kind]) or "no option"
         raise InputError(f"{surplus[0]}: is not for {kind}; allowed: {allowed}")
-    _SHOW[kind](Asked(name, dataset, seed, example, variant, chart, choice, criteria, changes))
+    _SHOW[kind](ShowRequest(name, dataset, seed, example, variant, chart, choice, criteria, changes))
 
 
 def _find(name: str) -> tuple[str, str]:
@@ -94,7 +94,7 @@ def _find(name: str) -> tuple[str, str]:
     return name, known[name]
 
 
-def _show_dataset(asked: Asked) -> None:
+def _show_dataset(asked: ShowRequest) -> None:
     from dhp.cli.show_dataset import show_dataset
 
     choice = asked.choice
@@ -103,7 +103,7 @@ def _show_dataset(asked: Asked) -> None:
     )
 
 
-def _show_protocol(asked: Asked) -> None:
+def _show_protocol(asked: ShowRequest) -> None:
     from dhp.cli.show_protocol import show_protocol
 
     show_protocol(
@@ -118,7 +118,7 @@ def _show_protocol(asked: Asked) -> None:
     )
 
 
-def _show_perturber(asked: Asked) -> None:
+def _show_perturber(asked: ShowRequest) -> None:
     from dhp.content.catalog import damage_names, descriptions, read_suite, suite_names
     from dhp.perturb.registry import builtin_perturbers
 
@@ -132,7 +132,7 @@ def _show_perturber(asked: Asked) -> None:
             print_line(f"  suite {suite}: {'; '.join(said)}")
 
 
-def _show_judge(asked: Asked) -> None:
+def _show_judge(asked: ShowRequest) -> None:
     from dhp.judge.factory import find_judge
     from dhp.judge.judges.mock import MockJudge
     from dhp.llm.api import PROVIDERS
@@ -144,14 +144,14 @@ def _show_judge(asked: Asked) -> None:
         print_line(f"  dials: {', '.join(f'{dial} {value}' for dial, value in asdict(judge.dials).items())}")
 
 
-def _show_weights(asked: Asked) -> None:
+def _show_weights(asked: ShowRequest) -> None:
     from dhp.cli.weights import show_weights
     from dhp.content.catalog import read_weights
 
     show_weights(read_weights(asked.name), asked.chart)
 
 
-_SHOW: Mapping[str, Callable[[Asked], None]] = {
+_SHOW: Mapping[str, Callable[[ShowRequest], None]] = {
     "datasets": _show_dataset,
     "protocols": _show_protocol,
     "perturbers": _show_perturber,

@@ -25,7 +25,7 @@ def group_count(name: str, file: BinaryIO) -> int:
 
 
 def row_groups(name: str, file: BinaryIO) -> Iterator[Any]:
-    """As `parquet_table`, one row group after the other."""
+    """The table of `parquet_table`, one row group after the other."""
     with _parquet(name, file) as found:
         for number in range(found.num_row_groups):
             yield _sound(found.read_row_group(number)).replace_schema_metadata(None)

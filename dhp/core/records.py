@@ -13,8 +13,7 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 
 Probe = Literal["control", "attack"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
-"""In the place of a level, for changes that make no text worse: a control must not lower a score, an attack
-must not raise one."""
+"""Levels of changes that make no text worse: a control must not lower a score, an attack not raise one."""
 IDENTITY = "identity"
 """The control that shows the same text again; the others are harmless edits."""
 
@@ -23,7 +22,7 @@ RATING_STATUSES: tuple[RatingStatus, ...] = get_args(RatingStatus)
 
 Stopped = Literal["stopped"]
 STOPPED: Stopped = "stopped"
-"""In the place of a status, for what was not asked, as its variant was resolved before."""
+"""Status of a rating that was not asked for, as its variant was resolved before."""
 
 
 def as_call(record: Any) -> tuple[type, tuple[object, ...]]:

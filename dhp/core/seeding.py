@@ -39,7 +39,7 @@ def drawn(items: Iterable[T], rng: random.Random) -> Iterator[T]:
 
 
 def drawn_at_once(items: Sequence[T], rng: random.Random) -> Iterator[T]:
-    """As `drawn`, for a stream that goes on to other things: all is drawn before the first item."""
+    """The items of `drawn`, all drawn before the first is used, for a stream that is used further."""
     draws = [rng.random() for _ in range(len(items))]
     moved: dict[int, int] = {}
     for i, draw in enumerate(draws):

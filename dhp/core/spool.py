@@ -128,7 +128,7 @@ class Spool(Generic[K, T]):
 
     @property
     def groups(self) -> list[K]:
-        """Those that were put here."""
+        """The groups that were put here."""
         return [*self._blocks, *self._held]
 
     def put(self, group: K, records: Iterable[T]) -> None:
@@ -173,7 +173,7 @@ def joined(first: Sequence[T], second: Sequence[T]) -> Sequence[T]:
 
 
 def grouped(records: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
-    """So many records at a time."""
+    """Groups of `size` records."""
     left = iter(records)
     while some := tuple(islice(left, size)):
         yield some

@@ -41,7 +41,7 @@ class PerturberUse(Spec):
 
 
 ANY_TASK = "any"
-"""In the place of a task, for a suite that goes with all of them."""
+"""Task of a suite that fits all tasks."""
 
 
 class Suite(Spec):
@@ -68,7 +68,7 @@ class Suite(Spec):
         return tuple(v for name, use in self.perturbers.items() for v in use.variants(name))
 
     def with_perturbers(self, perturbers: Mapping[str, PerturberUse]) -> "Suite":
-        """With these perturbers in the place of its own."""
+        """The suite with these perturbers in place of its own."""
         return self.model_copy(update={"perturbers": dict(perturbers)})
 
 

@@ -237,7 +237,7 @@ def parsed(name: str, suffix: str, file: BinaryIO) -> Table:
 
 
 def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) -> Iterator[Row]:
-    """As `parsed`, row by row; Parquet and JSON Lines are never in memory as a whole.
+    """The rows of `parsed` one by one; Parquet and JSON Lines are never in memory as a whole.
 
     `columns` takes the names of the columns as they occur.
     """

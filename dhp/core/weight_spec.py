@@ -55,7 +55,7 @@ class Weights(Spec):
         return self.tasks.get(task or "", {}).get(perturber)
 
     def with_shares(self) -> "Weights":
-        """With the shares of the votes as rows of `tasks`."""
+        """The weights with the shares of the votes as rows of `tasks`."""
         tasks = dict(self.tasks)
         for task, votes in self.votes.items():
             shares = {p: {m: n / sum(row.values()) for m, n in row.items()} for p, row in votes.items()}

@@ -98,7 +98,7 @@ class Agreement:
         return f"Agreement({', '.join([*judges, *more])}; {len(self.pairs)} pairs of judges)"
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """The result as JSON values."""
         return {"schema": SCHEMA, **asdict(self)}
 
 

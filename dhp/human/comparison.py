@@ -124,7 +124,7 @@ class _AlongCoins:
 
 @lru_cache(maxsize=256)
 def _along_coins(human: bytes, judge: bytes, resamples: int, seed: int) -> _AlongCoins:
-    """Once for each judge, however many it is compared with; the arrays are given as their bytes."""
+    """The draws of one judge, computed once; the arrays are given as their bytes."""
     h, z = (np.frombuffer(side) for side in (human, judge))
     table = _coins(resamples, len(h), seed) @ np.column_stack([h * z, z, z * z]) / len(h)
     return _AlongCoins(float((h * z).mean()), *(np.ascontiguousarray(column) for column in table.T))

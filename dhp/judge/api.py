@@ -80,7 +80,7 @@ class Judge(PlainJudge, Protocol):
         return ()
 
 
-class _Completed(Judge):
+class _CompleteJudge(Judge):
     """A plain judge with what it lacks."""
 
     def __init__(self, plain: PlainJudge) -> None:
@@ -118,7 +118,7 @@ def complete(plain: object) -> Judge:
             f"model {plain!r} is not a judge; allowed: provider/name, or an object with texts 'model' and "
             "'protocol' and a method 'rate'"
         )
-    judge = plain if isinstance(plain, Judge) else _Completed(plain)
+    judge = plain if isinstance(plain, Judge) else _CompleteJudge(plain)
     if type(judge.samples) is not int or judge.samples < 1:
         raise InputError(f"judge '{judge.model}': samples is {judge.samples!r}; allowed: 1 or more")
     return judge

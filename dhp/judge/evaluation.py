@@ -79,7 +79,8 @@ def _target_label(content: EvaluationContent, metric: str) -> str:
 
 
 class _TwoTurns(LlmJudge):
-    """Asks for a score, then shows the target answer and asks once more; the second score counts."""
+    """A judge that first asks for a score, then shows the target answer and asks again; the second score
+    counts."""
 
     def __init__(
         self, cached_model: CachedModel, builder: RequestBuilder, content: EvaluationContent

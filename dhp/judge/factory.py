@@ -177,7 +177,7 @@ def _protocol(chosen: object) -> AnyProtocol:
 
 
 def _own_judges(model: object, settings: JudgeSettings, context: RequestContext) -> Sequence[Judge]:
-    """Those of the user's own: an object, or the name of one."""
+    """The user's own judges: an object, or the name of one."""
     name = model if isinstance(model, str) else None
     found = model if name is None else load_object(name)
     return [complete(found)] if is_plain(found) else object_judges(found, name, settings, context)

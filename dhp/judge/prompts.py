@@ -119,7 +119,7 @@ class Prompts:
         return _parts([template.head, *sample, template.answer])
 
     def auto_steps(self, metric: str) -> str:
-        """Asks for evaluation steps of a metric; shows no text, persona or scale."""
+        """The request for evaluation steps of a metric; it shows no text, persona or scale."""
         return fill(self._wording.auto_steps, self._fixed_slots(self._metrics[metric], "score-only"))
 
     def _template(self, metric: Metric, form: AnswerForm) -> _Template:

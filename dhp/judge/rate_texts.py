@@ -26,7 +26,7 @@ PART_RATINGS = 100_000
 
 
 def texts_at_a_time(judge: Judge, task: Task, texts: int) -> int:
-    """Of so many texts, those whose ratings are in memory at a time.
+    """Number of texts to rate at a time, so that their ratings fit into memory.
 
     All of them where answers come by batch: whether any belongs to the run is seen in the whole alone.
     """

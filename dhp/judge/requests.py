@@ -144,7 +144,7 @@ class RequestBuilder:
         return found
 
     def _all_metrics(self, task: Task) -> Sequence[str]:
-        """Those that the files may be for: several files may be for metrics of other tasks, too."""
+        """All metrics that the files may be for: some files may be for metrics of other tasks."""
         known = [*task.metric_names, *self.known_metrics]
         return task.metric_names if len(self.prompt_files) == 1 else list(dict.fromkeys(known))
 

@@ -171,7 +171,7 @@ def _source_of_levels(result: Result, *, with_column: bool) -> str:
 
 
 def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick: bool) -> ResolvedConfig:
-    """As the result says it was analysed; raises `InputError` where its signature says otherwise."""
+    """The configuration of the result's analysis; raises `InputError` where its signature says otherwise."""
     r, place, signed = entry.result, entry.place, entry.result.signed
     if not quick and weights is None and r.weights not in weights_names():
         raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by `weights`")

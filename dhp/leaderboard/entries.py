@@ -127,7 +127,7 @@ def noticed(result: Result) -> tuple[int, int]:
 
 
 def judge_name(entry: Entry, among: Iterable[Entry]) -> str:
-    """Its model, and its protocol where that has a name or others `among` which it stands are of that model.
+    """Name of a judge: its model, and its protocol if it has a name or `among` holds others of the model.
 
     With the protocol's hash only where names do not tell them apart.
     """

@@ -73,12 +73,12 @@ class Table:
 
     @property
     def entries(self) -> list[Entry]:
-        """Those of its rows."""
+        """The entries of the rows."""
         return [row.entry for row in self.rows]
 
     @property
     def dataset(self) -> str:
-        """Its name, without the hash of its texts."""
+        """Name of the dataset, without the hash of its texts."""
         return self.rows[0].entry.result.dataset
 
 

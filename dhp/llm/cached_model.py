@@ -11,7 +11,7 @@ from dhp.llm.batch.batch import WAITS, Batch, stop_if_any
 from dhp.llm.claims import Claims
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
-from dhp.llm.engine.jobs import Done, Engine, Job
+from dhp.llm.engine.jobs import Engine, Job, JobOutcome
 from dhp.llm.executor.api import LOCAL, Calls, Executor
 from dhp.llm.limits import RateLimits
 from dhp.llm.records import Answer, Failure, Reply, Request
@@ -46,7 +46,7 @@ class RequestContext:
 
 
 @dataclass(slots=True)
-class _Left:
+class _OpenRequests:
     """What was not asked."""
 
     claimed: list[Request] = field(default_factory=list)
@@ -227,11 +227,11 @@ class CachedModel:
 
     def _ask_unclaimed(
         self, engine: Engine, requests: Iterable[Request], claims: Claims
-    ) -> Generator[Answer, None, _Left]:
-        left, known = _Left(), False
+    ) -> Generator[Answer, None, _OpenRequests]:
+        left, known = _OpenRequests(), False
         twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
 
-        def answers(done: Done) -> list[Answer]:
+        def answers(done: JobOutcome) -> list[Answer]:
             self.session_usage.retries = engine.retries
             while engine.client.notes:
                 logging.getLogger("dhp").warning("%s: %s", engine.client.model, engine.client.notes.pop(0))

@@ -138,7 +138,7 @@ def _one_by_one(cached_model: CachedModel) -> bool:
 
 
 def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
-    """Those that the user gave, else those that are listed, with where they come from."""
+    """The prices of the user, else the listed ones with their source."""
     given = cached_model.context.budget.prices
     if given != Prices():
         return given, ""

@@ -11,14 +11,14 @@ from dhp.llm.store import Store
 NOT_STORED = "not in the recording"
 
 
-class _NeverAsked:
+class _NoModel:
     """Has no replies but those in the store."""
 
     model: str
     endpoint: str
 
     def count_tokens(self, prompt: str) -> int:
-        """None are ever sent."""
+        """Zero, as no request is ever sent."""
         return 0
 
     def misfit(self, request: Request) -> None:
@@ -31,14 +31,14 @@ class _NeverAsked:
             yield request, dict.fromkeys(request.samples, missing)
 
 
-class OnlyStored(_NeverAsked):
+class OnlyStored(_NoModel):
     """A model that is not asked: what is stored of it answers, in a dry run."""
 
     def __init__(self, model: Client | LocalModel) -> None:
         self.model, self.endpoint = model.model, model.endpoint
 
 
-class StoredModel(_NeverAsked):
+class StoredModel(_NoModel):
     """Answers from a store of an earlier run alone.
 
     Parameters

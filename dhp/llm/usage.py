@@ -44,7 +44,7 @@ class Usage:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in passing}
 
     def cost(self, prices: Prices) -> float | None:
-        """Of all tokens, whoever paid for them; None without prices."""
+        """Cost of all tokens, also of cached replies; None without prices."""
         prompt = self.prompt_tokens + self.cached_prompt_tokens
         return prices.cost(prompt, self.completion_tokens + self.cached_completion_tokens)
 

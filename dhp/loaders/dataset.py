@@ -69,7 +69,7 @@ class Dataset:
 
     @property
     def suite_name(self) -> str:
-        """For tables and signatures."""
+        """Name of the suite, for tables and signatures."""
         return self.suite.suite if self.suite else "given"
 
     @classmethod
@@ -107,7 +107,7 @@ class Dataset:
         return found if len(set(found.values())) < len(found) else {}
 
     def only(self, ids: Collection[str]) -> "Dataset":
-        """With the examples of these ids to choose from; raises `InputError` for one that it lacks."""
+        """The dataset with only the examples of these ids; raises `InputError` for an unknown id."""
         known = {e.id for e in self.examples}
         if unknown := sorted(set(ids) - known):
             raise InputError(
@@ -117,7 +117,7 @@ class Dataset:
         return replace(self, examples=spooled(e for e in self.examples if e.id in wanted))
 
     def chosen(self, n: int, seed: int) -> "Dataset":
-        """With `n` of its examples, chosen by `seed`."""
+        """The dataset with `n` of its examples, chosen by `seed`."""
         if n == len(self.examples):
             return self
         examples = select(self.examples, n, seed=seed, dataset=self.name)

@@ -203,7 +203,7 @@ def metric_key(label: str) -> str:
 _NOTHING = Metric(
     name="none", scale=Scale(min=1.0, max=5.0), definition="", steps=["-"], question="", antonym=""
 )
-"""In the place of the metrics of a category that has only classical ones."""
+"""Metric of a category that has only classical metrics."""
 
 
 def _task(name: str, instruction: str, metrics: Sequence[Metric], content: EvaluationContent) -> Task:

@@ -58,7 +58,7 @@ def _is_local(place: str, address: str) -> bool:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the notes on every retry, which would bury the one line that counts."""
+    """Silence the notes on every retry."""
     log = logging.getLogger("huggingface_hub")
     level = log.level
     log.setLevel(logging.ERROR)

@@ -26,7 +26,7 @@ PRODUCTION = (
 )
 """What a reader of an audit must know."""
 LOG_SUFFIX = ".eval"
-"""Of files that are logs of inspect_ai and nothing else."""
+"""Suffix of logs of inspect_ai."""
 _INSPECT_VERSIONS = (1, 2)
 _PROMPTFOO_VERSIONS = (1, 2, 3)
 _ZSTANDARD = 93

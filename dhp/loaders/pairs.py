@@ -15,7 +15,7 @@ from dhp.loaders.pair_rows import TEXTS, LeftOut, Pair, fits, read_row
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedTexts:
     """What a table of texts holds."""
 
     examples: Sequence[Example]
@@ -52,7 +52,7 @@ def _normalised(row: Row, column: str, there: set[str]) -> str:
     return said.casefold()
 
 
-def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> Loaded:
+def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> LoadedTexts:
     """Examples, variants and degraded texts of a table of pairs.
 
     Parameters
@@ -66,7 +66,7 @@ def read_pairs(table: Table, form: PairMap, shown: Collection[str] = ()) -> Load
 
     Returns
     -------
-    Loaded
+    LoadedTexts
         Where an id stands for several examples, or an example has several texts of one kind, the later
         examples are called `ID~2`, `ID~3`, ..., and all of them have the field `cluster`, the id.
 
@@ -118,7 +118,7 @@ def _pairs(table: Table, form: PairMap, left_out: "Counter[LeftOut]") -> Iterato
                 left_out[found] += 1
 
 
-def _grouped(pairs: Sequence[Pair], shown: Sequence[str], left_out: "Counter[LeftOut]") -> Loaded:
+def _grouped(pairs: Sequence[Pair], shown: Sequence[str], left_out: "Counter[LeftOut]") -> LoadedTexts:
     """Pairs with the same id, source, output and shown fields as variants of one example."""
     harmful = {pair.kind for pair in pairs if not pair.control}
     members: dict[tuple[str | None, ...], list[str]] = {}
@@ -157,7 +157,7 @@ def _grouped(pairs: Sequence[Pair], shown: Sequence[str], left_out: "Counter[Lef
         for variant in variants
         if (text := texts.get(key := (example, variant))) is not None
     ]
-    return Loaded(list(examples.values()), tuple(variants.values()), made)
+    return LoadedTexts(list(examples.values()), tuple(variants.values()), made)
 
 
 def _variant(pair: Pair, harmful: Collection[str]) -> Variant:

@@ -169,7 +169,7 @@ def _scores(row: Row, ratings: object) -> list[float | None]:
 
 
 def _number(value: object) -> float | None:
-    """None for what is not a number."""
+    """The number, or None for anything else."""
     try:
         number = float(str(value))
     except ValueError:

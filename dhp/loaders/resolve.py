@@ -23,7 +23,7 @@ from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset, naming
 from dhp.loaders.fetch.prepared import is_prepared, load_prepared
 from dhp.loaders.logs import is_log, is_log_table, log_dataset
-from dhp.loaders.pairs import Loaded
+from dhp.loaders.pairs import LoadedTexts
 from dhp.loaders.parts import parts_name
 from dhp.loaders.published.readers import read_set
 from dhp.loaders.rows import NAME, Rows, are_rows, rows_table
@@ -184,7 +184,7 @@ def published(name: str, data: Path | None = None) -> Dataset:
 
 def _dataset(
     name: str,
-    loaded: Loaded,
+    loaded: LoadedTexts,
     task: Task,
     suite: Suite | None,
     source_language: str | None,

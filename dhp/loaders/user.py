@@ -14,7 +14,7 @@ from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_te
 from dhp.loaders.hub import HUB_PREFIX, hub_table
 from dhp.loaders.logs import LOG_SUFFIX
 from dhp.loaders.pair_rows import PAIR_FIELDS
-from dhp.loaders.pairs import Loaded, chosen_rows, read_pairs
+from dhp.loaders.pairs import LoadedTexts, chosen_rows, read_pairs
 from dhp.loaders.parts import is_parts, parts_table
 
 
@@ -23,7 +23,7 @@ def read_examples(
     field_map: Mapping[str, str] | None = None,
     where: Mapping[str, Sequence[str]] | None = None,
     task: Task | None = None,
-) -> Loaded:
+) -> LoadedTexts:
     """Examples from a table, or from the Hugging Face Hub.
 
     Parameters
@@ -44,7 +44,7 @@ def read_examples(
 
     Returns
     -------
-    Loaded
+    LoadedTexts
         With a column `perturbed` (a degraded copy of the output) each row is a pair of example and variant:
         `kind` names the variant (default "perturbed"), `degree` its degree, `level` its level (default
         "given"), `control` marks a change that must not lower a score, `better` tells which of output and
@@ -77,7 +77,7 @@ def from_table(
     field_map: Mapping[str, str],
     where: Mapping[str, Sequence[str]] = {},
     task: Task | None = None,
-) -> Loaded:
+) -> LoadedTexts:
     """The examples of a table; see `read_examples`."""
     columns = _columns(table, field_map, task)
     if "perturbed" in columns:
@@ -89,7 +89,7 @@ def from_table(
             f"{table.name}: `fields` better= needs two texts; map them by `fields` output=COLUMN and "
             f"`fields` perturbed=COLUMN; columns: {listed(table.columns)}"
         )
-    return Loaded(spooled(_plain(chosen_rows(table, where), columns)), columns=_meanings(columns))
+    return LoadedTexts(spooled(_plain(chosen_rows(table, where), columns)), columns=_meanings(columns))
 
 
 def _columns(table: Table, field_map: Mapping[str, str], task: Task | None) -> dict[str, str]:

@@ -80,7 +80,7 @@ def build_texts(
     dry: bool = False,
     check: Callable[[Dataset, Sequence[Variant]], object] | None = None,
 ) -> list[PerturbedDataset]:
-    """As `perturb_datasets`, with a request context that judges share.
+    """The texts of `perturb_datasets`, with a request context that judges share.
 
     Parameters
     ----------

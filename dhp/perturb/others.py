@@ -50,7 +50,7 @@ class _LanguageGroup:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Their outputs, each once, sorted."""
+        """The distinct outputs, sorted."""
         return sorted({example.output for example in self.examples})
 
 
@@ -69,7 +69,7 @@ class OtherExamples(_Without[Example]):
 
 
 class Others:
-    """For each text the others in its language, in the order of their ids.
+    """The other examples in the language of each text, in the order of their ids.
 
     Of a larger dataset the same `MOST`, chosen by `seed`, are the others of all texts.
     """

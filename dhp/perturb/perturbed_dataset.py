@@ -94,15 +94,15 @@ class PerturbedDataset:
         return found if isinstance(self.texts, Spooled) else tuple(found)
 
     def judged_as(self, task: Task) -> "PerturbedDataset":
-        """With another task: the one that a judge with metrics of its own rates by."""
+        """The dataset with another task: that of a judge with metrics of its own."""
         return replace(self, dataset=replace(self.dataset, task=task))
 
     def judged_by(self, metrics: Metrics) -> "PerturbedDataset":
-        """With no more than these metrics of its task; all where none is named."""
+        """The dataset with only these metrics of its task; all if none is named."""
         return replace(self, dataset=replace(self.dataset, task=with_metrics(self.dataset.task, metrics)))
 
     def as_set_part(self) -> SetPart:
-        """As a part of a perturbation set."""
+        """The dataset as a part of a perturbation set."""
         return SetPart(
             dataset=self.dataset.name,
             task=self.dataset.task.task,

@@ -56,7 +56,7 @@ def warnings(findings: Sequence[Findings]) -> list[str]:
 
 
 def on(some: Sequence[Findings], every: Sequence[Findings]) -> str:
-    """On which datasets: empty for a single one, by name for two, else how many."""
+    """The datasets in words: empty for a single one, names for two, else their number."""
     names = list(dict.fromkeys(each.dataset for each in some))
     total = len({each.dataset for each in every})
     if total == 1:
@@ -67,7 +67,7 @@ def on(some: Sequence[Findings], every: Sequence[Findings]) -> str:
 
 
 def _of(some: Sequence[Findings], every: Sequence[Findings], *, several: bool) -> str:
-    """In brackets which results it is about; empty where it is about all of them."""
+    """The results concerned, in brackets; empty for all of them."""
     if len(some) == len(every):
         return ""
     return f" [{'; '.join(f'{e.judge} on {e.dataset}' if several else e.dataset for e in some)}]"

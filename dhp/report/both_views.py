@@ -100,7 +100,7 @@ class BeforeAndAfter:
 
 
 def before_and_after(rated: Sequence[RunResult], variant: str) -> list[BeforeAndAfter]:
-    """For each judge that rated the variant, in the manner of figure 2 of Wang et al. (2025).
+    """Scores before and after damage of each judge that rated the variant (figure 2 of Wang et al. 2025).
 
     Examples that lack a score of a metric on either side are left out. Raises `InputError` where no judge
     rated the variant.

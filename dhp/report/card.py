@@ -40,7 +40,7 @@ class JudgeCard:
 
     @property
     def protocol(self) -> str:
-        """With the hash of its prompts; `none` where no language model was asked."""
+        """The protocol with the hash of its prompts; `none` where no language model was asked."""
         return self.found[0].result.signed.protocol
 
     @property

@@ -142,7 +142,7 @@ def _label(axes: "Axes", title: str, doses: Sequence[int], shown: Sequence[int])
 
 
 def _round(doses: Sequence[int]) -> list[int]:
-    """Of many doses those that are labelled: each at least half as large again as the last one."""
+    """The doses to label: each at least half as large again as the last one."""
     kept = [doses[0]]
     for dose in doses[1:]:
         if dose >= 1.5 * kept[-1]:

@@ -50,7 +50,7 @@ CUTS = (
     *(Cut(500, answer) for answer in (120, 80, 40, 0)),
     *(Cut(200, 0, examples) for examples in (None, 500, 200, 100, 50, 20)),
 )
-"""From the mildest to the last resort; each leaves no more than the one before."""
+"""Cuts from the mildest to the strongest; each leaves no more than the one before."""
 _SAMPLED = 5  # one example in so many tells how much a cut leaves
 
 
@@ -197,7 +197,7 @@ def _row(cells: Mapping[str, list[Any]] | None, metrics: tuple[str, ...]) -> lis
 
 
 def _short(number: float) -> float | None:
-    """At most six digits, in as few characters as they take; None for NaN."""
+    """The number with at most six digits, as short as possible; None for NaN."""
     if math.isnan(number):
         return None
     short = float(f"{number:.6g}")

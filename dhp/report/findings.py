@@ -14,7 +14,7 @@ WORST_FIRST = ("preferred", "missed", "as harmless edits", "faint", "undecided",
 _STATES = ("false alarm", "undecided", "not tested", "passed")
 """States of a control, the worst first."""
 _WEIGHTIEST = ("preferred", "missed", "noticed", "as harmless edits", "faint", "undecided")
-"""Of several verdicts on one kind of damage the first is said."""
+"""Order of precedence of several verdicts on one kind of damage."""
 _SAID: Mapping[str, str] = {
     "noticed": "notices {}",
     "preferred": "prefers texts damaged by {}",

@@ -67,7 +67,7 @@ def markdown_cell(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """As code, whatever marks of code it holds."""
+    """The text as Markdown code, also if it holds back quotes."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence, space = "`" * (longest + 1), " " if longest else ""
     return f"{fence}{space}{printable(text)}{space}{fence}"

@@ -75,7 +75,7 @@ _RankedPair = tuple[tuple[float, float, str], tuple[Pair, Mapping[str, Any]]]
 
 
 def _pairs(variant: str, index: int, ratings: RatingsArray, texts: Texts) -> list[_RankedPair]:
-    """Those whose mean score did not fall, with what they are sorted by."""
+    """The pairs whose mean score did not fall, with their sort keys."""
     original, degraded = ratings.score_tables([variant])
     drops = ratings.difference_table([variant], ratings.metrics)[:, 0]
     names = sorted(ratings.examples)

@@ -32,7 +32,7 @@ def _about_interim_analyses(result: Result) -> list[str]:
 
 
 def _passing(result: Result) -> list[str]:
-    """Of verdicts by a threshold: how many texts pass before and after the damage."""
+    """Number of texts that pass a threshold before and after the damage."""
     name, at, threshold = result.protocol.partition("@")
     if name != "pass" or not at:
         return []

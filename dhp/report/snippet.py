@@ -6,7 +6,7 @@ from dhp.core.alignment import shared
 from dhp.core.diff import Operation, diff
 
 Pieces = list[tuple[Operation, str]]
-"""As `dhp.core.diff.diff` gives them."""
+"""Pieces of `dhp.core.diff.diff`."""
 EXCERPT = 10_000
 """The most characters that are shown of a text: where it is longer, those around the first changes to it."""
 

@@ -68,7 +68,7 @@ def _print_details(findings: Findings, console: Console) -> None:
 
 
 def _print_line(line: str, start: str, console: Console) -> None:
-    """On a terminal wrapped between words, elsewhere whole."""
+    """Print a line, wrapped between words on a terminal."""
     shown = printable(f"{start}{line}")
     if console.is_terminal:
         shown = fill(shown, console.width, subsequent_indent="  ", break_on_hyphens=False)

@@ -63,7 +63,7 @@ class Battle:
     cost: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """As `battle.json` holds it."""
+        """The content of `battle.json`."""
         return {
             "schema": SCHEMA,
             "judge": {"model": self.model, "protocol": self.protocol, "settings": dict(self.settings)},

@@ -63,7 +63,7 @@ class DatasetComparison:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values; what is undefined is None."""
+        """The result as JSON values; undefined figures are None."""
         return {
             "dataset": self.dataset,
             "n": self.n,

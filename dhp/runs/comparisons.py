@@ -12,7 +12,8 @@ _MANY_FLIPS = 0.2
 
 
 def of_comparisons(result: Result) -> Result:
-    """Without the style of scores, which only say who won; with a warning where the order decides."""
+    """The result without the style of its scores, which only say who won; with a warning where the order
+    decides."""
     flips, of = result.rules.get(FLIP, 0), sum(result.rules.values())
     said = f"{flips / (of or 1):.0%} of the verdicts follow the order in which the texts are shown"
     warnings = (*result.warnings, said) if flips > _MANY_FLIPS * of else result.warnings

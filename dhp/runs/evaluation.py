@@ -59,7 +59,7 @@ class Evaluation:
     cost: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """As `evaluation.json` holds it."""
+        """The content of `evaluation.json`."""
         return {
             "schema": SCHEMA,
             "judge": {"model": self.judge, "protocol": self.protocol, "settings": dict(self.settings)},

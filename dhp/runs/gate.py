@@ -137,7 +137,7 @@ def _false_alarms(result: Result) -> Iterator[Finding]:
 
 
 def _detections(results: Results, least: float | None) -> Iterator[Finding]:
-    """Of each result that does not reach the limit, and of the one with the smallest detection that does."""
+    """Detection of each result below the limit, and the lowest detection that reaches it."""
     if least is None:
         return
     held = []
@@ -160,7 +160,7 @@ def _detections(results: Results, least: float | None) -> Iterator[Finding]:
 
 
 def _noticed(results: Results, demanded: Collection[str]) -> Iterator[Finding]:
-    """Of each kind that is not noticed, and of the one with the lowest detection of those that are."""
+    """Each kind that is not noticed, and the noticed kind with the lowest detection."""
     held = []
     for result, row in ((r, row) for r in results for row in r.variants if row.variant in demanded):
         name, said = _name(result), _kind(row)
@@ -277,7 +277,7 @@ def _kind(row: VariantResult) -> str:
 
 
 def _points(share: float) -> float:
-    """In per cent, with the one decimal that is printed: what is printed decides."""
+    """The value in per cent with one decimal, as printed: the printed value decides."""
     return round(100 * share, 1)
 
 

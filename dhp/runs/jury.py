@@ -78,7 +78,7 @@ class Jury:
     """Gains in the order in which judges are best added; empty with fewer than ten examples."""
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """The result as JSON values."""
         return asdict(self)
 
 

@@ -21,7 +21,7 @@ from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import detection_influences
 from dhp.stats.floor import FLOOR
-from dhp.stats.power import Needed, most_tied, outcomes, power_curve, power_interval, simulated_power
+from dhp.stats.power import NeededExamples, most_tied, outcomes, power_curve, power_interval, simulated_power
 from dhp.stats.verdict import ControlState, Verdict
 
 _LIMIT = 5_000  # examples beyond which no number is given
@@ -54,9 +54,9 @@ class VariantPower:
     """The chance that it is not noticed with the n examples asked about."""
     miss_ci: tuple[float, float] | None = None
     """Confidence limits of `miss`."""
-    n_80: Needed | None = None
+    n_80: NeededExamples | None = None
     """Number of examples for `noticed` with a probability of 80 %."""
-    n_90: Needed | None = None
+    n_90: NeededExamples | None = None
     """Number of examples for `noticed` with a probability of 90 %."""
 
 
@@ -87,7 +87,7 @@ class PowerAnalysis:
         return f"PowerAnalysis({self.source}; examples for 80 %: {', '.join([*shown, *more])})"
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values; what is undefined, or beyond the limit, is None."""
+        """The result as JSON values; figures that are undefined or beyond the limit are None."""
         return asdict(self)
 
 
@@ -232,7 +232,7 @@ def _variant(
 
     at_n = power(question.n, question.runs)
     low, high = power_interval(at_n, question.runs)
-    needed = [Needed(None, None, None) for _ in _CHANCES]
+    needed = [NeededExamples(None, None, None) for _ in _CHANCES]
     if best >= floor and power_interval(power(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
         curve = power_curve(lambda n: power(n, question.runs), max(_CHANCES), limit, question.runs)
         needed = [curve.needed(chance) for chance in _CHANCES]

@@ -151,7 +151,7 @@ class _Session:
             self._model.on_wait = self._show
 
     def rate(self, turn: Sequence[Candidate]) -> None:
-        """Ask about these texts."""
+        """Rate these texts."""
         rated = checked_ratings(self.judge, turn, self.task) if turn else iter(())
         if turn and not self._count:
             rated = readable(rated, self.judge, self.task, self._dataset)

@@ -16,7 +16,7 @@ from dhp.runs.pair_figures import PairFigures, PairOutcome, pair_figures
 from dhp.stats.pairwise import sign_flip_log_p
 
 _SCALE = Scale(min=0.0, max=10.0)
-"""Of recorded ratings: they were asked for from 1 to 10, and some are 0."""
+"""Scale of recorded ratings: 1 to 10 was asked for, and some are 0."""
 _CHOICES: Mapping[str, Choice] = {choice: choice for choice in get_args(Choice)}
 
 
@@ -25,19 +25,19 @@ class Label(Protocol):
 
     @property
     def subset(self) -> str:
-        """Its kind."""
+        """Kind of the pair."""
 
     @property
     def label(self) -> int:
         """1 or 2: the better output."""
 
 
-class Recorded(Protocol):
+class RecordedPairAnswer(Protocol):
     """A recorded answer about a pair."""
 
     @property
     def id(self) -> str:
-        """Of the pair."""
+        """Id of the pair."""
 
     @property
     def model(self) -> str: ...
@@ -80,7 +80,7 @@ class RecordedCell:
         return self.figures.wins
 
     def to_dict(self) -> dict[str, object]:
-        """As `--json` prints it; shares are in [0, 1]."""
+        """The result as `--json` prints it; shares are in [0, 1]."""
         bias = self.figures.bias
         return {
             "model": self.model,
@@ -99,7 +99,7 @@ class RecordedCell:
         }
 
 
-def recorded_cells(answers: Iterable[Recorded], labels: Mapping[str, Label]) -> list[RecordedCell]:
+def recorded_cells(answers: Iterable[RecordedPairAnswer], labels: Mapping[str, Label]) -> list[RecordedCell]:
     """The figures of each model, protocol and subset, in the order of first occurrence.
 
     Answers in LLMBar's words are read as its authors did (Zeng et al. 2024): the first output if the answer
@@ -107,14 +107,14 @@ def recorded_cells(answers: Iterable[Recorded], labels: Mapping[str, Label]) -> 
     higher one wins; of equal ones the output shown second, and where one cannot be read the output shown
     first.
     """
-    cells: dict[tuple[str, str, str], list[Recorded]] = defaultdict(list)
+    cells: dict[tuple[str, str, str], list[RecordedPairAnswer]] = defaultdict(list)
     for answer in answers:
         cells[answer.model, answer.protocol, labels[answer.id].subset].append(answer)
     return [_cell(*key, cell, labels) for key, cell in cells.items()]
 
 
 def _cell(
-    model: str, protocol: str, subset: str, answers: Sequence[Recorded], labels: Mapping[str, Label]
+    model: str, protocol: str, subset: str, answers: Sequence[RecordedPairAnswer], labels: Mapping[str, Label]
 ) -> RecordedCell:
     outcomes = [_outcome(answer, labels[answer.id]) for answer in answers]
     given, swapped = ([o.as_given == 1 for o in outcomes], [o.swapped == 1 for o in outcomes])
@@ -132,7 +132,7 @@ def _cell(
     )
 
 
-def _outcome(answer: Recorded, label: Label) -> PairOutcome:
+def _outcome(answer: RecordedPairAnswer, label: Label) -> PairOutcome:
     """The outcome for the better output; in `swapped` output 2 was shown first."""
     given, swapped = _choices(answer)
     first = 1 if label.label == 1 else -1
@@ -141,7 +141,7 @@ def _outcome(answer: Recorded, label: Label) -> PairOutcome:
     return PairOutcome(answer.id, label.subset, a, b, score, None if score is not None else "unparsed")
 
 
-def _choices(answer: Recorded) -> tuple[Choice | None, Choice | None]:
+def _choices(answer: RecordedPairAnswer) -> tuple[Choice | None, Choice | None]:
     one, two = answer.answers
     if answer.form == "choice":
         return _CHOICES.get(one), _CHOICES.get(two)

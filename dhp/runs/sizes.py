@@ -28,7 +28,7 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
 
 
 def _variants(entry: RunResult) -> set[str]:
-    """Those that are compared: controls and attacks need not be the same."""
+    """The variants that are compared: controls and attacks may differ."""
     return {row.variant for row in entry.result.variants}
 
 

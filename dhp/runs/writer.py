@@ -30,7 +30,7 @@ PerturbedSet = tuple[str, Sequence[Variant], Sequence[PerturbedText]]
 
 
 def run_name(identity: Mapping[str, object]) -> str:
-    """Of a run in the store of replies: those that it paid for count as its own after a restart, too."""
+    """Name of a run in the store of replies: it keeps its own replies after a restart."""
     return text_hash(json.dumps(identity, sort_keys=True))
 
 

@@ -173,7 +173,7 @@ def _by_tests(
     resamples: int,
     on_pair: Callable[[], object],
 ) -> Comparison:
-    """By AUROC or standardised drop, all metrics weighing the same."""
+    """Comparison by AUROC or standardised drop, with equal weights of the metrics."""
     bounds = (-1.0, 1.0) if quantity == "auroc" else None
     of_tests = auroc_influences if quantity == "auroc" else standardised_drop_influences
     limits = wilson_interval if quantity == "auroc" else student_interval
@@ -201,7 +201,8 @@ def _pairs(items: Sequence[T], on_pair: Callable[[], object]) -> Iterator[tuple[
 
 
 def in_common(judges: Sequence[JudgeScores]) -> list[JudgeScores]:
-    """Without the pairs of scores that some judge lacks, and the variants with fewer than five pairs left."""
+    """The scores without pairs that some judge lacks, and without variants with fewer than five pairs
+    left."""
     lacking = np.any([np.isnan(checked_table(judge.differences)) for judge in judges], axis=0)
     few = (~lacking).sum(axis=0).max(axis=1) < FEWEST_PAIRS
     lacking |= few[:, None]
@@ -243,7 +244,7 @@ def _by_discernment(
 
 
 def _compared(point: Floats, ends: Floats, swapped: Sequence[Swapped]) -> Comparison:
-    """Of figures (K,), their limits (K, 2), and the swaps of all pairs."""
+    """Comparison from figures (K,), their limits (K, 2), and the swaps of all pairs."""
     indices = list(combinations(range(point.size), 2))
     p = np.array([float(each.p[0]) for each in swapped])
     p_holm = np.exp(holm(np.log(p)))

@@ -140,7 +140,7 @@ class Design:
         return log_p, self.scores(log_p)
 
     def scores(self, log_p: Floats) -> Scores:
-        """Of log p of the tests, shape (t, V, M)."""
+        """Scores from log p of the tests, shape (t, V, M)."""
         d, d_ew = (discernment(combined(log_p, w, self.combination)) for w in (None, self.weights))
         return self._with_d(d, d_ew)
 
@@ -153,7 +153,7 @@ class Design:
         return discernment(joint_log_p(self.differences, rng, self.clusters, weights, tail=tail))[None]
 
     def _with_d(self, d: Floats, d_ew: Floats) -> Scores:
-        """Of discernment by variant, shape (t, V)."""
+        """Scores from discernment by variant, shape (t, V)."""
         return Scores(
             d=d,
             d_ew=d_ew,

@@ -34,7 +34,7 @@ class Influences:
     """Number of equally weighted tests that the figure is the mean of (Kish 1965), shape (...)."""
 
     def variance(self, clusters: npt.ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Of the figures, and how many clusters have a part in each; both of shape (...).
+        """Variance of the figures, and number of clusters in each; both of shape (...).
 
         The sum of the squared influences of clusters, times G / (G - 1); NaN with fewer than two clusters.
         """

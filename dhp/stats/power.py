@@ -22,7 +22,7 @@ _Z = 1.959963984540054  # 0.975 quantile of the normal distribution
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class NeededExamples:
     """How many examples give a chance to notice; None where no tried number does."""
 
     n: int | None
@@ -44,7 +44,7 @@ class PowerCurve:
     runs: int
     """Simulated at each size."""
 
-    def needed(self, chance: float) -> Needed:
+    def needed(self, chance: float) -> NeededExamples:
         """The smallest number with this chance, in (0, 1), and its 95 % interval.
 
         Between two sizes the normal quantile of the power is taken as straight in the root of the number.
@@ -53,7 +53,7 @@ class PowerCurve:
             raise ValueError(f"chance must be between 0 and 1, not {chance}")
         limits = [power_interval(share, self.runs) for share in self.power]
         lower, upper = ([pair[side] for pair in limits] for side in (0, 1))
-        return Needed(*(self._reaches(values, chance) for values in (self.power, upper, lower)))
+        return NeededExamples(*(self._reaches(values, chance) for values in (self.power, upper, lower)))
 
     def _reaches(self, values: Sequence[float], chance: float) -> int | None:
         from scipy.special import ndtri

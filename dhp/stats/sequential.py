@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dhp.stats.arrays import Floats
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
-"""Of the examples, after which there is an interim analysis."""
+"""Shares of the examples after which there is an interim analysis."""
 ALPHA = 0.05
 _NODES = 200  # of the integration; 100 give the same to ten digits
 _FAR = 8.0  # standard deviations beyond which nothing is integrated
@@ -70,7 +70,7 @@ def boundaries(fractions: tuple[float, ...], alpha: float = ALPHA) -> tuple[floa
         due = spent(fraction, alpha) - (spent(so_far, alpha) if so_far else 0.0)
 
         def excess(limit: float) -> float:
-            """Of the chance to pass `limit` now and no limit before, over what is due."""
+            """Probability to pass `limit` now and no limit before, minus the error rate to spend."""
             return float(mass @ ndtr((at - limit) / step)) - due  # noqa: B023  used up within the turn
 
         limit = float(brentq(excess, -_FAR, 40 * math.sqrt(fraction), xtol=1e-13))

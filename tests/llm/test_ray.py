@@ -22,7 +22,7 @@ import dhp
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.executor.load import open_executor
 from dhp.llm.executor.ray_cluster import RayExecutor
-from dhp.llm.executor.ray_pool import Crew, Pool
+from dhp.llm.executor.ray_pool import Pool, WorkerGroup
 from dhp.llm.executor.ray_worker import Worker, packed
 from tests.llm.stub import stats, stub_server
 
@@ -148,7 +148,7 @@ def test_perturbations_and_ratings_stay_whole_though_workers_are_killed(
     model = "mock/noisy?samples=2"
     killed = kill_in_each(monkeypatch, tmp_path)
     there = written(model, tmp_path, "ray", **more)
-    assert [each.stem for each in killed] == ["RulesApplied", "RulesApplied", "_Rated"]
+    assert [each.stem for each in killed] == ["RulesApplied", "RulesApplied", "_RatingWork"]
     assert not any(each.exists() for each in killed)
     assert there == written(model, tmp_path, "local", **more)
     assert capfd.readouterr().out == "", "what the cluster says would spoil --json"
@@ -210,7 +210,7 @@ def test_losses_of_one_item_do_not_count_for_those_that_come_after_it() -> None:
         get=came,
         exceptions=ray.exceptions,
     )
-    pool, found = Pool(played, Crew([worker]), iter, lambda: None), []
+    pool, found = Pool(played, WorkerGroup([worker]), iter, lambda: None), []
     for place in range(100):
         pool.submit([place], place)
         while pool.full:

@@ -12,7 +12,7 @@ import pytest
 from dhp.content.catalog import DATASETS, dataset_names, read_card, read_task
 from dhp.core.errors import InputError
 from dhp.loaders.fetch.prepared import load_prepared, prepare
-from dhp.loaders.pairs import Loaded
+from dhp.loaders.pairs import LoadedTexts
 from dhp.loaders.published.readers import read_set
 from dhp.loaders.resolve import resolve_datasets
 
@@ -22,15 +22,15 @@ SETS = [name for name in dataset_names() if name not in DATASETS]
 Rows = list[dict[str, Any]]
 
 
-def read(name: str, path: Path) -> Loaded:
+def read(name: str, path: Path) -> LoadedTexts:
     return read_set(read_card(name), path)
 
 
-def variants(found: Loaded) -> dict[str, str]:
+def variants(found: LoadedTexts) -> dict[str, str]:
     return {v.name: v.level for v in found.variants}
 
 
-def texts(found: Loaded) -> list[tuple[str, str, str | None]]:
+def texts(found: LoadedTexts) -> list[tuple[str, str, str | None]]:
     return [(t.example, t.variant, t.text) for t in found.perturbed]
 
 

@@ -15,7 +15,7 @@ from dhp.core.card_spec import PairColumns, PairMap
 from dhp.core.errors import InputError
 from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.core.tables import Row, table
-from dhp.loaders.pairs import Loaded, read_pairs
+from dhp.loaders.pairs import LoadedTexts, read_pairs
 from dhp.loaders.user import from_table, read_examples
 
 from .conftest import write_csv, write_jsonl, write_parquet
@@ -27,7 +27,7 @@ def pair(id: str, text: object, **more: object) -> dict[str, object]:
     return {"id": id, "source": f"S{id}", "output": f"O{id}", "perturbed": text, **more}
 
 
-def read(*rows: Mapping[str, Any], form: PairMap | None = None, **fields: str) -> Loaded:
+def read(*rows: Mapping[str, Any], form: PairMap | None = None, **fields: str) -> LoadedTexts:
     columns = dict.fromkeys(c for row in rows for c in row)
     found = table("t", columns, [Row(f"t: row {i}", row) for i, row in enumerate(rows, 1)])
     return from_table(found, fields) if form is None else read_pairs(found, form)
@@ -40,7 +40,7 @@ def message(*rows: Mapping[str, Any], form: PairMap | None = None, **fields: str
     return str(e.value)
 
 
-def texts(found: Loaded) -> list[tuple[str, str, str | None]]:
+def texts(found: LoadedTexts) -> list[tuple[str, str, str | None]]:
     return [(t.example, t.variant, t.text) for t in found.perturbed]
 
 

@@ -50,7 +50,7 @@ def _case(arguments: Mapping[str, str | None]) -> object:
 
 
 def _quiet(measure: Any) -> dict[str, bool]:
-    """Without the progress bar, where the metric has one."""
+    """The metric without its progress bar, if it has one."""
     return {"_show_indicator": False} if "_show_indicator" in inspect.signature(measure).parameters else {}
 
 

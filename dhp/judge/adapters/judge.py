@@ -139,7 +139,7 @@ class Scorer:
 
     @property
     def name(self) -> str:
-        """Of its metric, where it gives one score."""
+        """Name of the metric, if the scorer gives one score."""
         return metric_name(self.adapter.name)
 
     def _reserved(self, jobs: Sequence[Job]) -> Iterator[Job]:

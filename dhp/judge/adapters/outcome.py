@@ -36,7 +36,7 @@ class Outcome:
 
 
 def failed(error: object) -> Outcome:
-    """For a call that raised, or returned what cannot be read."""
+    """The outcome of a call that raised, or returned something unreadable."""
     words = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
     return Outcome("failed", None, _short(words.rstrip(": ")))
 
@@ -114,7 +114,7 @@ def _short(text: str) -> str:
 
 
 def as_json(outcomes: Mapping[str, Outcome]) -> str:
-    """For the store of replies."""
+    """Outcomes as JSON for the store of replies."""
     return json.dumps({name: asdict(outcome) for name, outcome in outcomes.items()}, ensure_ascii=False)
 
 

@@ -23,7 +23,7 @@ _ADAPTERS: tuple[Callable[[Any], Adapter | None], ...] = (
     ragas.adapt,
     plain.adapt,
 )
-"""In order: whatever can be called is a function, unless it is something else."""
+"""Adapters in order of precedence; any other callable is a function."""
 SHAPES = (
     "a function f(*, inputs, outputs, reference_outputs=None); a dhp.Judge; an instance of a scorer class of "
     "autoevals, deepeval, inspect_ai, mlflow, phoenix or ragas; an evaluator of langfuse or openevals"

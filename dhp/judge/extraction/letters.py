@@ -41,7 +41,8 @@ _OPTION = re.compile(r"(?:^|(?<=[\s(]))\(?([A-Z])(?:[.):]| -)(?= ?[^\s])", re.M)
 
 
 def _without_options(text: str) -> str:
-    """Without the options themselves, `A-E` or `A. Poor B. Fair ...`, and without `A:` for an answer."""
+    """The text without the options themselves, `A-E` or `A. Poor B. Fair ...`, and without `A:` for an
+    answer."""
     text = _PREFIX.sub("", _RANGE.sub(" ", text))
     options = _OPTION.findall(text)
     return _OPTION.sub("", text) if options[:2] == ["A", "B"] else text

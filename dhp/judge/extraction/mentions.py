@@ -92,7 +92,7 @@ _RANGE: Rewrite = (
 
 
 def _without_marks(text: str) -> str:
-    """Without the marks of lists: of runs 1, 2, ... and of an item that opens the answer."""
+    """The text without list marks: of runs 1, 2, ... and of an item that opens the answer."""
     runs: list[list[Match[str]]] = []
     for mark in _MARK.finditer(text):
         number = int(mark["number"])

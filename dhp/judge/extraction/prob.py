@@ -25,13 +25,13 @@ _GOES_ON = re.compile(r"[A-Za-z0-9十百]|[.,](?!0+(?!\d))\d")
 IMPOSSIBLE = "impossible log-probabilities"
 """How the reason begins why an answer has no score though it reads well."""
 _ROUNDING = 0.05
-"""By how much a probability, or a sum of them, may be above 1."""
+"""Tolerance by which a probability, or a sum of them, may exceed 1."""
 TOP_LOGPROBS = 20
 """Alternatives of each token that are asked for, the most that servers give."""
 
 
 def no_probabilities(model: str, endpoint: str) -> InputError:
-    """For a server that gives none where the protocol needs them."""
+    """The error of a server that gives no probabilities where the protocol needs them."""
     return InputError(
         f"{model}: {endpoint} gives no log-probabilities; allowed: `extraction` parse, or prob-or-parse to "
         "read the text where there are none"

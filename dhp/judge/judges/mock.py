@@ -147,7 +147,7 @@ class MockJudge(Judge):
 
 @functools.lru_cache(maxsize=65_536)
 def _quality(seed: int, example: str, metric: str) -> float:
-    """That of the undamaged text, in points."""
+    """The quality of the undamaged text, in points."""
     return stream(seed, "mock", example, metric).uniform(_WORST, _BEST)
 
 

@@ -31,7 +31,7 @@ class _Spread(Judge):
         waiting: dict[int, list[Rating]] = {}
         following = 0
         items = list(enumerate(candidates))
-        for (place, _), ratings in self._executor.each(_Rated(self._judge, task), items):
+        for (place, _), ratings in self._executor.each(_RatingWork(self._judge, task), items):
             waiting[place] = ratings
             while following in waiting:
                 yield from waiting.pop(following)
@@ -39,7 +39,7 @@ class _Spread(Judge):
 
 
 @dataclass(frozen=True, slots=True)
-class _Rated:
+class _RatingWork:
     """Rating as work for a worker."""
 
     judge: Judge

@@ -99,7 +99,7 @@ def _by_sacrebleu(name: str, text: str, reference: str) -> float:
 
 
 class _NoSynonyms:
-    """In the place of WordNet, which nltk does not ship: no word has synonyms."""
+    """A replacement of WordNet, which nltk does not include: no word has synonyms."""
 
     @staticmethod
     def synsets(word: str) -> tuple[()]:

@@ -11,7 +11,7 @@ from dhp.judge.pairwise.records import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.llm.records import Request
 
 SCALE = Scale(min=-1.0, max=1.0)
-"""Of a text beside its original: 0 as good as it, -1 worse in both orders, 1 better in both."""
+"""Scale of a text beside its original: 0 as good as it, -1 worse in both orders, 1 better in both."""
 
 FLIP = "flip"
 """The rule of a rating whose verdicts contradict each other over the two orders."""

@@ -114,7 +114,7 @@ class LlmPairwiseJudge(PairwiseJudge):
                     yield self._request(writer, _Target(pair, metric, order, final=False))
 
     def _final_requests(self, found: Iterable[Sequence[PairVerdict]], task: Task) -> Iterator[Request]:
-        """In both orders, on the pairs whose verdicts over the two orders contradict each other."""
+        """Requests in both orders about the pairs whose verdicts contradict each other."""
         writer = self._writer(task)
         for verdicts in found:
             given, swapped = majorities(verdicts)

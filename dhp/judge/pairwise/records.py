@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dhp.llm.records import Request
 
 OVERALL = "overall"
-"""In the place of a metric: the texts are compared as a whole."""
+"""Metric of texts that are compared as a whole."""
 
 Order = Literal["given", "swapped"]
 ORDERS: tuple[Order, ...] = get_args(Order)

@@ -72,7 +72,7 @@ def coverage(case: Case) -> float | None:
 
 
 def continuation(case: Case) -> float | None:
-    """For a text of one sentence: how far it takes up the source, its last sentences above all."""
+    """How far a text of one sentence takes up the source, above all its last sentences."""
     if len(case.text.sentences) != 1:
         return None
     late = frozenset().union(*case.source.sentence_stems[-_LAST:])

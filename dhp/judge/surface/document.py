@@ -63,7 +63,7 @@ def _stem(word: str) -> str:
 
 
 def rarity(word: str) -> float:
-    """In [0, 1]: how much a word tells, near 0 for the commonest words and 1 for an unlisted one."""
+    """Rarity of a word in [0, 1]: near 0 for the commonest words and 1 for an unlisted one."""
     return max(0.0, 1 - zipf(word) / _TOP_ZIPF)
 
 
@@ -90,7 +90,7 @@ class Text:
 
     @cached_property
     def plain(self) -> str:
-        """With straight apostrophes."""
+        """The text with straight apostrophes."""
         return self.raw.replace("’", "'").strip()
 
     @cached_property

@@ -46,7 +46,7 @@ METRICS = {**_METRICS, **{name: _METRICS[like] for name, like in _LIKE.items()}}
 
 
 def _quality(metric: str, case: Case, known: dict[Feature, float | None]) -> float | None:
-    """In [0, 1]; 0 for a text without words, None where no feature has anything to go by.
+    """Quality in [0, 1]; 0 for a text without words, None where no feature applies.
 
     `known` keeps what other metrics have computed.
     """

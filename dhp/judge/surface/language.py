@@ -47,13 +47,13 @@ def _familiar_trigrams() -> frozenset[str]:
 
 @functools.lru_cache(maxsize=65536)
 def _looks_english(word: str) -> float:
-    """In [0, 1]: the share of a lower-case word's letter trigrams that many English words hold."""
+    """Share of a lower-case word's letter trigrams that many English words hold, in [0, 1]."""
     grams = _trigrams(word)
     return len(grams & _familiar_trigrams()) / len(grams)
 
 
 def _well_spelt(word: str) -> float:
-    """In [0, 1]: how far a lower-case word can be trusted to be spelt as intended."""
+    """Trust that a lower-case word is spelt as intended, in [0, 1]."""
     needed = _COMMON_ZIPF + max(0, _LONG - len(word))
     listed = min(1.0, max(0.0, (zipf(word) - needed + _RARE_SPAN) / _RARE_SPAN))
     return listed if len(word) < _LONG else max(listed, _UNLISTED * _looks_english(word))

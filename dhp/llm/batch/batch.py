@@ -27,7 +27,7 @@ def stop_if_any(model: Client | LocalModel, waiting: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
+class _SentBatches:
     """What was sent for one model earlier."""
 
     jobs: list[Job]
@@ -75,7 +75,7 @@ class Batch:
         self.provider = provider
         self._go_on = go_on
         self._known = [job.name for job in remote.jobs()] if remote and provider else []
-        self._sent: dict[tuple[str, str], _Sent] = {}
+        self._sent: dict[tuple[str, str], _SentBatches] = {}
         self._seen = 0
         self._written: set[str] = set()
         self._waits_for: dict[str, Job] = {}
@@ -191,11 +191,11 @@ class Batch:
             )
 
     def finish(self) -> None:
-        """As `stop_if_waiting`; then tell what results were left out."""
+        """Stop as `stop_if_waiting` does; then report the results that were left out."""
         self.stop_if_waiting()
         self._results.report(whole=True)
 
-    def _of(self, model: Client | LocalModel) -> _Sent:
+    def _of(self, model: Client | LocalModel) -> _SentBatches:
         """What was sent for a model; read once."""
         key = model.model, model.endpoint
         if key not in self._sent:
@@ -203,7 +203,7 @@ class Batch:
             jobs = remote.of(*key) if remote else []
             paths = remote.results(jobs) if remote else []
             results = BatchResults(paths, own=False, failures=self.provider is not None)
-            self._sent[key] = _Sent(jobs, remote.in_flight(jobs) if remote else {}, results)
+            self._sent[key] = _SentBatches(jobs, remote.in_flight(jobs) if remote else {}, results)
         return self._sent[key]
 
     def _parts(self) -> list[Part]:

@@ -40,7 +40,7 @@ class Job:
 
     @property
     def place(self) -> str:
-        """For messages."""
+        """Description for messages."""
         return f"batch {self.batch or self.name} at {self.provider}"
 
 

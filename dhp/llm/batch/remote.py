@@ -27,7 +27,7 @@ class Answered(StoppedEarly):
     """Batches that a run waited for have been fetched: the run can go on at once."""
 
 
-class Gone(InputError):
+class BatchGone(InputError):
     """The provider does not know a batch, or holds its results no more."""
 
 
@@ -97,7 +97,7 @@ class RemoteBatches(JobFolder):
                     _call(job, lambda: provider.cancel(batch))
                 ended = _call(job, lambda: provider.state(batch)).ended
                 return self._collect(job, provider) if ended else job
-            except Gone:
+            except BatchGone:
                 return self._keep(replace(job, state="cancelled"))
 
     def _find(self, job: Job, provider: Provider) -> str | None:
@@ -177,7 +177,7 @@ def _call(job: Job, call: Callable[[], T]) -> T:
     except Exception as e:  # noqa: BLE001  each package has errors of its own
         status = getattr(e, "status_code", None) or getattr(e, "code", None)
         if status == 404 and job.batch:
-            raise Gone(
+            raise BatchGone(
                 f"{job.place}: {reason(e)}; dhp batch cancel {job.name} cancels it, so that its requests "
                 "can be sent again"
             ) from None

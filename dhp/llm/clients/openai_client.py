@@ -263,7 +263,7 @@ class OpenAIClient:
         return [self._connection.without_secrets(reply) for reply in replies]
 
     def _learn(self, problem: Problem, body: dict[str, Any]) -> None:
-        """Ask the same in another way from now on, where a refused parameter leaves one."""
+        """Change future requests, if a request without the refused parameter is possible."""
         match problem.parameter(body):
             case "max_tokens" if not problem.too_many and not problem.too_long:
                 self._tokens = "max_completion_tokens"

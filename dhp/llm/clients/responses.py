@@ -99,7 +99,7 @@ class Problem:
 
     @property
     def reason(self) -> str:
-        """In one short line."""
+        """The reason in one short line."""
         return f"HTTP {self.status}: {shortened(self.message)}" if self.message else f"HTTP {self.status}"
 
     def parameter(self, body: Mapping[str, object]) -> str | None:

@@ -49,7 +49,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class JobOutcome:
     """What came of a job."""
 
     job: Job

@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
-from dhp.llm.engine.jobs import Done, Engine, Job
+from dhp.llm.engine.jobs import Engine, Job, JobOutcome
 from dhp.llm.engine.workers import Workers
 
 _SECONDS_A_WAIT = 1.0
@@ -24,7 +24,7 @@ class EngineThread:
     def __init__(self, engine: Engine, on_wait: Callable[[], None]) -> None:
         self._engine = engine
         self._on_wait = on_wait
-        self._results: queue.SimpleQueue[Done | BaseException] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[JobOutcome | BaseException] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="dhp-engine", daemon=True)
         self._opened = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -55,12 +55,12 @@ class EngineThread:
         if len(self._handed) >= self._engine.rate_limits.concurrency / 4:
             self._hand_over()
 
-    def ready(self) -> Iterator[Done]:
+    def ready(self) -> Iterator[JobOutcome]:
         """What is there already."""
         while not self._results.empty():
             yield self.wait()
 
-    def wait(self) -> Done:
+    def wait(self) -> JobOutcome:
         """The next that comes; meanwhile `on_wait` is called every second."""
         if self._handed:
             self._hand_over()

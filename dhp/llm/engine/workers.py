@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from dhp.core.errors import DhpError, InputError, StoppedEarly
 from dhp.llm.clients.transport import Garbled, Refused, Rejected, Retry, TooLong, Unreachable
-from dhp.llm.engine.jobs import Done, Engine, Job
+from dhp.llm.engine.jobs import Engine, Job, JobOutcome
 from dhp.llm.engine.rate_limits import AdaptiveConcurrency, RateLimit, backoff
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import row
@@ -34,7 +34,7 @@ class Workers:
         self._failed_in_a_row = 0
         self._refused_in_a_row = 0
 
-    async def work(self, jobs: "asyncio.Queue[Job]", done: Callable[[Done], None]) -> None:
+    async def work(self, jobs: "asyncio.Queue[Job]", done: Callable[[JobOutcome], None]) -> None:
         """Take jobs until cancelled and hand over what comes of them.
 
         An error that makes going on pointless ends it.
@@ -46,7 +46,7 @@ class Workers:
             except DhpError:
                 self._closing = True
                 raise
-            done(Done(job, outcomes))
+            done(JobOutcome(job, outcomes))
 
     async def finish(self) -> None:
         """Wait for the calls in flight, whose replies are worth storing; no further call starts."""

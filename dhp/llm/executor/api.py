@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
-from dhp.llm.engine.jobs import Done, Engine, Job
+from dhp.llm.engine.jobs import Engine, Job, JobOutcome
 from dhp.llm.engine.thread import EngineThread
 
 T = TypeVar("T")
@@ -29,11 +29,11 @@ class Calls(Protocol):
     def submit(self, job: Job) -> None:
         """Hand a job over."""
 
-    def ready(self) -> Iterator[Done]:
+    def ready(self) -> Iterator[JobOutcome]:
         """What is there already."""
         ...
 
-    def wait(self) -> Done:
+    def wait(self) -> JobOutcome:
         """The next that comes; its replies are stored."""
         ...
 

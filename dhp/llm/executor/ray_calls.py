@@ -10,9 +10,9 @@ from typing import Any
 
 from dhp.core.errors import DhpError, StoppedEarly
 from dhp.llm.api import Client
-from dhp.llm.engine.jobs import Done, Engine, Job
+from dhp.llm.engine.jobs import Engine, Job, JobOutcome
 from dhp.llm.engine.workers import Workers
-from dhp.llm.executor.ray_pool import Crew, Pool
+from dhp.llm.executor.ray_pool import Pool, WorkerGroup
 from dhp.llm.limits import RateLimits
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import row
@@ -23,7 +23,7 @@ _LAST_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CallOutcome:
     """What came of a job."""
 
     outcomes: Mapping[int, Reply | Failure] | None
@@ -58,7 +58,7 @@ class _Counted(PromptLengths):
         self.reasons.append(reason)
 
 
-class Asking:
+class CallWork:
     """Calls to a server as work: our engine without store and budget, under a share of the rate limits."""
 
     def __init__(self, client: Client, rate_limits: RateLimits, workers: int) -> None:
@@ -82,7 +82,7 @@ class Asking:
         self._opening = asyncio.ensure_future(self._client.open())
         return self._workers
 
-    async def __call__(self, sent: Sequence[tuple[bool, Job]]) -> list[Asked]:
+    async def __call__(self, sent: Sequence[tuple[bool, Job]]) -> list[CallOutcome]:
         """What came of each job; the flag says whether the server has answered anything before."""
         workers = self._workers or await self._open()
         await self._opening
@@ -98,7 +98,7 @@ class Asking:
                 raise came
             error = came if isinstance(came, DhpError) else None
             outcomes = None if isinstance(came, BaseException) else came
-            asked.append(Asked(outcomes, error, report if index == 0 else None))
+            asked.append(CallOutcome(outcomes, error, report if index == 0 else None))
         return asked
 
     async def finish(self) -> None:
@@ -128,20 +128,20 @@ class RayCalls:
     """Calls to a server made by workers; the first goes alone, and replies are stored block by block."""
 
     def __init__(
-        self, ray: Any, crew: Crew, engine: Engine, on_wait: Callable[[], None], noted: set[str]
+        self, ray: Any, crew: WorkerGroup, engine: Engine, on_wait: Callable[[], None], noted: set[str]
     ) -> None:
         limits = engine.rate_limits
         most = min(len(crew.workers), limits.concurrency)
         share = limits.concurrency // most
-        work = Asking(engine.client, limits, most)
-        self._pool: Pool[Job, Asked] = Pool(
+        work = CallWork(engine.client, limits, most)
+        self._pool: Pool[Job, CallOutcome] = Pool(
             ray, crew, work, on_wait, size=max(1, share // 4), blocks=8, most=most
         )
         self._engine = engine
         self._noted = noted
         self._reserved: dict[int, tuple[float, float]] = {}
         self._held: deque[Job] = deque()
-        self._came: deque[Done] = deque()
+        self._came: deque[JobOutcome] = deque()
         self.pending = 0
         """Jobs of which nothing came yet."""
 
@@ -167,21 +167,21 @@ class RayCalls:
         self._held.append(job)
         self._hand_over()
 
-    def ready(self) -> Iterator[Done]:
+    def ready(self) -> Iterator[JobOutcome]:
         """What is there already."""
         if self._pool.ready():
             self._take()
         while self._came:
             yield self._next()
 
-    def wait(self) -> Done:
+    def wait(self) -> JobOutcome:
         """The next that comes; its replies are stored."""
         while not self._came:
             self._hand_over()
             self._take()
         return self._next()
 
-    def _next(self) -> Done:
+    def _next(self) -> JobOutcome:
         self.pending -= 1
         return self._came.popleft()
 
@@ -211,7 +211,7 @@ class RayCalls:
                     self._pool.finish()
         raise error
 
-    def _store_block(self, block: Sequence[tuple[Job, Asked]]) -> Exception | None:
+    def _store_block(self, block: Sequence[tuple[Job, CallOutcome]]) -> Exception | None:
         """Store the replies of a block; returns why going on is pointless, if it is."""
         engine = self._engine
         rows, error = [], None
@@ -227,7 +227,7 @@ class RayCalls:
             engine.proven |= bool(replies)
             error = error or asked.error
             if asked.outcomes is not None:
-                self._came.append(Done(job, asked.outcomes))
+                self._came.append(JobOutcome(job, asked.outcomes))
         if rows and engine.store:
             engine.store.add(rows, replace=engine.refresh)
         for _, asked in block:

@@ -11,14 +11,14 @@ from dhp.core.files import reason
 from dhp.llm.engine.jobs import Engine
 from dhp.llm.executor.api import Work
 from dhp.llm.executor.ray_calls import RayCalls
-from dhp.llm.executor.ray_pool import SECONDS, SECONDS_BY_MODEL, Crew, Pool, first_line
+from dhp.llm.executor.ray_pool import SECONDS, SECONDS_BY_MODEL, Pool, WorkerGroup, first_line
 from dhp.llm.executor.ray_worker import Worker
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _CPUS = 0.5
-"""That a worker asks for: half of a cluster stays free for what else runs there."""
+"""CPUs that a worker reserves: half of a cluster stays free for other work."""
 _CONNECT_SECONDS = 5.0
 _SETTINGS = b"\x04"
 """The type of the first frame that each side of a gRPC connection sends (RFC 9113, sections 3.4 and 6.5)."""
@@ -36,7 +36,7 @@ class RayExecutor:
 
     def __init__(self, address: str | None) -> None:
         self._address = address
-        self._crews: dict[bool, Crew] = {}
+        self._crews: dict[bool, WorkerGroup] = {}
         self._noted: set[str] = set()
 
     @cached_property
@@ -65,7 +65,7 @@ class RayExecutor:
         """One for each CPU of the cluster."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def crew(self, *, by_model: bool = False) -> Crew:
+    def crew(self, *, by_model: bool = False) -> WorkerGroup:
         """The workers, or those with a model: one per GPU, else one per machine."""
         if by_model not in self._crews:
             gpus = int(self._ray.cluster_resources().get("GPU", 0)) if by_model else 0
@@ -74,7 +74,7 @@ class RayExecutor:
                 num_cpus=_CPUS, num_gpus=min(gpus, 1), max_restarts=-1, scheduling_strategy="SPREAD"
             )(Worker)
             count = (gpus or nodes) if by_model else self.workers
-            self._crews[by_model] = Crew([actor.remote() for _ in range(count)])
+            self._crews[by_model] = WorkerGroup([actor.remote() for _ in range(count)])
         return self._crews[by_model]
 
     def calls(self, engine: Engine, on_wait: Callable[[], None]) -> "RayCalls":

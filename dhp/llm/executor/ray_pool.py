@@ -20,7 +20,7 @@ _START_SECONDS = 120.0
 _MOST_LOSSES = 3
 """Workers that one item may cost."""
 SECONDS = 0.1, 1.0
-"""For a block; blocks grow below the one and shrink above the other."""
+"""Seconds for a block; blocks grow below the first and shrink above the second."""
 SECONDS_BY_MODEL = 10.0, 60.0
 """Longer, as a model computes many items in hardly more time than one."""
 _MOST_ITEMS = 256
@@ -29,7 +29,7 @@ _keys = itertools.count()
 
 
 @dataclass(slots=True)
-class Crew:
+class WorkerGroup:
     """Workers, and the numbers of those that have answered and were not lost since."""
 
     workers: list[Any]
@@ -62,7 +62,7 @@ class Pool(Generic[T, R]):
     def __init__(
         self,
         ray: Any,
-        crew: Crew,
+        crew: WorkerGroup,
         work: object,
         on_wait: Callable[[], None],
         *,

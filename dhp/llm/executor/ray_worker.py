@@ -24,7 +24,7 @@ class Worker:
         self._works: dict[int, Any] = {}
 
     async def version(self) -> str:
-        """Of this package."""
+        """Version of this package."""
         return __version__
 
     async def do(self, key: int, parcel: Sequence[Any], items: list[Any]) -> tuple[float, object]:

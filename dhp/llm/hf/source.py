@@ -115,7 +115,7 @@ def _dtype(model: str, config: Path) -> str:
 
 
 def _digest(folder: Path) -> str:
-    """Of the files that make its answers; large ones by their size and pieces spread over them."""
+    """Hash of the files that determine the answers; of large files their size and some pieces."""
     digest = hashlib.sha256()
     for file in sorted(f for f in folder.iterdir() if f.suffix in _READ and f.is_file()):
         size = file.stat().st_size

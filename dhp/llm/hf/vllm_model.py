@@ -21,7 +21,7 @@ _IN_FLIGHT = 1024
 _MOST_LOGPROBS = 20
 _ids = itertools.count()
 _loaded: "list[VllmModel]" = []
-"""Those with an engine; at most one of them idle, as an engine takes most of the memory of a GPU."""
+"""Models with an engine; at most one is idle, as an engine takes most of the memory of a GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class _Call:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _RunningRequest:
     """A request in the engine."""
 
     request: Request
@@ -56,7 +56,7 @@ class VllmModel(HfModel):
     provider = "vllm"
 
     @functools.cached_property
-    def _open(self) -> dict[str, tuple[_Asked, int]]:
+    def _open(self) -> dict[str, tuple[_RunningRequest, int]]:
         """What the engine has, each with the number of its sample."""
         return {}
 
@@ -124,7 +124,7 @@ class VllmModel(HfModel):
         params = self._params(request.params)
         prompt: Any = {"type": "token", "prompt_token_ids": self._vocabulary.encode(request.messages)}
         samples = request.samples if params.temperature else request.samples[:1]
-        asked = _Asked(request, len(samples), call)
+        asked = _RunningRequest(request, len(samples), call)
         for sample in samples:
             name = f"dhp-{next(_ids)}"
             self._engine.llm_engine.add_request(name, prompt, _seeded(params, request, sample))
@@ -191,7 +191,7 @@ def _seeded(params: "SamplingParams", request: Request, sample: int) -> "Samplin
     return own
 
 
-def _of_all(asked: _Asked) -> dict[int, Reply]:
+def _of_all(asked: _RunningRequest) -> dict[int, Reply]:
     if asked.rows == len(asked.request.samples):
         return asked.replies
     return same_for_all(asked.request, *asked.replies.values())

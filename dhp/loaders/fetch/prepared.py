@@ -9,7 +9,7 @@ from dhp.core.files import cache_folder, write_lines
 from dhp.core.records import PerturbedText
 from dhp.loaders.fetch.download import Progress
 from dhp.loaders.fetch.sources import fetch
-from dhp.loaders.pairs import Loaded
+from dhp.loaders.pairs import LoadedTexts
 from dhp.loaders.published.readers import read_set
 from dhp.loaders.user import read_examples
 
@@ -60,7 +60,7 @@ def is_prepared(card: Card) -> bool:
     return prepared_file(card).is_file()
 
 
-def load_prepared(card: Card) -> Loaded | None:
+def load_prepared(card: Card) -> LoadedTexts | None:
     """The examples or pairs that `prepare` wrote, or None where it has not run.
 
     A damaged file raises `InputError`.
@@ -69,7 +69,7 @@ def load_prepared(card: Card) -> Loaded | None:
     return read_examples(path) if is_prepared(card) else None
 
 
-def _rows(loaded: Loaded) -> Iterator[dict[str, str]]:
+def _rows(loaded: LoadedTexts) -> Iterator[dict[str, str]]:
     """The columns that `read_examples` reads, a row an example or pair."""
     variants = {v.name: v for v in loaded.variants}
     texts: dict[str, list[PerturbedText]] = {}

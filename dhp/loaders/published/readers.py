@@ -9,7 +9,7 @@ from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.core.registry import Registry
 from dhp.core.tables import read_tables
-from dhp.loaders.pairs import Loaded, read_pairs
+from dhp.loaders.pairs import LoadedTexts, read_pairs
 from dhp.loaders.published.whole_texts import (
     read_answer_equivalence,
     read_story_cloze,
@@ -34,7 +34,7 @@ READERS: Registry[Reader] = Registry(
 """Dataset -> its reader, which yields (place, example) of the eligible examples."""
 
 
-def read_set(card: Card, path: Path, fields: Mapping[str, str] | None = None) -> Loaded:
+def read_set(card: Card, path: Path, fields: Mapping[str, str] | None = None) -> LoadedTexts:
     """What a published dataset holds: pairs as its card says, else its eligible examples.
 
     `fields` (our name -> column) takes the place of what the card says of pairs. Raises `InputError` as
@@ -42,7 +42,7 @@ def read_set(card: Card, path: Path, fields: Mapping[str, str] | None = None) ->
     """
     form = card.pairs
     if form is None:
-        return Loaded(read_published(card, path))
+        return LoadedTexts(read_published(card, path))
     form = form.model_copy(update={"fields": {**form.fields, **(fields or {})}})
     return read_pairs(read_tables(path, form.files), form, read_task(card.task).shown_fields)
 

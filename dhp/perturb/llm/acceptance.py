@@ -42,7 +42,7 @@ _SLACK = 4
 """Words by which a text may be shorter or longer in any case."""
 
 _LINKS = ("of", "the", "de", "la", "del", "du", "di", "von", "van", "der", "den")
-"""May stand within a name."""
+"""Words that may be part of a name."""
 _AGREEING = frozenset("a an the he she it they him her them his hers its their theirs who which that".split())
 """What may have to agree with a replaced entity."""
 

@@ -221,7 +221,7 @@ class LlmPerturber:
         return made, unanswered
 
     def _answers(self, asked: Sequence[Request]) -> Iterator[Answer]:
-        """Those of the model; where some wait for a batch, what is known may still be asked again."""
+        """The answers of the model; where some wait for a batch, failed ones may still be asked again."""
         with suppress(Waiting):
             yield from self.cached_model.ask(asked)
 

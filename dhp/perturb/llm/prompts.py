@@ -119,6 +119,6 @@ def again(template: AgainPrompt, request: str, answer: str, reason: str) -> str:
 
 
 def asks_for_steps(template: StepsPrompt, prompt: PerturbPrompt) -> str:
-    """Asks for the adjustment steps of a prompt, shown without its own and without an example."""
+    """The request for the adjustment steps of a prompt, shown without steps and without an example."""
     shown = [p for p in paragraphs(prompt.prompt) if {"steps", "tag"}.isdisjoint(SLOT.findall(p))]
     return fill(template.prompt, {"task": fenced(fill("\n\n".join(shown), _UNFILLED), "task")})

@@ -40,7 +40,7 @@ class Word:
 
     @property
     def base(self) -> str:
-        """In lower case, without an ending such as 's or n't."""
+        """The word in lower case, without an ending such as 's or n't."""
         return _base(self.text)
 
     @property

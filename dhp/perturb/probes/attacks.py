@@ -14,7 +14,7 @@ Texts = Mapping[str, Sequence[str]]
 
 _NONE: Texts = {}
 _LANGUAGES = ("en", "de", "es", "zh", "ja", "ar")
-"""Those of the sentences in `perturbations/probes/attacks.yaml`."""
+"""Languages of the sentences in `perturbations/probes/attacks.yaml`."""
 _STOPS = tuple(".!?…:;\"'”’)]。！？؟؛」』“")
 _UNSPACED = {"zh": "。", "ja": "。"}
 """Languages that set no space between sentences -> their full stop."""

@@ -135,7 +135,8 @@ def _quotation_marks(text: str) -> Iterator[Edit]:
 
 
 def _curly_double(text: str) -> list[Edit]:
-    """None unless the marks open and close in turn, as those of inches do not."""
+    """The edits to curly quotation marks; None unless the marks open and close in turn, as those of inches do
+    not."""
     edits: list[Edit] = []
     for match in re.finditer('"', text):
         i = match.start()

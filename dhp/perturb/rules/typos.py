@@ -90,7 +90,7 @@ class TypedText:
 
 
 def _positions(text: str) -> tuple[bytearray, bytearray]:
-    """For each character 1 where it is a letter, digit or `_`, and 1 where it is no white space; else 0."""
+    """Two masks of the characters: letters, digits and `_`; and all that is not white space."""
     words = bytearray(map(str.isalnum, text))
     for i, c in enumerate(text) if "_" in text else ():
         words[i] |= c == "_"
@@ -169,4 +169,4 @@ TYPOS: dict[str, tuple[Callable[[TypedText, random.Random], Edit | None], int]] 
 }
 """The kinds of the package, and how each must change the length of a text."""
 ON_A_KEYBOARD = ("extra_char", "nearby_char")
-"""Those that need to know which keys lie side by side; the package knows the English keyboard alone."""
+"""Errors that depend on neighbouring keys; the package knows only the English keyboard."""

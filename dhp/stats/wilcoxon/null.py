@@ -131,7 +131,7 @@ def _window(r: Floats, m: Floats, t: float, cumulant: float, w: int, deviation: 
 
 
 def _frequencies(top: int, period: int, ranks: Ints, sizes: Ints, probability: Floats) -> Iterator[Ints]:
-    """Those from 0 to `top` that may have weight, some at a time.
+    """The frequencies from 0 to `top` that may have weight, some at a time.
 
     Of very many only those near the multiples of period / rank of the largest tie group, which alone makes
     the others negligible: its factor is at most exp(-2 size p (1 - p) sin^2(angle / 2)).

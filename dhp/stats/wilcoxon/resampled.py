@@ -25,7 +25,7 @@ def draws(n: int, size: int, resamples: int, rng: np.random.Generator) -> Iterat
 
 
 def subsets(n: int, size: int, resamples: int, rng: np.random.Generator) -> Iterator[Times]:
-    """As `draws`, without replacement; `size` is at most n."""
+    """Subsets: `draws` without replacement; `size` is at most n."""
     for r in _parts(n, resamples):
         order = rng.random((r, n)).argsort(axis=1)
         yield (order.argsort(axis=1) < size).T.astype(np.int32)
@@ -98,7 +98,7 @@ class Grid:
 
     @classmethod
     def of(cls, differences: Floats) -> "Grid":
-        """Of differences of shape (n,), NaN where a score is missing."""
+        """The grid of differences of shape (n,), NaN where a score is missing."""
         there = ~np.isnan(differences)
         nonzero = np.flatnonzero(there & (differences != 0))
         magnitudes, group = np.unique(np.abs(differences[nonzero]), return_inverse=True)

@@ -46,7 +46,7 @@ class Provider(Protocol):
         ...
 
     def results(self, batch: str) -> Iterator[Mapping[str, Any]]:
-        """Its result lines in OpenAI's form; answers of an expired or cancelled batch too."""
+        """Result lines of the batch in OpenAI's format; also answers of an expired or cancelled batch."""
         ...
 
     def cancel(self, batch: str) -> None:
