@@ -31,7 +31,7 @@ OVERVIEW = (
     "Of seven kinds of fault in an agent's run, a judge of the outcome alone notices one, the same model "
     "step by step six, and all seven with three votes in place of one.",
     "Of right and wrong code no reward model of 2024 is shown to be above chance, as each interval holds "
-    "50 % (42 pairs); o1-mini, which sees both answers, is: 88 % (73 to 96).",
+    "50 % (42 pairs); o1-mini, which sees both answers, is: 88 % (72 to 97).",
 )
 """What stands on top of the overview; every figure is one of the sets' pages."""
 LIMITS = (
