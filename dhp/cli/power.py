@@ -70,10 +70,11 @@ def power(
 ) -> None:
     """Compute how many examples a judge needs to notice damage.
 
-    Prints the examples needed for the verdict `noticed` with 80 or 90 % probability, and the chance to miss
-    at N. Detection is given, or that of pilot runs (each RUN the folder of a finished run), or of a mock
-    judge. All figures are simulated, and their 95 % intervals are of the simulation. The examples of a pilot
-    stand for all others: the fewer they are, the less sure are the figures.
+    Prints the number of examples for the verdict `noticed` with 80 or 90 % probability, and the
+    probability of a miss at N. The detection is given, or that of pilot runs (each RUN is the folder of a
+    finished run), or that of a mock judge. All figures are simulated; their 95 % intervals cover the
+    error of the simulation. The examples of a pilot stand for all others: with few of them the figures
+    are less certain.
 
     Example: dhp power --detection 75 --tied 40
     """
