@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from dhp.analysis import ratings_table
+from dhp.analysis.ratings_columns import ratings_columns
 from dhp.analysis.ratings_split import split_ratings
 from dhp.analysis.ratings_table import read_ratings
 from dhp.core.errors import InputError
@@ -71,7 +72,7 @@ def test_columns_say_what_rows_say(name: str, tmp_path: Path, monkeypatch: pytes
     by_rows = name.startswith("rows-")
     text = BY_ROWS[name.removeprefix("rows-")] if by_rows else BY_COLUMNS[name]
     path.write_bytes(text.encode())
-    assert (ratings_table.ratings_columns(path) is None) == by_rows
+    assert (ratings_columns(path) is None) == by_rows
     found = outcome(path)
     monkeypatch.setattr(ratings_table, "ratings_columns", lambda path: None)
     assert repr(outcome(path)) == repr(found)

@@ -141,3 +141,22 @@ def test_a_terminal_shows_a_bar_that_moves(tmp_path: Path) -> None:
     counts = {int(n) for n in re.findall(rb"(\d+)/1,320 done", shown)}
     assert len(counts) > 3
     assert b"tokens" in shown
+
+
+def test_progress_counts_every_call_also_those_before_the_first_rating(tmp_path: Path) -> None:
+    told: dict[str, str] = {}
+    with stub_server() as url:
+        results = dhp.run(
+            "openai/stub",
+            ("mini/story_cloze", "mini/answer_equivalence"),
+            n=5,
+            settings=dhp.ModelSettings(base_url=url, cache=tmp_path),
+            progress=lambda what, done, total, cost: told.update({what: cost}),
+        )
+    shown = [
+        int(found[1].replace(",", ""))
+        for cost in told.values()
+        if (found := re.match(r"([\d,]+) calls", cost))
+    ]
+    assert len(shown) == 2
+    assert sum(shown) == sum(result.usage["calls"] for result in results) > 100
