@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dhp.core.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate, Example, Rating, Variant
-    from dhp.human.agreement import correlate
     from dhp.judge.adapters.settings import JudgeSettings
     from dhp.judge.api import Judge
     from dhp.judge.factory import llm_judge, protocol
@@ -66,7 +65,6 @@ __all__ = [
     "__version__",
     "analyze",
     "compare",
-    "correlate",
     "estimate",
     "gate",
     "judge",
@@ -105,7 +103,6 @@ _MODULES = {
     "perturb.build": "perturb_datasets",
     "perturb.settings": "Choice PerturbModel",
     "runs.finished": "compare gate power",
-    "human.agreement": "correlate",
     "run": "estimate run",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -140,10 +137,17 @@ sys.modules[__name__].__class__ = _Package
 def __getattr__(name: str) -> Any:
     if name in _CALLABLE:
         return importlib.import_module(f"dhp.{name}")
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'dhp' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"dhp.{_MODULE_OF[name]}"), name)
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f"dhp.{_MODULE_OF[name]}"), name)
+    if not name.startswith("_"):
+        from dhp.core.plugins import load_target, offered
+
+        if target := offered("functions").get(name):
+            return load_target(target)
+    raise AttributeError(f"module 'dhp' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    from dhp.core.plugins import offered
+
+    return sorted([*__all__, *offered("functions")])

@@ -17,6 +17,7 @@ from urllib.error import HTTPError, URLError
 from dhp._version import __version__
 from dhp.core.errors import InputError
 from dhp.core.files import cache_folder, reason
+from dhp.core.plugins import plugins
 
 State = Literal["ok", "missing", "failed"]
 """`missing` is what only some uses need; `failed` what every use needs, or was asked for."""
@@ -94,7 +95,8 @@ def examine(
     checks += [_own_judge(judge, fields)] if judge is not None else []
     packages = _packages()
     extras = [_extra(name, use, packages.get(name, [])) for name, use in _EXTRAS.items()]
-    return [_versions(), _core(packages), _content(), _cache(), *extras, _key(), _devices(), *checks]
+    core = [_versions(), _core(packages), _content(), _plugins(packages), _cache()]
+    return [*core, *extras, _key(), _devices(), *checks]
 
 
 def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
@@ -197,6 +199,20 @@ def _extra(name: str, use: str, packages: list[_Package]) -> Check:
         says = f'{", ".join(lacks) or "unknown"}: for {use}; install the extra: pip install -e ".[{name}]"'
         return Check(f"extra {name}", "missing", says, found)
     return Check(f"extra {name}", "ok", ", ".join(f"{p.name} {p.version}" for p in packages), found)
+
+
+def _plugins(packages: Mapping[str, list[_Package]]) -> Check:
+    """The plug-ins, and what those lack that need an extra."""
+    try:
+        found = plugins()
+    except InputError as e:
+        return Check("plug-ins", "failed", str(e))
+    said = []
+    for plugin in found:
+        lacks = [p.problem for p in packages.get(plugin.extra or "", []) if p.problem]
+        need = f'; lacks {", ".join(lacks)}: pip install -e ".[{plugin.extra}]"' if lacks else ""
+        said.append(f"{plugin.name} ({plugin.help}{need})")
+    return Check("plug-ins", "ok", ", ".join(said), {"plugins": [plugin.name for plugin in found]})
 
 
 def _content() -> Check:

@@ -298,7 +298,7 @@ def judge_texts(spec: RatingSpec) -> "pd.DataFrame":
     -------
     DataFrame
         Columns `source, system, metric, sample, score, status, raw, model, protocol`, as
-        `dhp.human.agreement.correlate` takes them.
+        `dhp.correlate` takes them.
 
     Raises
     ------

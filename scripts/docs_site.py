@@ -19,6 +19,7 @@ from dhp.cli.options import Command
 from dhp.content.catalog import read_suite
 from dhp.content.protocols import pairwise_names, protocol_names, read_pairwise, read_protocol
 from dhp.core.options import option_of
+from dhp.core.plugins import offered
 from dhp.perturb.registry import find_perturbers
 
 SUITES = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen", "general")
@@ -119,8 +120,9 @@ def _plain(text: str) -> str:
 
 def _python() -> str:
     listed = {name for names in PYTHON.values() for name in names.split()} | {"__version__"}
-    if listed != set(dhp.__all__):
-        raise PluginError(f"scripts/docs_site.py: PYTHON and dhp.__all__ differ: {listed ^ set(dhp.__all__)}")
+    public = {*dhp.__all__, *offered("functions")}
+    if listed != public:
+        raise PluginError(f"scripts/docs_site.py: PYTHON and the names of dhp differ: {listed ^ public}")
     lines = ["# Python", "", "All names of `dhp`; each is imported when it is first used.", ""]
     for heading, names in PYTHON.items():
         lines += [f"## {heading}", ""]

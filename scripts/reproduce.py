@@ -23,13 +23,13 @@ from dhp.content.catalog import read_task
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
-from dhp.human.agreement import Agreement, correlate
-from dhp.human.comparison import Williams, williams
-from dhp.human.correlation import Coefficient, Level, correlations
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.judges.recorded import dialogue_id
 from dhp.judge.metrics.judge import metric_judge
 from dhp.loaders.rated import RatedText, human_scores, read_rated
+from dhp.plugins.human.agreement import Agreement, correlate
+from dhp.plugins.human.comparison import Williams, williams
+from dhp.plugins.human.correlation import Coefficient, Level, correlations
 from dhp.run import judge_texts
 from dhp.stats.arrays import Floats
 

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "dhp"
 ROOT_FILES = {"__init__", "__main__", "_version", "benchmark", "doctor", "run"}
-ENGINE = "core content loaders perturb llm judge stats analysis human runs report"
+ENGINE = "core content loaders perturb llm judge stats analysis runs report"
 # Folder -> the folders that it may import besides itself.
 ALLOWED = {
     "core": "",
@@ -23,11 +23,11 @@ ALLOWED = {
     "judge": "core content llm",
     "perturb": "core content llm loaders",
     "analysis": "core content stats",
-    "human": "core content stats",
     "runs": "core content stats analysis judge",
-    "report": "core content analysis human runs",
-    "leaderboard survey run": f"{ENGINE} leaderboard survey",
-    "cli": f"{ENGINE} leaderboard survey run doctor",
+    "report": "core content analysis runs",
+    "leaderboard run": f"{ENGINE} leaderboard",
+    "cli": f"{ENGINE} leaderboard run doctor",
+    "plugins": f"{ENGINE} leaderboard run doctor cli",
 }
 RULE = {folder: set(row.split()) for folders, row in ALLOWED.items() for folder in folders.split()}
 HEAVY = (
@@ -81,6 +81,18 @@ def test_folders_import_what_the_rule_allows() -> None:
     with pytest.raises(CycleError):
         TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
     TopologicalSorter({module: imported(tree) - {module} for module, tree in trees().items()}).prepare()
+
+
+def test_plugins_stand_apart() -> None:
+    """Nobody imports or names a plug-in, and plug-ins do not import each other."""
+    for module, tree in trees().items():
+        mine = ".".join(module.split(".")[:3]) if module.startswith("dhp.plugins.") else "none"
+        others = {
+            name for name in imported(tree) if name.startswith("dhp.plugins.") and not name.startswith(mine)
+        }
+        assert not others, f"{module}: {others}"
+        if mine == "none" and module != "dhp.core.plugins":
+            assert "dhp.plugins." not in sources()[module], module
 
 
 def test_no_name_hides_a_module() -> None:

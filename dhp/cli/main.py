@@ -6,7 +6,6 @@ import logging
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import NoReturn
 
 import click
@@ -14,7 +13,8 @@ import click
 from dhp._version import __version__
 from dhp.cli.messages import Messages
 from dhp.cli.options import help_all, is_whole_help, option_names
-from dhp.core.errors import DhpError
+from dhp.core.errors import DhpError, InputError
+from dhp.core.plugins import load_target, offered
 
 _BROKEN_PIPE = 141  # as the shell has it
 _FAULT_OF_OURS = 70
@@ -44,41 +44,43 @@ COMMANDS = {
 """The commands that most people need, in the order of their use: module and object, what it does."""
 MORE = {
     "power": ("power:power", "Compute how many examples a judge needs to notice damage."),
-    "jury": (
-        "jury:jury",
-        "Find the smallest set of judges that notices every kind of damage.",
-    ),
-    "correlate": ("correlate:correlate", "Correlate judges' scores with human ones, or correct them."),
-    "battle": ("battle:battle", "Let a judge compare the answers of two systems or more."),
-    "evaluate": ("evaluate:evaluate", "Let a judge score answers by category and metric."),
     "batch": ("batch:batch", "List or cancel batches sent to a provider by --batch."),
     "data": ("data:data", "Datasets: prepare published ones, check the bundled ones."),
-    "weights": ("weights:weights", "Expert weights: ask experts, count their votes."),
 }
-"""The other commands."""
+"""The other commands of the core; plug-ins add theirs."""
+
+
+def more_commands() -> dict[str, tuple[str, str]]:
+    """The commands beside those that most people need: target and one line of help."""
+    core = {name: (f"dhp.cli.{target}", said) for name, (target, said) in MORE.items()}
+    offers = offered("commands")
+    if taken := sorted({*COMMANDS, *MORE} & offers.keys()):
+        raise InputError(f"plug-ins: a command '{taken[0]}' exists already; allowed: another name")
+    return core | offers
 
 
 class _Commands(click.Group):
     """Imports a command when it is needed: the list of commands imports none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*COMMANDS, *MORE]
+        return [*COMMANDS, *more_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        place, _ = (COMMANDS | MORE).get(cmd_name, ("", ""))
-        if not place:
-            return None
-        module, _, name = place.partition(":")
-        command: click.Command = getattr(import_module(f"dhp.cli.{module}"), name)
+        if cmd_name in COMMANDS:
+            target = f"dhp.cli.{COMMANDS[cmd_name][0]}"
+        else:
+            target, _ = more_commands().get(cmd_name, ("", ""))
+        command: click.Command | None = load_target(target) if target else None
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        shown = COMMANDS | (MORE if is_whole_help(ctx) else {})
+        more = more_commands()
+        shown = COMMANDS | (more if is_whole_help(ctx) else {})
         with formatter.section("Commands"):
             formatter.write_dl([(name, said) for name, (_, said) in shown.items()])
         if not is_whole_help(ctx):
             formatter.write_paragraph()
-            formatter.write_text(f"more: {', '.join(MORE)}")
+            formatter.write_text(f"more: {', '.join(more)}")
 
 
 @click.group(cls=_Commands, context_settings={"show_default": True})

@@ -145,10 +145,10 @@ def _show_judge(asked: ShowRequest) -> None:
 
 
 def _show_weights(asked: ShowRequest) -> None:
-    from dhp.cli.weights import show_weights
+    from dhp.cli.weights_output import print_weights
     from dhp.content.catalog import read_weights
 
-    show_weights(read_weights(asked.name), asked.chart)
+    print_weights(read_weights(asked.name), asked.chart)
 
 
 _SHOW: Mapping[str, Callable[[ShowRequest], None]] = {

@@ -19,6 +19,7 @@ from dhp.content.yaml import content_folder
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import as_list, near_keywords
 from dhp.core.pair_spec import AnyProtocol, PairwiseProtocol, Protocols
+from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol
 from dhp.core.registry import Registry
 from dhp.judge.adapters.judge import ObjectJudge
@@ -186,8 +187,8 @@ def _own_judges(model: object, settings: JudgeSettings, context: RequestContext)
 def find_judge(model: str, *, seed: int = 0) -> Judge:
     """The judge called `provider/name` that asks no language model.
 
-    Names: `baseline/NAME`, `mock/KIND?dial=value` and `replay/FILE?setting=value`. Raises `InputError` with
-    the near name for an unknown one.
+    Names: `baseline/NAME`, `mock/KIND?dial=value`, `replay/FILE?setting=value`, and those of plug-ins. Raises
+    `InputError` with the near name for an unknown one.
     """
     provider, slash, _ = model.partition("/")
     if not slash:
@@ -196,10 +197,13 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
             f"model '{model}': must have the form provider/name, e.g. openai/gpt-4o-mini; "
             f"providers: {providers}"
         )
-    if provider not in _FINDERS:
-        known = suggest(provider, [*_FINDERS, *PROVIDERS])
+    if provider in _FINDERS:
+        return complete(_FINDERS[provider](model, seed))
+    added = offered("judges")
+    if provider not in added:
+        known = suggest(provider, [*_FINDERS, *added, *PROVIDERS])
         raise InputError(f"model '{model}': unknown provider '{provider}'; {known}")
-    return complete(_FINDERS[provider](model, seed))
+    return complete(load_target(added[provider])(model, seed))
 
 
 @near_keywords

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dhp.core.errors import InputError, suggest
+from dhp.core.plugins import load_target, offered
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import Row, read_table
 from dhp.loaders.agent_runs import read_faulty_runs, read_soundness
@@ -51,7 +52,8 @@ def read_recorded_scores(form: str, *paths: Path) -> "pd.DataFrame":
         ratings for each answer, the good one first); each worse answer makes a pair with the good one, each
         subset is a variant. `trajectory`: verdicts on runs of an agent (`trajectory_id, judge_id, faulty,
         confidence`) with the runs in `trajectories.jsonl` beside them; the score is the confidence that a run
-        is sound, the sound run of an instance is the original, each fault is a variant, silent or loud.
+        is sound, the sound run of an instance is the original, each fault is a variant, silent or loud. Or a
+        form of a plug-in.
     paths
         The files; for `llmbar` and `trajectory` also their folders. Several files may hold several judges.
 
@@ -67,13 +69,15 @@ def read_recorded_scores(form: str, *paths: Path) -> "pd.DataFrame":
     InputError
         For an unknown form, a file of another one, and a text that a judge scored twice.
     """
-    if form not in FORMS:
-        raise InputError(f"`format` '{form}': unknown; {suggest(form, FORMS)}")
+    added = {} if form in FORMS else offered("readers")
+    if form not in FORMS and form not in added:
+        raise InputError(f"`format` '{form}': unknown; {suggest(form, [*FORMS, *added])}")
+    read = FORMS[form] if form in FORMS else load_target(added[form])
     import pandas as pd
 
     found: dict[tuple[object, ...], Rating] = {}
     for path in paths:
-        for rating in FORMS[form](path):
+        for rating in read(path):
             known = found.setdefault((*rating[:6], rating.sample), rating)
             if known is not rating and (known != rating or rating.variant != ORIGINAL):
                 raise InputError(

@@ -23,7 +23,11 @@ _ESCAPED_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\u00[01][0-9a-f]")
 
 
 def page(
-    template: str | Path, *, styles: Sequence[str | Path] = (), scripts: Sequence[str] = (), **values: object
+    template: str | Path,
+    *,
+    styles: Sequence[str | Path] = (),
+    scripts: Sequence[str | Path] = (),
+    **values: object,
 ) -> str:
     """A page from a template that extends `base.html`.
 
@@ -33,8 +37,8 @@ def page(
     Parameters
     ----------
     template, styles, scripts
-        Files of the folder `assets`; `base.css` is on every page, `tables.js` sorts tables. A template or
-        style of one's own is a path; the template may use those beside it.
+        Files of the folder `assets`; `base.css` is on every page, `tables.js` sorts tables. A template,
+        style or script of one's own is a path; the template may use those beside it.
     values
         For the template.
     """

@@ -13,7 +13,7 @@ from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
 from dhp.loaders.labelled_pairs import read_judgebench_verdicts
 from dhp.loaders.recorded_scores import read_recorded_scores
-from dhp.runs.recorded_verdicts import RecordedCell, recorded_cells
+from dhp.plugins.arena.recorded_verdicts import RecordedCell, recorded_cells
 
 KINDS = ("knowledge", "reasoning", "math", "code")
 PUBLISHED = {

@@ -11,8 +11,8 @@ from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
 from dhp.loaders.labelled_pairs import read_llmbar_answers, read_llmbar_pairs
 from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 from dhp.report.labels import percent, percents
-from dhp.runs.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 
 RATES, COMPARES = "Rating", "Vanilla"
 """The protocols that stand in the overview: the plainest of each kind."""

@@ -8,9 +8,9 @@ from results_pages.parts import Audit, Grid, SetFigures, Table, audit_of
 import dhp
 from dhp.core.errors import InputError
 from dhp.core.seeding import text_hash
-from dhp.human.agreement import JudgeAgreement, MetricAgreement
-from dhp.human.correlation import Correlation
 from dhp.loaders.rated import human_scores, read_rated
+from dhp.plugins.human.agreement import JudgeAgreement, MetricAgreement
+from dhp.plugins.human.correlation import Correlation
 
 JUDGE = "gpt-3.5-turbo-0301"
 _PROTOCOLS = {"rts": "reason, then score", "stareval": "one to five stars", "mcq": "a letter from A to E"}

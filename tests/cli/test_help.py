@@ -84,13 +84,13 @@ def test_the_workflow_of_the_gate_page_is_understood() -> None:
 def test_the_first_page_lists_at_most_twelve_commands_and_names_the_rest(dhp: Run) -> None:
     short, whole = dhp("--help").out, dhp("--help-all").out
     listed = [re.findall(r"^  (\w+)  ", page.partition("Commands:")[2], re.M) for page in (short, whole)]
-    assert listed == [list(main.COMMANDS), [*main.COMMANDS, *main.MORE]]
+    assert listed == [list(main.COMMANDS), [*main.COMMANDS, *main.more_commands()]]
     assert len(listed[0]) <= 12
-    assert short.splitlines()[-1] == f"more: {', '.join(main.MORE)}"
+    assert short.splitlines()[-1] == f"more: {', '.join(main.more_commands())}"
 
 
 def test_the_list_says_what_each_command_says_of_itself() -> None:
-    for name, (_, said) in (main.COMMANDS | main.MORE).items():
+    for name, (_, said) in (main.COMMANDS | main.more_commands()).items():
         command = ROOT.get_command(click.Context(ROOT), name)
         assert command is not None
         assert said == " ".join((command.help or "").split("\n\n")[0].split()), name

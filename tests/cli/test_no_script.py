@@ -11,12 +11,13 @@ import dhp as library
 from dhp.content.catalog import read_task, read_weights
 from dhp.core.records import Candidate, Example, Rating
 from dhp.core.specs import Task
-from dhp.survey.issues import Issue, Survey
-from dhp.survey.page import survey_page, weights_page
+from dhp.plugins.survey.issues import Issue, Survey
+from dhp.plugins.survey.page import survey_page
+from dhp.report.weights import weights_page
 from tests.browser import Page, in_browser, needs_chromium
 from tests.cli.conftest import Run
-from tests.cli.test_evaluate import BATTLE, CONFIG, PROMPTS, QUESTIONS, put
 from tests.llm.stub import stub_server
+from tests.plugins.arena.test_evaluate_command import BATTLE, CONFIG, PROMPTS, QUESTIONS, put
 
 EVIL = (
     "</script></title></textarea></style><script>hacked=1</script><img src=x onerror='hacked=2'>"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import dhp
 from dhp.core.errors import InputError
+from dhp.plugins.arena.statistics import sign_flip_log_p
 from dhp.run import judge_texts
 from dhp.stats.discernment import discernment
-from dhp.stats.pairwise import sign_flip_log_p
 from dhp.stats.wilcoxon.resampled import Grid
 from dhp.stats.wilcoxon.signed_rank import signed_rank
 from tests.cli.conftest import Run

@@ -1,0 +1,70 @@
+"""Plug-ins: features that the core does not need, each a folder of `dhp/plugins` or a package of others."""
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from dhp.core.errors import InputError
+
+GROUP = "dhp.plugins"
+"""Entry points of other packages; each is a `Plugin`."""
+Hook = Literal["commands", "functions", "judges", "readers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """What a plug-in adds. A target is `MODULE:OBJECT`; it is imported when it is used."""
+
+    name: str
+    help: str
+    """What it is for, in one line."""
+    commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Name of a command of `dhp` -> target, a `click.Command`, and one line of help."""
+    functions: Mapping[str, str] = field(default_factory=dict)
+    """Name that `dhp` offers in Python -> target."""
+    judges: Mapping[str, str] = field(default_factory=dict)
+    """Provider, the part of a model's name before the slash -> target. It is called with the name and the
+    seed, and returns a judge that asks no language model."""
+    readers: Mapping[str, str] = field(default_factory=dict)
+    """Form of recorded scores (`--format`) -> target, called with a path, which yields
+    `dhp.loaders.recorded_scores.Rating`s."""
+    extra: str | None = None
+    """The extra of the distribution that it needs, if any."""
+
+
+@cache
+def plugins() -> tuple[Plugin, ...]:
+    """All plug-ins by name: the folders of `dhp/plugins`, then those that other packages register."""
+    folders = sorted(Path(__file__).parent.parent.joinpath("plugins").glob("*/plugin.py"))
+    found = [import_module(f"dhp.plugins.{path.parent.name}.plugin").PLUGIN for path in folders]
+    entries = sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
+    for entry in entries:
+        plugin = entry.load()
+        if not isinstance(plugin, Plugin):
+            raise InputError(f"plug-in '{entry.name}': {entry.value} is no dhp.core.plugins.Plugin")
+        found.append(plugin)
+    return tuple(found)
+
+
+def offered(hook: Hook) -> dict[str, Any]:
+    """Name -> what plug-ins offer under one hook; raises `InputError` if two offer the same name."""
+    offers: dict[str, Any] = {}
+    owner: dict[str, str] = {}
+    for plugin in plugins():
+        for name, target in getattr(plugin, hook).items():
+            if name in offers:
+                both = f"'{owner[name]}' and '{plugin.name}'"
+                raise InputError(f"plug-ins {both}: both add '{name}' to their {hook}; allowed: one of them")
+            offers[name], owner[name] = target, plugin.name
+    return offers
+
+
+def load_target(target: str) -> Any:
+    """The object of a target `MODULE:OBJECT`."""
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)

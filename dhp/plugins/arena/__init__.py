@@ -1,0 +1,1 @@
+"""Battles of systems, evaluation by category, and recorded verdicts on pairs."""

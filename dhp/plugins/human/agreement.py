@@ -1,0 +1,242 @@
+"""Agreement of judges with human ratings: correlations, tests between judges, raters."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.keywords import near_keywords
+from dhp.plugins.human.comparison import (
+    PairAccuracy,
+    Swap,
+    Williams,
+    pair_accuracy,
+    soft_pair_accuracy,
+    swap_test,
+    williams,
+)
+from dhp.plugins.human.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level, correlations
+from dhp.plugins.human.raters import RaterAgreement, by_samples, rater_agreement
+from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
+from dhp.stats.arrays import Floats
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+SCHEMA = "dhp.agreement/1"
+
+_SHOWN = 10  # judges in a `repr`
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """How a judge agrees with humans on one metric."""
+
+    metric: str
+    """Name of the metric."""
+    items: int
+    """Number of items that both the judge and humans scored."""
+    correlations: tuple[Correlation, ...]
+    """Correlation at each level by each coefficient."""
+    pair_accuracy: PairAccuracy | None
+    """Pairwise accuracy; None where there are no pairs."""
+    soft_pair_accuracy: float | None
+    """Soft pairwise accuracy of systems, by the p-values of humans and judge; None where undefined."""
+    by_samples: tuple[float | None, ...]
+    """Pooled Pearson correlation of the mean of the first 1, 2, ... samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """How a judge agrees with humans."""
+
+    judge: str
+    """Name of the judge."""
+    metrics: tuple[MetricAgreement, ...]
+    """Agreement by each metric."""
+    mean: Mapping[str, float | None]
+    """`LEVEL.COEFFICIENT` -> mean over the metrics; None where one is undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePair:
+    """Two judges on the items that both scored."""
+
+    first: str
+    """Name of the first judge."""
+    second: str
+    """Name of the second judge."""
+    metric: str
+    """Name of the metric."""
+    items: int
+    """Scored by both and by humans."""
+    williams: Williams | None
+    """Williams' test of the pooled Pearson correlations, which takes the items for independent."""
+    swap: Swap | None
+    """Swap test of the pooled Pearson correlations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The result of `correlate`."""
+
+    judges: tuple[JudgeAgreement, ...]
+    """Agreement of each judge with humans."""
+    pairs: tuple[JudgePair, ...]
+    """Comparison of every two judges on every metric."""
+    raters: Mapping[str, RaterAgreement | None]
+    """Metric -> agreement of the human raters; None for a single one."""
+
+    def __repr__(self) -> str:
+        judges = [f"{each.judge} on {len(each.metrics)} metrics" for each in self.judges[:_SHOWN]]
+        more = [f"and {len(self.judges) - _SHOWN} more"] if len(self.judges) > _SHOWN else []
+        return f"Agreement({', '.join([*judges, *more])}; {len(self.pairs)} pairs of judges)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+@near_keywords
+def correlate(
+    ratings: "str | Path | pd.DataFrame",
+    human: "str | Path | pd.DataFrame",
+    *,
+    levels: Sequence[Level] = LEVELS,
+    coefficients: Sequence[Coefficient] = ("pearson", "spearman", "kendall"),
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Agreement:
+    """Agreement of judges with human ratings.
+
+    Parameters
+    ----------
+    ratings
+        A file or table with the columns `source, system, metric, score`; perhaps `sample, model, protocol`.
+    human
+        The same of humans, perhaps with `rater`; raters are averaged.
+    levels, coefficients
+        What to compute; see `dhp.plugins.human.correlation`.
+    resamples
+        Of the sources, for intervals, and swaps, for tests; 0 for neither.
+    seed
+        Of both.
+
+    Raises
+    ------
+    InputError
+        For a broken table, an unknown level or coefficient, metrics or items that the two do not share.
+    """
+    if unknown := [level for level in levels if level not in LEVELS]:
+        raise InputError(f"unknown level '{unknown[0]}'; {suggest(unknown[0], LEVELS)}")
+    if wrong := [name for name in coefficients if name not in COEFFICIENTS]:
+        raise InputError(f"unknown coefficient '{wrong[0]}'; {suggest(wrong[0], COEFFICIENTS)}")
+    people, rated = human_scores(human), scores_by_judge(ratings)
+    found, aligned = [], {}
+    for name, metrics in rated.items():
+        shared = {m: metrics[m] for m in people if m in metrics}
+        if not shared and len(metrics) == 1:  # a classical metric, held against each human one
+            shared = dict.fromkeys(people, *metrics.values())
+        if not shared:
+            raise InputError(
+                f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(people)}"
+            )
+        each = []
+        for metric, scores in shared.items():
+            truth, samples = _aligned(people[metric], scores, name, metric)
+            aligned[name, metric] = (people[metric], scores)
+            each.append(_metric(metric, truth, samples, levels, coefficients, resamples, seed))
+        found.append(JudgeAgreement(name, tuple(each), _means(each)))
+    pairs = [
+        _pair(a, b, metric, aligned, resamples, seed)
+        for a, b in combinations(rated, 2)
+        for metric in people
+        if (a, metric) in aligned and (b, metric) in aligned
+    ]
+    raters = {m: rater_agreement(s.samples) if len(s.samples) > 1 else None for m, s in people.items()}
+    return Agreement(tuple(found), tuple(pairs), raters)
+
+
+def _aligned(people: Scores, judge: Scores, name: str, metric: str) -> tuple[Floats, Floats]:
+    """Human means, shape (sources, systems), and the judge's samples of the sources and systems of both."""
+    sources, systems = in_all(people, judge)
+    if not sources or not systems:
+        what, rated, known = "source", judge.sources[0], people.sources[0]
+        if sources:
+            what, rated, known = "system", judge.systems[0], people.systems[0]
+        raise InputError(
+            f"human: no {what} of judge '{name}' has human scores of '{metric}': the judge rated e.g. "
+            f"'{rated}', people e.g. '{known}'"
+        )
+    return mean_over(people.at(sources, systems)), judge.at(sources, systems)
+
+
+def _metric(
+    metric: str,
+    truth: Floats,
+    samples: Floats,
+    levels: Sequence[Level],
+    coefficients: Sequence[Coefficient],
+    resamples: int,
+    seed: int,
+) -> MetricAgreement:
+    mean = mean_over(samples)
+    found = correlations(
+        truth,
+        mean,
+        levels=levels,
+        coefficients=coefficients,
+        resamples=resamples,
+        rng=np.random.default_rng(seed),
+    )
+    soft = (
+        soft_pair_accuracy(truth, mean, resamples=resamples, rng=np.random.default_rng(seed))
+        if resamples
+        else None
+    )
+    return MetricAgreement(
+        metric,
+        int((~np.isnan(truth) & ~np.isnan(mean)).sum()),
+        tuple(found),
+        pair_accuracy(truth, mean),
+        soft,
+        tuple(by_samples(truth, samples, "pooled", "pearson")) if len(samples) > 1 else (),
+    )
+
+
+def _means(metrics: Sequence[MetricAgreement]) -> dict[str, float | None]:
+    names = [f"{c.level}.{c.coefficient}" for c in metrics[0].correlations]
+    columns = zip(*([c.value for c in m.correlations] for m in metrics), strict=True)
+    return {
+        name: None if None in column else float(np.mean([v for v in column if v is not None]))
+        for name, column in zip(names, columns, strict=True)
+    }
+
+
+def _pair(
+    first: str,
+    second: str,
+    metric: str,
+    aligned: Mapping[tuple[str, str], tuple[Scores, Scores]],
+    resamples: int,
+    seed: int,
+) -> JudgePair:
+    people, a = aligned[first, metric]
+    b = aligned[second, metric][1]
+    sources, systems = in_all(people, a, b)
+    if not sources or not systems:
+        return JudgePair(first, second, metric, 0, None, None)
+    truth, one, other = (mean_over(s.at(sources, systems)) for s in (people, a, b))
+    there = ~(np.isnan(truth) | np.isnan(one) | np.isnan(other))
+    n = int(there.sum())
+    test = None
+    if n > 3 and all(np.ptp(v[there]) > 0 for v in (truth, one, other)):
+        r = np.corrcoef([truth[there], one[there], other[there]])
+        test = williams(float(r[0, 1]), float(r[0, 2]), float(r[1, 2]), n)
+    swap = swap_test(truth, one, other, resamples=resamples, seed=seed) if resamples else None
+    return JudgePair(first, second, metric, n, test, swap)

@@ -1,0 +1,125 @@
+"""Detection and agreement with humans of the same judges."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dhp.analysis.results import Result
+from dhp.core.errors import InputError
+from dhp.core.text import printable
+from dhp.plugins.human.agreement import Agreement
+from dhp.report.labels import style_words
+from dhp.runs.reader import Run, RunResult
+
+CORRELATION = "per_source.spearman"
+"""The one that is shown, by its name in an agreement."""
+
+
+@dataclass(frozen=True, slots=True)
+class BothViews:
+    """One judge on one dataset."""
+
+    judge: str
+    correlation: float | None
+    """Correlation with human scores, the mean over metrics; None without human scores, or undefined."""
+    dataset: str | None = None
+    """Name of the dataset whose texts were degraded; None for a judge without a run."""
+    detection: float | None = None
+    """Mean over levels and kinds of damage, in [0, 1]; 0.5 is blind."""
+    detection_ci: tuple[float, float] | None = None
+    """95 % confidence limits of the detection."""
+    lowest: tuple[str, float] | None = None
+    """The kind of damage with the lowest detection, and that."""
+    style: tuple[str, ...] = ()
+    """Use of the scales, on at least half of the metrics: lenient, harsh, compressed."""
+
+
+def both_views(
+    agreement: Agreement,
+    runs: Sequence[Run],
+) -> list[BothViews]:
+    """A row for each result of the runs, then for judges that have none.
+
+    Parameters
+    ----------
+    agreement
+        With human scores; a judge is met again by its model, and its protocol where there are several.
+    runs
+        Finished runs, perhaps none.
+
+    Raises
+    ------
+    InputError
+        Where there are runs, but none of a judge of the agreement.
+    """
+    known = {judge.judge: judge.mean.get(CORRELATION) for judge in agreement.judges}
+    rows, met = [], set()
+    for result in (r for run in runs for r in run.results):
+        name = next((n for n in (f"{result.model} ({result.protocol})", result.model) if n in known), None)
+        met.add(name)
+        rows.append(_row(name or f"{result.model} ({result.protocol})", known.get(name or ""), result))
+    if runs and not met - {None}:
+        models = ", ".join(dict.fromkeys(r.model for run in runs for r in run.results))
+        raise InputError(f"runs: are of {models}; none of the ratings' judges: {', '.join(known)}")
+    return [*rows, *(BothViews(name, value) for name, value in known.items() if name not in met)]
+
+
+def correlation_by_samples(agreement: Agreement) -> dict[str, list[float | None]]:
+    """Judge -> pooled Pearson correlation of the mean of its first 1, 2, ... samples, the mean over metrics.
+
+    None where it is undefined by a metric; judges that answered once are left out.
+    """
+    found: dict[str, list[float | None]] = {}
+    for judge in agreement.judges:
+        curves = [metric.by_samples for metric in judge.metrics]
+        points = list(zip(*curves, strict=False))
+        if points:
+            found[judge.judge] = [
+                None if None in point else sum(v for v in point if v is not None) / len(point)
+                for point in points
+            ]
+    return found
+
+
+def _row(judge: str, correlation: float | None, result: Result) -> BothViews:
+    run = result.detection
+    lowest = None if run.min is None else (run.min_variant or "", run.min)
+    ends, style = run.ci["avg"], style_words(result)
+    return BothViews(judge, correlation, result.dataset, run.avg, ends, lowest, style)
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeAndAfter:
+    """The scores of one judge on originals and on one variant, each the mean over the metrics."""
+
+    judge: str
+    originals: tuple[float, ...]
+    degraded: tuple[float, ...]
+    """Scores of the degraded texts of the same examples."""
+    correlation: float | None
+    """Pearson's rho over the examples; None where undefined."""
+
+
+def before_and_after(rated: Sequence[RunResult], variant: str) -> list[BeforeAndAfter]:
+    """Scores before and after damage of each judge that rated the variant (figure 2 of Wang et al. 2025).
+
+    Examples that lack a score of a metric on either side are left out. Raises `InputError` where no judge
+    rated the variant.
+    """
+    import numpy as np
+
+    from dhp.plugins.human.correlation import row_correlations
+
+    found = []
+    for each in rated:
+        if variant not in each.ratings.variants:
+            continue
+        means = each.ratings.means[[0, 1 + each.ratings.variants.index(variant)]].mean(axis=1)
+        pairs = means[:, ~np.isnan(means).any(axis=0)]
+        rho = float(row_correlations(pairs[:1], pairs[1:], "pearson")[0])
+        before, after = (tuple(map(float, side)) for side in pairs)
+        name = f"{each.result.model} ({each.result.protocol})" if each.result.asked else each.result.model
+        found.append(BeforeAndAfter(printable(name), before, after, None if np.isnan(rho) else rho))
+    if not found:
+        known = ", ".join(dict.fromkeys(v for each in rated for v in each.ratings.variants))
+        raise InputError(f"variant '{variant}': was not rated in these runs; allowed: {known}")
+    return found

@@ -1,0 +1,225 @@
+"""Comparison of two judges by their agreement with humans, and pairwise accuracy."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dhp.plugins.human.correlation import FEWEST
+from dhp.stats.arrays import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Williams:
+    """Williams' test of two dependent correlations that share a variable."""
+
+    t: float
+    """Positive where the first judge correlates more; with n - 3 degrees of freedom."""
+    p_greater: float
+    """One-sided p-value against the hypothesis that the first judge is no better."""
+    p_two_sided: float
+    """Against either being better."""
+    n: int
+    """Number of items."""
+
+
+def williams(r_first: float, r_second: float, r_between: float, n: int) -> Williams | None:
+    """Williams' test (Williams 1959; Graham and Baldwin 2014).
+
+    Parameters
+    ----------
+    r_first, r_second
+        Pearson correlations of two judges with the human scores, in [-1, 1].
+    r_between
+        Of the two judges with each other.
+    n
+        Items that both judges scored.
+
+    Returns
+    -------
+    Williams or None
+        None where the test is undefined: fewer than four items, or judges that are the same but for scale.
+    """
+    from scipy.special import stdtr  # scipy.stats takes much longer to import
+
+    k = 1 - r_first**2 - r_second**2 - r_between**2 + 2 * r_first * r_second * r_between
+    if n < 4 or 1 - r_between < 1e-12:
+        return None
+    mean = (r_first + r_second) / 2
+    spread = 2 * max(k, 0.0) * (n - 1) / (n - 3) + mean**2 * (1 - r_between) ** 3
+    if spread <= 0:
+        return None
+    t = (r_first - r_second) * math.sqrt((n - 1) * (1 + r_between) / spread)
+    return Williams(t, float(stdtr(n - 3, -t)), float(2 * stdtr(n - 3, -abs(t))), n)
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Permutation test that swaps two judges item by item."""
+
+    difference: float
+    """Correlation of the first judge less that of the second."""
+    p_greater: float
+    """One-sided p-value, (c + 1) / (R + 1)."""
+    p_two_sided: float
+    """Against either being better."""
+    n: int
+    """Number of items."""
+
+
+def swap_test(
+    human: Floats, first: Floats, second: Floats, *, resamples: int = 1000, seed: int = 0
+) -> Swap | None:
+    """PERM-BOTH (Deutsch, Dror and Roth 2021): standardised scores swapped by fair coins, correlated again.
+
+    Of Pearson's correlation over all items. The same coins are thrown for all judges of as many items.
+
+    Parameters
+    ----------
+    human, first, second
+        Scores of the same items, arrays of one shape; NaN where an item is not scored. Only items that all
+        three score count.
+    resamples
+        Number of swaps drawn, R.
+    seed
+        Of the coins.
+
+    Returns
+    -------
+    Swap or None
+        None where a correlation is undefined: fewer than three items, or constant scores.
+    """
+    there = ~(np.isnan(human) | np.isnan(first) | np.isnan(second))
+    n = int(there.sum())
+    sides = [_standardised(v[there]) for v in (human, first, second)] if n >= FEWEST else [None]
+    if any(v is None for v in sides):
+        return None
+    h, *judges = (v.tobytes() for v in sides if v is not None)
+    one, other = (_along_coins(h, judge, resamples, seed) for judge in judges)
+    # Swapped, the judges are middle + coin * half and middle - coin * half, where middle is half of their sum
+    # and half is half of their difference: all is linear in their scores, squares and products with h.
+    along, shift = (one.products - other.products) / 2, (one.scores - other.scores) / 2
+    mixed, mean = (one.squares - other.squares) / 4, (one.correlation + other.correlation) / 2
+    drawn = (mean + along) / np.sqrt(1 + 2 * mixed - shift**2)
+    drawn -= (mean - along) / np.sqrt(1 - 2 * mixed - shift**2)
+    observed = one.correlation - other.correlation
+    beyond = 1e-9
+    greater = int((drawn >= observed - beyond).sum())
+    further = int((np.abs(drawn) >= abs(observed) - beyond).sum())
+    return Swap(observed, (greater + 1) / (resamples + 1), (further + 1) / (resamples + 1), n)
+
+
+@dataclass(frozen=True, slots=True)
+class _AlongCoins:
+    """A standardised judge under each draw of coins, as means over items."""
+
+    correlation: float
+    """Correlation with human scores, without coins."""
+    products: Floats
+    """Products of coin, human and judge, shape (resamples,)."""
+    scores: Floats
+    squares: Floats
+
+
+@lru_cache(maxsize=256)
+def _along_coins(human: bytes, judge: bytes, resamples: int, seed: int) -> _AlongCoins:
+    """The draws of one judge, computed once; the arrays are given as their bytes."""
+    h, z = (np.frombuffer(side) for side in (human, judge))
+    table = _coins(resamples, len(h), seed) @ np.column_stack([h * z, z, z * z]) / len(h)
+    return _AlongCoins(float((h * z).mean()), *(np.ascontiguousarray(column) for column in table.T))
+
+
+@lru_cache(maxsize=4)
+def _coins(resamples: int, n: int, seed: int) -> Floats:
+    """1 or -1, shape (resamples, n)."""
+    coins = np.random.default_rng(seed).integers(0, 2, (resamples, n), dtype=np.int8)
+    return 2.0 * coins.astype(np.float64) - 1.0
+
+
+def _standardised(v: Floats) -> Floats | None:
+    deviation = v.std()
+    centred: Floats = v - v.mean()
+    return centred / deviation if deviation > 1e-7 * np.abs(v).max(initial=0.0) else None
+
+
+@dataclass(frozen=True, slots=True)
+class PairAccuracy:
+    """Pairwise accuracy with ties, at the threshold that suits the judge best."""
+
+    accuracy: float
+    """Share of pairs that the judge orders, or ties, as humans do."""
+    epsilon: float
+    """Differences of the judge up to this count as ties; chosen to maximise the accuracy on the same data."""
+    pairs: int
+    """Number of pairs compared."""
+
+
+def pair_accuracy(human: Floats, judge: Floats) -> PairAccuracy | None:
+    """Pairwise accuracy with tie calibration over pairs of systems within a source (Deutsch et al. 2023).
+
+    Parameters
+    ----------
+    human, judge : shape (sources, systems)
+        NaN where an item is not scored.
+
+    Returns
+    -------
+    PairAccuracy or None
+        None where no two systems of a source are scored.
+    """
+    i, j = np.triu_indices(human.shape[1], 1)
+    h, m = (v[:, i] - v[:, j] for v in (human, judge))
+    both = ~(np.isnan(h) | np.isnan(m))
+    h, m = h[both], m[both]
+    if not len(h):
+        return None
+    size = np.abs(m)
+    order = np.argsort(size, kind="stable")
+    tied = (h == 0)[order]
+    right = (np.sign(h) == np.sign(m))[order] & ~tied
+    # With the k smallest differences taken for ties: human ties among them, right orders among the rest.
+    hits = np.concatenate([[0], np.cumsum(tied)]) + right.sum() - np.concatenate([[0], np.cumsum(right)])
+    sizes = np.concatenate([[0.0], size[order]])
+    ends = np.append(sizes[1:] > sizes[:-1], True)
+    ends[0] &= size[order][0] > 0
+    best = int(np.flatnonzero(ends)[np.argmax(hits[ends])])
+    return PairAccuracy(float(hits[best] / len(h)), float(sizes[best]), len(h))
+
+
+def soft_pair_accuracy(
+    human: Floats, judge: Floats, *, resamples: int = 1000, rng: np.random.Generator | None = None
+) -> float | None:
+    """Soft pairwise accuracy of systems (Thompson et al. 2024): 1 - mean |p_human - p_judge|.
+
+    Each p is one-sided from a paired sign-flip permutation test over the sources of two systems, the same
+    flips for all pairs and both sides; p = (c + 1) / (K + 1), never 0 as in the reference implementation.
+
+    Parameters
+    ----------
+    human, judge : shape (sources, systems)
+        NaN where an item is not scored; such an item counts for no pair.
+    resamples
+        Number of permutations, K.
+    rng
+        Default: a generator seeded with 0.
+
+    Returns
+    -------
+    float or None
+        In [0, 1]; None where no two systems are scored on one source.
+    """
+    both = ~(np.isnan(human) | np.isnan(judge))
+    i, j = np.triu_indices(human.shape[1], 1)
+    shared = both[:, i] & both[:, j]
+    i, j = i[shared.any(axis=0)], j[shared.any(axis=0)]
+    if not len(i):
+        return None
+    flips = (rng or np.random.default_rng(0)).choice([-1.0, 1.0], size=(resamples, len(human)))
+    p = []
+    for v in (human, judge):
+        differences = np.where(both[:, i] & both[:, j], v[:, i] - v[:, j], 0.0)
+        drawn = flips @ np.nan_to_num(differences)
+        observed = np.nan_to_num(differences).sum(axis=0)
+        p.append(((drawn >= observed - 1e-9).sum(axis=0) + 1) / (resamples + 1))
+    return float(1 - np.abs(p[0] - p[1]).mean())

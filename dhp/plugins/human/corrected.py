@@ -1,0 +1,250 @@
+"""Means and shares of systems, corrected by human scores of a few texts or by an audit."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.core.errors import InputError
+from dhp.plugins.human.scores import Scores, human_scores, mean_over, scores_by_judge
+from dhp.stats.arrays import Bools, Floats
+from dhp.stats.error_rates import ErrorRates
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+_Z = NormalDist().inv_cdf(0.975)
+"""Half of a 95 % interval in standard errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedMean:
+    """An estimate with its interval and what it assumes."""
+
+    value: float
+    ci: tuple[float, float]
+    """95 % confidence interval of the mean."""
+    assumes: str
+
+
+def prediction_powered_mean(
+    human: npt.ArrayLike, judged: npt.ArrayLike, judged_only: npt.ArrayLike
+) -> CorrectedMean:
+    """The mean human score of all texts by prediction-powered inference, PPI++ (Angelopoulos et al. 2023).
+
+    Parameters
+    ----------
+    human, judged : shape (n,)
+        Human scores and the judge's of the texts that humans scored.
+    judged_only : shape (N,)
+        The judge's scores of the other texts.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two texts on either side or lengths that differ.
+    """
+    y, f, rest = (np.asarray(v, dtype=float) for v in (human, judged, judged_only))
+    if y.shape != f.shape or len(y) < 2 or len(rest) < 2:
+        raise ValueError("human and judged must have one length, at least 2; judged_only at least 2")
+    n, more = len(y), len(rest)
+    variance = np.concatenate([f, rest]).var(ddof=1)
+    covariance = float(np.cov(y, f, ddof=1)[0, 1])
+    # The weight that minimises the variance of the estimate; 0 ignores the judge.
+    weight = float(np.clip(covariance / ((1 + n / more) * variance), 0, 1)) if variance > 0 else 0.0
+    value = float(weight * rest.mean() + (y - weight * f).mean())
+    error = np.sqrt(weight**2 * rest.var(ddof=1) / more + (y - weight * f).var(ddof=1) / n)
+    low, high = value - _Z * float(error), value + _Z * float(error)
+    return CorrectedMean(value, (low, high), "the texts that humans scored are a random sample of all texts")
+
+
+def misclassification_corrected_share(
+    passed: int, total: int, *, sensitivity: tuple[float, float], specificity: tuple[float, float]
+) -> CorrectedMean | None:
+    """The true share of good texts among those that a judge saw (Rogan and Gladen 1978).
+
+    Parameters
+    ----------
+    passed, total
+        Texts that the judge took for good, of how many.
+    sensitivity
+        Good texts that the judge took for good, of how many (originals or harmless edits of an audit).
+    specificity
+        Bad texts that it took for bad, of how many (degraded texts that it noticed).
+
+    Returns
+    -------
+    CorrectedMean or None
+        Value and interval within [0, 1]; None for a judge no better than chance.
+
+    Raises
+    ------
+    ValueError
+        For counts outside 0 .. total, or a total of 0.
+    """
+    pairs = ((passed, total), sensitivity, specificity)
+    if any(n < 1 or not 0 <= k <= n for k, n in pairs):
+        raise ValueError("counts must lie within 0 .. total, and totals be at least 1")
+    p, se, sp = (k / n for k, n in pairs)
+    youden = se + sp - 1
+    if youden <= 0:
+        return None
+    value = (p + sp - 1) / youden
+    # Agresti and Coull's shrinkage keeps variances of shares of 0 and 1 away from 0.
+    spread = [((k + 2) / (n + 4)) * (1 - (k + 2) / (n + 4)) / (n + 4) for k, n in pairs]
+    variance = (spread[0] + value**2 * spread[1] + (1 - value) ** 2 * spread[2]) / youden**2
+    ends = (value - _Z * variance**0.5, value + _Z * variance**0.5)
+    low, high, kept = (min(1.0, max(0.0, v)) for v in (*ends, value))
+    return CorrectedMean(kept, (low, high), "the judge errs on these texts as often as on those of the audit")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMean:
+    """The mean human score of all texts of a system, estimated in three ways."""
+
+    judge: str
+    metric: str
+    system: str
+    texts: int
+    """Number of texts that the judge scored."""
+    labelled: int
+    """Number of these texts that people scored, too."""
+    judged: float
+    """Mean of the judge's scores."""
+    human: CorrectedMean | None
+    """Mean of the human scores alone; None for fewer than two."""
+    corrected: CorrectedMean | None
+    """Mean estimated from both kinds of scores; None for fewer than two texts with human scores, or fewer
+    than two without."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemShare:
+    """The share of good texts of a system, as the judge sees it and corrected for its errors."""
+
+    judge: str
+    metric: str
+    system: str
+    texts: int
+    judged: float
+    """Share of the texts that pass."""
+    sensitivity: float
+    specificity: float
+    corrected: CorrectedMean | None
+    """Corrected share; None for a judge no better than chance."""
+
+
+def corrected_means(
+    ratings: "str | Path | pd.DataFrame", human: "str | Path | pd.DataFrame"
+) -> list[SystemMean]:
+    """The mean human score of each system, from a judge's scores of all its texts and human ones of a few.
+
+    Prediction-powered inference (`prediction_powered_mean`), for each judge, metric and system
+    by itself, so that no two texts of a row are of one source.
+
+    Parameters
+    ----------
+    ratings
+        Scores of a judge, a file or table as for `dhp.correlate`.
+    human
+        Human scores of some of these texts, in the same form; several raters are averaged.
+
+    Raises
+    ------
+    InputError
+        For a broken table, metrics that the two do not share, and where no text has both scores.
+    """
+    people = human_scores(human)
+    found = []
+    for name, metrics in scores_by_judge(ratings).items():
+        shared = [m for m in metrics if m in people]
+        if not shared:
+            raise InputError(
+                f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(people)}"
+            )
+        for metric in shared:
+            scores = metrics[metric]
+            labels = _labels(people[metric], scores)
+            if np.isnan(labels).all():
+                raise InputError(f"human: no text of judge '{name}' has a human score of '{metric}'")
+            for system, f, y in zip(scores.systems, mean_over(scores.samples).T, labels.T, strict=True):
+                found.append(_system_mean((name, metric, system), f, y))
+    return found
+
+
+def corrected_shares(
+    ratings: "str | Path | pd.DataFrame", passes: float, errors: Mapping[str, Mapping[str, ErrorRates]]
+) -> list[SystemShare]:
+    """The share of good texts of each system, corrected for a judge's known errors (Rogan and Gladen 1978).
+
+    Parameters
+    ----------
+    ratings
+        Scores of a judge, a file or table as for `dhp.correlate`.
+    passes
+        The lowest score with which a text counts as good.
+    errors
+        Judge -> metric -> its error rates at that score (`dhp.runs.errors.judge_errors`).
+
+    Raises
+    ------
+    InputError
+        For a broken table, and where a judge has no known errors by any of its metrics.
+    """
+    found = []
+    for name, metrics in scores_by_judge(ratings).items():
+        known = errors.get(name, {})
+        if not (shared := [m for m in metrics if m in known]):
+            said = "; ".join(f"{judge}: {', '.join(each)}" for judge, each in errors.items())
+            raise InputError(
+                f"audit: no error rates of judge '{name}' by {', '.join(metrics)}; the run has {said}"
+            )
+        for metric in shared:
+            rates = known[metric]
+            means = mean_over(metrics[metric].samples)
+            for system, column in zip(metrics[metric].systems, means.T, strict=True):
+                scored = column[~np.isnan(column)]
+                if len(scored):
+                    found.append(_system_share((name, metric, system), scored >= passes, rates))
+    return found
+
+
+def _labels(people: Scores, judge: Scores) -> Floats:
+    """Human means in the places of the judge's scores, shape (sources, systems); NaN where there is none."""
+    rows = {source: i for i, source in enumerate(people.sources)}
+    columns = {system: j for j, system in enumerate(people.systems)}
+    means, found = people.mean, np.full(judge.samples.shape[1:], np.nan)
+    for i, source in enumerate(judge.sources):
+        for j, system in enumerate(judge.systems):
+            if source in rows and system in columns:
+                found[i, j] = means[rows[source], columns[system]]
+    return found
+
+
+def _system_mean(names: tuple[str, str, str], f: Floats, y: Floats) -> SystemMean:
+    f, y = f[~np.isnan(f)], y[~np.isnan(f)]
+    both = ~np.isnan(y)
+    labelled, texts = int(both.sum()), len(f)
+    human = corrected = None
+    if labelled > 1:
+        mean, error = float(y[both].mean()), float(y[both].std(ddof=1)) / math.sqrt(labelled)
+        assumes = "the texts that people scored are a random sample of all texts"
+        human = CorrectedMean(mean, (mean - _Z * error, mean + _Z * error), assumes)
+        if texts - labelled > 1:
+            corrected = prediction_powered_mean(y[both], f[both], f[~both])
+    judged = float(f.mean()) if texts else math.nan
+    return SystemMean(*names, texts, labelled, judged, human, corrected)
+
+
+def _system_share(names: tuple[str, str, str], passed: Bools, rates: ErrorRates) -> SystemShare:
+    (right, good), (noticed, bad) = rates.sensitivity, rates.specificity
+    corrected = misclassification_corrected_share(
+        int(passed.sum()), len(passed), sensitivity=rates.sensitivity, specificity=rates.specificity
+    )
+    return SystemShare(*names, len(passed), float(passed.mean()), right / good, noticed / bad, corrected)

@@ -1,0 +1,1 @@
+"""Juries: the smallest set of judges that together notice every kind of damage."""

@@ -1,0 +1,74 @@
+"""`dhp jury`: find judges that together notice every kind of damage."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from dhp.cli.options import Command
+from dhp.cli.output import print_json, print_line
+from dhp.content.damage import variant_name
+from dhp.core.text import printable
+
+if TYPE_CHECKING:
+    from dhp.plugins.jury.juries import Jury, JuryMember
+
+
+@click.command(cls=Command)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "--floor",
+    default=60.0,
+    metavar="PERCENT",
+    help="Lowest detection at which damage counts as noticed.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def jury(runs: Sequence[str], floor: float, as_json: bool) -> None:
+    """Find the smallest set of judges that notices every kind of damage.
+
+    No call is made. RUN... are folders of finished runs on the same texts. A jury scores a text by the mean
+    of the ranks that its judges give it.
+
+    Example: dhp jury runs/one runs/two
+    """
+    from dhp.plugins.jury.juries import jury_of_runs
+
+    found = jury_of_runs(runs, floor=floor)
+    if as_json:
+        print_json([each.to_json() for each in found])
+        return
+    for each in found:
+        for line in _lines(each):
+            print_line(_shown(line), 6)
+
+
+def _shown(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())] + printable(line.lstrip())
+
+
+def _lines(jury: "Jury") -> list[str]:
+    lines = [f"{jury.dataset}  n = {jury.n}", *(f"  {_member(m)}" for m in jury.alone)]
+    lines.append(f"  {_member(jury.together)}")
+    if jury.chosen is None:
+        lines.append("no set of these judges notices every kind of damage without a false alarm")
+    else:
+        lines.append(f"smallest jury: {_member(jury.chosen)}")
+    if jury.missed:
+        lines.append(f"missed by each judge alone: {'; '.join(map(variant_name, jury.missed))}")
+    for index, gain in enumerate(jury.gains):
+        what = "alone has a lowest detection of" if index == 0 else "adds to the lowest detection"
+        points, low, high = (f"{100 * x:.0f}" for x in (gain.gain, gain.low, gain.high))
+        lines.append(f"  {gain.judge} {what} {points} points [{low}, {high}] on held-out halves")
+    return lines
+
+
+def _member(member: "JuryMember") -> str:
+    noticed = list(member.verdicts.values()).count("noticed")
+    said = f"{' + '.join(member.judges)}: noticed {noticed} of {len(member.verdicts)}"
+    defined = {v: x for v, x in member.detection.items() if x is not None}
+    if defined:
+        worst = min(defined, key=defined.__getitem__)
+        said += f", lowest {variant_name(worst)} {defined[worst]:.0%} {member.verdicts[worst]}"
+    alarms = [variant_name(v) for v, state in member.controls.items() if state == "false alarm"]
+    said += f", false alarm: {', '.join(alarms)}" if alarms else ""
+    return said if member.cost is None else f"{said}, cost {member.cost:.2f}"

@@ -1,0 +1,61 @@
+"""`dhp weights`: survey experts and count their votes."""
+
+from pathlib import Path
+
+import click
+
+from dhp.cli.options import Command, settings
+from dhp.perturb.settings import Choice
+
+
+@click.group()
+def weights() -> None:
+    """Expert weights: ask experts, count their votes."""
+
+
+@weights.command(cls=Command)
+@click.option("--task", required=True, metavar="NAME|FILE.yaml", help="The task whose metrics are voted on.")
+@click.option("--dataset", metavar="FILE", help="Texts of the task; default: the bundled ones.")
+@settings("choice", Choice, only=("suite",))
+@click.option("--out", required=True, metavar="FILE.html", help="The page to write.")
+def survey(task: str, dataset: str | None, choice: Choice, out: str) -> None:
+    """A page that asks an expert which metric each perturbation hurts most; send it to several.
+
+    Example: dhp weights survey --task summarization --out survey.html
+    """
+    from dhp.core.files import check_writable, write_lines
+    from dhp.plugins.survey.issues import make_survey
+    from dhp.plugins.survey.page import survey_page
+
+    check_writable(Path(out))
+    made = make_survey(task, dataset, choice.suite)
+    write_lines(Path(out), [survey_page(made)])
+    print(f"{out}: survey {made.hash}, {len(made.issues)} questions on {', '.join(made.task.metric_names)}")
+
+
+@weights.command(cls=Command)
+@click.argument("answers", nargs=-1, required=True, metavar="FILE.json...")
+@click.option("--out", required=True, metavar="FILE.yaml", help="Weights file; named as the file.")
+@click.option("--chart", metavar="FILE.html", help="Also draw them as a heat map.")
+def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
+    """Count the experts' votes, each in the FILE saved by one, into a weights file, with their agreement.
+
+    Example: dhp weights aggregate answers/*.json --out weights.yaml
+    """
+    from dhp.cli.weights_output import print_weights
+    from dhp.content.catalog import read_weights
+    from dhp.core.errors import InputError
+    from dhp.core.files import check_writable
+    from dhp.plugins.survey.answers import aggregate as count
+    from dhp.plugins.survey.answers import read_answers, write_weights
+
+    path = Path(out)
+    if path.suffix not in (".yaml", ".yml"):
+        raise InputError(f"--out {out}: unknown kind of file '{path.suffix}'; allowed: .yaml")
+    check_writable(path)
+    sheets = [read_answers(Path(name)) for name in answers]
+    counted = count(sheets, path.stem)
+    write_weights(counted, path)
+    print_weights(read_weights(out), chart)
+    if unanswered := sum(metric is None for sheet in sheets for metric in sheet.answers.values()):
+        print(f"note: questions left open, which count for no metric: {unanswered}")

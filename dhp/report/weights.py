@@ -1,0 +1,54 @@
+"""Weights as heat maps and tables."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from dhp.core.text import printable
+from dhp.core.weight_spec import Weights
+from dhp.report.web import page
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def weights_page(weights: Weights) -> str:
+    """The weights of each task as a heat map, on one self-contained page without script."""
+    return page("weights.html", styles=("maps.css",), weights=weights, about=about(weights))
+
+
+def about(weights: Weights) -> list[str]:
+    """Where weights come from: provenance, date, experts, agreement; one line each."""
+    lines = [f"provenance: {weights.provenance}"]
+    if weights.date is not None:
+        lines.append(f"date: {weights.date}")
+    if weights.experts is not None:
+        roles = f" ({', '.join(weights.roles)})" if weights.roles else ""
+        lines.append(f"experts: {weights.experts}{roles}")
+    for task, found in weights.agreement.items():
+        interval = "" if found.low is None else f", 95 % interval {found.low:.2f} to {found.high:.2f}"
+        lines.append(f"agreement, {task}: Fleiss' kappa {found.kappa:.2f}{interval}")
+    if weights.otherwise is not None:
+        lines.append(f"perturbers without a row: {weights.otherwise}")
+    return lines
+
+
+def weights_table(task: str, rows: Mapping[str, Mapping[str, float]]) -> "Table":
+    """The weights of a task for a terminal; where there is colour, the darker the heavier."""
+    from rich.text import Text
+
+    from dhp.report.tables import plain_table
+
+    table = plain_table(task)
+    table.add_column("perturber", overflow="fold")
+    metrics = list(next(iter(rows.values()), {}))
+    for metric in metrics:
+        table.add_column(metric, justify="right")
+    for perturber, row in rows.items():
+        cells = (Text(f"{row[m]:.2f}", style=_heat(row[m])) for m in metrics)
+        table.add_row(Text(printable(perturber)), *cells)
+    return table
+
+
+def _heat(weight: float) -> str:
+    """Black on white to orange."""
+    return f"black on rgb(255,{round(255 - 115 * weight)},{round(255 - 210 * weight)})"

@@ -1,0 +1,163 @@
+"""Recorded verdicts: the accuracies that LLMBar's authors print, and what they did not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dhp.core.errors import InputError
+from dhp.loaders.labelled_pairs import read_judgebench_verdicts, read_llmbar_answers, read_llmbar_pairs
+from dhp.plugins.arena.recorded_verdicts import compared_ways, recorded_cells
+
+PUBLISHED = {
+    "correct_False": "correct_as_given",
+    "correct_True": "correct_swapped",
+    "correct_both": "correct_both",
+    "equal": "same_verdict",
+}
+
+
+def write(path: Path, *rows: object) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def labels(folder: Path) -> Path:
+    rows = [{"id": str(i), "subset": "S", "label": 1 + i % 2} for i in range(4)]
+    return write(folder / "pairs.jsonl", *rows)
+
+
+def test_hand_worked_cell(tmp_path: Path) -> None:
+    pairs = read_llmbar_pairs(labels(tmp_path))
+    said = ["Output (a)", "Output (b)"]
+    both = [(0, 1), (1, 0), (0, 0), (0, 1)]  # right twice, right twice, follows the place, wrong twice
+    rows = [
+        {"id": str(i), "model": "M", "protocol": "P", "answer_as_given": said[a], "answer_swapped": said[b]}
+        for i, (a, b) in enumerate(both)
+    ]
+    answers = read_llmbar_answers([write(tmp_path / "a.jsonl", *rows)], pairs)
+    (cell,) = recorded_cells(answers, pairs)
+    assert cell.to_dict() == {
+        "model": "M",
+        "protocol": "P",
+        "subset": "S",
+        "n": 4,
+        "n_invalid": 0,
+        "correct_as_given": 0.75,
+        "correct_swapped": 0.5,
+        "correct_both": 0.5,
+        "correct_together": 0.5,
+        "same_verdict": 0.75,
+        "position_bias": 0.25,
+        "detection": 0.625,
+        "d": pytest.approx(0.2313782),  # log base 0.05 of 4 / 8: one of three wins or more of three
+    }
+
+
+def test_equal_ratings_prefer_the_second_place(tmp_path: Path) -> None:
+    pairs = read_llmbar_pairs(labels(tmp_path))
+    rows = [
+        {"id": str(i), "model": "M", "protocol": "Rating", "score_1": one, "score_2": two}
+        for i, (one, two) in enumerate([("7", "5"), ("7", "5"), ("6", "6"), ("none", "3")])
+    ]
+    (cell,) = recorded_cells(read_llmbar_answers([write(tmp_path / "a.jsonl", *rows)], pairs), pairs)
+    assert cell.pointwise
+    assert (cell.correct, cell.correct_both, cell.same) == ((1, 3), 1, 2)
+
+
+def verdict(pair: str, given: object, swapped: object, better: str = "A", **more: str) -> dict[str, object]:
+    row = {"pair_id": pair, "kind": "code", "judge": "J", "better": better, **more}
+    return {**row, "verdict_as_given": given, "verdict_swapped": swapped}
+
+
+def test_two_verdicts_of_judgebench_count_together(tmp_path: Path) -> None:
+    """By hand: A wins, A wins with a tie beside, a flip, B wins, no verdict in one order."""
+    rows = [
+        verdict("1", "A>>B", "B>A"),
+        verdict("2", "B>A", "A=B", better="B"),
+        verdict("3", "A>B", "A>>B"),
+        verdict("4", "B>>A", "A>B"),
+        verdict("5", "A>B", None),
+    ]
+    answers, pairs = read_judgebench_verdicts([write(tmp_path / "v.jsonl", *rows)])
+    (cell,) = recorded_cells(answers, pairs)
+    assert (cell.n, cell.correct, cell.correct_both, cell.correct_together) == (5, (4, 1), 1, 2)
+    assert cell.scores == {"1": 1.0, "2": 0.5, "3": 0.0, "4": -1.0}
+    assert cell.figures.win_rate.value == pytest.approx(2.5 / 4)
+    assert cell.figures.invalid == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([verdict("1", "A", "B")], "line 1: column 'verdict_as_given' is 'A'; allowed: A>>B, A>B, A=B, B>A"),
+        ([verdict("1", "A>B", "B>A", better="C")], "line 1: column 'better' is 'C'; allowed: A or B"),
+        ([verdict("1", "A>B", "B>A")] * 2, "line 2: a second answer of J, none, about '1'; allowed: one"),
+        (
+            [verdict("1", "A>B", "B>A"), verdict("1", "A>B", "B>A", better="B", judge="K")],
+            "line 2: pair '1' has another kind or label than before; allowed: the same",
+        ),
+        ([{"pair_id": "1"}], "column 'kind' is missing"),
+    ],
+)
+def test_wrong_verdicts_of_judgebench_are_one_line(
+    tmp_path: Path, rows: list[dict[str, object]], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as fault:
+        read_judgebench_verdicts([write(tmp_path / "v.jsonl", *rows)])
+    assert "\n" not in str(fault.value)
+
+
+@pytest.mark.realdata
+def test_published_accuracies_of_o1_mini_on_judgebench(real: Path) -> None:
+    answers, pairs = read_judgebench_verdicts([real / "judgebench" / "verdicts_o1-mini.jsonl"])
+    cells = {cell.subset: cell for cell in recorded_cells(answers, pairs)}
+    kinds = [cells[kind] for kind in ("knowledge", "reasoning", "math", "code")]
+    counts = [(cell.correct_together, cell.n) for cell in kinds]
+    total = tuple(map(sum, zip(*counts, strict=True)))
+    shares = [round(100 * k / n, 2) for k, n in (*counts, total)]
+    assert shares == [58.44, 62.24, 82.14, 78.57, 65.71]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"id": "9", "answer_as_given": "a", "answer_swapped": "b"}, "id '9' is not one of the 4 pairs"),
+        ({"id": "1"}, "line 1: holds no answers; allowed: answer_as_given and answer_swapped or score_1"),
+    ],
+)
+def test_faults_are_one_line(tmp_path: Path, row: dict[str, str], message: str) -> None:
+    pairs = read_llmbar_pairs(labels(tmp_path))
+    file = write(tmp_path / "a.jsonl", {"model": "M", "protocol": "P", **row})
+    with pytest.raises(InputError, match=message):
+        read_llmbar_answers([file], pairs)
+    with pytest.raises(InputError, match="column 'label' is '3'; allowed: 1 or 2"):
+        read_llmbar_pairs(write(tmp_path / "p.jsonl", {"id": "1", "subset": "S", "label": 3}))
+
+
+@pytest.mark.slow
+@pytest.mark.realdata
+def test_every_published_cell_of_three_judges_is_equal(real: Path) -> None:
+    folder = real / "llmbar"
+    pairs = read_llmbar_pairs(folder / "pairs.jsonl")
+    files = [folder / f"answers-{judge}.jsonl" for judge in ("gpt-4", "chatgpt", "llama2")]
+    cells = recorded_cells(read_llmbar_answers(files, pairs), pairs)
+    published = [json.loads(line) for line in (folder / "published.jsonl").read_text().splitlines()]
+    expected = {(p["model"], p["protocol"], p["subset"]): p for p in published}
+    assert len(cells) == len(expected) == 185
+    for cell in cells:
+        printed = expected[cell.model, cell.protocol, cell.subset]
+        found = cell.to_dict()
+        for theirs, ours in PUBLISHED.items():
+            count, total = printed[theirs].split(" = ")[0].split(" / ")
+            assert found[ours] == int(count) / int(total), (printed, ours)
+    gpt_4 = [cell for cell in cells if cell.model == "GPT-4"]
+    ways = compared_ways(gpt_4)
+    assert {(w.pairwise, w.pointwise) for w in ways} == {
+        ("Vanilla", "Rating"),
+        ("Vanilla_NoRules", "Rating_NoRules"),
+        ("Reference", "Rating_Reference"),
+        ("Metrics", "Rating_Metrics"),
+        ("Metrics_Reference", "Rating_Metrics_Reference"),
+    }
+    assert all(w.ci and w.ci[0] <= w.difference <= w.ci[1] for w in ways)

@@ -1,0 +1,126 @@
+"""Tables in, agreement out: alignment, several judges, raters, and what cannot be computed in one line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from dhp.core.errors import InputError
+from dhp.plugins.human.agreement import correlate
+from dhp.plugins.human.scores import read_scores
+
+
+def table(values: np.ndarray, metric: str = "fluency", **more: object) -> pd.DataFrame:
+    rows = [
+        {"source": f"s{i}", "system": f"m{j}", "metric": metric, "score": v, **more}
+        for i, row in enumerate(values)
+        for j, v in enumerate(row)
+    ]
+    return pd.DataFrame(rows)
+
+
+RNG = np.random.default_rng(0)
+HUMAN = RNG.normal(size=(12, 5)).round(2)
+GOOD, BAD = (HUMAN + RNG.normal(0, s, HUMAN.shape) for s in (0.5, 3.0))
+
+
+def test_two_judges_with_samples(tmp_path: Path) -> None:
+    noise = RNG.normal(0, 0.5, (2, *GOOD.shape))
+    samples = [table(GOOD + noise[k], sample=k, model="good") for k in range(2)]
+    ratings = pd.concat([*samples, table(BAD, sample=0, model="bad")])
+    file = tmp_path / "ratings.parquet"
+    ratings.to_parquet(file)
+    shuffled = table(HUMAN).sample(frac=1, random_state=1)
+    found = correlate(file, shuffled, resamples=99)
+    assert [j.judge for j in found.judges] == ["good", "bad"]
+    (metric,) = found.judges[0].metrics
+    pooled = next(c for c in metric.correlations if (c.level, c.coefficient) == ("pooled", "pearson"))
+    mean = GOOD + noise.mean(axis=0)
+    assert pooled.value == pytest.approx(stats.pearsonr(HUMAN.ravel(), mean.ravel()).statistic)
+    first = stats.pearsonr(HUMAN.ravel(), (GOOD + noise[0]).ravel()).statistic
+    assert metric.by_samples == pytest.approx((first, pooled.value))
+    assert found.judges[0].mean["pooled.pearson"] == pooled.value
+    (pair,) = found.pairs
+    assert pair.swap is not None
+    assert pair.williams is not None
+    assert (pair.items, pair.swap.p_two_sided) == (60, 0.01)
+    assert pair.williams.p_greater < 0.01
+    assert json.loads(json.dumps(found.to_dict()))["schema"] == "dhp.agreement/1"
+
+
+def test_only_shared_items_count() -> None:
+    judge = table(GOOD).query("source != 's3' and system != 'm0'")
+    (metric,) = correlate(judge, table(HUMAN), resamples=0).judges[0].metrics
+    assert metric.items == 11 * 4
+
+
+def test_failed_ratings_are_left_out() -> None:
+    judge = table(GOOD)
+    judge.loc[[0, 7], "score"] = None
+    (metric,) = correlate(judge, table(HUMAN), resamples=0).judges[0].metrics
+    assert metric.items == 58
+
+
+def test_raters_are_averaged() -> None:
+    pytest.importorskip("krippendorff", reason="agreement of raters needs krippendorff")
+    raters = pd.concat([table((HUMAN + k).round(1), rater=f"r{k}") for k in range(3)])
+    found = correlate(table(GOOD), raters, resamples=0)
+    agreed = found.raters["fluency"]
+    assert agreed is not None
+    assert agreed.raters == 3
+    (metric,) = found.judges[0].metrics
+    assert (
+        metric.correlations[0].value
+        == correlate(table(GOOD), table(HUMAN.round(1) + 1), resamples=0)
+        .judges[0]
+        .metrics[0]
+        .correlations[0]
+        .value
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratings", "human", "message"),
+    [
+        (pd.concat([table(GOOD), table(GOOD, "length")]), table(HUMAN, "coherence"), "no metric of judge"),
+        (table(GOOD), table(HUMAN).assign(source="x" + table(HUMAN)["source"]), "no source of judge"),
+        (
+            table(GOOD),
+            table(HUMAN).assign(source="x" + table(HUMAN)["source"]),
+            "the judge rated e.g. 's0', people e.g. 'xs0'",
+        ),
+        (table(GOOD).assign(score=float("inf")), table(HUMAN), "score 'inf'; allowed: a number"),
+        (table(GOOD).drop(columns="system"), table(HUMAN), "column 'system' is missing"),
+        (table(GOOD).assign(score="good"), table(HUMAN), "row 1: score 'good'; allowed: a number or nothing"),
+        (pd.concat([table(GOOD)] * 2), table(HUMAN), "row 61: duplicate row of source 's0'"),
+        (
+            table(GOOD),
+            pd.concat([table(HUMAN, rater="r1"), table(HUMAN, rater="r1")]),
+            "human: row 61: duplicate row of .*rater 'r1'",
+        ),
+    ],
+)
+def test_bad_tables_are_one_line(ratings: pd.DataFrame, human: pd.DataFrame, message: str) -> None:
+    with pytest.raises(InputError, match=message) as failed:
+        correlate(ratings, human)
+    assert "\n" not in str(failed.value)
+
+
+def test_constant_and_few_scores_are_undefined() -> None:
+    found = correlate(table(np.full((4, 3), 2.0)), table(HUMAN[:4, :3]), resamples=9)
+    assert {c.value for c in found.judges[0].metrics[0].correlations} == {None}
+    assert found.judges[0].mean["system.kendall"] is None
+    one_system = correlate(table(GOOD[:, :1]), table(HUMAN[:, :1]), resamples=0)
+    values = {c.level: c.value for c in one_system.judges[0].metrics[0].correlations}
+    assert (values["per_source"], values["system"]) == (None, None)
+    assert values["pooled"] is not None
+    two_points = correlate(table(GOOD[:1, :2]), table(HUMAN[:1, :2]), resamples=9)
+    assert {c.value for c in two_points.judges[0].metrics[0].correlations} == {None}
+
+
+def test_scores_are_read_from_any_table(tmp_path: Path) -> None:
+    table(GOOD).to_csv(tmp_path / "x.csv", index=False)
+    assert read_scores(tmp_path / "x.csv")["score"].sum() == pytest.approx(GOOD.sum())

@@ -1,0 +1,103 @@
+"""`dhp correlate` prints what the functions of the plug-in compute, and errors in one line."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[str, str]:
+    rows = [
+        {"source": f"s{i}", "system": f"m{j}", "metric": "fluency", "score": (i * j + i) % 5}
+        for i in range(6)
+        for j in range(4)
+    ]
+    human = pd.DataFrame(rows)
+    ratings = pd.concat([human.assign(model="same"), human.assign(model="other", score=5 - human["score"])])
+    for name, table in (("human", human), ("ratings", ratings)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    return str(tmp_path / "ratings.csv"), str(tmp_path / "human.csv")
+
+
+def test_table_and_json(dhp: Run, tables: tuple[str, str]) -> None:
+    ratings, human = tables
+    done = dhp("correlate", ratings, "--human", human, "--resamples", "20")
+    assert done.code == 0
+    assert "same  ·  correlation with human scores" in done.out
+    assert "sources with constant or too few scores, left out within sources: 2" in done.out  # zeros alone
+    found = json.loads(dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json").out)
+    values = {j["judge"]: j["mean"]["pooled.kendall"] for j in found["judges"]}
+    assert values == pytest.approx({"same": 1, "other": -1})
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["--resamples", "5"], "--resamples 5: must be 0 or at least 20"),
+        (["--human", "nowhere.csv"], "nowhere.csv: does not exist"),
+        (["--page", "x.html", "--variant", "v"], "--variant needs --page and --runs"),
+        (["--runs", "nowhere"], "nowhere: holds no run"),
+    ],
+)
+def test_errors(dhp: Run, tables: tuple[str, str], extra: list[str], message: str) -> None:
+    done = dhp("correlate", tables[0], "--human", tables[1], *extra)
+    assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1)
+
+
+def test_two_tables_of_ratings_are_one(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
+    ratings, human = tables
+    frame = pd.read_csv(ratings)
+    for name, part in frame.groupby("model"):
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    one = dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json")
+    two = dhp(
+        "correlate",
+        *(str(tmp_path / f"{name}.csv") for name in ("same", "other")),
+        "--human",
+        human,
+        "--resamples",
+        "0",
+        "--json",
+    )
+    assert json.loads(one.out) == json.loads(two.out)
+
+
+@pytest.mark.slow
+def test_runs_beside(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
+    ratings, human = tables
+    made = dhp(
+        "benchmark",
+        "--model",
+        "mock/blind",
+        "--dataset",
+        "mini/summeval",
+        "--n",
+        "5",
+        "--out",
+        str(tmp_path / "r"),
+    )
+    assert made.code == 0
+    renamed = pd.read_csv(ratings).replace({"model": {"same": "mock/blind"}})
+    renamed.to_csv(tmp_path / "x.csv", index=False)
+    both = ("--runs", str(tmp_path / "r"), "--page", str(tmp_path / "both.html"))
+    done = dhp("correlate", str(tmp_path / "x.csv"), "--human", human, "--resamples", "0", *both)
+    assert done.code == 0
+    (row,) = (line.split() for line in done.out.splitlines() if "mini/summeval" in line)
+    assert row[:4] == ["mock/blind", "mini/summeval", "1.00", "50%"]
+    assert "mock/blind" in (tmp_path / "both.html").read_text()
+
+
+def test_the_curve_over_samples(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
+    ratings, human = tables
+    one = pd.read_csv(ratings).query("model == 'same'")
+    pd.concat([one.assign(sample=k) for k in range(3)]).to_csv(tmp_path / "x.csv", index=False)
+    page = str(tmp_path / "page.html")
+    done = dhp("correlate", str(tmp_path / "x.csv"), "--human", human, "--resamples", "0", "--page", page)
+    assert "correlation by the number of samples: same 1.00 to 1.00." in Path(page).read_text()
+    assert "fluency: Pearson over all items of the mean of 1, 2, ... samples: 1.000 1.000 1.000" in " ".join(
+        done.out.split()
+    )

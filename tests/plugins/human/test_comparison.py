@@ -1,0 +1,180 @@
+"""Tests of two judges, accuracies over pairs, raters and corrected means against figures from outside."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dhp.plugins.human import comparison
+from dhp.plugins.human.comparison import pair_accuracy, soft_pair_accuracy, swap_test, williams
+from dhp.plugins.human.corrected import misclassification_corrected_share, prediction_powered_mean
+from dhp.plugins.human.raters import by_samples, rater_agreement
+
+
+def test_williams_by_hand() -> None:
+    """r12 = .7, r13 = .5, r23 = .6, n = 50: K = .32, numerator .2 sqrt(49 * 1.6), by hand."""
+    k = 1 - 0.49 - 0.25 - 0.36 + 2 * 0.7 * 0.5 * 0.6
+    t = 0.2 * math.sqrt(49 * 1.6) / math.sqrt(2 * k * 49 / 47 + 0.36 * 0.4**3)
+    found = williams(0.7, 0.5, 0.6, 50)
+    assert found is not None
+    assert found.t == pytest.approx(t)
+    assert found.t == pytest.approx(2.1314, abs=1e-4)
+    assert found.p_greater == pytest.approx(stats.t.sf(t, 47))
+    turned = williams(0.5, 0.7, 0.6, 50)
+    assert turned is not None
+    assert (turned.t, turned.p_two_sided) == pytest.approx((-t, found.p_two_sided))
+    assert turned.p_greater == pytest.approx(1 - found.p_greater)
+    assert williams(0.7, 0.7, 1.0, 50) is None
+    assert williams(0.7, 0.5, 0.6, 3) is None
+
+
+def test_williams_holds_its_level() -> None:
+    rng = np.random.default_rng(0)
+    p = []
+    for _ in range(400):
+        h, a, b = rng.normal(size=(3, 40)) + rng.normal(size=40)
+        r = np.corrcoef([h, a, b])
+        found = williams(r[0, 1], r[0, 2], r[1, 2], 40)
+        assert found is not None
+        p.append(found.p_two_sided)
+    assert 0.02 < np.mean(np.array(p) <= 0.05) < 0.09
+
+
+def test_swapping_tells_a_better_judge_and_not_equal_ones() -> None:
+    rng = np.random.default_rng(1)
+    human = rng.normal(size=(30, 5))
+    good, bad, other = (human + rng.normal(0, s, human.shape) for s in (0.4, 2.5, 2.5))
+    found = swap_test(human, good, bad, resamples=199)
+    assert found is not None
+    assert found.p_two_sided == found.p_greater == 1 / 200
+    even = swap_test(human, bad, other, resamples=199)
+    assert even is not None
+    assert even.p_two_sided > 0.05
+    assert swap_test(human, bad, bad, resamples=19) is not None
+    assert swap_test(human, human * 0, bad, resamples=19) is None
+
+
+def test_a_swap_is_the_difference_of_the_swapped_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sums over coins equal correlations of judges that were really swapped."""
+    rng = np.random.default_rng(7)
+    human, a, b = rng.normal(size=(3, 20, 3))
+    a += human
+    coins = comparison._coins(60, 60, 0)
+    za, zb = ((v - v.mean()) / v.std() for v in (a, b))
+    drawn = []
+    for coin in coins.reshape(60, 20, 3) > 0:
+        one, other = np.where(coin, za, zb), np.where(coin, zb, za)
+        drawn.append(
+            stats.pearsonr(human.ravel(), one.ravel())[0] - stats.pearsonr(human.ravel(), other.ravel())[0]
+        )
+    found = swap_test(human, a, b, resamples=60)
+    assert found is not None
+    assert found.difference == pytest.approx(
+        stats.pearsonr(human.ravel(), a.ravel())[0] - stats.pearsonr(human.ravel(), b.ravel())[0]
+    )
+    assert found.p_greater == (sum(d >= found.difference for d in drawn) + 1) / 61
+    # A threshold that the draws straddle tells more than one that none reaches.
+    monkeypatch.setattr(comparison, "_coins", lambda *_: np.ones((1, 60)))
+    unswapped = swap_test(human, a, b, resamples=1)
+    assert unswapped is not None
+    assert unswapped.p_greater == 1.0
+
+
+def brute(human: np.ndarray, judge: np.ndarray, epsilon: float) -> float:
+    right = total = 0
+    for h, m in zip(human, judge, strict=True):
+        for i in range(len(h)):
+            for j in range(i):
+                tie = abs(m[i] - m[j]) <= epsilon
+                right += (h[i] == h[j] and tie) or ((h[i] - h[j]) * (m[i] - m[j]) > 0 and not tie)
+                total += 1
+    return right / total
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ties_are_calibrated_as_by_trying_every_threshold(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    human = rng.integers(1, 5, (6, 5)).astype(float)
+    judge = human + rng.normal(0, 1, human.shape).round(1)
+    sizes = {abs(a - b) for m in judge for a in m for b in m}
+    best = max(brute(human, judge, e) for e in [0, *sizes])
+    found = pair_accuracy(human, judge)
+    assert found is not None
+    assert found.accuracy == pytest.approx(best)
+    assert brute(human, judge, found.epsilon) == pytest.approx(best)
+    assert found.pairs == 60
+
+
+def test_soft_accuracy() -> None:
+    rng = np.random.default_rng(0)
+    human = rng.normal(size=(40, 4)) + np.array([0, 0.2, 0.4, 3])
+    assert soft_pair_accuracy(human, human * 2 + 1) == 1
+    turned, noise = soft_pair_accuracy(human, -human), soft_pair_accuracy(human, rng.normal(size=(40, 4)))
+    assert turned is not None
+    assert noise is not None
+    assert turned < noise < 1
+    assert soft_pair_accuracy(human[:, :1], human[:, :1]) is None
+    assert soft_pair_accuracy(human * np.nan, human) is None
+    apart = np.where(np.arange(4) % 2 == np.arange(40)[:, None] % 2, human, np.nan)  # m0 with m2, m1 with m3
+    pairs = [soft_pair_accuracy(apart[k::2, k::2], -human[k::2, k::2]) for k in (0, 1)]
+    assert soft_pair_accuracy(apart, -human) == pytest.approx(np.mean(pairs), abs=0.05)
+
+
+def test_alpha_and_ceiling_of_raters() -> None:
+    """Three raters who each add noise of the items' own variance: reliability 1/2 each, 3/4 of the mean."""
+    pytest.importorskip("krippendorff", reason="agreement of raters needs krippendorff")
+    rng = np.random.default_rng(2)
+    truth = rng.normal(size=(200, 10))
+    ratings = (truth + rng.normal(size=(3, 200, 10))).round(1)
+    found = rater_agreement(ratings)
+    assert found is not None
+    assert found.alpha == pytest.approx(0.5, abs=0.03)
+    assert found.ceiling == pytest.approx(stats.pearsonr(truth.ravel(), ratings.mean(0).ravel())[0], abs=0.02)
+    assert rater_agreement(ratings[:1]) is None
+
+
+def test_more_samples_correlate_more() -> None:
+    rng = np.random.default_rng(3)
+    human = rng.normal(size=(40, 6))
+    curve = by_samples(human, human + rng.normal(0, 2, (8, 40, 6)), "pooled", "pearson")
+    assert len(curve) == 8
+    assert curve[0] is not None
+    assert curve[-1] is not None
+    assert curve[0] < curve[-1]
+
+
+def test_prediction_powered_mean_covers_and_gains() -> None:
+    rng = np.random.default_rng(4)
+    held, widths = 0, []
+    for _ in range(300):
+        y = rng.normal(3, 1, 600)
+        f = 0.5 * y + rng.normal(1, 0.3, 600)
+        found = prediction_powered_mean(y[:60], f[:60], f[60:])
+        held += found.ci[0] <= 3 <= found.ci[1]
+        widths.append((found.ci[1] - found.ci[0]) / (2 * 1.96 * y[:60].std(ddof=1) / math.sqrt(60)))
+    assert 0.91 < held / 300 < 0.985
+    assert np.mean(widths) < 0.75
+    with pytest.raises(ValueError, match="one length"):
+        prediction_powered_mean([1, 2], [1], [1, 2])
+
+
+@pytest.mark.parametrize(("n", "more"), [(40, 500), (200, 1000), (50, 60)])
+def test_prediction_powered_mean_as_in_ppi_python(n: int, more: int) -> None:
+    """Both tune the weight, by variances that differ in their degrees of freedom."""
+    ppi = pytest.importorskip("ppi_py", reason="the oracle is the package ppi-python")
+    rng = np.random.default_rng(n)
+    human = rng.normal(3, 1, n)
+    judged, others = 0.6 * human + rng.normal(0, 0.5, n), rng.normal(1.8, 0.8, more)
+    low, high = (float(end[0]) for end in ppi.ppi_mean_ci(human, judged, others, alpha=0.05))
+    found = prediction_powered_mean(human, judged, others)
+    assert found.ci == pytest.approx((low, high), abs=0.05 * (high - low))
+
+
+def test_corrected_share_by_hand() -> None:
+    """60 of 100 passed, sensitivity .9, specificity .8: (.6 + .8 - 1) / .7 = 4/7."""
+    found = misclassification_corrected_share(60, 100, sensitivity=(90, 100), specificity=(80, 100))
+    assert found is not None
+    assert found.value == pytest.approx(4 / 7)
+    assert found.ci[0] < 4 / 7 < found.ci[1]
+    assert misclassification_corrected_share(6, 10, sensitivity=(5, 10), specificity=(5, 10)) is None

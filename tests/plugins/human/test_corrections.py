@@ -1,0 +1,71 @@
+"""Corrected means and shares of systems: planted truths are covered, and what cannot be corrected says so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dhp.core.errors import InputError
+from dhp.plugins.human.corrected import corrected_means, corrected_shares, prediction_powered_mean
+from dhp.stats.error_rates import ErrorRates
+
+RNG = np.random.default_rng(5)
+TRUTH = RNG.normal([3.0, 4.0], 0.7, (200, 2))
+LENIENT = TRUTH + 0.8 + RNG.normal(0, 0.3, TRUTH.shape)
+
+
+def table(values: np.ndarray, model: str | None = None, metric: str = "fluency") -> pd.DataFrame:
+    rows = [
+        {"source": f"s{i}", "system": f"m{j}", "metric": metric, "score": v}
+        for i, row in enumerate(values)
+        for j, v in enumerate(row)
+    ]
+    return pd.DataFrame(rows).assign(**({"model": model} if model else {}))
+
+
+def test_a_lenient_judge_is_put_right_by_few_human_scores() -> None:
+    human = table(TRUTH[:40])
+    for j, found in enumerate(corrected_means(table(LENIENT, "lenient"), human)):
+        assert found.corrected is not None
+        assert found.human is not None
+        assert (found.system, found.texts, found.labelled) == (f"m{j}", 200, 40)
+        assert found.judged == pytest.approx(LENIENT[:, j].mean())
+        low, high = found.corrected.ci
+        assert low < TRUTH[:, j].mean() < high < found.judged
+        assert high - low < 0.8 * (found.human.ci[1] - found.human.ci[0])
+        same = prediction_powered_mean(TRUTH[:40, j], LENIENT[:40, j], LENIENT[40:, j])
+        assert found.corrected.value == pytest.approx(same.value)
+
+
+def test_too_few_human_scores_correct_nothing() -> None:
+    one, two = corrected_means(table(LENIENT[:50]), table(TRUTH[:1]))
+    assert (one.labelled, one.human, one.corrected) == (1, None, None)
+    (full, _) = corrected_means(table(LENIENT[:9]), table(TRUTH[:9]))
+    assert full.corrected is None
+    assert full.human is not None
+    assert two.texts == 50
+
+
+def test_shares_are_corrected_and_covered() -> None:
+    """80 % of good texts pass and 30 % of bad ones: the judge says 55 % where half are good."""
+    held, errors = 0, {"judge": {"fluency": ErrorRates((160, 200), (140, 200))}}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        good = rng.random((300, 1)) < 0.5
+        passed = np.where(good, rng.random(good.shape) < 0.8, rng.random(good.shape) < 0.3)
+        rates = {"fluency": ErrorRates((rng.binomial(200, 0.8), 200), (rng.binomial(200, 0.7), 200))}
+        (found,) = corrected_shares(table(passed * 5.0), 4, {"judge": rates})
+        assert found.corrected is not None
+        held += found.corrected.ci[0] <= 0.5 <= found.corrected.ci[1]
+    assert 34 <= held <= 40
+    (by_hand,) = corrected_shares(table(np.array([[5.0]] * 55 + [[1.0]] * 45)), 4, errors)
+    assert by_hand.corrected is not None
+    assert by_hand.corrected.value == pytest.approx((0.55 + 0.7 - 1) / 0.5)
+
+
+def test_faults() -> None:
+    with pytest.raises(InputError, match=r"no metric of judge 'judge' \(fluency\); allowed: tone"):
+        corrected_means(table(LENIENT), table(TRUTH, metric="tone"))
+    with pytest.raises(InputError, match="no text of judge 'judge' has a human score of 'fluency'"):
+        corrected_means(table(LENIENT), table(TRUTH).assign(source=lambda t: "x" + t["source"]))
+    with pytest.raises(InputError, match="no error rates of judge 'a' by fluency; the run has b: fluency"):
+        corrected_shares(table(LENIENT, "a"), 4, {"b": {"fluency": ErrorRates((1, 1), (1, 1))}})

@@ -1,0 +1,133 @@
+"""Plug-ins: those here, and a package of somebody else with a command, a judge and a reader."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dhp
+from dhp.core import plugins
+from dhp.core.errors import InputError
+from dhp.core.plugins import Plugin, load_target, offered
+
+PACKAGE = '''
+import click
+import json
+from dhp.core.plugins import Plugin
+from dhp.core.records import ORIGINAL, Rating as Scored
+from dhp.loaders.recorded_scores import Rating
+
+class Length:
+    model, protocol = "length/words", "none"
+    def rate(self, candidates, task):
+        for c in candidates:
+            for metric in task.metrics:
+                yield Scored(c.example, c.variant, metric.name, 0, min(5.0, len(c.text.split()) / 10))
+
+def judge(name, seed):
+    return Length()
+
+def read(path):
+    for line in path.read_text().splitlines():
+        row = json.loads(line)
+        for variant in (ORIGINAL, "worse"):
+            about = "m", "none", "pairs", row["id"], variant, "score"
+            yield Rating(*about, row[variant], 0, row["id"], None, "scored")
+
+@click.command()
+def greet():
+    """Say hello."""
+    print("hello")
+
+PLUGIN = Plugin(
+    "tiny",
+    "a test",
+    commands={"greet": ("tiny_plugin:greet", "Say hello.")},
+    functions={"tiny_judge": "tiny_plugin:judge"},
+    judges={"length": "tiny_plugin:judge"},
+    readers={"tiny": "tiny_plugin:read"},
+)
+'''
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages in which the tiny one is installed."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "tiny_plugin.py").write_text(PACKAGE)
+    about = folder / "tiny_plugin-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-plugin\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[dhp.plugins]\ntiny = tiny_plugin:PLUGIN\n")
+    return folder
+
+
+def command(site: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    code = (
+        f"import sys; sys.path.append({str(site)!r}); from dhp.cli.main import main; main({[*arguments]!r})"
+    )
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=site, check=False
+    )
+
+
+def test_a_command_of_others_is_listed_and_runs(site: Path) -> None:
+    assert command(site, "greet").stdout == "hello\n"
+    assert "greet" in command(site, "--help").stdout.splitlines()[-1]
+    assert "Say hello." in command(site, "--help-all").stdout
+
+
+def test_a_judge_of_others_is_a_model(site: Path) -> None:
+    done = command(site, "benchmark", "--model", "length/words", "--dataset", "mini/story_cloze", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["model"] == "length/words"
+    unknown = command(site, "benchmark", "--model", "lenght/words")
+    assert (unknown.returncode, unknown.stderr.count("\n")) == (2, 1)
+    assert "did you mean 'length'?" in unknown.stderr
+
+
+def test_a_reader_of_others_is_a_format(site: Path) -> None:
+    rows = [{"id": str(i), "original": 5, "worse": 3} for i in range(30)]
+    (site / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = command(site, "analyze", "pairs.jsonl", "--format", "tiny", "--json")
+    assert done.returncode == 0, done.stderr
+    (variant,) = json.loads(done.stdout)["variants"]
+    assert (variant["variant"], variant["detection"], variant["verdict"]) == ("worse", 1.0, "noticed")
+
+
+def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:
+    code = f"import sys; sys.path.append({str(site)!r}); import dhp; print(dhp.tiny_judge('x', 0).model)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "length/words\n"
+
+
+def test_every_target_of_ours_exists() -> None:
+    targets = [*(target for target, _ in offered("commands").values()), *offered("functions").values()]
+    assert len(targets) >= 6
+    assert all(load_target(target) is not None for target in targets)
+    assert "correlate" in dir(dhp)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (Plugin("mine", "x", commands={"jury": ("a:b", "x")}), "both add 'jury' to their commands"),
+        ("no plug-in", "is no dhp.core.plugins.Plugin"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(monkeypatch: pytest.MonkeyPatch, other: object, message: str) -> None:
+    class Entry:
+        name, value = "mine", "mine:PLUGIN"
+
+        def load(self) -> object:
+            return other
+
+    monkeypatch.setattr(plugins.importlib.metadata, "entry_points", lambda group: [Entry()])
+    plugins.plugins.cache_clear()
+    try:
+        with pytest.raises(InputError, match=message):
+            offered("commands")
+    finally:
+        plugins.plugins.cache_clear()
