@@ -155,6 +155,8 @@ def _path(name: str) -> str:
     """Where a name of `dhp` is defined."""
     if name in dhp._CALLABLE:
         return ".".join(("dhp", *dhp._CALLABLE[name]))
+    if target := offered("functions").get(name):
+        return str(target).replace(":", ".")
     return f"dhp.{dhp._MODULE_OF[name]}.{name}"
 
 
