@@ -104,12 +104,12 @@ def benchmark(
 
 def _scorers_of_log(dataset: "Sequence[str]") -> list[object]:
     """The scorers of the one log of inspect_ai that is given, where no judge is named."""
+    from dhp.core.plugins import load_target, offered
     from dhp.loaders.logs import is_inspect_log
 
     if len(dataset) != 1 or not is_inspect_log(dataset[0]):
         raise InputError(
             "--model: is missing; name a judge, e.g. openai/NAME, python:FILE.py:OBJECT or baseline/surface"
         )
-    from dhp.judge.adapters.inspect_ai import log_scorers
-
-    return log_scorers(dataset[0])
+    scorers: list[object] = load_target(offered("log_scorers")["inspect_ai"])(dataset[0])
+    return scorers

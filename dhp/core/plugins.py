@@ -13,7 +13,7 @@ from dhp.core.errors import InputError
 
 GROUP = "dhp.plugins"
 """Entry points of other packages; each is a `Plugin`."""
-Hook = Literal["commands", "functions", "judges", "readers"]
+Hook = Literal["commands", "functions", "judges", "readers", "scorers", "log_scorers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,11 @@ class Plugin:
     readers: Mapping[str, str] = field(default_factory=dict)
     """Form of recorded scores (`--format`) -> target, called with a path, which yields
     `dhp.loaders.recorded_scores.Rating`s."""
+    scorers: Mapping[str, str] = field(default_factory=dict)
+    """Kind of scorer of another framework -> target, called with any object. It returns a
+    `dhp.judge.adapters.adapter.Adapter`, or None for an object of another kind."""
+    log_scorers: Mapping[str, str] = field(default_factory=dict)
+    """Kind of log -> target, called with its path, which returns the scorers that the log names."""
     extra: str | None = None
     """The extra of the distribution that it needs, if any."""
 

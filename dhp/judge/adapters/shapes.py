@@ -5,7 +5,8 @@ from functools import cache, partial
 from typing import Any
 
 from dhp.core.errors import InputError
-from dhp.judge.adapters import deepeval, inspect_ai, plain, ragas, scorers
+from dhp.core.plugins import load_target, offered
+from dhp.judge.adapters import plain
 from dhp.judge.adapters.adapter import Adapter
 from dhp.judge.adapters.calls import Caller, Job
 from dhp.judge.adapters.judge import ObjectJudge, Scorer, at_once
@@ -14,16 +15,6 @@ from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor.api import LOCAL
 
-_ADAPTERS: tuple[Callable[[Any], Adapter | None], ...] = (
-    scorers.adapt_autoevals,
-    deepeval.adapt,
-    inspect_ai.adapt,
-    scorers.adapt_mlflow,
-    scorers.adapt_phoenix,
-    ragas.adapt,
-    plain.adapt,
-)
-"""Adapters in order of precedence; any other callable is a function."""
 SHAPES = (
     "a function f(*, inputs, outputs, reference_outputs=None); a dhp.Judge; an instance of a scorer class of "
     "autoevals, deepeval, inspect_ai, mlflow, phoenix or ragas; an evaluator of langfuse or openevals"
@@ -45,11 +36,17 @@ def adapt(scorer: object, name: str) -> Adapter:
     InputError
         If it has no known shape.
     """
-    for recognise in _ADAPTERS:
+    for recognise in _adapters():
         if adapter := recognise(scorer):
             return adapter
     what = f"the class {scorer.__name__}" if isinstance(scorer, type) else f"a {type(scorer).__name__}"
     raise InputError(f"{name}: is {what}, of an unknown shape; allowed: {SHAPES}")
+
+
+@cache
+def _adapters() -> tuple[Callable[[Any], Adapter | None], ...]:
+    """In order of precedence: those of plug-ins; then any other callable is a function."""
+    return (*map(load_target, offered("scorers").values()), plain.adapt)
 
 
 def object_judges(
