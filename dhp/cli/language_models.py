@@ -20,9 +20,9 @@ def with_batches(
     settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False
 ) -> "ModelSettings":
     """The settings, for a dry run if it is one; raises `InputError` for batches without a language model."""
-    from dhp.llm.api import PROVIDERS
+    from dhp.llm.api import providers
 
-    given, asked = stated("settings.batch"), tuple(f"{provider}/" for provider in PROVIDERS)
+    given, asked = stated("settings.batch"), tuple(f"{provider}/" for provider in providers())
     if given and not any(model and model.startswith(asked) for model in models):
         said = next((f"{model} asks none" for model in models if model), "none is given")
         raise InputError(f"{given[0]}: is for language models, and {said}; leave it out")

@@ -135,9 +135,9 @@ def _show_perturber(asked: ShowRequest) -> None:
 def _show_judge(asked: ShowRequest) -> None:
     from dhp.judge.factory import find_judge
     from dhp.judge.judges.mock import MockJudge
-    from dhp.llm.api import PROVIDERS
+    from dhp.llm.api import providers
 
-    computed = not asked.name.startswith((OWN, *(f"{provider}/" for provider in PROVIDERS)))
+    computed = not asked.name.startswith((OWN, *(f"{provider}/" for provider in providers())))
     judge = find_judge(asked.name) if computed else None
     print_line(f"{asked.name}: {judge_form(asked.name)}")
     if isinstance(judge, MockJudge):

@@ -13,7 +13,7 @@ from dhp.core.errors import InputError
 
 GROUP = "dhp.plugins"
 """Entry points of other packages; each is a `Plugin`."""
-Hook = Literal["commands", "functions", "judges", "readers", "scorers", "log_scorers"]
+Hook = Literal["commands", "functions", "models", "executors", "judges", "readers", "scorers", "log_scorers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,12 @@ class Plugin:
     """Name of a command of `dhp` -> target, a `click.Command`, and one line of help."""
     functions: Mapping[str, str] = field(default_factory=dict)
     """Name that `dhp` offers in Python -> target."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Provider of language models -> target, called with the name after the slash and the
+    `dhp.ModelSettings`; it returns a `dhp.llm.api.Client` or `dhp.llm.api.LocalModel`."""
+    executors: Mapping[str, str] = field(default_factory=dict)
+    """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a
+    `dhp.llm.executor.api.Executor`."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """Provider, the part of a model's name before the slash -> target. It is called with the name and the
     seed, and returns a judge that asks no language model."""

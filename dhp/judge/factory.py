@@ -39,7 +39,7 @@ from dhp.judge.pairwise.llm import LlmPairwiseJudge
 from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
 from dhp.judge.prompt_files import PromptFiles, read_files
 from dhp.judge.requests import RequestBuilder
-from dhp.llm.api import PROVIDERS
+from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.replay import StoredModel, open_store
 from dhp.llm.settings import ModelSettings
@@ -192,16 +192,15 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
     """
     provider, slash, _ = model.partition("/")
     if not slash:
-        providers = ", ".join(sorted([*_FINDERS, *PROVIDERS]))
+        known = ", ".join(sorted([*_FINDERS, *providers()]))
         raise InputError(
-            f"model '{model}': must have the form provider/name, e.g. openai/gpt-4o-mini; "
-            f"providers: {providers}"
+            f"model '{model}': must have the form provider/name, e.g. openai/gpt-4o-mini; providers: {known}"
         )
     if provider in _FINDERS:
         return complete(_FINDERS[provider](model, seed))
     added = offered("judges")
     if provider not in added:
-        known = suggest(provider, [*_FINDERS, *added, *PROVIDERS])
+        known = suggest(provider, [*_FINDERS, *added, *providers()])
         raise InputError(f"model '{model}': unknown provider '{provider}'; {known}")
     return complete(load_target(added[provider])(model, seed))
 
@@ -282,7 +281,7 @@ def _asks_a_model(model: str) -> bool:
     """Whether it names a language model, or a store of its replies."""
     path = model.removeprefix(_REPLAY).partition("?")[0]
     is_store = model.startswith(_REPLAY) and Path(path).suffix == ".sqlite"
-    return is_store or model.startswith(tuple(f"{provider}/" for provider in PROVIDERS))
+    return is_store or model.startswith(tuple(f"{provider}/" for provider in providers()))
 
 
 def _cached_model(model: str, settings: ModelSettings, context: RequestContext) -> CachedModel:

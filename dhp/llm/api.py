@@ -3,9 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
+from dhp.core.plugins import offered
 from dhp.llm.records import Failure, Reply, Request
 
-PROVIDERS = ("openai", "litellm", "hf", "vllm")
+_PROVIDERS = ("openai", "litellm")
+
+
+def providers() -> tuple[str, ...]:
+    """Providers of language models, the part of a model's name before the slash."""
+    return (*_PROVIDERS, *offered("models"))
 
 
 @runtime_checkable

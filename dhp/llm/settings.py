@@ -130,7 +130,7 @@ class ModelSettings:
         )
 
     def open(self, model: str, context: "RequestContext") -> "Client | LocalModel":
-        """The model called `openai/NAME`, `litellm/NAME`, `hf/NAME_OR_PATH` or `vllm/NAME_OR_PATH`.
+        """The model called `openai/NAME`, `litellm/NAME`, or by a provider of a plug-in.
 
         Raises
         ------
@@ -146,13 +146,13 @@ class ModelSettings:
         return context.opened[model]
 
     def _open(self, model: str) -> "Client | LocalModel":
-        from dhp.llm.api import PROVIDERS
+        from dhp.core.plugins import load_target, offered
+        from dhp.llm.api import providers
 
         provider, _, name = model.partition("/")
-        if provider not in PROVIDERS:
-            raise InputError(
-                f"model '{model}': unknown provider '{provider}'; {suggest(provider, PROVIDERS)}"
-            )
+        if provider not in providers():
+            known = suggest(provider, providers())
+            raise InputError(f"model '{model}': unknown provider '{provider}'; {known}")
         if not name.strip("/"):
             raise InputError(f"model '{model}': its name is missing; must have the form {provider}/NAME")
         if provider == "litellm":
@@ -173,25 +173,5 @@ class ModelSettings:
                     f"`chat_template` {self.chat_template}: is for hf/NAME, vllm/NAME; a server has its own"
                 )
             return OpenAIClient(name, self.base_url, timeout=self.timeout, transport=self.transport)
-        if self.base_url is not None:
-            raise InputError(f"`base_url` {self.base_url}: is for openai/NAME; {model} runs in this process")
-        if provider == "vllm":
-            from dhp.llm.hf.vllm_model import VllmModel
-
-            if self.batch_size is not None:
-                raise InputError(f"`batch_size` {self.batch_size}: is for hf/NAME; vLLM chooses it by itself")
-            if self.device not in ("auto", "all"):
-                raise InputError(
-                    f"`device` {self.device}: is for hf/NAME; vLLM takes the GPUs of CUDA_VISIBLE_DEVICES; "
-                    "allowed: auto (one of them), all"
-                )
-            return VllmModel(name, device=self.device, dtype=self.dtype, chat_template=self.chat_template)
-        from dhp.llm.hf.model import HfModel
-
-        return HfModel(
-            name,
-            device=self.device,
-            dtype=self.dtype,
-            batch_size=self.batch_size,
-            chat_template=self.chat_template,
-        )
+        opened: Client | LocalModel = load_target(offered("models")[provider])(name, self)
+        return opened

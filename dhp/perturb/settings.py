@@ -58,12 +58,12 @@ class PerturbModel:
     )
 
     def __post_init__(self) -> None:
-        from dhp.llm.api import PROVIDERS
+        from dhp.llm.api import providers
 
         provider = self.model.partition("/")[0]
-        if provider not in PROVIDERS:
+        if provider not in providers():
             raise InputError(
-                f"perturb model '{self.model}': unknown provider; {suggest(provider, PROVIDERS)}"
+                f"perturb model '{self.model}': unknown provider; {suggest(provider, providers())}"
             )
         if self.steps not in STEPS:
             raise InputError(f"`perturb_model.steps` '{self.steps}': unknown; {suggest(self.steps, STEPS)}")

@@ -2,27 +2,26 @@
 
 from functools import cache
 
-from dhp.core.errors import InputError, require
+from dhp.core.errors import InputError
+from dhp.core.plugins import load_target, offered
 from dhp.llm.executor.api import LOCAL, Executor
 
 
 @cache
 def open_executor(name: str) -> Executor:
-    """The executor called `local`, `ray` or `ray:ADDRESS`; one per process.
-
-    A cluster is reached when it is first needed.
+    """The executor called `local`, or `NAME` or `NAME:ADDRESS` of a plug-in; one per process.
 
     Raises
     ------
     InputError
-        For another name, or where the package `ray` is not installed.
+        For another name, or where the executor lacks a package.
     """
-    kind, colon, address = name.partition(":")
     if name == "local":
         return LOCAL
-    if kind != "ray" or (colon and not address):
-        raise InputError(f"`executor` '{name}': is unknown; allowed: local, ray, ray:HOST:PORT")
-    require("ray", purpose=f"`executor` {name}")
-    from dhp.llm.executor.ray_cluster import RayExecutor
-
-    return RayExecutor(address or None)
+    added = offered("executors")
+    kind, colon, address = name.partition(":")
+    if kind not in added or (colon and not address):
+        known = ", ".join(["local", *(form for each in added for form in (each, f"{each}:HOST:PORT"))])
+        raise InputError(f"`executor` '{name}': is unknown; allowed: {known}")
+    executor: Executor = load_target(added[kind])(address)
+    return executor

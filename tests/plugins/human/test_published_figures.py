@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "reproduce.py"
+SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "reproduce.py"
 
 
 @pytest.fixture(scope="module")

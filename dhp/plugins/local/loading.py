@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
-from dhp.llm.hf.quiet import quiet
-from dhp.llm.hf.source import Source
+from dhp.plugins.local.quiet import quiet
+from dhp.plugins.local.source import Source
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase

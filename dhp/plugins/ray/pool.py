@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from dhp._version import __version__
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.llm.executor.ray_worker import packed
+from dhp.plugins.ray.worker import packed
 
 T = TypeVar("T")
 R = TypeVar("R")

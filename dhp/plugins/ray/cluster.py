@@ -10,9 +10,9 @@ from dhp.core.errors import InputError
 from dhp.core.files import reason
 from dhp.llm.engine.jobs import Engine
 from dhp.llm.executor.api import Work
-from dhp.llm.executor.ray_calls import RayCalls
-from dhp.llm.executor.ray_pool import SECONDS, SECONDS_BY_MODEL, Pool, WorkerGroup, first_line
-from dhp.llm.executor.ray_worker import Worker
+from dhp.plugins.ray.calls import RayCalls
+from dhp.plugins.ray.pool import SECONDS, SECONDS_BY_MODEL, Pool, WorkerGroup, first_line
+from dhp.plugins.ray.worker import Worker
 
 T = TypeVar("T")
 R = TypeVar("R")

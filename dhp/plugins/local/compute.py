@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from dhp.llm.hf.decoding import Decoding, Recorder, drawing
-from dhp.llm.hf.quiet import quiet
+from dhp.plugins.local.decoding import Decoding, Recorder, drawing
+from dhp.plugins.local.quiet import quiet
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -21,9 +21,9 @@ import pytest
 import dhp
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm.executor.load import open_executor
-from dhp.llm.executor.ray_cluster import RayExecutor
-from dhp.llm.executor.ray_pool import Pool, WorkerGroup
-from dhp.llm.executor.ray_worker import Worker, packed
+from dhp.plugins.ray.cluster import RayExecutor
+from dhp.plugins.ray.pool import Pool, WorkerGroup
+from dhp.plugins.ray.worker import Worker, packed
 from tests.llm.stub import stats, stub_server
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
@@ -221,7 +221,7 @@ def test_losses_of_one_item_do_not_count_for_those_that_come_after_it() -> None:
 
 
 def test_a_worker_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dhp.llm.executor.ray_pool.__version__", "0.0.0")
+    monkeypatch.setattr("dhp.plugins.ray.pool.__version__", "0.0.0")
     with pytest.raises(
         InputError, match=r"a worker has dhp .*, and this is 0\.0\.0; install the same version"
     ):

@@ -71,7 +71,7 @@ def test_greedy_answers_are_those_of_transformers(vllm_model: Any, tiny_model: P
 
 
 def test_requests_enter_as_others_leave(vllm_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dhp.llm.hf.vllm_model._IN_FLIGHT", 4)
+    monkeypatch.setattr("dhp.plugins.local.vllm_model._IN_FLIGHT", 4)
     taken = []
 
     def feed() -> Iterator[Request]:

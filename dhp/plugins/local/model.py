@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from dhp.core.errors import InputError
 from dhp.core.files import read_text
 from dhp.core.seeding import stream, text_hash
-from dhp.llm.hf.batching import Row, Share, shares, windows
-from dhp.llm.hf.compute import Generated, begin, generate, only_of_one_length
-from dhp.llm.hf.decoding import Overflow, decide
-from dhp.llm.hf.loading import load_config, load_network, load_tokenizer
-from dhp.llm.hf.source import check_device, find
-from dhp.llm.hf.vocabulary import Vocabulary
 from dhp.llm.records import Position, Reply, Request
+from dhp.plugins.local.batching import Row, Share, shares, windows
+from dhp.plugins.local.compute import Generated, begin, generate, only_of_one_length
+from dhp.plugins.local.decoding import Overflow, decide
+from dhp.plugins.local.loading import load_config, load_network, load_tokenizer
+from dhp.plugins.local.source import check_device, find
+from dhp.plugins.local.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from transformers import Cache, PreTrainedConfig, PreTrainedModel

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dhp.core.errors import InputError, suggest
-from dhp.llm.hf.quiet import quiet
+from dhp.plugins.local.quiet import quiet
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 _DEVICE = re.compile(r"auto|all|cpu|cuda(:\d+)?")

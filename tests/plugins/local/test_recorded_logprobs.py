@@ -16,15 +16,15 @@ from dhp.core.records import Candidate, Rating
 from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.llm.hf.compute import Generated
-from dhp.llm.hf.model import HfModel
 from dhp.llm.records import Reply, Request
 from dhp.llm.settings import ModelSettings
+from dhp.plugins.local.compute import Generated
+from dhp.plugins.local.model import HfModel
 from tests.llm.scripted import scripted_server
 
 TASK = read_task("summarization")
 TEXTS = [Candidate("a", "original", "The boat came home.", "A boat came home at noon.")]
-FILE = Path(__file__).resolve().parents[1] / "data" / "logprobs" / "replies.json"
+FILE = Path(__file__).resolve().parents[2] / "data" / "logprobs" / "replies.json"
 RECORDED: dict[str, dict[str, Any]] = {case["case"]: case for case in json.loads(FILE.read_text("utf-8"))}
 
 # Case -> the score (the mean of scores 1 to 5 by probability) and the probability off the scale.

@@ -12,11 +12,11 @@ from dhp.core.errors import DhpError, StoppedEarly
 from dhp.llm.api import Client
 from dhp.llm.engine.jobs import Engine, Job, JobOutcome
 from dhp.llm.engine.workers import Workers
-from dhp.llm.executor.ray_pool import Pool, WorkerGroup
 from dhp.llm.limits import RateLimits
 from dhp.llm.records import Failure, Reply
 from dhp.llm.store import row
 from dhp.llm.usage import Budget, PromptLengths
+from dhp.plugins.ray.pool import Pool, WorkerGroup
 
 _LAST_SECONDS = 10.0
 """Longest wait for calls in flight where a run is interrupted."""

@@ -1,0 +1,10 @@
+"""What this plug-in adds."""
+
+from dhp.core.plugins import Plugin
+
+PLUGIN = Plugin(
+    "ray",
+    "work on many machines",
+    executors={"ray": "dhp.plugins.ray.open:open_ray"},
+    extra="ray",
+)
