@@ -1,6 +1,7 @@
 """The shape of the package: which folder may import which, no circle of files, small files and functions."""
 
 import ast
+import itertools
 import subprocess
 import sys
 from functools import cache
@@ -109,6 +110,64 @@ def test_files_and_functions_are_small() -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert (node.end_lineno or 0) - node.lineno < 60, f"{module}: {node.name} is too long"
+
+
+CEILINGS = {
+    "lines of the core": (41_500, 27_000),
+    "lines of all": (49_500, 36_000),
+    "share of heads": (0.113, 0.07),
+    "pairs of records alike": (13, 5),
+    "core files that speak of battles": (5, 3),
+    "core files that speak of frameworks": (3, 3),
+    "core files that speak of juries": (0, 3),
+    "core files that speak of local models": (4, 3),
+    "core files that speak of surveys": (1, 3),
+}
+"""Number -> where it stands, which may only fall, and where it should be. Never a reason to compress."""
+PLUGIN_WORDS = {
+    "battles": ("battle", "arena"),
+    "frameworks": ("deepeval", "inspect_ai", "mlflow", "ragas"),
+    "juries": ("jury", "juries"),
+    "local models": ("hf/", "vllm"),
+    "surveys": ("survey",),
+}
+
+
+def head(tree: ast.Module) -> int:
+    """Lines of the module's docstring and imports."""
+    heads = (ast.Import, ast.ImportFrom, ast.Expr, ast.If)
+    return next((n.lineno - 1 for n in tree.body if not isinstance(n, heads)), 0)
+
+
+def records_alike(modules: set[str]) -> int:
+    """Pairs of records that share 60 % of the fields of the larger one, three at least."""
+    records = []
+    for node in (node for module in modules for node in ast.walk(trees()[module])):
+        if isinstance(node, ast.ClassDef):
+            fields = (n.target for n in node.body if isinstance(n, ast.AnnAssign))
+            records.append({field.id for field in fields if isinstance(field, ast.Name)})
+    pairs = itertools.combinations([each for each in records if len(each) > 2], 2)
+    return sum(len(a & b) >= max(3, 0.6 * max(len(a), len(b))) for a, b in pairs)
+
+
+def test_numbers_that_may_only_fall() -> None:
+    core = {module for module in sources() if not module.startswith("dhp.plugins.")}
+    lines = {module: len(source.splitlines()) for module, source in sources().items()}
+    in_core = sum(lines[module] for module in core)
+    numbers: dict[str, float] = {
+        "lines of the core": in_core,
+        "lines of all": sum(lines.values()),
+        "share of heads": sum(head(trees()[module]) for module in core) / in_core,
+        "pairs of records alike": records_alike(core),
+    }
+    for name, words in PLUGIN_WORDS.items():
+        speaking = [m for m in core if any(word in sources()[m].lower() for word in words)]
+        numbers[f"core files that speak of {name}"] = len(speaking)
+    assert numbers.keys() == CEILINGS.keys()
+    for name, number in numbers.items():
+        most, goal = CEILINGS[name]
+        print(f"{name}: {number:.4g} (may be {most:g}, should be {goal:g})")
+        assert number <= most, name
 
 
 def test_content_is_data() -> None:
