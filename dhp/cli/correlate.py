@@ -53,7 +53,7 @@ _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "sys
 @click.option(
     "--variant",
     metavar="NAME",
-    help="With --runs and --page: also plot the scores of originals against this variant.",
+    help="With --runs and --page: also show how the judges' scores agree before and after this damage.",
 )
 @click.option(
     "--control",
@@ -237,7 +237,7 @@ def _show_runs(
     if page:
         from dhp.core.files import write_lines
 
-        compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else ()
+        compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else None
         text = both_views_page(rows, _MEASURE, compared, variant or "", correlation_by_samples(agreement))
         write_lines(Path(page), [text])
         print(f"written to {printable(page)}")
