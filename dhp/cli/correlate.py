@@ -122,6 +122,7 @@ def correlate(
     console = output_console()
     for judge in found.judges:
         _print_judge(judge, console)
+    _print_single(found, console)
     _print_pairs(found, console)
     _print_raters(found, console)
     _print_note(human, console)
@@ -267,13 +268,14 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
     soft = [m.soft_pair_accuracy for m in judge.metrics]
     table.add_row("systems", "soft accuracy", *("–" if v is None else f"{v:.3f}" for v in soft), "")
     console.print(table)
-    left_out = {m.metric: m.correlations[0].left_out for m in judge.metrics if m.correlations[0].left_out}
+    left_out = {m.metric: m.correlations[0].left_out - m.single for m in judge.metrics}
     for name, number in left_out.items():
-        console.print(
-            f"  note: {printable(name)}: sources with constant or too few scores, left out within sources: "
-            f"{number}",
-            highlight=False,
-        )
+        if number:
+            console.print(
+                f"  note: {printable(name)}: sources with constant or too few scores, left out within sources: "
+                f"{number}",
+                highlight=False,
+            )
     for m in judge.metrics:
         if m.by_samples:
             curve = " ".join("undefined" if v is None else f"{v:.3f}" for v in m.by_samples)
@@ -282,6 +284,14 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
                 highlight=False,
             )
     console.print()
+
+
+def _print_single(agreement: "Agreement", console: "Console") -> None:
+    """Once for all judges and metrics, as it is a matter of the data."""
+    numbers = [metric.single for judge in agreement.judges for metric in judge.metrics]
+    if most := max(numbers):
+        said = f"{min(numbers)} to {most}" if min(numbers) < most else str(most)
+        console.print(f"note: sources with a single system, left out within sources: {said}", highlight=False)
 
 
 def _cell(correlation: "Correlation") -> str:
