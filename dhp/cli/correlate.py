@@ -120,9 +120,7 @@ def correlate(
         print_json(found.to_dict())
         return
     console = output_console()
-    for judge in found.judges:
-        _print_judge(judge, console)
-    _print_single(found, console)
+    _print_judges(found, console)
     _print_pairs(found, console)
     _print_raters(found, console)
     _print_note(human, console)
@@ -271,11 +269,8 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
     left_out = {m.metric: m.correlations[0].left_out - m.single for m in judge.metrics}
     for name, number in left_out.items():
         if number:
-            console.print(
-                f"  note: {printable(name)}: sources with constant or too few scores, left out within sources: "
-                f"{number}",
-                highlight=False,
-            )
+            said = "sources with constant or too few scores, left out within sources"
+            console.print(f"  note: {printable(name)}: {said}: {number}", highlight=False)
     for m in judge.metrics:
         if m.by_samples:
             curve = " ".join("undefined" if v is None else f"{v:.3f}" for v in m.by_samples)
@@ -286,8 +281,10 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
     console.print()
 
 
-def _print_single(agreement: "Agreement", console: "Console") -> None:
-    """Once for all judges and metrics, as it is a matter of the data."""
+def _print_judges(agreement: "Agreement", console: "Console") -> None:
+    """Each judge, and once for all of them what is a matter of the data."""
+    for judge in agreement.judges:
+        _print_judge(judge, console)
     numbers = [metric.single for judge in agreement.judges for metric in judge.metrics]
     if most := max(numbers):
         said = f"{min(numbers)} to {most}" if min(numbers) < most else str(most)
