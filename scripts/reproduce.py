@@ -2,8 +2,8 @@
 
 python scripts/reproduce.py ../shared/data [PART ...]
 
-Parts: topical_chat (Table 2 of Chiang and Lee 2023, gpt-3.5-turbo-0613; answers about two of its four metrics
-were released), summeval, newsroom, realsumm, bagel (ROUGE rows of Tables 1 to 5 and 7 of Wang et al. 2023),
+Parts: topical_chat (Tables 2 and 4 of Chiang and Lee 2023, gpt-3.5-turbo-0613, two of their four metrics),
+summeval, newsroom, realsumm, bagel (ROUGE rows of Tables 1 to 5 and 7 of Wang et al. 2023),
 judge (answers of gpt-3.5-turbo-0301 that Shen et al. 2023 released, ours alone), williams (two judges of
 Topical-Chat). Default: all. Each cell: published, ours, difference.
 """
@@ -33,13 +33,32 @@ from dhp.loaders.rated import RatedText, human_scores, read_rated
 from dhp.run import judge_texts
 from dhp.stats.arrays import Floats
 
-# Table 2: Pearson pooled and Kendall per source of naturalness, then of coherence.
-TOPICAL_CHAT: dict[tuple[str, AnswerForm], tuple[float, ...]] = {
-    ("geval", "score-only"): (0.393, 0.358, 0.468, 0.391),
-    ("geval_no_auto_cot", "score-only"): (0.408, 0.331, 0.443, 0.404),
-    ("llm_eval_no_cot", "free-text"): (0.464, 0.476, 0.524, 0.426),
-    ("analyze_rate", "analyze-rate"): (0.524, 0.470, 0.477, 0.416),
+TOPICAL_CHAT: dict[tuple[str, AnswerForm], dict[str, tuple[float | None, float, float]]] = {
+    ("geval", "score-only"): {"naturalness": (0.393, 0.445, 0.358), "coherence": (0.468, 0.498, 0.391)},
+    ("geval_no_auto_cot", "score-only"): {
+        "naturalness": (0.408, 0.431, 0.331),
+        "coherence": (0.443, 0.507, 0.404),
+    },
+    ("llm_eval_no_cot", "free-text"): {
+        "naturalness": (0.464, 0.572, 0.476),
+        "coherence": (0.524, 0.523, 0.426),
+    },
+    ("rate_explain", "rate-explain"): {
+        "naturalness": (None, 0.621, 0.512),
+        "coherence": (None, 0.472, 0.425),
+    },
+    ("analyze_rate", "analyze-rate"): {
+        "naturalness": (0.524, 0.573, 0.470),
+        "coherence": (0.477, 0.486, 0.416),
+    },
 }
+"""Pearson pooled (Table 2), Pearson and Kendall per source (Table 4). What Table 2 calls rate-explain is
+analyze-rate, and it lacks the other one."""
+TOPICAL_COLUMNS: tuple[tuple[Level, Coefficient], ...] = (
+    ("pooled", "pearson"),
+    ("per_source", "pearson"),
+    ("per_source", "kendall"),
+)
 PRINTED = Path(__file__).with_name("published_rouge.csv")
 """The ROUGE rows of Wang et al. 2023, with the number of the table. Their ROUGE-L is rougeLsum."""
 ROUGE_OPTIONS = {"realsumm": "part=recall", "bagel": "part=precision&references=max"}
@@ -84,16 +103,13 @@ def judged(folder: Path, metric: str, protocol: str, form: AnswerForm, reading: 
 
 
 def topical_chat(folder: Path, reading: str = "ours") -> Iterator[Cell]:
-    for (protocol, form), published in TOPICAL_CHAT.items():
-        for k, metric in enumerate(("naturalness", "coherence")):
+    for (protocol, form), metrics in TOPICAL_CHAT.items():
+        for metric, printed in metrics.items():
             human, judge = judged(folder, metric, protocol, form, reading)
-            name = f"topical_chat {protocol} {metric}"
-            yield f"{name} Pearson, pooled", published[2 * k], value(human, judge, "pooled", "pearson")
-            yield (
-                f"{name} Kendall, per source",
-                published[2 * k + 1],
-                value(human, judge, "per_source", "kendall"),
-            )
+            for (level, coefficient), published in zip(TOPICAL_COLUMNS, printed, strict=True):
+                if published is not None:
+                    cell = f"topical_chat {protocol} {metric} {coefficient}, {level}"
+                    yield cell, published, value(human, judge, level, coefficient)
 
 
 def _read(answer: str, form: AnswerForm, reading: str) -> float | None:
