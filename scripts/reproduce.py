@@ -2,10 +2,10 @@
 
 python scripts/reproduce.py ../shared/data [PART ...]
 
-Parts: topical_chat (Chiang and Lee 2023, gpt-3.5-turbo-0613), summeval (ROUGE rows, ROUGE-1 beside those of
-Wang et al. 2023), realsumm and newsroom (ROUGE rows of ours alone), judge (answers of gpt-3.5-turbo-0301 that
-Shen et al. 2023 released, without published cells), williams (two judges of Topical-Chat). Default: all.
-Each cell: published, ours, difference; a dash where no published figure is at hand.
+Parts: topical_chat (Tables 2 and 4 of Chiang and Lee 2023, gpt-3.5-turbo-0613, two of their four metrics),
+summeval, newsroom, realsumm, bagel (ROUGE rows of Tables 1 to 5 and 7 of Wang et al. 2023),
+judge (answers of gpt-3.5-turbo-0301 that Shen et al. 2023 released, ours alone), williams (two judges of
+Topical-Chat). Default: all. Each cell: published, ours, difference.
 """
 
 import gzip
@@ -33,39 +33,38 @@ from dhp.plugins.human.correlation import Coefficient, Level, correlations
 from dhp.run import judge_texts
 from dhp.stats.arrays import Floats
 
-# Pearson pooled and Kendall per source of naturalness, then of coherence.
-TOPICAL_CHAT: dict[tuple[str, AnswerForm], tuple[float, ...]] = {
-    ("geval", "score-only"): (0.393, 0.358, 0.468, 0.391),
-    ("geval_no_auto_cot", "score-only"): (0.408, 0.331, 0.443, 0.404),
-    ("llm_eval_no_cot", "free-text"): (0.464, 0.476, 0.524, 0.426),
-    ("analyze_rate", "analyze-rate"): (0.524, 0.470, 0.477, 0.416),
+TOPICAL_CHAT: dict[tuple[str, AnswerForm], dict[str, tuple[float | None, float, float]]] = {
+    ("geval", "score-only"): {"naturalness": (0.393, 0.445, 0.358), "coherence": (0.468, 0.498, 0.391)},
+    ("geval_no_auto_cot", "score-only"): {
+        "naturalness": (0.408, 0.431, 0.331),
+        "coherence": (0.443, 0.507, 0.404),
+    },
+    ("llm_eval_no_cot", "free-text"): {
+        "naturalness": (0.464, 0.572, 0.476),
+        "coherence": (0.524, 0.523, 0.426),
+    },
+    ("rate_explain", "rate-explain"): {
+        "naturalness": (None, 0.621, 0.512),
+        "coherence": (None, 0.472, 0.425),
+    },
+    ("analyze_rate", "analyze-rate"): {
+        "naturalness": (0.524, 0.573, 0.470),
+        "coherence": (0.477, 0.486, 0.416),
+    },
 }
-ASPECTS = {
-    "summeval": ("coherence", "relevance", "consistency", "fluency"),
-    "realsumm": ("litepyramid_recall",),
-    "newsroom": ("coherence", "fluency", "informativeness", "relevance"),
-}
-# Spearman, Pearson, Kendall per source; of further cells no printed figure is at hand.
-PUBLISHED_ROUGE: dict[tuple[str, str, str], tuple[float, ...]] = {
-    ("summeval", "rouge1", "coherence"): (0.167, 0.160, 0.126),
-    ("summeval", "rouge1", "relevance"): (0.326, 0.359, 0.252),
-    ("summeval", "rouge1", "consistency"): (0.160, 0.224, 0.130),
-    ("summeval", "rouge1", "fluency"): (0.115, 0.158, 0.094),
-}
-# rougeLsum is what the study calls ROUGE-L.
-ROUGE: dict[tuple[str, str, str], tuple[float | None, ...]] = {
-    (name, kind, metric): (*PUBLISHED_ROUGE.get((name, kind, metric), (None,) * 3), *(None,) * 3)
-    for name, metrics in ASPECTS.items()
-    for kind in ("rouge1", "rouge2", "rougeLsum")
-    for metric in metrics
-}
-PART = {"realsumm": "recall"}
-COLUMNS: tuple[tuple[Level, Coefficient], ...] = tuple(
-    (level, coefficient)
-    for level in ("per_source", "pooled")
-    for coefficient in ("spearman", "pearson", "kendall")
+"""Pearson pooled (Table 2), Pearson and Kendall per source (Table 4). What Table 2 calls rate-explain is
+analyze-rate, and it lacks the other one."""
+TOPICAL_COLUMNS: tuple[tuple[Level, Coefficient], ...] = (
+    ("pooled", "pearson"),
+    ("per_source", "pearson"),
+    ("per_source", "kendall"),
 )
-Cell = tuple[str, float | None, float]
+PRINTED = Path(__file__).with_name("published_rouge.csv")
+"""The ROUGE rows of Wang et al. 2023, with the number of the table. Their ROUGE-L is rougeLsum."""
+ROUGE_OPTIONS = {"realsumm": "part=recall", "bagel": "part=precision&references=max"}
+"""Where not F1, averaged over the references: what comes nearest to the printed figures."""
+COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson", "kendall")
+Cell = tuple[str, float, float]
 
 
 def grid(texts: list[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, str], tuple[int, int]]]:
@@ -104,16 +103,13 @@ def judged(folder: Path, metric: str, protocol: str, form: AnswerForm, reading: 
 
 
 def topical_chat(folder: Path, reading: str = "ours") -> Iterator[Cell]:
-    for (protocol, form), published in TOPICAL_CHAT.items():
-        for k, metric in enumerate(("naturalness", "coherence")):
+    for (protocol, form), metrics in TOPICAL_CHAT.items():
+        for metric, printed in metrics.items():
             human, judge = judged(folder, metric, protocol, form, reading)
-            name = f"topical_chat {protocol} {metric}"
-            yield f"{name} Pearson, pooled", published[2 * k], value(human, judge, "pooled", "pearson")
-            yield (
-                f"{name} Kendall, per source",
-                published[2 * k + 1],
-                value(human, judge, "per_source", "kendall"),
-            )
+            for (level, coefficient), published in zip(TOPICAL_COLUMNS, printed, strict=True):
+                if published is not None:
+                    cell = f"topical_chat {protocol} {metric} {coefficient}, {level}"
+                    yield cell, published, value(human, judge, level, coefficient)
 
 
 def _read(answer: str, form: AnswerForm, reading: str) -> float | None:
@@ -132,25 +128,36 @@ def rouge(texts: list[RatedText], model: str) -> dict[tuple[str, str], float]:
     return {(r.example, r.variant): r.score or 0.0 for r in judge.rate(candidates, task)}
 
 
+def flat_bagel(file: Path) -> list[RatedText]:
+    """BAGEL laid out as one JSON object a line."""
+    return [
+        RatedText(
+            row["id"],
+            "system",
+            row["source"],
+            row["output"],
+            references=tuple(row["references"]),
+            scores={metric: row[metric] for metric in ("informativeness", "naturalness", "quality")},
+        )
+        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    ]
+
+
 def rouge_rows(folder: Path, name: str) -> Iterator[Cell]:
-    """The ROUGE rows of a set: F1 averaged over the references, recall for RealSumm; stemmed."""
-    texts = read_rated(name, folder / name / f"{name}.jsonl")
-    found: dict[str, dict[tuple[str, str], float]] = {}
-    for (each, kind, metric), published in ROUGE.items():
-        if each != name:
-            continue
-        if kind not in found:
-            found[kind] = rouge(texts, f"metric/{kind}?part={PART.get(name, 'f')}")
-        human, places = grid(texts, metric)
-        judge = np.full(human.shape, np.nan)
-        for key, place in places.items():
-            judge[place] = found[kind][key]
-        for (level, coefficient), expected in zip(COLUMNS, published, strict=True):
-            yield (
-                f"{name} {kind} {metric} {coefficient}, {level}",
-                expected,
-                value(human, judge, level, coefficient),
-            )
+    """The ROUGE rows of a set, stemmed, beside the printed ones."""
+    file = folder / name / f"{name}.jsonl"
+    texts = flat_bagel(file) if name == "bagel" else read_rated(name, file)
+    printed = pd.read_csv(PRINTED)
+    for kind, rows in printed[printed["dataset"] == name].groupby("judge", sort=False):
+        scores = rouge(texts, f"metric/{kind}?{ROUGE_OPTIONS.get(name, 'part=f')}")
+        for row in rows.to_dict("records"):
+            human, places = grid(texts, row["metric"])
+            judge = np.full(human.shape, np.nan)
+            for key, place in places.items():
+                judge[place] = scores[key]
+            for coefficient in COEFFICIENTS:
+                cell = f"Table {row['table']}, {name} {kind} {row['metric']} {coefficient}, {row['level']}"
+                yield cell, row[coefficient], value(human, judge, row["level"], coefficient)
 
 
 def recorded_judge(folder: Path) -> Agreement:
@@ -199,8 +206,7 @@ def compared(folder: Path) -> Iterator[tuple[str, Williams]]:
 
 def print_cells(cells: Iterable[Cell]) -> None:
     for name, published, ours in cells:
-        apart = f"{'–':>7} {ours:7.3f}" if published is None else f"{published:7.3f} {ours:7.3f}"
-        print(f"{name:62} {apart}" + ("" if published is None else f" {ours - published:+7.3f}"))
+        print(f"{name:66} {published:7.3f} {ours:7.3f} {ours - published:+7.3f}")
 
 
 def print_topical_chat(folder: Path) -> None:
@@ -220,7 +226,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
     "judge": print_judge,
     **{
         name: lambda folder, name=name: print_cells(rouge_rows(folder, name))  # type: ignore[misc]
-        for name in ("realsumm", "newsroom", "summeval")
+        for name in ("realsumm", "newsroom", "bagel", "summeval")
     },
 }
 

@@ -7,6 +7,13 @@ from types import ModuleType
 
 import pytest
 
+TABLE_3 = {
+    *("gpt-3.5-turbo-0125", "gpt-4-1106-preview"),
+    *("Meta-Llama-3-8B-Instruct", "Meta-Llama-3-70B-Instruct"),
+    *("vicuna-7b-v1.5-16k", "vicuna-13b-v1.5-16k", "Mistral-7B-Instruct-v0.2"),
+    *("Qwen1.5-4B-Chat", "Qwen1.5-7B-Chat", "Qwen1.5-14B-Chat", "Qwen1.5-32B-Chat", "Qwen1.5-72B-Chat"),
+}
+"""The versions in Table 3 of Wang et al. (2025)."""
 FOLDER = Path(__file__).resolve().parents[1] / "scripts"
 
 
@@ -24,8 +31,10 @@ def script() -> ModuleType:
 def test_the_list(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     judges = script.read_list(FOLDER / "paper_judges.yaml")
-    assert len({judge.name for judge in judges}) == 12
+    assert len(judges) == 12
+    assert {judge.name.partition("/")[2] for judge in judges} == TABLE_3
     assert {judge.family for judge in judges} == {"GPT", "Llama", "Vicuna", "Mistral", "Qwen"}
+    assert all(judge.context and judge.context >= 8_000 for judge in judges), "Appendix D: 8K tokens or more"
     assert all(judge.serve for judge in judges if judge.family != "GPT")
     small = next(judge for judge in judges if "Qwen1.5-4B" in judge.name)
     assert small.model([small.name], in_process=False) == f"openai/{small.name}"

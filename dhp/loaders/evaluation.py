@@ -14,7 +14,8 @@ from dhp.core.seeding import text_hash
 from dhp.core.specs import Language, Metric, Scale, Task
 
 _LANGUAGES: Mapping[str, Language] = {"en": "en", "cn": "zh", "zh": "zh"}
-_OTHER = "Other"
+OTHER = "Other"
+"""The category whose prompt serves those that have none."""
 _SLOTS = ("question", "answer", "metric", "steps")
 _BATTLE_SLOTS = ("question", "answer_1", "answer_2", "prompt")
 _RANGE = re.compile(r"[(（]\s*(\d+)\s*[-–~]\s*(\d+)(?:分)?\s*[)）]")
@@ -34,6 +35,8 @@ class CategoryPlan:
     """Names of the classical metrics that the configuration asks for."""
     lacking: tuple[str, ...] = ()
     """Metrics whose evaluation steps are still to be written, as `{{steps}}` of their templates."""
+    fallback: bool = False
+    """Whether the prompt is that of the category `Other`, as the file has none of this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ def _from_file(
     all_metrics: bool,
     steps: str,
 ) -> CategoryPlan:
-    key = name if name in entries else _OTHER
+    key = name if name in entries else OTHER
     if key not in entries:
         raise InputError(f"{path}: category '{name}' has no prompt; {suggest(name, entries)}")
     place = f"{path}: {key}"
@@ -168,7 +171,8 @@ def _from_file(
         lacking += [] if label in written else [own.name]
         templates[own.name] = _filled(template, defined[label], written.get(label, "{{steps}}"), place)
     task = _task(name, f"Answer a question of the kind {name}.", metrics or [_NOTHING], content)
-    return CategoryPlan(name, task, templates, config.classical.get(name, ()), tuple(lacking))
+    classical = config.classical.get(name, ())
+    return CategoryPlan(name, task, templates, classical, tuple(lacking), key != name)
 
 
 def _filled(template: str, definition: str, steps: str, place: str) -> str:

@@ -21,6 +21,7 @@ from dhp.perturb.authored import authored_origin, authored_perturbers, authored_
 from dhp.perturb.choice import part_of
 from dhp.perturb.dose_suites import Doses, dosed
 from dhp.perturb.languages import language_note
+from dhp.perturb.llm.prompts import prompt_name
 from dhp.perturb.model_config import OpenedModel
 from dhp.perturb.others import Others
 from dhp.perturb.perturbed_dataset import PerturbedDataset
@@ -124,13 +125,16 @@ class Builder:
     ) -> None:
         """Refuse what can be refused before anything is made or paid; `further` may refuse more."""
         firsts: list[tuple[Dataset, Variant]] = []
+        asked: set[tuple[str, str]] = set()
         for dataset in datasets:
             variants: Sequence[Variant] = dataset.pair_variants
             if dataset.suite is not None:
                 _, variants, _ = self.chosen(dataset, dataset.suite)
                 if self.model is not None:
                     self.model.llm.check(variants, dataset.task.task)
-            firsts += [(dataset, v) for v in variants if v.method == "llm"][:1]
+            by_model = [v for v in variants if v.method == "llm"]
+            asked |= {(dataset.task.task, prompt_name(v.perturber, v.degree)) for v in by_model}
+            firsts += [(dataset, v) for v in by_model[:1]]
             if further:
                 further(dataset, variants)
         if self.model is None:
@@ -140,6 +144,7 @@ class Builder:
             raise InputError(
                 f"`perturb_model`: makes nothing in suite {suites}; allowed: one with method llm in it"
             )
+        self.model.prompts.check_names(asked)
         for dataset, first in [] if self.dry else firsts:
             self.model.check_server(dataset.examples, first, dataset.task.task)
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 
 from dhp.content.yaml import content_folder, load_spec
@@ -38,15 +37,25 @@ class _PromptFiles:
     """File -> its contents as they count."""
 
     def __post_init__(self) -> None:
+        if self.own is not None and not self.own.is_dir():
+            raise InputError(f"{self.own}: is not a folder; allowed: one with prompt files of perturbers")
+
+    def check_names(self, asked: Iterable[tuple[str, str]]) -> None:
+        """Raise `InputError` for a file of one's own that replaces no bundled prompt and is none asked for.
+
+        Parameters
+        ----------
+        asked
+            Tasks and names of the prompts that their suites take.
+        """
         if self.own is None:
             return
-        if not self.own.is_dir():
-            raise InputError(f"{self.own}: is not a folder; allowed: one with prompt files of perturbers")
-        bundled = _names(_bundled())
-        for name in _names(self.own):
-            misspelt = "/" not in name or get_close_matches(name, bundled, n=1, cutoff=0.93)
-            if name not in bundled and misspelt:
-                raise InputError(f"{self.own}: unknown prompt '{name}.yaml'; {suggest(name, bundled)}")
+        places = (f"{folder}/{name}" for task, name in asked for folder in (task, GENERAL))
+        known = sorted({f"{name}.yaml" for name in (*_names(_bundled()), *places)})
+        for path in sorted(self.own.rglob("*")):
+            name = path.relative_to(self.own).as_posix()
+            if path.is_file() and not name.startswith(".") and name not in known:
+                raise InputError(f"{self.own}: unknown prompt '{name}'; {suggest(name, known)}")
 
     def __call__(self, task: str, name: str) -> PerturbPrompt:
         return self.read(self.file(task, name), PerturbPrompt)

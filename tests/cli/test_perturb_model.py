@@ -184,6 +184,29 @@ def test_a_faulty_prompt_file_is_one_line(dhp: Run, follower: str, tmp_path: Pat
     assert "unknown prompt 'summarization/grammatical_error.minor.yaml'; did you mean" in done.err
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("summarization/fictional_entities.minor.yaml", "summarization/fictional_named_entities.minor.yaml"),
+        ("summarization/grammatical_errors.minor.yml", "summarization/grammatical_errors.minor.yaml"),
+        ("sumarization/grammatical_errors.minor.yaml", "summarization/grammatical_errors.minor.yaml"),
+        ("memo/grammatical_errors.minor.yaml", "general/grammatical_errors.minor.yaml"),
+        ("agian.yaml", "again.yaml"),
+    ],
+)
+def test_a_prompt_file_that_replaces_nothing_is_refused(
+    dhp: Run, follower: str, tmp_path: Path, name: str, near: str
+) -> None:
+    """Else the bundled prompt would be paid for in its place."""
+    file = tmp_path / "mine" / name
+    file.parent.mkdir(parents=True)
+    file.write_text("steps: [Look.]\nprompt: '{{steps}} {{text}} {{tag}}'\n")
+    done = dhp("perturb", *SMALL, *by_model(follower, "--perturb-prompts", "mine"), "--out", "x.jsonl")
+    assert done.code == 2
+    assert f"mine: unknown prompt '{name}'; did you mean '{near}'? allowed: " in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
 def test_one_prompt_of_ones_own_is_enough_and_changes_the_hash(
     dhp: Run, follower: str, tmp_path: Path
 ) -> None:

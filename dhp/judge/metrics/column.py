@@ -12,10 +12,8 @@ from dhp.core.seeding import text_hash
 from dhp.core.specs import Scale, Task
 from dhp.core.tables import as_text, read_table
 from dhp.judge.api import Judge, split_settings
-from dhp.judge.metrics.judge import computed_metric
+from dhp.judge.metrics.judge import WIDE, computed_metric
 
-_WIDEST = 1e9
-"""Bound of the scale of a column whose scores are not known."""
 _SETTINGS = ("better", "perturbed", "file")
 
 
@@ -39,7 +37,7 @@ class ColumnJudge(Judge):
         if not re.match(r"[a-z]", name):
             name = f"column_{name}"
         scores = [score for c in candidates if (score := self._score(self._cell(c))) is not None]
-        ends = (min(scores), max(scores)) if len(set(scores)) > 1 else (-_WIDEST, _WIDEST)
+        ends = (min(scores), max(scores)) if len(set(scores)) > 1 else (-WIDE, WIDE)
         metric = computed_metric(name, self.column, Scale(min=ends[0], max=ends[1]))
         return task.model_copy(update={"metrics": [metric], "translations": {}})
 

@@ -11,6 +11,7 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Metric, Scale, Task
 from dhp.judge.api import Judge, split_settings
 from dhp.judge.metrics import overlap
+from dhp.judge.metrics.distinct import distinct
 from dhp.judge.metrics.likelihood import LIKELIHOODS, bertscore, likelihood
 
 OVER_REFERENCES: dict[str, Callable[[Sequence[float]], float]] = {
@@ -19,14 +20,16 @@ OVER_REFERENCES: dict[str, Callable[[Sequence[float]], float]] = {
     "first": lambda scores: scores[0],
 }
 AGAINST = ("auto", "reference", "source")
-NAMES = (*overlap.NAMES, "bertscore", *LIKELIHOODS)
-WIDE = 1000.0
-"""Bound of the scale of metrics that have none, such as log-likelihoods."""
+NAMES = (*overlap.NAMES, "distinct", "bertscore", *LIKELIHOODS)
+ALONE = ("distinct", "loglikelihood", "perplexity")
+"""Those that are computed from the text alone."""
+WIDE = 1e9
+"""Bound of the scale of scores that have none, such as perplexity."""
 
 
 @dataclass(frozen=True)
 class MetricJudge(Judge):
-    """A classical metric, computed against the reference of a text or against its source."""
+    """A classical metric, computed against the reference of a text, against its source, or alone."""
 
     model: str
     name: str
@@ -38,8 +41,7 @@ class MetricJudge(Judge):
 
     def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
         """The task with this metric in place of its own."""
-        known = self.name in overlap.NAMES or self.name == "bertscore"
-        scale = Scale(min=0, max=1) if known else Scale(min=-WIDE, max=0)
+        scale = Scale(min=-WIDE, max=0) if self.name in LIKELIHOODS else Scale(min=0, max=1)
         metric = computed_metric(self.name.replace("-", "_").lower(), self.name, scale)
         return task.model_copy(update={"metrics": [metric], "translations": {}})
 
@@ -61,6 +63,8 @@ class MetricJudge(Judge):
                 yield Rating(*place, score)
 
     def _others(self, c: Candidate) -> Sequence[str]:
+        if self.name in ALONE:
+            return [""]
         if self.against == "source" or (self.against == "auto" and not c.references):
             return [c.source] if c.source.strip() else []
         return c.references
@@ -80,7 +84,7 @@ def computed_metric(name: str, label: str, scale: Scale) -> Metric:
 
 
 def metric_judge(model: str, seed: int = 0) -> MetricJudge:
-    """The judge called `metric/NAME?part=f&references=mean&against=reference&path=FOLDER`.
+    """The judge called `metric/NAME?part=f&references=mean&against=reference&path=FOLDER&n=2`.
 
     Parameters
     ----------
@@ -88,7 +92,9 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
         Name and settings. `part` (`f`, `recall`, `precision`) is for ROUGE; `references` says how scores
         against several references become one (`mean`, `max`, `first`); `against` what the text is compared
         with (default `auto`: the reference where there is one, else the source); `path` is a local model
-        (`bertscore`, `bartscore`, `perplexity`), `layers` one of its layers (`bertscore`).
+        (`bertscore`, `bartscore`, `loglikelihood`, `perplexity`), `layers` one of its layers (`bertscore`);
+        `n` is the number of words in an n-gram (`distinct`, default 2). `distinct`, `loglikelihood` and
+        `perplexity` look at the text alone.
 
     Raises
     ------
@@ -98,7 +104,8 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
     name = model.removeprefix("metric/").partition("?")[0]
     if name not in NAMES:
         raise InputError(f"model '{model}': unknown metric '{name}'; {suggest(name, NAMES)}")
-    known = {"references", "against"}
+    known = set() if name in ALONE else {"references", "against"}
+    known |= {"n"} if name == "distinct" else set()
     known |= {"part"} if name in overlap.ROUGE else set()
     known |= {"path", "layers"} if name == "bertscore" else set()
     known |= {"path"} if name in LIKELIHOODS else set()
@@ -109,6 +116,8 @@ def metric_judge(model: str, seed: int = 0) -> MetricJudge:
     score: Any
     if name in LIKELIHOODS:
         score = likelihood(name, settings.get("path", ""))
+    elif name == "distinct":
+        score = distinct(settings.get("n", "2"))
     elif name == "bertscore":
         score = bertscore(settings.get("path", ""), settings.get("layers", ""))
     else:

@@ -1,4 +1,4 @@
-"""Metrics by a local language model: BERTScore, BARTScore and perplexity."""
+"""Metrics by a local language model: BERTScore, BARTScore, log-likelihood and perplexity."""
 
 import math
 from functools import cache
@@ -8,7 +8,7 @@ from typing import Any
 from dhp.core.errors import InputError
 from dhp.judge.metrics.overlap import Score, need
 
-LIKELIHOODS = ("bartscore", "perplexity")
+LIKELIHOODS = ("bartscore", "loglikelihood", "perplexity")
 
 
 def bertscore(path: str, layers: str) -> Score:
@@ -39,20 +39,21 @@ def bertscore(path: str, layers: str) -> Score:
 
 
 def likelihood(name: str, path: str) -> Score:
-    """The mean log-probability of a text's tokens.
+    """How probable a text is to a model.
 
     Parameters
     ----------
     name
-        `bartscore`: given the text compared with, by an encoder-decoder (Yuan et al. 2021).
-        `perplexity`: of the text alone, by a causal model; the negative logarithm of its perplexity.
+        `bartscore`: the mean log-probability of the text's tokens, given the text compared with, by an
+        encoder-decoder (Yuan et al. 2021). `loglikelihood`: that of the text alone, by a causal model.
+        `perplexity`: its perplexity, exp(-loglikelihood), with its sign turned, as lower is better.
     path
         Folder of the model.
 
     Returns
     -------
     Score
-        At most 0; higher is better.
+        At most 0; higher is better. Not a number for a text of fewer than two tokens.
 
     Raises
     ------
@@ -62,8 +63,11 @@ def likelihood(name: str, path: str) -> Score:
     folder = _folder(name, path)
     need("torch", name)
     need("transformers", name)
-    measure = _given_source if name == "bartscore" else _alone
-    return lambda text, other: measure(folder, text, other)
+    if name == "bartscore":
+        return lambda text, source: _given_source(folder, text, source)
+    if name == "loglikelihood":
+        return lambda text, _: _alone(folder, text)
+    return lambda text, _: -math.exp(-_alone(folder, text))
 
 
 def _folder(name: str, path: str) -> str:
@@ -88,7 +92,7 @@ def _given_source(folder: str, text: str, source: str) -> float:
     return _mean(model, labels, input_ids=inputs.input_ids, attention_mask=inputs.attention_mask)
 
 
-def _alone(folder: str, text: str, _: str) -> float:
+def _alone(folder: str, text: str) -> float:
     tokenizer, model = _model(folder, "AutoModelForCausalLM")
     ids = tokenizer(text, return_tensors="pt", truncation=True).input_ids
     return math.nan if ids.shape[1] < 2 else _mean(model, ids, input_ids=ids)

@@ -16,6 +16,7 @@ from dhp.core.terminal_progress import progress_shown
 from dhp.core.text import printable, spreadsheet_safe
 from dhp.judge.check import checked_ratings
 from dhp.judge.factory import find_judge
+from dhp.judge.unreadable import readable
 from dhp.loaders.evaluation import CategoryPlan
 from dhp.plugins.arena.battle import Battle
 from dhp.plugins.arena.battle_work import output_folder, print_battle, write_battle
@@ -47,7 +48,8 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
         ratings = []
         total = len(texts) * len(task.metrics) * judge.samples
         with suppress(Waiting), progress_shown("ratings") as show:
-            for rating in checked_ratings(judge, texts, task):
+            found = checked_ratings(judge, texts, task)
+            for rating in readable(found, judge, task, f"category '{plan.name}'"):
                 ratings.append(rating)
                 show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
         kept += ratings

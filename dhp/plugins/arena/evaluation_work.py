@@ -1,6 +1,7 @@
 """Input of `dhp evaluate`: files, checks, and the judges of the categories."""
 
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,13 +16,31 @@ from dhp.judge.factory import find_judges
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
-from dhp.loaders.answers import check_match, read_answers
-from dhp.loaders.evaluation import CategoryPlan, EvaluationPlan, read_plan
+from dhp.loaders.answers import Answer, check_match, read_answers
+from dhp.loaders.evaluation import OTHER, CategoryPlan, EvaluationPlan, read_plan
 from dhp.plugins.arena.battle import Battle
 from dhp.plugins.arena.battle_work import Systems, fought, read_systems
 from dhp.plugins.arena.category_judge import CORRECTNESS, evaluation_judge, written_steps
 from dhp.plugins.arena.evaluation_options import EvaluationFiles, EvaluationOptions
 from dhp.plugins.arena.pair_options import Contest
+
+_SHOWN = 20  # questions in a note
+
+
+def _note_categories(plans: Sequence[CategoryPlan], answers: Sequence[Answer]) -> None:
+    """Say which questions are asked by the prompt of `Other`, and which are not evaluated at all."""
+    log, planned = logging.getLogger("dhp"), {plan.name: plan for plan in plans}
+    questions: dict[str, list[str]] = {}
+    for answer in answers:
+        questions.setdefault(answer.category, []).append(answer.id)
+    for category, ids in questions.items():
+        shown = ", ".join(ids[:_SHOWN]) + (f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else "")
+        if category not in planned:
+            log.warning(
+                "category '%s' has no metrics: left out are questions %s", category or "(none)", shown
+            )
+        elif planned[category].fallback:
+            log.warning("category '%s' has no prompt: by that of '%s' questions %s", category, OTHER, shown)
 
 
 @dataclass(frozen=True)
@@ -66,6 +85,7 @@ class Work:
                 f"{', '.join(sorted({a.category or '(none)' for a in first}))}"
             )
         wanted = [a for a in first if a.category in planned]
+        _note_categories(plan.categories, first)
         if options.with_reference and (lacking := [a.id for a in wanted if a.id not in targets]):
             where = files.targets or f"answers of '{name}'"
             raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")

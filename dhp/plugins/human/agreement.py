@@ -41,6 +41,8 @@ class MetricAgreement:
     """Name of the metric."""
     items: int
     """Number of items that both the judge and humans scored."""
+    single: int
+    """Number of sources of which both scored one system alone: nothing to correlate within them."""
     correlations: tuple[Correlation, ...]
     """Correlation at each level by each coefficient."""
     pair_accuracy: PairAccuracy | None
@@ -199,9 +201,11 @@ def _metric(
         if resamples
         else None
     )
+    scored = (~np.isnan(truth) & ~np.isnan(mean)).sum(axis=1)
     return MetricAgreement(
         metric,
-        int((~np.isnan(truth) & ~np.isnan(mean)).sum()),
+        int(scored.sum()),
+        int((scored == 1).sum()),
         tuple(found),
         pair_accuracy(truth, mean),
         soft,

@@ -3,12 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 from dhp.plugins.human.agreement import Agreement
 from dhp.report.labels import style_words
 from dhp.runs.reader import Run, RunResult
+
+Floats = NDArray[np.float64]
+Correlations = tuple[tuple[float | None, ...], ...]
+"""Judges x judges; None where undefined."""
 
 CORRELATION = "per_source.spearman"
 """The one that is shown, by its name in an agreement."""
@@ -89,37 +96,52 @@ def _row(judge: str, correlation: float | None, result: Result) -> BothViews:
 
 @dataclass(frozen=True, slots=True)
 class BeforeAndAfter:
-    """The scores of one judge on originals and on one variant, each the mean over the metrics."""
+    """How judges score the same texts before and after damage (figure 2 of Wang et al. 2025)."""
 
-    judge: str
-    originals: tuple[float, ...]
-    degraded: tuple[float, ...]
-    """Scores of the degraded texts of the same examples."""
-    correlation: float | None
-    """Pearson's rho over the examples; None where undefined."""
+    judges: tuple[str, ...]
+    scores: Floats
+    """Scores, each the mean over the metrics, shape (2, judges, examples), originals first."""
+    correlations: tuple[Correlations, Correlations]
+    """Pearson's rho of every two judges over the originals, and over the degraded texts."""
 
 
-def before_and_after(rated: Sequence[RunResult], variant: str) -> list[BeforeAndAfter]:
-    """Scores before and after damage of each judge that rated the variant (figure 2 of Wang et al. 2025).
+def before_and_after(rated: Sequence[RunResult], variant: str) -> BeforeAndAfter:
+    """Scores before and after damage of the judges that rated the variant, and how far they correlate.
 
-    Examples that lack a score of a metric on either side are left out. Raises `InputError` where no judge
-    rated the variant.
+    Examples that lack a score of a metric of any of these judges on either side are left out.
+
+    Raises
+    ------
+    InputError
+        Where no judge rated the variant, a judge rated it in two runs, or the judges have no example in
+        common.
     """
-    import numpy as np
-
-    from dhp.plugins.human.correlation import row_correlations
-
-    found = []
+    found: dict[str, dict[tuple[str, str], Floats]] = {}
     for each in rated:
         if variant not in each.ratings.variants:
             continue
+        result = each.result
+        judge = printable(f"{result.model} ({result.protocol})" if result.asked else result.model)
+        own = found.setdefault(judge, {})
+        if any(dataset == result.dataset for dataset, _ in own):
+            raise InputError(f"{each.place}: {judge} rated '{variant}' in another run, too; allowed: one run")
         means = each.ratings.means[[0, 1 + each.ratings.variants.index(variant)]].mean(axis=1)
-        pairs = means[:, ~np.isnan(means).any(axis=0)]
-        rho = float(row_correlations(pairs[:1], pairs[1:], "pearson")[0])
-        before, after = (tuple(map(float, side)) for side in pairs)
-        name = f"{each.result.model} ({each.result.protocol})" if each.result.asked else each.result.model
-        found.append(BeforeAndAfter(printable(name), before, after, None if np.isnan(rho) else rho))
+        pairs = zip(each.ratings.examples, means.T, strict=True)
+        own |= {(result.dataset, name): pair for name, pair in pairs if not np.isnan(pair).any()}
     if not found:
         known = ", ".join(dict.fromkeys(v for each in rated for v in each.ratings.variants))
         raise InputError(f"variant '{variant}': was not rated in these runs; allowed: {known}")
-    return found
+    common = sorted(set.intersection(*map(set, found.values())))
+    if not common:
+        raise InputError(f"variant '{variant}': no example has scores of all of {', '.join(found)}")
+    scores = np.array([[own[key] for key in common] for own in found.values()]).transpose(2, 0, 1)
+    originals, degraded = scores
+    return BeforeAndAfter((*found,), scores, (_between_rows(originals), _between_rows(degraded)))
+
+
+def _between_rows(scores: Floats) -> Correlations:
+    """Pearson's rho of every two rows; None where undefined."""
+    from dhp.plugins.human.correlation import row_correlations
+
+    rows = (row_correlations(np.broadcast_to(row, scores.shape), scores, "pearson") for row in scores)
+    return tuple(tuple(None if np.isnan(rho) else float(rho) for rho in row) for row in rows)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dhp.content.damage import variant_name
 from dhp.plugins.human.both_views import BeforeAndAfter, BothViews
 from dhp.report.charts import COLOURS, drawn
@@ -18,12 +20,14 @@ _ASSETS = Path(__file__).parent / "assets"
 
 _ACROSS = 3
 """Panels in a row."""
+_BINS = 12
+"""Bars of a distribution."""
 
 
 def both_views_page(
     rows: Sequence[BothViews],
     measure: str,
-    compared: Sequence[BeforeAndAfter] = (),
+    compared: BeforeAndAfter | None = None,
     variant: str = "",
     by_samples: Mapping[str, Sequence[float | None]] = {},
 ) -> str:
@@ -36,7 +40,7 @@ def both_views_page(
     measure
         What the correlation is, in words.
     compared, variant
-        Scores on originals and on this variant, for panels; none without.
+        Scores of originals and of this variant, for their correlations and distributions; none without.
     by_samples
         Judge -> correlation of the mean of its first 1, 2, ... samples.
     """
@@ -49,6 +53,7 @@ def both_views_page(
         measure=measure,
         plot=views_chart(drawable, measure) if drawable else "",
         samples=samples_chart(by_samples) if by_samples else "",
+        compared=compared,
         panels=panels_chart(compared, variant_name(variant)) if compared else "",
         variant=variant_name(variant) if variant else "",
     )
@@ -94,27 +99,29 @@ def samples_chart(curves: Mapping[str, Sequence[float | None]]) -> "Markup":
     return drawn(draw, 8.6, 3.4, f"Lines: correlation by the number of samples: {ends}.")
 
 
-def panels_chart(compared: Sequence[BeforeAndAfter], variant: str) -> "Markup":
-    """A panel for each judge: its score of the original against that of the degraded text."""
-    down = -(-len(compared) // _ACROSS)
-    across = min(_ACROSS, len(compared))
+def panels_chart(compared: BeforeAndAfter, variant: str) -> "Markup":
+    """A panel for each judge: the distributions of its scores of originals and of degraded texts."""
+    judges, originals, degraded = compared.judges, *compared.scores
+    down = -(-len(judges) // _ACROSS)
+    across = min(_ACROSS, len(judges))
 
     def draw(figure: "Figure") -> None:
         panels = figure.subplots(down, across, squeeze=False).ravel()
-        for axes in panels[len(compared) :]:
+        for axes in panels[len(judges) :]:
             axes.set_axis_off()
-        for axes, each in zip(panels, compared, strict=False):
-            ends = [f(each.originals + each.degraded, default=0.0) for f in (min, max)]
-            axes.plot(ends, ends, color=COLOURS["weak"], linewidth=1)
-            axes.plot(each.originals, each.degraded, "o", ms=3.5, alpha=0.5, color=COLOURS["d"])
-            rho = "undefined" if each.correlation is None else f"{each.correlation:.2f}"
-            axes.set_title(f"{each.judge}\nrho = {rho}, N = {len(each.originals)}", fontsize=8, loc="left")
-            axes.set_xlabel("original", fontsize=8)
-            axes.set_ylabel(variant, fontsize=8)
+        for axes, judge, *sides in zip(panels, judges, originals, degraded, strict=False):
+            bins = np.histogram_bin_edges(np.concatenate(sides), _BINS)
+            for scores, name, colour in zip(sides, ("originals", variant), ("d", "ew"), strict=True):
+                axes.hist(scores, bins, histtype="step", color=COLOURS[colour], label=name)
+            axes.set_title(judge, fontsize=8, loc="left")
+            axes.set_xlabel("mean score", fontsize=8)
+        figure.legend(
+            *panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False
+        )
 
-    rhos = "; ".join(
-        f"{c.judge} {'undefined' if c.correlation is None else f'{c.correlation:.2f}'}" for c in compared
+    means = "; ".join(
+        f"{judge} {before.mean():.2f} and {after.mean():.2f}"
+        for judge, before, after in zip(judges, originals, degraded, strict=True)
     )
-    return drawn(
-        draw, 2.9 * across, 3.0 * down, f"Scores of originals against {variant}, with Pearson's rho: {rhos}."
-    )
+    words = f"Distributions of scores of originals and of {variant}, with these means: {means}."
+    return drawn(draw, 2.9 * across, 2.6 * down + 0.4, words)

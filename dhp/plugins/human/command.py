@@ -53,7 +53,7 @@ _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "sys
 @click.option(
     "--variant",
     metavar="NAME",
-    help="With --runs and --page: also plot the scores of originals against this variant.",
+    help="With --runs and --page: also show how the judges' scores agree before and after this damage.",
 )
 @click.option(
     "--control",
@@ -120,8 +120,7 @@ def correlate(
         print_json(found.to_dict())
         return
     console = output_console()
-    for judge in found.judges:
-        _print_judge(judge, console)
+    _print_judges(found, console)
     _print_pairs(found, console)
     _print_raters(found, console)
     _print_note(human, console)
@@ -237,7 +236,7 @@ def _show_runs(
     if page:
         from dhp.core.files import write_lines
 
-        compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else ()
+        compared = before_and_after([r for run in runs for r in run.rated], variant) if variant else None
         text = both_views_page(rows, _MEASURE, compared, variant or "", correlation_by_samples(agreement))
         write_lines(Path(page), [text])
         print(f"written to {printable(page)}")
@@ -267,13 +266,11 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
     soft = [m.soft_pair_accuracy for m in judge.metrics]
     table.add_row("systems", "soft accuracy", *("–" if v is None else f"{v:.3f}" for v in soft), "")
     console.print(table)
-    left_out = {m.metric: m.correlations[0].left_out for m in judge.metrics if m.correlations[0].left_out}
+    left_out = {m.metric: m.correlations[0].left_out - m.single for m in judge.metrics}
     for name, number in left_out.items():
-        console.print(
-            f"  note: {printable(name)}: sources with constant or too few scores, left out within sources: "
-            f"{number}",
-            highlight=False,
-        )
+        if number:
+            said = "sources with constant or too few scores, left out within sources"
+            console.print(f"  note: {printable(name)}: {said}: {number}", highlight=False)
     for m in judge.metrics:
         if m.by_samples:
             curve = " ".join("undefined" if v is None else f"{v:.3f}" for v in m.by_samples)
@@ -282,6 +279,16 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
                 highlight=False,
             )
     console.print()
+
+
+def _print_judges(agreement: "Agreement", console: "Console") -> None:
+    """Each judge, and once for all of them what is a matter of the data."""
+    for judge in agreement.judges:
+        _print_judge(judge, console)
+    numbers = [metric.single for judge in agreement.judges for metric in judge.metrics]
+    if most := max(numbers):
+        said = f"{min(numbers)} to {most}" if min(numbers) < most else str(most)
+        console.print(f"note: sources with a single system, left out within sources: {said}", highlight=False)
 
 
 def _cell(correlation: "Correlation") -> str:

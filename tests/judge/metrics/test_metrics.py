@@ -1,6 +1,9 @@
 """Classical metrics are what their packages compute, against the right text, and failures are no scores."""
 
+import math
 import random
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +67,38 @@ def test_several_references_and_the_source() -> None:
     assert (missing.score, missing.status) == (None, "failed")
 
 
+def test_loglikelihood_and_perplexity_are_those_of_the_model(tiny_model: Path) -> None:
+    """From the logits, token by token; perplexity with its sign turned, as higher must be better."""
+    torch: Any = pytest.importorskip("torch")
+    transformers: Any = pytest.importorskip("transformers")
+    ids = transformers.AutoTokenizer.from_pretrained(tiny_model)(TEXT, return_tensors="pt").input_ids
+    with torch.no_grad():
+        logits = transformers.AutoModelForCausalLM.from_pretrained(tiny_model)(ids).logits[0]
+    steps = zip(logits[:-1], ids[0, 1:], strict=True)
+    logs = [float(torch.log_softmax(row, 0)[token]) for row, token in steps]
+    mean = sum(logs) / len(logs)
+    likely = rated(f"metric/loglikelihood?path={tiny_model}", source="")
+    assert likely.score == pytest.approx(mean, rel=1e-5)
+    perplexed = rated(f"metric/perplexity?path={tiny_model}", REFERENCE, OTHER, source="")
+    assert perplexed.score == pytest.approx(-math.exp(-mean), rel=1e-5)
+    assert rated(f"metric/perplexity?path={tiny_model}", text="").status == "failed"
+
+
+@pytest.mark.parametrize(("n", "expected"), [("1", 3 / 5), ("2", 3 / 5), ("5", 1 / 5)])
+def test_distinct_by_hand(n: str, expected: float) -> None:
+    """Five words, three different ones; a b, b a, a b, b c: three different pairs."""
+    assert rated(f"metric/distinct?n={n}", text="a b a b c.", source="").score == pytest.approx(expected)
+
+
+def test_distinct_of_too_few_words_is_undefined() -> None:
+    assert rated("metric/distinct?n=3", text="Two words.").status == "failed"
+
+
+def test_repetition_lowers_distinct() -> None:
+    once, twice = (rated("metric/distinct", text=text).score or 0 for text in (TEXT, f"{TEXT} {TEXT}"))
+    assert twice < once
+
+
 def test_damage_lowers_overlap_with_the_original() -> None:
     rng = random.Random(0)
     damaged = "".join(c for c in TEXT if rng.random() > 0.1)
@@ -80,6 +115,9 @@ def test_damage_lowers_overlap_with_the_original() -> None:
         ("metric/rogue1", "unknown metric 'rogue1'; did you mean 'rouge1'"),
         ("metric/meteor-exact?part=f", "unknown setting 'part'"),
         ("metric/meteor-exact?references=some", "references 'some'; allowed: mean, max, first"),
+        ("metric/distinct?n=0", "metric/distinct: n '0'; allowed: a whole number from 1"),
+        ("metric/distinct?against=source", "unknown setting 'against'"),
+        ("metric/loglikelihood?path=/tmp&references=max", "unknown setting 'references'"),
         ("metric/perplexity", "path ''; allowed: the folder of a model"),
         ("metric/bertscore?path=/nowhere", "path '/nowhere'; allowed: the folder"),
     ],

@@ -189,6 +189,34 @@ def test_a_category_of_ones_own_and_other(dhp: Run, files: tuple[str, ...]) -> N
         done = dhp("evaluate", *files, *server(url), "--json")
     (cell,) = json.loads(done.out)["results"]
     assert (cell["metric"], cell["mean"], cell["scale"]) == ("wit", 8.5, [1.0, 10.0])
+    assert "category 'jokes' has no prompt: by that of 'Other' questions 1, 2, 3, 4, 5" in done.err
+
+
+def test_questions_that_are_not_evaluated_are_said(dhp: Run, files: tuple[str, ...]) -> None:
+    put("config.json", {"language": "en", "category": {"chat": {"GPT": ["fidelity"]}}})
+    done = dhp("evaluate", *files, "--model", "mock/noisy")
+    assert done.code == 0
+    assert "category 'open_qa' has no metrics: left out are questions 3, 4, 5" in done.err
+    assert "Other" not in done.err
+
+
+def test_unread_answers_stop_the_evaluation(dhp: Run, files: tuple[str, ...]) -> None:
+    """A prompt that nobody answers with a score is not paid for to the end."""
+    many = [{**QUESTIONS[0], "output": f"Answer {i}.", "id": i} for i in range(400)]
+    put("alpha.json", [*many, *({**q, "output": "Yes.", "id": q["id"] + 400} for q in QUESTIONS[2:])])
+    with stub_server("--say", "tests.cli.test_evaluate:no_score") as url:
+        done = dhp("evaluate", *files, *server(url), "--concurrency", "4")
+        assert done.code == 3
+        said = "on category 'chat': stopped, as none of the first 50 answers can be read"
+        assert said in " ".join(done.err.split())
+        assert stats(url)["calls"] < 100
+        assert dhp("evaluate", *files, *server(url), "--keep-going").code == 0
+        assert stats(url)["calls"] == 406
+
+
+def no_score(prompt: str) -> str:
+    """Words alone."""
+    return "Who can tell?"
 
 
 def eight_and_a_half(prompt: str) -> str:

@@ -58,13 +58,26 @@ def test_detection_is_the_mean_over_levels(run: Run, agreement: Agreement) -> No
     assert rows["openai/<b>"].detection is None
 
 
-def test_scores_before_and_after(run: Run) -> None:
-    (ideal, blind) = before_and_after(run.rated, "random_typos.major")
-    assert len(ideal.originals) == len(ideal.degraded) == 8
-    assert sum(ideal.originals) > sum(ideal.degraded)
-    assert blind.correlation is None or -1 <= blind.correlation <= 1
+def test_judges_are_compared_with_each_other_before_and_after_damage(run: Run) -> None:
+    """Figure 2 of Wang et al. (2025): rho between judges, of scores averaged over the metrics."""
+    found = before_and_after(run.rated, "random_typos.major")
+    assert found.judges == ("mock/ideal", "mock/blind?noise=1")
+    assert found.scores.shape == (2, 2, 8)
+    rows = run.ratings
+    for side, variant in enumerate(("original", "random_typos.major")):
+        asked = rows[rows["variant"] == variant].groupby(["model", "example"])["score"].mean().unstack()
+        expected = np.corrcoef(asked.loc[list(found.judges)])
+        for row, there in zip(found.correlations[side], expected, strict=True):
+            assert [rho for rho in row if rho is not None] == pytest.approx(there[~np.isnan(there)])
+    (ideal, _), (ideal_after, _) = found.scores
+    assert ideal.mean() > ideal_after.mean()
+
+
+def test_judges_that_cannot_be_compared_are_an_error(run: Run) -> None:
     with pytest.raises(InputError, match="variant 'typos': was not rated in these runs; allowed: random_del"):
         before_and_after(run.rated, "typos")
+    with pytest.raises(InputError, match=r"mock/ideal rated 'random_typos\.major' in another run, too"):
+        before_and_after([*run.rated, *run.rated], "random_typos.major")
 
 
 def test_the_page_is_whole_and_escaped(run: Run, agreement: Agreement) -> None:
@@ -73,6 +86,7 @@ def test_the_page_is_whole_and_escaped(run: Run, agreement: Agreement) -> None:
     )
     assert "<b>" not in text
     assert text.count("<svg") == 2
+    assert text.count("1 mock/ideal") == 2, "a table before, one after"
     assert "http" not in text.replace("http-equiv", "")
 
 

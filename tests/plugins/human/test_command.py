@@ -101,3 +101,21 @@ def test_the_curve_over_samples(dhp: Run, tables: tuple[str, str], tmp_path: Pat
     assert "fluency: Pearson over all items of the mean of 1, 2, ... samples: 1.000 1.000 1.000" in " ".join(
         done.out.split()
     )
+
+
+def test_sources_with_a_single_system_are_said_once(dhp: Run, tmp_path: Path) -> None:
+    """They are a matter of the data: not once for each metric of each judge."""
+    rows = [
+        {"source": f"s{i}", "system": f"m{j}", "metric": metric, "score": (i * j + i + j) % 5}
+        for i in range(9)
+        for j in range(1 if i < 5 else 4)
+        for metric in ("fluency", "coherence")
+    ]
+    human = pd.DataFrame(rows)
+    human.to_csv(tmp_path / "human.csv", index=False)
+    ratings = pd.concat([human.assign(model=name) for name in ("one", "two")])
+    ratings.to_csv(tmp_path / "ratings.csv", index=False)
+    done = dhp("correlate", "ratings.csv", "--human", "human.csv", "--resamples", "0")
+    assert done.code == 0
+    assert done.out.count("left out within sources") == 1
+    assert "note: sources with a single system, left out within sources: 5" in done.out
