@@ -1,25 +1,27 @@
-"""Published agreement figures beside ours, from published data and recorded answers.
+"""The published tables that released data allow to recompute, each figure beside ours.
 
-python scripts/reproduce.py ../shared/data [PART ...]
+python scripts/reproduce.py DATA [PART ...] [--json]
 
-Parts: topical_chat (Chiang and Lee 2023, gpt-3.5-turbo-0613), summeval (ROUGE rows, ROUGE-1 beside those of
-Wang et al. 2023), realsumm and newsroom (ROUGE rows of ours alone), judge (answers of gpt-3.5-turbo-0301 that
-Shen et al. 2023 released, without published cells), williams (two judges of Topical-Chat). Default: all.
-Each cell: published, ours, difference; a dash where no published figure is at hand.
+DATA is a folder of published data; the published figures stand in scripts/published.csv. A cell that differs
+by more than .002 says why. Exit 2 where DATA, a file in it or a package is missing.
 """
 
+import csv
 import gzip
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 import pandas as pd
 
-from dhp.content.catalog import read_task
+from dhp.content.catalog import read_card, read_task
+from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
@@ -29,46 +31,82 @@ from dhp.human.correlation import Coefficient, Level, correlations
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.judges.recorded import dialogue_id
 from dhp.judge.metrics.judge import metric_judge
+from dhp.loaders.dataset import measure
 from dhp.loaders.rated import RatedText, human_scores, read_rated
+from dhp.loaders.resolve import published as published_set
 from dhp.run import judge_texts
 from dhp.stats.arrays import Floats
 
-# Pearson pooled and Kendall per source of naturalness, then of coherence.
-TOPICAL_CHAT: dict[tuple[str, AnswerForm], tuple[float, ...]] = {
-    ("geval", "score-only"): (0.393, 0.358, 0.468, 0.391),
-    ("geval_no_auto_cot", "score-only"): (0.408, 0.331, 0.443, 0.404),
-    ("llm_eval_no_cot", "free-text"): (0.464, 0.476, 0.524, 0.426),
-    ("analyze_rate", "analyze-rate"): (0.524, 0.470, 0.477, 0.416),
-}
-ASPECTS = {
-    "summeval": ("coherence", "relevance", "consistency", "fluency"),
-    "realsumm": ("litepyramid_recall",),
-    "newsroom": ("coherence", "fluency", "informativeness", "relevance"),
-}
-# Spearman, Pearson, Kendall per source; of further cells no printed figure is at hand.
-PUBLISHED_ROUGE: dict[tuple[str, str, str], tuple[float, ...]] = {
-    ("summeval", "rouge1", "coherence"): (0.167, 0.160, 0.126),
-    ("summeval", "rouge1", "relevance"): (0.326, 0.359, 0.252),
-    ("summeval", "rouge1", "consistency"): (0.160, 0.224, 0.130),
-    ("summeval", "rouge1", "fluency"): (0.115, 0.158, 0.094),
-}
-# rougeLsum is what the study calls ROUGE-L.
-ROUGE: dict[tuple[str, str, str], tuple[float | None, ...]] = {
-    (name, kind, metric): (*PUBLISHED_ROUGE.get((name, kind, metric), (None,) * 3), *(None,) * 3)
-    for name, metrics in ASPECTS.items()
-    for kind in ("rouge1", "rouge2", "rougeLsum")
-    for metric in metrics
-}
-PART = {"realsumm": "recall"}
-COLUMNS: tuple[tuple[Level, Coefficient], ...] = tuple(
-    (level, coefficient)
-    for level in ("per_source", "pooled")
-    for coefficient in ("spearman", "pearson", "kendall")
+WITHIN = 0.002
+WANG, CHIANG, DHP = "Wang et al. 2023", "Chiang and Lee 2023", "Wang et al. 2025"
+COEFFICIENTS: dict[str, Coefficient] = {"Spearman": "spearman", "Pearson": "pearson", "Kendall": "kendall"}
+LEVELS: dict[str, Level] = {"within sources": "per_source", "all items": "pooled", "systems": "system"}
+KINDS = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeLsum"}
+DIGIT, OURS = "first digit", "our reading"
+_NO_CAUSE = (
+    "cause not found: ROUGE-2 of the same texts agrees; recall, precision and no stemming are farther off"
 )
-Cell = tuple[str, float | None, float]
+REASONS: dict[tuple[str, str, str], str] = {
+    (
+        CHIANG,
+        "Table 2",
+        "Rate-explain, no Auto-CoT",
+    ): "the row prints those of the released analyze_rate",
+    (CHIANG, "Table 2", "Analyze-rate, no Auto-CoT"): "the row repeats Table 4: Pearson within sources",
+    (CHIANG, "", OURS): "we read 2.5 as 2.5; the study reads the first digit",
+    (WANG, "Table 2", "ROUGE-1"): _NO_CAUSE,
+    (WANG, "Table 2", "ROUGE-L"): _NO_CAUSE,
+    (WANG, "Table 5", "ROUGE-1"): _NO_CAUSE,
+    (WANG, "Table 5", "ROUGE-L"): _NO_CAUSE,
+    (DHP, "Table 2", "SummEval"): "the data here are tokenised: a space before each mark",
+    (DHP, "Table 2", "SumPubMed"): "the paper may have left out short sections, see dhp show sumpubmed",
+    (DHP, "Table 2", "WMT-22 Chinese-to-English"): "another random choice of 100",
+}
+"""Paper, table, row (or how ours is computed) -> why a figure differs by more than WITHIN."""
 
 
-def grid(texts: list[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, str], tuple[int, int]]]:
+@dataclass(frozen=True)
+class Published:
+    """One figure as its paper prints it."""
+
+    paper: str
+    table: str
+    row: str
+    column: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure of ours beside the published one, if there is one."""
+
+    paper: str
+    table: str
+    row: str
+    column: str
+    published: float | None
+    ours: float
+    how: str
+    """How ours is computed."""
+    why: str = ""
+    """Why it differs by more than WITHIN; empty where it does not."""
+
+
+def published_figures() -> list[Published]:
+    with (Path(__file__).parent / "published.csv").open(encoding="utf-8", newline="") as file:
+        return [Published(**{**row, "value": float(row["value"])}) for row in csv.DictReader(file)]
+
+
+def beside(printed: Published, ours: float, how: str) -> Cell:
+    """The cell of a published figure; at the precision at which the paper prints it."""
+    place = (printed.paper, printed.table, printed.row, printed.column)
+    if abs(round(ours, 3) - printed.value) < WITHIN + 0.0005:
+        return Cell(*place, printed.value, ours, how)
+    why = REASONS.get(place[:3]) or REASONS.get((printed.paper, "", how), "cause not found")
+    return Cell(*place, printed.value, ours, how, why)
+
+
+def grid(texts: Sequence[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, str], tuple[int, int]]]:
     """Human scores, shape (sources, systems), and the place of each text in it."""
     sources = {s: i for i, s in enumerate(dict.fromkeys(t.source_id for t in texts))}
     systems = {s: i for i, s in enumerate(dict.fromkeys(t.system for t in texts))}
@@ -82,6 +120,16 @@ def grid(texts: list[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, s
 def value(human: Floats, judge: Floats, level: Level, coefficient: Coefficient) -> float:
     (found,) = correlations(human, judge, levels=[level], coefficients=[coefficient], resamples=0)
     return float("nan") if found.value is None else found.value
+
+
+PROTOCOLS: dict[str, tuple[str, AnswerForm]] = {
+    "Score only, Auto-CoT": ("geval", "score-only"),
+    "Score only, no Auto-CoT": ("geval_no_auto_cot", "score-only"),
+    "Free Text, no Auto-CoT": ("llm_eval_no_cot", "free-text"),
+    "Rate-explain, no Auto-CoT": ("rate_explain", "rate-explain"),
+    "Analyze-rate, no Auto-CoT": ("analyze_rate", "analyze-rate"),
+}
+"""Row of Chiang and Lee -> the released answers and their form."""
 
 
 def first_digit(answer: str, form: AnswerForm) -> float | None:
@@ -103,54 +151,109 @@ def judged(folder: Path, metric: str, protocol: str, form: AnswerForm, reading: 
     return human, judge
 
 
-def topical_chat(folder: Path, reading: str = "ours") -> Iterator[Cell]:
-    for (protocol, form), published in TOPICAL_CHAT.items():
-        for k, metric in enumerate(("naturalness", "coherence")):
-            human, judge = judged(folder, metric, protocol, form, reading)
-            name = f"topical_chat {protocol} {metric}"
-            yield f"{name} Pearson, pooled", published[2 * k], value(human, judge, "pooled", "pearson")
-            yield (
-                f"{name} Kendall, per source",
-                published[2 * k + 1],
-                value(human, judge, "per_source", "kendall"),
-            )
-
-
 def _read(answer: str, form: AnswerForm, reading: str) -> float | None:
-    if reading == "first digit":
+    if reading == DIGIT:
         return first_digit(answer, form)
     return read_rating(answer, Scale(min=1, max=3), form).score
 
 
-def rouge(texts: list[RatedText], model: str) -> dict[tuple[str, str], float]:
-    """The score of each text against its references."""
+def topical_chat(folder: Path, reading: str) -> Iterator[Cell]:
+    """Tables 2 and 4 of Chiang and Lee: Kendall within sources; Pearson over all items, in Table 4 within."""
+    scores: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+    for printed in published_figures():
+        if printed.paper != CHIANG:
+            continue
+        metric, coefficient = printed.column.split(", ")
+        key = (printed.row, metric)
+        if key not in scores:
+            scores[key] = judged(folder / "topical_chat", metric, *PROTOCOLS[printed.row], reading)
+        pooled = (printed.table, coefficient) == ("Table 2", "Pearson")
+        level: Level = "pooled" if pooled else "per_source"
+        yield beside(printed, value(*scores[key], level, COEFFICIENTS[coefficient]), reading)
+
+
+@dataclass(frozen=True)
+class RougeTables:
+    """The ROUGE rows of a set in Wang et al. (2023)."""
+
+    levels: dict[str, Level | None]
+    """Table -> level; None where the columns name it."""
+    settings: str = "part=f&references=mean"
+    how: str = "F1, mean over references"
+
+
+ROUGE = {
+    "summeval": RougeTables({"Table 1": "per_source", "Table 4": "pooled"}),
+    "newsroom": RougeTables({"Table 2": "per_source", "Table 5": "pooled"}),
+    "realsumm": RougeTables({"Table 3": None}, "part=recall", "recall"),
+    "bagel": RougeTables({"Table 7": "pooled"}, "part=precision&references=max", "precision, best reference"),
+}
+
+
+def rouge(texts: Sequence[RatedText], model: str) -> dict[tuple[str, str], float]:
+    """The score of each text against its references, to five decimals: ROUGE-1.5.5 has such ties."""
     judge = metric_judge(model)
     task = judge.own_task(read_task("summarization"))
     candidates = [
         Candidate(t.source_id, t.system, t.output, t.source, references=t.references) for t in texts
     ]
-    return {(r.example, r.variant): r.score or 0.0 for r in judge.rate(candidates, task)}
+    return {(r.example, r.variant): round(r.score or 0.0, 5) for r in judge.rate(candidates, task)}
 
 
 def rouge_rows(folder: Path, name: str) -> Iterator[Cell]:
-    """The ROUGE rows of a set: F1 averaged over the references, recall for RealSumm; stemmed."""
-    texts = read_rated(name, folder / name / f"{name}.jsonl")
-    found: dict[str, dict[tuple[str, str], float]] = {}
-    for (each, kind, metric), published in ROUGE.items():
-        if each != name:
+    """The ROUGE rows of a set; stemmed, and by sentences for ROUGE-L."""
+    tables, found = ROUGE[name], dict[str, dict[tuple[str, str], float]]()
+    file = folder / name / f"{name}.jsonl"
+    texts = bagel(file) if name == "bagel" else read_rated(name, file)
+    for printed in published_figures():
+        if printed.paper != WANG or printed.table not in tables.levels:
             continue
+        kind, (subject, coefficient) = KINDS[printed.row], printed.column.split(", ")
         if kind not in found:
-            found[kind] = rouge(texts, f"metric/{kind}?part={PART.get(name, 'f')}")
-        human, places = grid(texts, metric)
+            found[kind] = rouge(texts, f"metric/{kind}?{tables.settings}")
+        level = tables.levels[printed.table] or LEVELS[subject]
+        human, places = grid(texts, "litepyramid_recall" if subject in LEVELS else subject)
         judge = np.full(human.shape, np.nan)
         for key, place in places.items():
             judge[place] = found[kind][key]
-        for (level, coefficient), expected in zip(COLUMNS, published, strict=True):
-            yield (
-                f"{name} {kind} {metric} {coefficient}, {level}",
-                expected,
-                value(human, judge, level, coefficient),
-            )
+        yield beside(printed, value(human, judge, level, COEFFICIENTS[coefficient]), tables.how)
+
+
+def bagel(file: Path) -> list[RatedText]:
+    """BAGEL, one text a line."""
+    metrics = ("informativeness", "naturalness", "quality")
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [
+        RatedText(
+            row["id"],
+            "system",
+            row["source"],
+            row["output"],
+            references=tuple(row["references"]),
+            scores={metric: row[metric] for metric in metrics},
+        )
+        for row in rows
+    ]
+
+
+STATISTICS = {
+    "SummEval": ("summeval", "summeval/summeval.jsonl"),
+    "SumPubMed": ("sumpubmed", "sumpubmed"),
+    "WMT-22 Chinese-to-English": ("wmt22_zhen", "wmt22"),
+}
+"""Row of Table 2 -> set and place; for German to English the data lack the bounds of documents."""
+
+
+def statistics(folder: Path) -> Iterator[Cell]:
+    """Table 2 of Wang et al. (2025): the mean reference text of the 100 examples of seed 0."""
+    means = {}
+    for printed in published_figures():
+        if printed.paper == DHP and printed.row in STATISTICS:
+            name, place = STATISTICS[printed.row]
+            if name not in means:
+                chosen = published_set(name, folder / place).chosen(read_card(name).n or 100, 0)
+                means[name] = measure(chosen.examples)
+            yield beside(printed, round(getattr(means[name], printed.column), 1), "nltk, seed 0")
 
 
 def recorded_judge(folder: Path) -> Agreement:
@@ -164,18 +267,18 @@ def recorded_judge(folder: Path) -> Agreement:
     return correlate(ratings, human)
 
 
-def print_judge(folder: Path) -> None:
-    found = recorded_judge(folder)
-    for judge in found.judges:
-        for metric in judge.metrics:
+def judge(folder: Path) -> Iterator[Cell]:
+    """The answers that Shen et al. (2023) released, of which no published figure is at hand."""
+    found, place = recorded_judge(folder), ("Shen et al. 2023", "no table at hand")
+    for one in found.judges:
+        for metric in one.metrics:
             for c in metric.correlations:
-                ends = "undefined" if c.ci is None else f"[{c.ci[0]:.3f}, {c.ci[1]:.3f}]"
-                name = f"{judge.judge} {metric.metric} {c.coefficient}, {c.level}"
-                print(f"{name:62}       – {c.value or float('nan'):7.3f} {ends}")
+                if c.value is not None:
+                    yield Cell(*place, one.judge, f"{metric.metric}, {c.coefficient}", None, c.value, c.level)
     for pair in found.pairs:
         if pair.williams:
-            name = f"{pair.first} against {pair.second}, {pair.metric}"
-            print(f"{name:75} Williams t {pair.williams.t:+.2f}, p {pair.williams.p_two_sided:.3g}")
+            row = f"{pair.first} against {pair.second}"
+            yield Cell(*place, row, pair.metric, None, pair.williams.t, "Williams' t")
 
 
 COMPARED: tuple[tuple[tuple[str, AnswerForm], tuple[str, AnswerForm]], ...] = (
@@ -185,53 +288,66 @@ COMPARED: tuple[tuple[tuple[str, AnswerForm], tuple[str, AnswerForm]], ...] = (
 """The studies' own comparisons: Auto-CoT against none, free text against a score only."""
 
 
-def compared(folder: Path) -> Iterator[tuple[str, Williams]]:
+def compared(folder: Path) -> Iterator[tuple[str, str, Williams]]:
+    """Protocols, metric and Williams' test of each comparison on Topical-Chat."""
     for first, second in COMPARED:
         for metric in ("naturalness", "coherence"):
-            human, one = judged(folder, metric, *first, "ours")
-            _, other = judged(folder, metric, *second, "ours")
+            human, one = judged(folder / "topical_chat", metric, *first, OURS)
+            _, other = judged(folder / "topical_chat", metric, *second, OURS)
             there = ~(np.isnan(human) | np.isnan(one) | np.isnan(other))
             r = np.corrcoef([human[there], one[there], other[there]])
             test = williams(float(r[0, 1]), float(r[0, 2]), float(r[1, 2]), int(there.sum()))
             assert test
-            yield f"{first[0]} against {second[0]}, {metric}, {test.n} items", test
+            yield f"{first[0]} against {second[0]}", metric, test
 
 
-def print_cells(cells: Iterable[Cell]) -> None:
-    for name, published, ours in cells:
-        apart = f"{'–':>7} {ours:7.3f}" if published is None else f"{published:7.3f} {ours:7.3f}"
-        print(f"{name:62} {apart}" + ("" if published is None else f" {ours - published:+7.3f}"))
+def williams_tests(folder: Path) -> Iterator[Cell]:
+    for row, metric, test in compared(folder):
+        yield Cell(CHIANG, "section 3", row, metric, None, test.t, "Williams' t")
+        yield Cell(CHIANG, "section 3", row, metric, None, test.p_two_sided, "Williams' p, two-sided")
 
 
-def print_topical_chat(folder: Path) -> None:
-    print_cells(topical_chat(folder))
-    print("\nThe same with the study's own reading, the first digit of an answer:")
-    print_cells(topical_chat(folder, "first digit"))
-
-
-def print_williams(folder: Path) -> None:
-    for name, test in compared(folder):
-        print(f"{name:62} Williams t {test.t:+.2f}, p two-sided {test.p_two_sided:.3g}")
-
-
-PARTS: dict[str, Callable[[Path], None]] = {
-    "topical_chat": lambda folder: print_topical_chat(folder / "topical_chat"),
-    "williams": lambda folder: print_williams(folder / "topical_chat"),
-    "judge": print_judge,
-    **{
-        name: lambda folder, name=name: print_cells(rouge_rows(folder, name))  # type: ignore[misc]
-        for name in ("realsumm", "newsroom", "summeval")
-    },
+PARTS: dict[str, Callable[[Path], Iterator[Cell]]] = {
+    **{name: partial(rouge_rows, name=name) for name in ROUGE},
+    "topical_chat": partial(topical_chat, reading=DIGIT),
+    "topical_chat_ours": partial(topical_chat, reading=OURS),
+    "statistics": statistics,
+    "judge": judge,
+    "williams": williams_tests,
 }
 
 
-def main(folder: Path, parts: Sequence[str]) -> None:
+def show(cells: Sequence[Cell]) -> None:
+    """Print the cells by table, and how many agree."""
+    table = None
+    for cell in cells:
+        if table != (table := (cell.paper, cell.table, cell.how)):
+            print(f"\n{', '.join(table)}")
+        figures = f"{'–':>7} {cell.ours:8.3f}"
+        if cell.published is not None:
+            figures = f"{cell.published:7.3f} {cell.ours:8.3f} {cell.ours - cell.published:+8.3f}"
+        print(f"  {cell.row:44} {cell.column:26} {figures}" + (f"  {cell.why}" if cell.why else ""))
+    printed = [cell for cell in cells if cell.published is not None]
+    print(f"\n{len(printed)} published figures, {sum(not c.why for c in printed)} within {WITHIN:g}")
+
+
+def main(arguments: Sequence[str]) -> None:
+    as_json = "--json" in arguments
+    folder, *parts = [each for each in arguments if each != "--json"] or [""]
+    if not folder or not Path(folder).is_dir():
+        raise InputError(f"'{folder}': is no folder; allowed: DATA, a folder of published data")
     if unknown := [part for part in parts if part not in PARTS]:
-        sys.exit(f"unknown part '{unknown[0]}'; allowed: {', '.join(PARTS)}")
-    for part in parts or PARTS:
-        PARTS[part](folder)
-        print()
+        raise InputError(f"unknown part '{unknown[0]}'; allowed: {', '.join(PARTS)}")
+    cells = [cell for part in parts or PARTS for cell in PARTS[part](Path(folder))]
+    if as_json:
+        print(json.dumps([asdict(cell) for cell in cells], indent=1))
+    else:
+        show(cells)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    try:
+        main(sys.argv[1:])
+    except (InputError, OSError, ImportError) as e:
+        print(f"error: {e}", file=sys.stderr)
+        sys.exit(2)
