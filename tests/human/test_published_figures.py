@@ -67,6 +67,15 @@ def test_the_documentation_quotes_what_is_published() -> None:
         assert float(figure) == figures[place], f"{page}: {place}"
 
 
+def test_the_table_of_selections_quotes_the_published_statistics() -> None:
+    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \| Table 2 of the paper \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", page, re.M)
+    figures = published()
+    for row, name in zip(rows, ("SumPubMed", "WMT-22 German-to-English"), strict=True):
+        places = [("Wang et al. 2025", "Table 2", name, c) for c in ("characters", "words", "sentences")]
+        assert [float(figure) for figure in row] == [figures[place] for place in places]
+
+
 def test_the_cards_hold_the_published_statistics() -> None:
     rows = {
         "SummEval": "summeval",
