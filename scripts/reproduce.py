@@ -22,6 +22,7 @@ import pandas as pd
 
 from dhp.content.catalog import read_card, read_task
 from dhp.core.errors import InputError
+from dhp.core.files import read_lines
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
@@ -222,7 +223,7 @@ def rouge_rows(folder: Path, name: str) -> Iterator[Cell]:
 def bagel(file: Path) -> list[RatedText]:
     """BAGEL, one text a line."""
     metrics = ("informativeness", "naturalness", "quality")
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in read_lines(file)]
     return [
         RatedText(
             row["id"],
@@ -319,14 +320,16 @@ PARTS: dict[str, Callable[[Path], Iterator[Cell]]] = {
 
 def show(cells: Sequence[Cell]) -> None:
     """Print the cells by table, and how many agree."""
-    table = None
+    tables: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in cells:
-        if table != (table := (cell.paper, cell.table, cell.how)):
-            print(f"\n{', '.join(table)}")
-        figures = f"{'–':>7} {cell.ours:8.3f}"
-        if cell.published is not None:
-            figures = f"{cell.published:7.3f} {cell.ours:8.3f} {cell.ours - cell.published:+8.3f}"
-        print(f"  {cell.row:44} {cell.column:26} {figures}" + (f"  {cell.why}" if cell.why else ""))
+        tables.setdefault((cell.paper, cell.table, cell.how), []).append(cell)
+    for title, of_table in tables.items():
+        print(f"\n{', '.join(title)}")
+        for cell in of_table:
+            figures = f"{'–':>7} {cell.ours:8.3f}"
+            if cell.published is not None:
+                figures = f"{cell.published:7.3f} {cell.ours:8.3f} {cell.ours - cell.published:+8.3f}"
+            print(f"  {cell.row:44} {cell.column:26} {figures}" + (f"  {cell.why}" if cell.why else ""))
     printed = [cell for cell in cells if cell.published is not None]
     print(f"\n{len(printed)} published figures, {sum(not c.why for c in printed)} within {WITHIN:g}")
 
