@@ -1,73 +1,113 @@
-"""Published agreement figures beside ours, from published data and recorded answers.
+"""The published tables that released data allow to recompute, each figure beside ours.
 
-python scripts/reproduce.py ../shared/data [PART ...]
+python scripts/reproduce.py DATA [PART ...] [--json]
 
-Parts: topical_chat (Tables 2 and 4 of Chiang and Lee 2023, gpt-3.5-turbo-0613, two of their four metrics),
-summeval, newsroom, realsumm, bagel (ROUGE rows of Tables 1 to 5 and 7 of Wang et al. 2023),
-judge (answers of gpt-3.5-turbo-0301 that Shen et al. 2023 released, ours alone), williams (two judges of
-Topical-Chat). Default: all. Each cell: published, ours, difference.
+DATA is a folder of published data; the published figures stand in scripts/published.csv. A cell that differs
+by more than .002 says why. Exit 2 where DATA, a file in it or a package is missing.
 """
 
+import csv
 import gzip
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 import pandas as pd
 
-from dhp.content.catalog import read_task
+from dhp.content.catalog import read_card, read_task
+from dhp.core.errors import InputError
+from dhp.core.files import read_lines
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.judges.recorded import dialogue_id
 from dhp.judge.metrics.judge import metric_judge
+from dhp.loaders.dataset import measure
 from dhp.loaders.rated import RatedText, human_scores, read_rated
+from dhp.loaders.resolve import published as published_set
 from dhp.plugins.human.agreement import Agreement, correlate
 from dhp.plugins.human.comparison import Williams, williams
 from dhp.plugins.human.correlation import Coefficient, Level, correlations
 from dhp.run import judge_texts
 from dhp.stats.arrays import Floats
 
-TOPICAL_CHAT: dict[tuple[str, AnswerForm], dict[str, tuple[float | None, float, float]]] = {
-    ("geval", "score-only"): {"naturalness": (0.393, 0.445, 0.358), "coherence": (0.468, 0.498, 0.391)},
-    ("geval_no_auto_cot", "score-only"): {
-        "naturalness": (0.408, 0.431, 0.331),
-        "coherence": (0.443, 0.507, 0.404),
-    },
-    ("llm_eval_no_cot", "free-text"): {
-        "naturalness": (0.464, 0.572, 0.476),
-        "coherence": (0.524, 0.523, 0.426),
-    },
-    ("rate_explain", "rate-explain"): {
-        "naturalness": (None, 0.621, 0.512),
-        "coherence": (None, 0.472, 0.425),
-    },
-    ("analyze_rate", "analyze-rate"): {
-        "naturalness": (0.524, 0.573, 0.470),
-        "coherence": (0.477, 0.486, 0.416),
-    },
-}
-"""Pearson pooled (Table 2), Pearson and Kendall per source (Table 4). What Table 2 calls rate-explain is
-analyze-rate, and it lacks the other one."""
-TOPICAL_COLUMNS: tuple[tuple[Level, Coefficient], ...] = (
-    ("pooled", "pearson"),
-    ("per_source", "pearson"),
-    ("per_source", "kendall"),
+WITHIN = 0.002
+WANG, CHIANG, DHP = "Wang et al. 2023", "Chiang and Lee 2023", "Wang et al. 2025"
+COEFFICIENTS: dict[str, Coefficient] = {"Spearman": "spearman", "Pearson": "pearson", "Kendall": "kendall"}
+LEVELS: dict[str, Level] = {"within sources": "per_source", "all items": "pooled", "systems": "system"}
+KINDS = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeLsum"}
+DIGIT, OURS = "first digit", "our reading"
+_NO_CAUSE = (
+    "cause not found: ROUGE-2 of the same texts agrees; recall, precision and no stemming are farther off"
 )
-PRINTED = Path(__file__).with_name("published_rouge.csv")
-"""The ROUGE rows of Wang et al. 2023, with the number of the table. Their ROUGE-L is rougeLsum."""
-ROUGE_OPTIONS = {"realsumm": "part=recall", "bagel": "part=precision&references=max"}
-"""Where not F1, averaged over the references: what comes nearest to the printed figures."""
-COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson", "kendall")
-Cell = tuple[str, float, float]
+REASONS: dict[tuple[str, str, str], str] = {
+    (
+        CHIANG,
+        "Table 2",
+        "Rate-explain, no Auto-CoT",
+    ): "the row prints those of the released analyze_rate",
+    (CHIANG, "Table 2", "Analyze-rate, no Auto-CoT"): "the row repeats Table 4: Pearson within sources",
+    (CHIANG, "", OURS): "we read 2.5 as 2.5; the study reads the first digit",
+    (WANG, "Table 2", "ROUGE-1"): _NO_CAUSE,
+    (WANG, "Table 2", "ROUGE-L"): _NO_CAUSE,
+    (WANG, "Table 5", "ROUGE-1"): _NO_CAUSE,
+    (WANG, "Table 5", "ROUGE-L"): _NO_CAUSE,
+    (DHP, "Table 2", "SummEval"): "the data here are tokenised: a space before each mark",
+    (DHP, "Table 2", "SumPubMed"): "the paper may have left out short sections, see dhp show sumpubmed",
+    (DHP, "Table 2", "WMT-22 Chinese-to-English"): "another random choice of 100",
+}
+"""Paper, table, row (or how ours is computed) -> why a figure differs by more than WITHIN."""
 
 
-def grid(texts: list[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, str], tuple[int, int]]]:
+@dataclass(frozen=True)
+class Published:
+    """One figure as its paper prints it."""
+
+    paper: str
+    table: str
+    row: str
+    column: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure of ours beside the published one, if there is one."""
+
+    paper: str
+    table: str
+    row: str
+    column: str
+    published: float | None
+    ours: float
+    how: str
+    """How ours is computed."""
+    why: str = ""
+    """Why it differs by more than WITHIN; empty where it does not."""
+
+
+def published_figures() -> list[Published]:
+    with (Path(__file__).parent / "published.csv").open(encoding="utf-8", newline="") as file:
+        return [Published(**{**row, "value": float(row["value"])}) for row in csv.DictReader(file)]
+
+
+def beside(printed: Published, ours: float, how: str) -> Cell:
+    """The cell of a published figure; at the precision at which the paper prints it."""
+    place = (printed.paper, printed.table, printed.row, printed.column)
+    if abs(round(ours, 3) - printed.value) < WITHIN + 0.0005:
+        return Cell(*place, printed.value, ours, how)
+    why = REASONS.get(place[:3]) or REASONS.get((printed.paper, "", how), "cause not found")
+    return Cell(*place, printed.value, ours, how, why)
+
+
+def grid(texts: Sequence[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, str], tuple[int, int]]]:
     """Human scores, shape (sources, systems), and the place of each text in it."""
     sources = {s: i for i, s in enumerate(dict.fromkeys(t.source_id for t in texts))}
     systems = {s: i for i, s in enumerate(dict.fromkeys(t.system for t in texts))}
@@ -81,6 +121,16 @@ def grid(texts: list[RatedText], metric: str) -> tuple[Floats, dict[tuple[str, s
 def value(human: Floats, judge: Floats, level: Level, coefficient: Coefficient) -> float:
     (found,) = correlations(human, judge, levels=[level], coefficients=[coefficient], resamples=0)
     return float("nan") if found.value is None else found.value
+
+
+PROTOCOLS: dict[str, tuple[str, AnswerForm]] = {
+    "Score only, Auto-CoT": ("geval", "score-only"),
+    "Score only, no Auto-CoT": ("geval_no_auto_cot", "score-only"),
+    "Free Text, no Auto-CoT": ("llm_eval_no_cot", "free-text"),
+    "Rate-explain, no Auto-CoT": ("rate_explain", "rate-explain"),
+    "Analyze-rate, no Auto-CoT": ("analyze_rate", "analyze-rate"),
+}
+"""Row of Chiang and Lee -> the released answers and their form."""
 
 
 def first_digit(answer: str, form: AnswerForm) -> float | None:
@@ -102,34 +152,78 @@ def judged(folder: Path, metric: str, protocol: str, form: AnswerForm, reading: 
     return human, judge
 
 
-def topical_chat(folder: Path, reading: str = "ours") -> Iterator[Cell]:
-    for (protocol, form), metrics in TOPICAL_CHAT.items():
-        for metric, printed in metrics.items():
-            human, judge = judged(folder, metric, protocol, form, reading)
-            for (level, coefficient), published in zip(TOPICAL_COLUMNS, printed, strict=True):
-                if published is not None:
-                    cell = f"topical_chat {protocol} {metric} {coefficient}, {level}"
-                    yield cell, published, value(human, judge, level, coefficient)
-
-
 def _read(answer: str, form: AnswerForm, reading: str) -> float | None:
-    if reading == "first digit":
+    if reading == DIGIT:
         return first_digit(answer, form)
     return read_rating(answer, Scale(min=1, max=3), form).score
 
 
-def rouge(texts: list[RatedText], model: str) -> dict[tuple[str, str], float]:
-    """The score of each text against its references."""
+def topical_chat(folder: Path, reading: str) -> Iterator[Cell]:
+    """Tables 2 and 4 of Chiang and Lee: Kendall within sources; Pearson over all items, in Table 4 within."""
+    scores: dict[tuple[str, str], tuple[Floats, Floats]] = {}
+    for printed in published_figures():
+        if printed.paper != CHIANG:
+            continue
+        metric, coefficient = printed.column.split(", ")
+        key = (printed.row, metric)
+        if key not in scores:
+            scores[key] = judged(folder / "topical_chat", metric, *PROTOCOLS[printed.row], reading)
+        pooled = (printed.table, coefficient) == ("Table 2", "Pearson")
+        level: Level = "pooled" if pooled else "per_source"
+        yield beside(printed, value(*scores[key], level, COEFFICIENTS[coefficient]), reading)
+
+
+@dataclass(frozen=True)
+class RougeTables:
+    """The ROUGE rows of a set in Wang et al. (2023)."""
+
+    levels: dict[str, Level | None]
+    """Table -> level; None where the columns name it."""
+    settings: str = "part=f&references=mean"
+    how: str = "F1, mean over references"
+
+
+ROUGE = {
+    "summeval": RougeTables({"Table 1": "per_source", "Table 4": "pooled"}),
+    "newsroom": RougeTables({"Table 2": "per_source", "Table 5": "pooled"}),
+    "realsumm": RougeTables({"Table 3": None}, "part=recall", "recall"),
+    "bagel": RougeTables({"Table 7": "pooled"}, "part=precision&references=max", "precision, best reference"),
+}
+
+
+def rouge(texts: Sequence[RatedText], model: str) -> dict[tuple[str, str], float]:
+    """The score of each text against its references, to five decimals: ROUGE-1.5.5 has such ties."""
     judge = metric_judge(model)
     task = judge.own_task(read_task("summarization"))
     candidates = [
         Candidate(t.source_id, t.system, t.output, t.source, references=t.references) for t in texts
     ]
-    return {(r.example, r.variant): r.score or 0.0 for r in judge.rate(candidates, task)}
+    return {(r.example, r.variant): round(r.score or 0.0, 5) for r in judge.rate(candidates, task)}
 
 
-def flat_bagel(file: Path) -> list[RatedText]:
-    """BAGEL laid out as one JSON object a line."""
+def rouge_rows(folder: Path, name: str) -> Iterator[Cell]:
+    """The ROUGE rows of a set; stemmed, and by sentences for ROUGE-L."""
+    tables, found = ROUGE[name], dict[str, dict[tuple[str, str], float]]()
+    file = folder / name / f"{name}.jsonl"
+    texts = bagel(file) if name == "bagel" else read_rated(name, file)
+    for printed in published_figures():
+        if printed.paper != WANG or printed.table not in tables.levels:
+            continue
+        kind, (subject, coefficient) = KINDS[printed.row], printed.column.split(", ")
+        if kind not in found:
+            found[kind] = rouge(texts, f"metric/{kind}?{tables.settings}")
+        level = tables.levels[printed.table] or LEVELS[subject]
+        human, places = grid(texts, "litepyramid_recall" if subject in LEVELS else subject)
+        judge = np.full(human.shape, np.nan)
+        for key, place in places.items():
+            judge[place] = found[kind][key]
+        yield beside(printed, value(human, judge, level, COEFFICIENTS[coefficient]), tables.how)
+
+
+def bagel(file: Path) -> list[RatedText]:
+    """BAGEL, one text a line."""
+    metrics = ("informativeness", "naturalness", "quality")
+    rows = [json.loads(line) for line in read_lines(file)]
     return [
         RatedText(
             row["id"],
@@ -137,27 +231,30 @@ def flat_bagel(file: Path) -> list[RatedText]:
             row["source"],
             row["output"],
             references=tuple(row["references"]),
-            scores={metric: row[metric] for metric in ("informativeness", "naturalness", "quality")},
+            scores={metric: row[metric] for metric in metrics},
         )
-        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        for row in rows
     ]
 
 
-def rouge_rows(folder: Path, name: str) -> Iterator[Cell]:
-    """The ROUGE rows of a set, stemmed, beside the printed ones."""
-    file = folder / name / f"{name}.jsonl"
-    texts = flat_bagel(file) if name == "bagel" else read_rated(name, file)
-    printed = pd.read_csv(PRINTED)
-    for kind, rows in printed[printed["dataset"] == name].groupby("judge", sort=False):
-        scores = rouge(texts, f"metric/{kind}?{ROUGE_OPTIONS.get(name, 'part=f')}")
-        for row in rows.to_dict("records"):
-            human, places = grid(texts, row["metric"])
-            judge = np.full(human.shape, np.nan)
-            for key, place in places.items():
-                judge[place] = scores[key]
-            for coefficient in COEFFICIENTS:
-                cell = f"Table {row['table']}, {name} {kind} {row['metric']} {coefficient}, {row['level']}"
-                yield cell, row[coefficient], value(human, judge, row["level"], coefficient)
+STATISTICS = {
+    "SummEval": ("summeval", "summeval/summeval.jsonl"),
+    "SumPubMed": ("sumpubmed", "sumpubmed"),
+    "WMT-22 Chinese-to-English": ("wmt22_zhen", "wmt22"),
+}
+"""Row of Table 2 -> set and place; for German to English the data lack the bounds of documents."""
+
+
+def statistics(folder: Path) -> Iterator[Cell]:
+    """Table 2 of Wang et al. (2025): the mean reference text of the 100 examples of seed 0."""
+    means = {}
+    for printed in published_figures():
+        if printed.paper == DHP and printed.row in STATISTICS:
+            name, place = STATISTICS[printed.row]
+            if name not in means:
+                chosen = published_set(name, folder / place).chosen(read_card(name).n or 100, 0)
+                means[name] = measure(chosen.examples)
+            yield beside(printed, round(getattr(means[name], printed.column), 1), "nltk, seed 0")
 
 
 def recorded_judge(folder: Path) -> Agreement:
@@ -171,18 +268,18 @@ def recorded_judge(folder: Path) -> Agreement:
     return correlate(ratings, human)
 
 
-def print_judge(folder: Path) -> None:
-    found = recorded_judge(folder)
-    for judge in found.judges:
-        for metric in judge.metrics:
+def judge(folder: Path) -> Iterator[Cell]:
+    """The answers that Shen et al. (2023) released, of which no published figure is at hand."""
+    found, place = recorded_judge(folder), ("Shen et al. 2023", "no table at hand")
+    for one in found.judges:
+        for metric in one.metrics:
             for c in metric.correlations:
-                ends = "undefined" if c.ci is None else f"[{c.ci[0]:.3f}, {c.ci[1]:.3f}]"
-                name = f"{judge.judge} {metric.metric} {c.coefficient}, {c.level}"
-                print(f"{name:62}       – {c.value or float('nan'):7.3f} {ends}")
+                if c.value is not None:
+                    yield Cell(*place, one.judge, f"{metric.metric}, {c.coefficient}", None, c.value, c.level)
     for pair in found.pairs:
         if pair.williams:
-            name = f"{pair.first} against {pair.second}, {pair.metric}"
-            print(f"{name:75} Williams t {pair.williams.t:+.2f}, p {pair.williams.p_two_sided:.3g}")
+            row = f"{pair.first} against {pair.second}"
+            yield Cell(*place, row, pair.metric, None, pair.williams.t, "Williams' t")
 
 
 COMPARED: tuple[tuple[tuple[str, AnswerForm], tuple[str, AnswerForm]], ...] = (
@@ -192,52 +289,68 @@ COMPARED: tuple[tuple[tuple[str, AnswerForm], tuple[str, AnswerForm]], ...] = (
 """The studies' own comparisons: Auto-CoT against none, free text against a score only."""
 
 
-def compared(folder: Path) -> Iterator[tuple[str, Williams]]:
+def compared(folder: Path) -> Iterator[tuple[str, str, Williams]]:
+    """Protocols, metric and Williams' test of each comparison on Topical-Chat."""
     for first, second in COMPARED:
         for metric in ("naturalness", "coherence"):
-            human, one = judged(folder, metric, *first, "ours")
-            _, other = judged(folder, metric, *second, "ours")
+            human, one = judged(folder / "topical_chat", metric, *first, OURS)
+            _, other = judged(folder / "topical_chat", metric, *second, OURS)
             there = ~(np.isnan(human) | np.isnan(one) | np.isnan(other))
             r = np.corrcoef([human[there], one[there], other[there]])
             test = williams(float(r[0, 1]), float(r[0, 2]), float(r[1, 2]), int(there.sum()))
             assert test
-            yield f"{first[0]} against {second[0]}, {metric}, {test.n} items", test
+            yield f"{first[0]} against {second[0]}", metric, test
 
 
-def print_cells(cells: Iterable[Cell]) -> None:
-    for name, published, ours in cells:
-        print(f"{name:66} {published:7.3f} {ours:7.3f} {ours - published:+7.3f}")
+def williams_tests(folder: Path) -> Iterator[Cell]:
+    for row, metric, test in compared(folder):
+        yield Cell(CHIANG, "section 3", row, metric, None, test.t, "Williams' t")
+        yield Cell(CHIANG, "section 3", row, metric, None, test.p_two_sided, "Williams' p, two-sided")
 
 
-def print_topical_chat(folder: Path) -> None:
-    print_cells(topical_chat(folder))
-    print("\nThe same with the study's own reading, the first digit of an answer:")
-    print_cells(topical_chat(folder, "first digit"))
-
-
-def print_williams(folder: Path) -> None:
-    for name, test in compared(folder):
-        print(f"{name:62} Williams t {test.t:+.2f}, p two-sided {test.p_two_sided:.3g}")
-
-
-PARTS: dict[str, Callable[[Path], None]] = {
-    "topical_chat": lambda folder: print_topical_chat(folder / "topical_chat"),
-    "williams": lambda folder: print_williams(folder / "topical_chat"),
-    "judge": print_judge,
-    **{
-        name: lambda folder, name=name: print_cells(rouge_rows(folder, name))  # type: ignore[misc]
-        for name in ("realsumm", "newsroom", "bagel", "summeval")
-    },
+PARTS: dict[str, Callable[[Path], Iterator[Cell]]] = {
+    **{name: partial(rouge_rows, name=name) for name in ROUGE},
+    "topical_chat": partial(topical_chat, reading=DIGIT),
+    "topical_chat_ours": partial(topical_chat, reading=OURS),
+    "statistics": statistics,
+    "judge": judge,
+    "williams": williams_tests,
 }
 
 
-def main(folder: Path, parts: Sequence[str]) -> None:
+def show(cells: Sequence[Cell]) -> None:
+    """Print the cells by table, and how many agree."""
+    tables: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in cells:
+        tables.setdefault((cell.paper, cell.table, cell.how), []).append(cell)
+    for title, of_table in tables.items():
+        print(f"\n{', '.join(title)}")
+        for cell in of_table:
+            figures = f"{'–':>7} {cell.ours:8.3f}"
+            if cell.published is not None:
+                figures = f"{cell.published:7.3f} {cell.ours:8.3f} {cell.ours - cell.published:+8.3f}"
+            print(f"  {cell.row:44} {cell.column:26} {figures}" + (f"  {cell.why}" if cell.why else ""))
+    printed = [cell for cell in cells if cell.published is not None]
+    print(f"\n{len(printed)} published figures, {sum(not c.why for c in printed)} within {WITHIN:g}")
+
+
+def main(arguments: Sequence[str]) -> None:
+    as_json = "--json" in arguments
+    folder, *parts = [each for each in arguments if each != "--json"] or [""]
+    if not folder or not Path(folder).is_dir():
+        raise InputError(f"'{folder}': is no folder; allowed: DATA, a folder of published data")
     if unknown := [part for part in parts if part not in PARTS]:
-        sys.exit(f"unknown part '{unknown[0]}'; allowed: {', '.join(PARTS)}")
-    for part in parts or PARTS:
-        PARTS[part](folder)
-        print()
+        raise InputError(f"unknown part '{unknown[0]}'; allowed: {', '.join(PARTS)}")
+    cells = [cell for part in parts or PARTS for cell in PARTS[part](Path(folder))]
+    if as_json:
+        print(json.dumps([asdict(cell) for cell in cells], indent=1))
+    else:
+        show(cells)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    try:
+        main(sys.argv[1:])
+    except (InputError, OSError, ImportError) as e:
+        print(f"error: {e}", file=sys.stderr)
+        sys.exit(2)

@@ -10,6 +10,7 @@ from dhp.cli.config import config_option
 from dhp.cli.language_models import refuse_unused, through_batches, with_batches
 from dhp.cli.options import Command, settings
 from dhp.cli.output import OutputOptions, output_console
+from dhp.cli.preset import Preset
 from dhp.cli.protocol_options import OWN, PROTOCOL, Criteria, ProtocolChanges
 from dhp.cli.text_options import DATASET, SEED
 from dhp.core.errors import InputError
@@ -42,6 +43,7 @@ COMMON = (
     "--out", metavar="DIR", help="Folder of the run; default: runs/NAME, or a name made from the options."
 )
 @config_option
+@settings("preset", Preset)
 @settings("choice", Choice)
 @settings("criteria", Criteria)
 @settings("changes", ProtocolChanges)
@@ -56,6 +58,7 @@ def benchmark(
     seed: int,
     dry_run: bool,
     out: str | None,
+    preset: Preset,
     choice: Choice,
     criteria: Criteria,
     changes: ProtocolChanges,
@@ -73,6 +76,8 @@ def benchmark(
     from dhp.runs.writer import run_folder
 
     output.check(dry_run)
+    changes, analysis, choice = preset.applied(protocol, changes, analysis, choice)
+    dataset = preset.datasets(dataset)
     judges = model or _scorers_of_log(dataset)
     perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
     refuse_unused(model, protocol, perturb_model=perturb_model is not None)

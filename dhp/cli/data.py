@@ -60,7 +60,7 @@ def check() -> None:
 
 @data.command(cls=Command)
 @click.argument("name")
-@settings("choice", Choice, only=("data", "fields"))
+@settings("choice", Choice, only=("data", "fields", "min_characters"))
 def prepare(name: str, choice: Choice) -> None:
     """Bring a published dataset into the benchmark's form and store it in the cache.
 
@@ -74,8 +74,9 @@ def prepare(name: str, choice: Choice) -> None:
     from dhp.core.terminal_progress import progress_shown
     from dhp.loaders.fetch.prepared import load_prepared
     from dhp.loaders.fetch.prepared import prepare as prepare_data
+    from dhp.loaders.resolve import with_minimum
 
-    card, fields = read_card(name), choice.fields or {}
+    card, fields = with_minimum(read_card(name), choice.min_characters), choice.fields or {}
     if fields and card.pairs is None:
         raise InputError(f"--field: is for published pairs; '{name}' is read in its owners' form")
     with progress_shown("bytes") as show:

@@ -94,8 +94,9 @@ def _path(option: click.Option) -> str:
 
 
 def _setting_options(command: click.Command, parameter: str) -> list[SettingOption]:
+    """The options of a settings record, or of one field, e.g. `changes.samples`."""
     options = [option for option in command.params if isinstance(option, SettingOption)]
-    return [option for option in options if option.path.startswith(f"{parameter}.")]
+    return [option for option in options if f"{option.path}.".startswith(f"{parameter}.")]
 
 
 def _spelt(option: click.Option, context: click.Context) -> str:

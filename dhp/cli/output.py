@@ -39,6 +39,13 @@ def print_json(value: object) -> None:
     print(dumps(value, ensure_ascii=False, indent=1))
 
 
+def print_for_programs(text: str) -> None:
+    """Print what a program is to read: in UTF-8, whatever the terminal speaks."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+    print(text, end="")
+
+
 def print_line(line: str, indent: int = 4) -> None:
     """Print a `printable` line for people: on a terminal wrapped between words, in files and pipes whole."""
     from dhp.core.text import printable
@@ -95,7 +102,7 @@ class OutputOptions:
             yield show
 
     def show(self, results: "Results") -> None:
-        """Print the results; what a program is to read in UTF-8, whatever the terminal speaks."""
+        """Print the results."""
         if self.quiet:
             return
         if not (self.json or self.csv or self.markdown):
@@ -106,9 +113,7 @@ class OutputOptions:
         from dhp.report.formats import csv_text, json_text, markdown_text
 
         form = json_text if self.json else csv_text if self.csv else markdown_text
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
-        print(form(results), end="")
+        print_for_programs(form(results))
 
     def show_both_ways(self, results: "Results") -> None:
         """Print pointwise beside pairwise figures, for people, where a model was asked in both ways."""

@@ -98,9 +98,8 @@ def _show_dataset(asked: ShowRequest) -> None:
     from dhp.cli.show_dataset import show_dataset
 
     choice = asked.choice
-    show_dataset(
-        asked.name, n=choice.n, seed=asked.seed, data=None if choice.data is None else str(choice.data)
-    )
+    data = None if choice.data is None else str(choice.data)
+    show_dataset(asked.name, n=choice.n, seed=asked.seed, data=data, min_characters=choice.min_characters)
 
 
 def _show_protocol(asked: ShowRequest) -> None:
@@ -159,7 +158,7 @@ _SHOW: Mapping[str, Callable[[ShowRequest], None]] = {
     "weights": _show_weights,
 }
 _OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "datasets": ("--n", "--seed", "--data"),
+    "datasets": ("--n", "--seed", "--data", "--min-characters"),
     "perturbers": (),
     "judges": (),
     "weights": ("--chart",),

@@ -11,25 +11,29 @@ if TYPE_CHECKING:
     from dhp.core.card_spec import Card
 
 
-def show_dataset(name: str, *, n: int | None, seed: int, data: str | Path | None) -> None:
+def show_dataset(
+    name: str, *, n: int | None, seed: int, data: str | Path | None, min_characters: int | None = None
+) -> None:
     """Print the figures of the chosen examples beside the paper's, and the kinds of published pairs.
 
-    `data` is where the dataset lies as published; default: the prepared copy.
+    `data` is where the dataset lies as published; default: the prepared copy. `min_characters` takes the
+    place of the card's.
     """
     from dhp.content.catalog import dataset_names, read_card
     from dhp.core.errors import InputError
     from dhp.loaders.dataset import measure
     from dhp.loaders.fetch.prepared import is_prepared
-    from dhp.loaders.resolve import published
+    from dhp.loaders.resolve import check_minimum, published
 
     base = name.removeprefix("mini/")
     card, source = read_card(base), Path(data) if data is not None else None
     if source is not None and base != name:
         raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(dataset_names())}")
+    check_minimum(min_characters, source)
     if source is None and base == name and not is_prepared(card):
         _show_card(name, card)
         return
-    whole = published(name, source)
+    whole = published(name, source, min_characters)
     count = min(card.n or len(whole.examples), len(whole.examples)) if base == name else len(whole.examples)
     chosen = whole.chosen(count if n is None else n, seed)
     with _hidden("scipy"):  # nltk loads it for what is not used here, and that takes half of the time

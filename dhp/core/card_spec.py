@@ -86,6 +86,8 @@ class Card(Spec):
     """Condition by which examples qualify, as in the DHP paper."""
     n: int | None = Field(default=None, ge=1)
     """Number of examples of a run; None takes all."""
+    min_characters: int | None = Field(default=None, ge=0)
+    """Reference texts with more characters qualify; None where a set has no such condition."""
     source_language: str | None = None
     """Code of the language of the sources, where the task names it."""
     output_language: str = "en"

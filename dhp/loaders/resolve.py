@@ -15,6 +15,7 @@ from dhp.content.catalog import (
     read_task,
     task_names,
 )
+from dhp.core.card_spec import Card
 from dhp.core.errors import InputError, suggest
 from dhp.core.specs import Task
 from dhp.core.spool import spooled
@@ -38,6 +39,7 @@ def resolve_datasets(
     fields: Mapping[str, str] | None = None,
     where: Mapping[str, Sequence[str]] | None = None,
     n: int | None = None,
+    min_characters: int | None = None,
     seed: int = 0,
     suite: Suite | None = None,
     with_llm: bool = False,
@@ -53,6 +55,7 @@ def resolve_datasets(
         raise InputError(
             f"`data` goes with one `dataset` that says what it holds; allowed: {', '.join(dataset_names())}"
         )
+    check_minimum(min_characters, data)
     for entry in sources:
         _check_entry(entry)
     own = {"task": task, "fields": fields, "where": where, "text_language": text_language}
@@ -69,7 +72,7 @@ def resolve_datasets(
             if is_own(each):
                 whole = _user_data(each, fields or {}, where or {}, task, suite, with_llm, text_language)
             else:
-                whole = published(str(each), data)
+                whole = published(str(each), data, min_characters)
             whole = _with_suite(whole, suite)
             if (name := whole.name) in only:
                 whole = whole.only(only[name])
@@ -165,21 +168,41 @@ def _user_data(
     return _dataset(short, found, known, own, None, text_language or known.output_language)
 
 
-def published(name: str, data: Path | None = None) -> Dataset:
-    """All eligible examples of `mini/NAME`, or of a dataset with a card as it lies at `data` or is
-    prepared."""
+def published(name: str, data: Path | None = None, min_characters: int | None = None) -> Dataset:
+    """All eligible examples of `mini/NAME`, or of a dataset with a card as it lies at `data` or is prepared.
+
+    `min_characters` takes the place of the card's where it is read from `data`.
+    """
     base = name.removeprefix("mini/")
     if base != name:
         file = mini_examples_file(base)
         card = read_card(base)
         languages = card.source_language, card.output_language
         return _dataset(name, read_examples(file), read_task(card.task), read_suite(base), *languages)
-    card = read_card(base)
+    card = with_minimum(read_card(base), min_characters)
     found = read_set(card, data) if data is not None else load_prepared(card)
     if found is None:
         raise InputError(unprepared(base))
     suite = None if found.variants else read_suite(base)
     return _dataset(name, found, read_task(card.task), suite, card.source_language, card.output_language)
+
+
+def check_minimum(min_characters: int | None, data: Path | None) -> None:
+    """Raise `InputError` for a minimum of characters without a published set to read."""
+    if min_characters is not None and data is None:
+        raise InputError(
+            "`min_characters`: counts where a published set is read; give `data`, or dhp data prepare with it"
+        )
+
+
+def with_minimum(card: Card, min_characters: int | None) -> Card:
+    """The card with another minimum of characters; raises `InputError` for a set that has none."""
+    if min_characters is None:
+        return card
+    if card.min_characters is None:
+        allowed = ", ".join(name for name in DATASETS if read_card(name).min_characters is not None)
+        raise InputError(f"`min_characters`: '{card.dataset}' has no such condition; allowed with {allowed}")
+    return card.model_copy(update={"min_characters": min_characters})
 
 
 def _dataset(

@@ -48,6 +48,7 @@ def found_datasets(
         fields=fields,
         where={column: as_list(values) for column, values in (choice.where or {}).items()},
         n=n,
+        min_characters=choice.min_characters,
         seed=seed,
         suite=read_suite(suite) if suite is not None else None,
         with_llm=choice.perturb_model is not None,

@@ -153,6 +153,15 @@ class Choice:
         default=None,
         metadata=option("Number of examples, chosen by the seed; default: the card's or all.", metavar="N"),
     )
+    min_characters: int | None = field(
+        default=None,
+        metadata=option(
+            "Take reference texts of a published set with more characters, joined from segments in WMT22; "
+            "default: the card's.",
+            metavar="K",
+            low=0,
+        ),
+    )
     suite: str | None = field(
         default=None,
         metadata=option(

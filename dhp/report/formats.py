@@ -36,7 +36,7 @@ def markdown_text(results: Results) -> str:
     found = [findings(result) for result in results]
     parts = [f"**{markdown_cell(str(sentence))}**\n" for sentence in sentences(found)]
     if plain := [each for each in found if each.damage]:
-        parts.append(_table(verdict_table(plain)))
+        parts.append(markdown_of(verdict_table(plain)))
     parts += [f"- {markdown_cell(line)}" for line in warnings(found)]
     return "\n".join([*parts, *map(_section, found), ""])
 
@@ -45,10 +45,11 @@ def _section(findings: Findings) -> str:
     tables = [kinds_table(findings)] if findings.damage or findings.probes else []
     tables += map(doses_table, findings.result.curves)
     said = [f"- {markdown_cell(note)}" for note in notes(findings.result)]
-    return "\n".join(["", *map(_table, tables), *said, f"- {_code(findings.result.signature)}"])
+    return "\n".join(["", *map(markdown_of, tables), *said, f"- {_code(findings.result.signature)}"])
 
 
-def _table(table: TextTable) -> str:
+def markdown_of(table: TextTable) -> str:
+    """The table under its title."""
     right = [column for column, heading in enumerate(table.headings) if heading in table.right]
     rows = [[markdown_cell(cell) for cell in row] for row in table.rows]
     return f"### {markdown_cell(table.title)}\n\n{markdown_table(table.headings, rows, right)}\n"

@@ -23,6 +23,41 @@ def test_showing_published_data_says_why_figures_differ(dhp: Run, tmp_path: Path
     assert "did you mean 'mini/summeval'" in dhp("show", "mini/sumeval").err
 
 
+def test_only_longer_sections_where_asked(dhp: Run, tmp_path: Path) -> None:
+    """Abstracts of 22 and 30 characters: the longer one alone has more than 22."""
+    for folder, texts in (
+        ("text", ("The whole section.", "Another section.")),
+        ("abstract", ("What was known before.", "What was not known until then.")),
+    ):
+        (tmp_path / "pub" / folder).mkdir(parents=True)
+        for number, text in enumerate(texts, 1):
+            file = tmp_path / "pub" / folder / f"{folder}_{number}.txt"
+            file.write_text(f"BACKGROUND\n{text}\nRESULTS\nNone.\n")
+    asked = ("show", "sumpubmed", "--data", "pub")
+    figures = {k: dhp(*asked, "--min-characters", k).out for k in ("21", "22")}
+    assert re.search(r"n = 2\n.*\n  characters +26\.0", figures["21"])
+    assert re.search(r"n = 1\n.*\n  characters +30\.0", figures["22"])
+    assert "no example qualifies" in dhp(*asked, "--min-characters", "30").err
+    prepared = dhp("data", "prepare", "sumpubmed", "--data", "pub", "--min-characters", "22")
+    assert "sumpubmed: 1 eligible examples" in prepared.out
+    run = ("benchmark", "--model", "mock/noisy", "--dataset", "sumpubmed", "--n", "2", "--data", "pub")
+    assert dhp(*run, "--min-characters", "22").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("show sumpubmed --min-characters 600", "--min-characters: counts where a published set is read"),
+        ("benchmark --model mock/noisy --min-characters 600", "give --data, or dhp data prepare with it"),
+        ("data prepare summeval --data pub --min-characters 9", "'summeval' has no such condition"),
+        ("show sumpubmed --data pub --min-characters -1", "--min-characters -1: allowed: 0 or more"),
+    ],
+)
+def test_a_minimum_that_means_nothing_is_refused(dhp: Run, arguments: str, message: str) -> None:
+    done = dhp(*arguments.split())
+    assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1)
+
+
 def test_showing_a_bundled_set_speaks_of_itself(dhp: Run) -> None:
     for name in DATASETS:
         shown = dhp("show", f"mini/{name}").out

@@ -39,7 +39,7 @@ def test_joined_texts_just_pass_the_minimum_within_one_document(
     by_source = {s.source: s for s in segments}
     used: list[Segment] = []
     ends: set[tuple[str | None, str]] = set()
-    for example in join_segments(segments, spaced=spaced):
+    for example in join_segments(segments, spaced=spaced, longer_than=300):
         separated = example.source if spaced else example.source.replace("><", "> <")
         parts = [by_source[s] for s in separated.split(" ")]
         assert len({p.document for p in parts}) == 1
@@ -61,13 +61,13 @@ def test_joined_texts_just_pass_the_minimum_within_one_document(
 @given(st.lists(st.integers(1, 400), max_size=10))
 def test_without_documents_every_segment_stands_alone(lengths: list[int]) -> None:
     segments = [Segment(None, str(i), "s", "x" * n) for i, n in enumerate(lengths)]
-    found = [e.id for e in join_segments(segments, spaced=True)]
+    found = [e.id for e in join_segments(segments, spaced=True, longer_than=300)]
     assert found == [f"line-{i}" for i, n in enumerate(lengths) if n > 300]
 
 
 def test_a_segment_without_reference_breaks_the_row() -> None:
     texts = [Segment("d", "1", "a", "x" * 200), Segment("d", "2", "b", ""), Segment("d", "3", "c", "x" * 200)]
-    assert list(join_segments(texts, spaced=True)) == []
+    assert list(join_segments(texts, spaced=True, longer_than=300)) == []
 
 
 def test_xml_skips_test_suites_and_takes_reference_a(tmp_path: Path) -> None:

@@ -11,8 +11,6 @@ from dhp.core.records import Example
 from dhp.core.tables import Row, read_table
 from dhp.core.text import sentences
 
-MIN_CHARACTERS = 150
-"""A reference answer of Answer Equivalence must be longer than this."""
 _ID = "InputStoryid"
 _SENTENCES = tuple(f"InputSentence{i}" for i in range(1, 5))
 _ENDINGS = ("RandomFifthSentenceQuiz1", "RandomFifthSentenceQuiz2")
@@ -69,7 +67,7 @@ def read_answer_equivalence(card: Card, path: Path) -> Iterator[tuple[str, Examp
         table.need(("qid", "question", "context", "reference"))
         for row in table.rows:
             qid, reference = row.text("qid"), row.text("reference").strip()
-            if len(reference) > MIN_CHARACTERS and qid not in seen:
+            if len(reference) > (card.min_characters or 0) and qid not in seen:
                 seen.add(qid)
                 fields = {"question": row.text("question").strip()}
                 yield row.place, Example(qid, row.text("context").strip(), reference, fields)
@@ -98,7 +96,7 @@ def read_sumpubmed(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     abstracts = _numbered(root / "abstract", "abstract")
     for number in sorted(articles.keys() & abstracts.keys(), key=lambda n: (int(n), n)):
         source, output = _background_of(articles[number]), _background_of(abstracts[number])
-        if source and output:
+        if source and len(output) > (card.min_characters or 0):
             yield str(articles[number]), Example(number, source, output)
 
 

@@ -14,8 +14,6 @@ from dhp.core.records import Example
 
 TRANSLATOR = "A"
 """Whose reference is taken."""
-MIN_CHARACTERS = 300
-"""A reference must be longer than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +46,14 @@ def read_wmt(card: Card, path: Path) -> Iterator[tuple[str, Example]]:
     )
     # Long segments alone where there are enough of them, so that the choice does not hang on whether the
     # bounds of documents are known.
-    found = list(long_segments(segments))
+    least = card.min_characters or 0
+    found = list(long_segments(segments, longer_than=least))
     if card.n is None or len(found) < card.n:
-        found = list(join_segments(segments, spaced=card.source_language not in ("zh", "ja")))
+        spaced = card.source_language not in ("zh", "ja")
+        found = list(join_segments(segments, spaced=spaced, longer_than=least))
     if not found and all(s.document is None for s in segments):
         raise InputError(
-            f"{path}: no reference of more than {MIN_CHARACTERS} characters; to join shorter segments the "
+            f"{path}: no reference of more than {least} characters; to join shorter segments the "
             f"bounds of documents are needed: WMT's XML, a file *{pair}*docid*, or the sacrebleu package"
         )
     yield from ((str(xml or path), example) for example in found)
@@ -167,11 +167,11 @@ def _collapse(text: str) -> str:
 # Long enough texts
 
 
-def join_segments(segments: Iterable[Segment], *, spaced: bool) -> Iterator[Example]:
+def join_segments(segments: Iterable[Segment], *, spaced: bool, longer_than: int) -> Iterator[Example]:
     """Texts of consecutive segments of one document whose joined reference just passes the minimum.
 
     References are joined by a space, sources too where `spaced` (Chinese is not). A text ends with the
-    segment that brings its reference over `MIN_CHARACTERS`; what remains of a document is dropped. A
+    segment that brings its reference over the minimum; what remains of a document is dropped. A
     segment without source or reference breaks the row of consecutive ones.
     """
     for _, run in groupby(enumerate(segments), key=_run):
@@ -182,16 +182,16 @@ def join_segments(segments: Iterable[Segment], *, spaced: bool) -> Iterator[Exam
                 continue
             text.append(segment)
             reference = " ".join(s.reference for s in text)
-            if len(reference) > MIN_CHARACTERS:
+            if len(reference) > longer_than:
                 source = (" " if spaced else "").join(s.source for s in text)
                 yield Example(_id(text), source, reference, _document(text[0]))
                 text = []
 
 
-def long_segments(segments: Iterable[Segment]) -> Iterator[Example]:
+def long_segments(segments: Iterable[Segment], *, longer_than: int) -> Iterator[Example]:
     """The segments whose reference is long enough by itself."""
     for segment in segments:
-        if segment.source and len(segment.reference) > MIN_CHARACTERS:
+        if segment.source and len(segment.reference) > longer_than:
             yield Example(_id([segment]), segment.source, segment.reference, _document(segment))
 
 

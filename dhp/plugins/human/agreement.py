@@ -103,6 +103,34 @@ class Agreement:
         """The result as JSON values."""
         return {"schema": SCHEMA, **asdict(self)}
 
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a level and judge.
+
+        Columns `level, judge`, then `METRIC.COEFFICIENT` and `mean.COEFFICIENT`; NaN where undefined, or
+        where the judge has no scores of the metric.
+        """
+        import pandas as pd
+
+        levels = dict.fromkeys(c.level for judge in self.judges for c in judge.metrics[0].correlations)
+        rows: list[dict[str, object]] = []
+        for level in levels:
+            for judge in self.judges:
+                values = {
+                    f"{metric.metric}.{c.coefficient}": c.value
+                    for metric in judge.metrics
+                    for c in metric.correlations
+                    if c.level == level
+                }
+                means = {
+                    f"mean.{name.removeprefix(f'{level}.')}": mean
+                    for name, mean in judge.mean.items()
+                    if name.startswith(f"{level}.")
+                }
+                rows.append({"level": level, "judge": judge.judge, **values, **means})
+        frame = pd.DataFrame(rows)
+        means_last = sorted(frame.columns, key=lambda column: str(column).startswith("mean."))
+        return frame[means_last].astype({c: float for c in means_last if c not in ("level", "judge")})
+
 
 @near_keywords
 def correlate(

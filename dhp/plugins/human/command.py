@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.options import Command, stated
+from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError
 from dhp.core.text import printable
+from dhp.plugins.human.table_output import TableOptions, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
 _MEASURE = "Spearman's correlation with human scores within sources"
 _CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json")
 """The options that --correct takes."""
-_LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "systems"}
+COMMON = (
+    "--human --table --level --csv --markdown --json --resamples --tau-c --runs --page --control --correct"
+)
+"""The options that most people need."""
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, common=COMMON)
 @click.argument("ratings", nargs=-1, required=True)
 @click.option(
     "--human",
@@ -71,6 +75,7 @@ _LEVELS = {"per_source": "within sources", "pooled": "all items", "system": "sys
 )
 @click.option("--passes", type=float, metavar="X", help="With --correct: the lowest score of a good text.")
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
+@settings("form", TableOptions)
 def correlate(
     ratings: tuple[str, ...],
     human: str | None,
@@ -85,6 +90,7 @@ def correlate(
     correct: bool,
     passes: float | None,
     json: bool,
+    form: TableOptions,
 ) -> None:
     """Correlate judges' scores with human ones, or correct them.
 
@@ -99,6 +105,7 @@ def correlate(
         return
     from dhp.plugins.human.agreement import correlate as correlated
     from dhp.plugins.human.biases import partial_correlations, self_preference
+    from dhp.plugins.human.correlation import Coefficient
 
     if human is None:
         raise InputError("--human: is missing; give a table of human scores, or NAME=FILE of a published set")
@@ -109,13 +116,11 @@ def correlate(
     if variant and not (page and runs):
         raise InputError("--variant needs --page and --runs")
     rated, people = ratings_table(ratings), human_table(human)
-    found = correlated(
-        rated,
-        people,
-        coefficients=("pearson", "spearman", "kendall-c" if tau_c else "kendall"),
-        resamples=resamples,
-        seed=seed,
-    )
+    coefficients: list[Coefficient] = ["pearson", "spearman", "kendall-c" if tau_c else "kendall"]
+    if form.wanted(json=json):
+        print_table(rated, people, coefficients, form)
+        return
+    found = correlated(rated, people, coefficients=coefficients, resamples=resamples, seed=seed)
     if json:
         print_json(found.to_dict())
         return
@@ -250,6 +255,7 @@ def human_table(source: str) -> "str | pd.DataFrame":
 
 
 def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
+    from dhp.plugins.human.table import LEVEL_NAMES
     from dhp.report.tables import plain_table
 
     first = judge.metrics[0].correlations
@@ -259,7 +265,7 @@ def _print_judge(judge: "JudgeAgreement", console: "Console") -> None:
     for row, one in enumerate(first):
         cells = [_cell(metric.correlations[row]) for metric in judge.metrics]
         mean = judge.mean[f"{one.level}.{one.coefficient}"]
-        table.add_row(_LEVELS[one.level], one.coefficient, *cells, "–" if mean is None else f"{mean:.3f}")
+        table.add_row(LEVEL_NAMES[one.level], one.coefficient, *cells, "–" if mean is None else f"{mean:.3f}")
     accuracies = [m.pair_accuracy for m in judge.metrics]
     cells = ["–" if a is None else f"{a.accuracy:.3f} (ties ≤ {a.epsilon:.3g})" for a in accuracies]
     table.add_row("pairs", "accuracy", *cells, "")

@@ -1,6 +1,8 @@
 """`dhp correlate` prints what the functions of the plug-in compute, and errors in one line."""
 
+import io
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -119,3 +121,68 @@ def test_sources_with_a_single_system_are_said_once(dhp: Run, tmp_path: Path) ->
     assert done.code == 0
     assert done.out.count("left out within sources") == 1
     assert "note: sources with a single system, left out within sources: 5" in done.out
+
+
+def test_one_table_of_all_judges(dhp: Run, tables: tuple[str, str]) -> None:
+    """The judge that gives the human scores has 1 everywhere, the one that turns them round -1."""
+    ratings, human = tables
+    done = dhp("correlate", ratings, "--human", human, "--table", "--level", "pooled")
+    assert done.code == 0
+    title, heading, *rows = done.out.splitlines()
+    assert title.endswith("; all items")
+    assert heading.split() == ["judge", "fluency", "r", "ρ", "τ", "mean", "r", "ρ", "τ"]
+    assert [row.split() for row in rows] == [["same", *["1.000"] * 6], ["other", *["-1.000"] * 6]]
+    every = dhp("correlate", ratings, "--human", human, "--table").out
+    assert [every.count(level) for level in ("within sources", "all items", "systems")] == [2, 2, 2]
+
+
+def test_the_table_in_other_forms(dhp: Run, tables: tuple[str, str]) -> None:
+    ratings, human = tables
+    frame = pd.read_csv(io.StringIO(dhp("correlate", ratings, "--human", human, "--table", "--csv").out))
+    figures = [f"{m}.{c}" for m in ("fluency", "mean") for c in ("pearson", "spearman", "kendall")]
+    assert list(frame.columns) == ["level", "judge", *figures]
+    assert list(frame["level"]) == [level for level in ("per_source", "pooled", "system") for _ in range(2)]
+    whole = json.loads(dhp("correlate", ratings, "--human", human, "--resamples", "0", "--json").out)
+    values = {
+        (c["level"], judge["judge"], f"{metric['metric']}.{c['coefficient']}"): c["value"]
+        for judge in whole["judges"]
+        for metric in judge["metrics"]
+        for c in metric["correlations"]
+    }
+    assert len(values) == 18
+    for (level, judge, column), value in values.items():
+        row = frame[(frame["level"] == level) & (frame["judge"] == judge)]
+        assert row[column].item() == pytest.approx(float("nan") if value is None else value, nan_ok=True)
+    shown = dhp("correlate", ratings, "--human", human, "--markdown", "--tau-c", "--level", "pooled").out
+    assert re.search(r"^\| same +\| +1\.000 \|", shown, re.M)
+    assert "τ-c" in shown
+
+
+def test_a_metric_that_a_judge_has_no_scores_of(dhp: Run, tables: tuple[str, str], tmp_path: Path) -> None:
+    _, human = map(pd.read_csv, tables)
+    people = pd.concat([human.assign(metric=name) for name in ("fluency", "coherence", "relevance")])
+    people.to_csv(tmp_path / "human.csv", index=False)
+    lacking = people[people["metric"] != "coherence"].assign(model="lacking")
+    pd.concat([people.assign(model="whole"), lacking]).to_csv(tmp_path / "ratings.csv", index=False)
+    files = (str(tmp_path / "ratings.csv"), "--human", str(tmp_path / "human.csv"), "--level", "pooled")
+    rows = {row.split()[0]: row.split() for row in dhp("correlate", *files, "--table").out.splitlines()[1:]}
+    assert rows["whole"][4:7] == ["1.000"] * 3
+    assert rows["lacking"][4:7] == ["–"] * 3
+    frame = pd.read_csv(io.StringIO(dhp("correlate", *files, "--csv").out)).set_index("judge")
+    assert frame["coherence.pearson"].isna().to_dict() == {"whole": False, "lacking": True}
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["--table", "--json"], "--table and --json: contradict each other; give at most one"),
+        (["--csv", "--markdown"], "--csv and --markdown: contradict each other; give at most one"),
+        (["--table", "--resamples", "20"], "--resamples: is not for --table; allowed: --table, --csv"),
+        (["--table", "--level", "poled"], "unknown level 'poled'; did you mean 'pooled'?"),
+        (["--level", "pooled"], "--level: needs --table, --csv or --markdown"),
+        (["--correct", "--table"], "--table: is not for --correct"),
+    ],
+)
+def test_contradicting_forms(dhp: Run, tables: tuple[str, str], extra: list[str], message: str) -> None:
+    done = dhp("correlate", tables[0], "--human", tables[1], *extra)
+    assert (done.code, message in done.err, done.err.count("\n")) == (2, True, 1)
