@@ -34,6 +34,16 @@ def has_locks(folder: Path) -> bool:
     return True
 
 
+def _holder(file: IO[str]) -> str:
+    """Who holds the lock: its first line, for which a holder that has just taken it is given a second."""
+    for _ in range(20):
+        file.seek(0)
+        if holder := file.read(200).strip():
+            return holder
+        time.sleep(0.05)
+    return "another process"
+
+
 class Lock:
     """A lock file, which one object in all processes holds; a context manager that gives it up.
 
@@ -68,11 +78,10 @@ class Lock:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 with file:
-                    file.seek(0)
-                    holder = file.read(200).strip() or "another process"
-                raise InputError(
-                    f"{self._name}: is being written by {holder}; wait for it or choose another"
-                ) from None
+                    message = (
+                        f"{self._name}: is being written by {_holder(file)}; wait for it or choose another"
+                    )
+                raise InputError(message) from None
             except (OSError, AttributeError):
                 logging.getLogger("dhp").warning(
                     "%s: its file system has no locks; let one command at a time write there", self._name

@@ -204,7 +204,7 @@ def test_unread_answers_stop_the_evaluation(dhp: Run, files: tuple[str, ...]) ->
     """A prompt that nobody answers with a score is not paid for to the end."""
     many = [{**QUESTIONS[0], "output": f"Answer {i}.", "id": i} for i in range(400)]
     put("alpha.json", [*many, *({**q, "output": "Yes.", "id": q["id"] + 400} for q in QUESTIONS[2:])])
-    with stub_server("--say", "tests.cli.test_evaluate:no_score") as url:
+    with stub_server("--say", "tests.plugins.arena.test_evaluate_command:no_score") as url:
         done = dhp("evaluate", *files, *server(url), "--concurrency", "4")
         assert done.code == 3
         said = "on category 'chat': stopped, as none of the first 50 answers can be read"
