@@ -72,7 +72,8 @@ def assert_same(one: Any, other: Any) -> None:
     for name in ("means", "asked"):
         np.testing.assert_array_equal(left[name], right[name])
     for metric, scores in one.samples.items():
-        np.testing.assert_array_equal(scores, other.samples[metric])
+        if scores.size or other.samples[metric].size:  # without any score the number of columns says nothing
+            np.testing.assert_array_equal(scores, other.samples[metric])
     assert (one.clusters is None) == (other.clusters is None)
     if one.clusters is not None:
         np.testing.assert_array_equal(one.clusters, other.clusters)
