@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError, suggest
+from dhp.core.files import read_text
 from dhp.core.keywords import near_keywords
 from dhp.core.records import Example, Variant
 from dhp.core.seeding import text_hash
@@ -17,7 +18,14 @@ from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.replay import OnlyStored
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.llm.model import LlmPerturber
-from dhp.perturb.llm.prompts import AgainPrompt, PerturbPrompt, StepsPrompt, prompt_name
+from dhp.perturb.llm.prompts import (
+    AgainPrompt,
+    PerturbPrompt,
+    StepsPrompt,
+    TextPrompt,
+    plain_prompt,
+    prompt_name,
+)
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.settings import PerturbModel
 
@@ -51,14 +59,27 @@ class _PromptFiles:
         if self.own is None:
             return
         places = (f"{folder}/{name}" for task, name in asked for folder in (task, GENERAL))
-        known = sorted({f"{name}.yaml" for name in (*_names(_bundled()), *places)})
+        names = {*_names(_bundled()), *places}
+        plain = {f"{name}.txt" for name in names if "/" in name}
+        known = sorted(plain | {f"{name}.yaml" for name in names})
         for path in sorted(self.own.rglob("*")):
             name = path.relative_to(self.own).as_posix()
             if path.is_file() and not name.startswith(".") and name not in known:
                 raise InputError(f"{self.own}: unknown prompt '{name}'; {suggest(name, known)}")
 
-    def __call__(self, task: str, name: str) -> PerturbPrompt:
-        return self.read(self.file(task, name), PerturbPrompt)
+    def __call__(self, task: str, name: str) -> TextPrompt:
+        file = self.file(task, name)
+        plain = self.own / f"{file}.txt" if self.own else None
+        if plain is None or not plain.is_file():
+            return self.read(file, PerturbPrompt)
+        if plain.with_suffix(".yaml").is_file():
+            raise InputError(f"{plain}: a .yaml of the same name is beside it; allowed: one of them")
+        try:
+            found = plain_prompt(read_text(plain))
+        except InputError as e:
+            raise InputError(f"{plain}: {e}") from None
+        self.read_so_far[file] = found.model_dump_json()
+        return found
 
     def file(self, task: str, name: str) -> str:
         """`TASK/NAME`, or `general/NAME` where the task has no prompt of its own; raises `InputError` for
@@ -84,7 +105,8 @@ def _bundled() -> Path:
 
 
 def _names(folder: Path) -> list[str]:
-    return sorted(p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.yaml"))
+    files = (path for suffix in ("yaml", "txt") for path in folder.rglob(f"*.{suffix}"))
+    return sorted({path.relative_to(folder).with_suffix("").as_posix() for path in files})
 
 
 @dataclass(frozen=True, slots=True)

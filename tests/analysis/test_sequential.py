@@ -302,7 +302,9 @@ def test_the_command_line_says_what_was_saved(capsys: pytest.CaptureFixture[str]
     code, out, _ = said_by(capsys, "--dataset", "mini/story_cloze", "--out", str(tmp_path / "run"))
     assert code in (0, None)
     assert "note: Compare these averages with no other run: 6 kinds were resolved early, so " in out
-    assert "upper limit: variants that are resolved early need fewer ratings" in said_by(capsys, "--dry-run")[1]
+    assert (
+        "upper limit: variants that are resolved early need fewer ratings" in said_by(capsys, "--dry-run")[1]
+    )
 
 
 def small() -> pd.DataFrame:

@@ -251,6 +251,50 @@ def test_contradictions_are_one_line(dhp: Run, follower: str, options: tuple[str
     assert len(done.err.strip().splitlines()) == 1
 
 
+PLAIN = "Adjustment: one fictional entity.\n\nSummary:\n\nSUMMARY_HERE\n\nRevised Summary:\n"
+
+
+def plain_folder(tmp_path: Path, text: str = PLAIN) -> tuple[str, str]:
+    folder = tmp_path / "mine" / "summarization"
+    folder.mkdir(parents=True)
+    (folder / "fictional_named_entities.minor.txt").write_text(text)
+    return "--perturb-prompts", "mine"
+
+
+def test_a_prompt_as_plain_text_is_asked_as_it_is_and_answered_whole(dhp: Run, tmp_path: Path) -> None:
+    mine = plain_folder(tmp_path)
+    with stub_server("--say", "tests.perturb.follows:follow_plain") as url:
+        few = ("--dataset", "mini/summeval", "--n", "2")
+        done = dhp("perturb", *few, *by_model(url, *mine), "--out", "x.jsonl")
+        assert done.code == 0, done.err
+        asked = [body["messages"][0]["content"] for body in stats(url)["bodies"]]
+    plain = [prompt for prompt in asked if prompt.startswith("Adjustment: one fictional entity.")]
+    assert len(plain) >= 2
+    assert all(prompt.endswith("Revised Summary:") and "_HERE" not in prompt for prompt in plain)
+    rows = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
+    made = [row for row in rows if row["variant"] == "fictional_named_entities.minor"]
+    assert len(made) == 2
+    assert all(row["text"] and not row["text"].startswith(("<", "Revised")) for row in made)
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "message"),
+    [
+        (PLAIN.replace("SUMMARY", "SUMARY"), (), "unknown slot '{{SUMARY_HERE}}'"),
+        ("Adjustment: none. ARTICLE_HERE", (), "lacks the slot '{{text}}'"),
+        (PLAIN, ("--perturb-steps", "auto"), "is plain text, which holds its own steps"),
+    ],
+)
+def test_a_faulty_plain_prompt_is_one_line(
+    dhp: Run, follower: str, tmp_path: Path, text: str, more: tuple[str, ...], message: str
+) -> None:
+    mine = plain_folder(tmp_path, text)
+    done = dhp("perturb", *SMALL, *by_model(follower, *mine, *more), "--out", "x.jsonl")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert message in done.err
+    assert "fictional_named_entities.minor" in done.err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("option", ["--perturb-steps", "--perturb-prompts", "--perturb-tokens"])
 def test_settings_without_a_model_are_refused(dhp: Run, option: str) -> None:

@@ -58,6 +58,15 @@ def follow(prompt: str) -> str | None:
     return rng.choice(_AROUND).format(tagged(prompt, changed))
 
 
+def follow_plain(prompt: str) -> str | None:
+    """As `follow`; where no tags are asked for the answer is the text, perhaps behind words of the prompt."""
+    if _TAG.search(prompt):
+        return follow(prompt)
+    rng = stream("follow", prompt)
+    around = rng.choice(("{}", "Revised Summary: {}", "<text>\n{}\n</text>", "<think>\nHm.\n</think>\n{}"))
+    return around.format(_with_invented(text_of(prompt), 1, rng))
+
+
 def tagged(prompt: str, text: str) -> str:
     """The text between the tags that the prompt asks for."""
     (tag,) = set(_TAG.findall(prompt))

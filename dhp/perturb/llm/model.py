@@ -19,7 +19,9 @@ from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.prompts import (
     AgainPrompt,
     PerturbPrompt,
+    PlainPrompt,
     StepsPrompt,
+    TextPrompt,
     again,
     asks_for_steps,
     prompt_name,
@@ -36,7 +38,7 @@ _STEPS_TOKENS = 1024
 class PromptReader(Protocol):
     """Reads the prompts of the perturbers by language model."""
 
-    def __call__(self, task: str, name: str) -> PerturbPrompt:
+    def __call__(self, task: str, name: str) -> TextPrompt:
         """The prompt for a task; `name` is that of the variant. Raises `InputError` where there is none."""
         ...
 
@@ -78,6 +80,11 @@ class LlmPerturber:
         for variant in variants:
             if variant.method == "llm":
                 _count(variant)
+                if self._steps and isinstance(self._prompt(variant, task), PlainPrompt):
+                    raise InputError(
+                        f"prompt '{variant.name}': is plain text, which holds its own steps; allowed: "
+                        "`perturb_model.steps` written, or a .yaml file"
+                    )
                 self._prompt(variant, task)
 
     @property
@@ -107,9 +114,11 @@ class LlmPerturber:
         StoppedEarly
             At a limit, or where texts could not be had; see `CachedModel.ask`.
         """
-        steps = self._asked_steps(variant, task) if self._steps else self._prompt(variant, task).steps
+        prompt = self._prompt(variant, task)
+        steps = self._asked_steps(variant, task) if self._steps else prompt.steps
         requests = self._requests(examples, variant, task, steps)
-        made, unanswered = self._tried(requests, variant, show, language)
+        whole = isinstance(prompt, PlainPrompt)
+        made, unanswered = self._tried(requests, variant, show, language, whole=whole)
         if unanswered:
             why = next(iter(unanswered.values()))[1]
             if why == WAITS.reason:
@@ -144,13 +153,14 @@ class LlmPerturber:
             if not self.cached_model.missing(asked):
                 steps = self._asked_steps(variant, task)
         requests = self._requests(examples, variant, task, steps)
-        made, unanswered = self._tried(requests, variant, lambda done: None, language)
+        whole = isinstance(prompt, PlainPrompt)
+        made, unanswered = self._tried(requests, variant, lambda done: None, language, whole=whole)
         for request in requests:
             known = unanswered.get(_example(request).id)
             counted.append(known[0] if known else request)
         return made, counted
 
-    def _prompt(self, variant: Variant, task: str) -> PerturbPrompt:
+    def _prompt(self, variant: Variant, task: str) -> TextPrompt:
         return self._prompts(task, prompt_name(variant.perturber, variant.degree))
 
     def _requests(
@@ -172,8 +182,9 @@ class LlmPerturber:
     def _params(self, most: int) -> Params:
         return Params(temperature=None, top_p=None, max_tokens=most)
 
-    def _steps_request(self, variant: Variant, prompt: PerturbPrompt) -> Request:
+    def _steps_request(self, variant: Variant, prompt: TextPrompt) -> Request:
         assert self._steps is not None
+        assert isinstance(prompt, PerturbPrompt), "checked before"
         params = self._params(self._max_tokens or _STEPS_TOKENS)
         place = f"adjustment steps of '{variant.name}'"
         return Request(asks_for_steps(self._steps, prompt), params, (0,), place, tag=variant.name)
@@ -186,9 +197,18 @@ class LlmPerturber:
         return known[variant.name]
 
     def _tried(
-        self, requests: Sequence[Request], variant: Variant, show: Callable[[int], None], language: str | None
+        self,
+        requests: Sequence[Request],
+        variant: Variant,
+        show: Callable[[int], None],
+        language: str | None,
+        *,
+        whole: bool,
     ) -> tuple[dict[str, PerturbedText], dict[str, tuple[Request, str]]]:
-        """Example -> its text, or why there is none after all tries; and what was not answered, with why."""
+        """Example -> its text, or why there is none after all tries; and what was not answered, with why.
+
+        With `whole` an answer is taken as it is, without tags.
+        """
         made: dict[str, PerturbedText] = {}
         unanswered: dict[str, tuple[Request, str]] = {}
         rejected: dict[str, tuple[str, ...]] = {}
@@ -204,13 +224,13 @@ class LlmPerturber:
                     if isinstance(outcome, Failure) and outcome.passing:
                         unanswered[name] = answer.request, outcome.reason
                         continue
-                    found = self._read(answer, variant, language, rejected.get(name, ()))
+                    found = self._read(answer, variant, language, rejected.get(name, ()), whole=whole)
                     if isinstance(outcome, Failure) or found.text is not None:
                         made[name] = found
                         show(len(made))
                         continue
                     rejected[name] = found.rejected
-                    again[name] = self._again_request(first[name], answer, found)
+                    again[name] = self._again_request(first[name], answer, found, whole=whole)
                     if len(found.rejected) == TRIES:
                         made[name] = found
                 asked = [again[name] for name in first if name in again and name not in made]
@@ -226,7 +246,7 @@ class LlmPerturber:
             yield from self.cached_model.ask(asked)
 
     def _read(
-        self, answer: Answer, variant: Variant, language: str | None, before: tuple[str, ...]
+        self, answer: Answer, variant: Variant, language: str | None, before: tuple[str, ...], *, whole: bool
     ) -> PerturbedText:
         """The text of an answer, or why it does not count; `before` says why earlier ones did not."""
         (outcome,) = answer.outcomes.values()
@@ -234,7 +254,7 @@ class LlmPerturber:
         if isinstance(outcome, Failure):
             reason = f"the call was rejected: {outcome.reason}"
             return PerturbedText(example.id, variant.name, None, reason=reason, rejected=before)
-        text, wrong = revised_text(outcome.text, example)
+        text, wrong = revised_text(outcome.text, example, whole=whole)
         if text is not None:
             others = (example.source, *example.fields.values())
             spoken = example_language(example, language)
@@ -246,14 +266,21 @@ class LlmPerturber:
         found = audit(example.output, text)
         return PerturbedText(example.id, variant.name, text, audit=found, rejected=before)
 
-    def _again_request(self, first: Request, answer: Answer, rejected: PerturbedText) -> Request:
-        """The next try: with the reason, or with room for twice as long an answer where it was cut off."""
+    def _again_request(
+        self, first: Request, answer: Answer, rejected: PerturbedText, *, whole: bool
+    ) -> Request:
+        """The next try: with the reason, or with room for twice as long an answer where it was cut off.
+
+        Without tags the same is asked once more, as the reason would have to name tags.
+        """
         (outcome,) = answer.outcomes.values()
         assert isinstance(outcome, Reply)
         sample = (len(rejected.rejected),)
         if outcome.finish == "length":
             most = 2 * answer.request.params.max_tokens
             return replace(answer.request, params=self._params(most), samples=sample)
+        if whole:
+            return replace(first, samples=sample)
         text, _ = revised_text(outcome.text, _example(first))
         said = text or (without_reasoning(outcome.text) or "").strip()
         prompt = again(self._again, first.prompt, said, rejected.reason or "") if said else first.prompt

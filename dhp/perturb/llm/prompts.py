@@ -3,6 +3,7 @@
 Texts are fenced, never altered, never expanded.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Self
 
@@ -18,6 +19,16 @@ from dhp.core.text import between_tags, fenced, free_tag, without_reasoning
 _UNFILLED = {"text": "...", "source": "...", "question": "...", "count": "N"}
 """What stands for the slots of a prompt that is shown without an example."""
 _TAG = "revised"
+_HERE = re.compile(r"\b([A-Z][A-Z_]*?)_HERE\b")
+_CUE = re.compile(r"^\s*(?:\*\*)?Revised [\w ]+:(?:\*\*)?")
+_FENCE = re.compile(r"<(text(?:-\d+)?)>\s*(.*?)\s*</\1>", re.S)
+"""What a model repeats of a prompt that asks for no tags: its last words, and the fence of the text."""
+_NAMES = {
+    "text": ("TEXT", "OUTPUT", "SUMMARY", "STORY_ENDING", "ENDING", "ANSWER", "TRANSLATION"),
+    "source": ("SOURCE", "ARTICLE", "DOCUMENT", "STORY", "CONTEXT", "PARAGRAPH"),
+    "question": ("QUESTION",),
+}
+"""Our slot -> what plain text may call it, before `_HERE`."""
 
 REFUSED = "this is a refusal and no revised text"
 NO_TAGS = "the revised text does not stand between the tags asked for"
@@ -61,6 +72,34 @@ class PerturbPrompt(_Request):
         return self
 
 
+class PlainPrompt(_Request):
+    """A prompt of the user's own as plain text; the answer is taken whole, as no tags are asked for."""
+
+    slots = ("text",)
+    further = ("source", "question", "count")
+    steps: tuple[str, ...] = ()
+    """None: the text holds what steps there are."""
+
+
+TextPrompt = PerturbPrompt | PlainPrompt
+
+
+def plain_prompt(text: str) -> PlainPrompt:
+    """A prompt from plain text with slots as in the DHP paper (`SUMMARY_HERE`) or `{{text}}`.
+
+    Raises `InputError` for a slot of another name, and where none takes the text.
+    """
+    try:
+        return PlainPrompt(prompt=_HERE.sub(lambda found: f"{{{{{_slot(found[1])}}}}}", text.strip()))
+    except ValueError as e:
+        said = str(e.errors()[0]["msg"]).removeprefix("Value error, ") if hasattr(e, "errors") else str(e)
+        raise InputError(said) from None
+
+
+def _slot(name: str) -> str:
+    return next((slot for slot, names in _NAMES.items() if name in names), f"{name}_HERE")
+
+
 class AgainPrompt(_Request):
     """How a language model is asked again where its answer did not count."""
 
@@ -78,7 +117,7 @@ def prompt_name(perturber: str, degree: str | None) -> str:
     return perturber if degree is None else f"{perturber}.{degree}"
 
 
-def written(prompt: PerturbPrompt, example: Example, count: int | str, steps: Sequence[str]) -> str:
+def written(prompt: TextPrompt, example: Example, count: int | str, steps: Sequence[str]) -> str:
     """The whole request for one example; `steps` are the prompt's own or those that the model wrote.
 
     Raises `InputError` where the prompt shows a question and the example has none.
@@ -102,9 +141,17 @@ def answer_tag(example: Example) -> str:
     return free_tag(_TAG, example.output, example.source, *example.fields.values())
 
 
-def revised_text(answer: str, example: Example) -> tuple[str | None, str | None]:
-    """The text between the last complete pair of tags, outside reasoning; or None and why there is none."""
+def revised_text(answer: str, example: Example, *, whole: bool = False) -> tuple[str | None, str | None]:
+    """The text between the last complete pair of tags, outside reasoning; or None and why there is none.
+
+    With `whole` it is all of the answer outside reasoning, without what it repeats of the prompt.
+    """
     tag, plain = answer_tag(example), without_reasoning(answer) or ""
+    if whole:
+        text = _CUE.sub("", plain).strip()
+        if found := _FENCE.fullmatch(text):
+            text = found[2]
+        return (None, REFUSED) if not text or is_refusal(text) else (text, None)
     text = between_tags(plain, tag)
     if text is not None:
         return text, None
