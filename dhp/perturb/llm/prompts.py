@@ -148,10 +148,10 @@ def revised_text(answer: str, example: Example, *, whole: bool = False) -> tuple
     """
     tag, plain = answer_tag(example), without_reasoning(answer) or ""
     if whole:
-        text = _CUE.sub("", plain).strip()
-        if found := _FENCE.fullmatch(text):
-            text = found[2]
-        return (None, REFUSED) if not text or is_refusal(text) else (text, None)
+        answered = _CUE.sub("", plain).strip()
+        if found := _FENCE.fullmatch(answered):
+            answered = found[2]
+        return (None, REFUSED) if not answered or is_refusal(answered) else (answered, None)
     text = between_tags(plain, tag)
     if text is not None:
         return text, None
