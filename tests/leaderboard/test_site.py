@@ -272,6 +272,7 @@ def test_sizes_are_lines_within_a_family(edited: Callable[..., Path]) -> None:
     )
     assert [chart.count(f">{family}<") for family in ("qwen1.5", "vicuna", "own")] == [1, 1, 0]
     assert "qwen1.5 4B" in chart
+    assert "(D_avg " in chart
     assert made("hf/Qwen/Qwen1.5-4B-Chat", "openai/lmsys/vicuna-7b-v1.5") is None
 
 

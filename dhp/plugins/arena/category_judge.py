@@ -126,7 +126,7 @@ class _TwoTurns(LlmJudge):
 def written_steps(
     cached_model: CachedModel, content: EvaluationContent, category: str, metrics: Mapping[str, str]
 ) -> dict[str, str]:
-    """Metric -> evaluation steps that the model writes, once for each metric.
+    """Metric -> evaluation steps that the model writes, once for each; they end with its name as a cue.
 
     Parameters
     ----------
@@ -149,4 +149,7 @@ def written_steps(
         for name, definition in metrics.items()
     ]
     found = asked_steps(cached_model, requests, "steps in the prompt file")
-    return {name: "\n".join(f"{n}. {step}" for n, step in enumerate(own, 1)) for name, own in found.items()}
+    return {
+        name: "\n".join([*(f"{n}. {step}" for n, step in enumerate(own, 1)), "", name])
+        for name, own in found.items()
+    }
