@@ -111,7 +111,7 @@ def test_an_engine_that_fails_stops_the_run_for_now(vllm_model: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vllm_model._engine.llm_engine, "step", fail)
         with pytest.raises(
-            StoppedEarly, match=r"the engine of vLLM has ended \(out of memory\); the same comm"
+            StoppedEarly, match=r"the engine of vLLM has ended \(out of memory\); repeat the command"
         ):
             list(vllm_model.answer(requests(2)))
     assert len(texts(vllm_model.answer(requests(2)))) == 2
