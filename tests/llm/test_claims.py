@@ -102,6 +102,7 @@ def test_nobody_waits_for_whoever_takes_no_answers(tmp_path: Path, monkeypatch: 
     with Claims(store) as claims:
         claims.take([KEYS])
         until(lambda: expiry(store) < time.time())
+        assert expiry(store) < time.time(), "the lease is not renewed"
 
 
 HOLDER = """
