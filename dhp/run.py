@@ -13,6 +13,7 @@ from dhp.analysis.dose_response import with_length
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_parts import merged_ratings
 from dhp.analysis.results import Result, Results, without_absent
+from dhp.analysis.schedules import ALL, Schedule, find_schedule
 from dhp.content.own_task import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
 from dhp.core.keywords import check_whole, keywords_of
@@ -37,7 +38,6 @@ from dhp.loaders.rows import Rows
 from dhp.perturb.build import build_texts
 from dhp.perturb.candidates import original_of
 from dhp.perturb.choice import Data, with_own_task
-from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.settings import Choice
@@ -109,7 +109,9 @@ class RunSpec(Choice, JudgesSpec):
     the bundled set."""
     _: KW_ONLY
     analysis: AnalysisConfig = AnalysisConfig()
-    """Tests, combination, expert weights and intervals, and whether to stop early."""
+    """Tests, combination, expert weights and intervals."""
+    schedule: str = ALL.name
+    """Schedule by which the texts are rated: `all` of them, or one that a plug-in adds."""
     out: str | Path | RunFolder | None = None
     """Folder to write the run to; None writes nothing."""
 
@@ -117,11 +119,7 @@ class RunSpec(Choice, JudgesSpec):
         Choice.__post_init__(self)
         JudgesSpec.__post_init__(self)
         self._check("analysis", AnalysisConfig)
-        if self.analysis.stop_when_resolved and (self.doses or self.analysis.find_threshold):
-            name = "find_threshold" if self.analysis.find_threshold else "doses"
-            raise InputError(
-                f"`{name}`: cannot be used with `stop_when_resolved`, as curves need all their examples"
-            )
+        find_schedule(self.schedule).check(self.analysis.named_combination(), self.doses)
 
     def folder(self) -> RunFolder | None:
         """Where it is written, if anywhere."""
@@ -136,8 +134,7 @@ class RunSpec(Choice, JudgesSpec):
 
         Harmless edits are left out where a judge reads recorded scores and nobody asks for them.
         """
-        searched = self.analysis.find_threshold and not self.doses
-        doses = SEARCHED if searched else self.doses
+        doses = self.doses or find_schedule(self.schedule).doses or None
         controls = False if self.controls is None and any_recorded(self.model) else self.controls
         return with_own_task(self.dataset, replace(self, doses=doses, controls=controls), self.metrics)
 
@@ -163,6 +160,8 @@ def run(spec: RunSpec) -> Results:
         Those of the task to judge by, default all, or of your own: `dhp.own_metric("usefulness", (1, 10))`.
     settings, judge_settings, analysis
         How models are reached and what they may cost; what is said about a judge of your own; the tests.
+    schedule
+        Which texts are rated next, given the ratings so far: `all`, or a schedule that a plug-in adds.
     seed
         Of every random choice.
     out, progress
@@ -174,7 +173,7 @@ def run(spec: RunSpec) -> Results:
         For anything wrong with these; at a limit of `settings`, or when a server gives out (resumable).
     """
     judges = spec.judges(context := spec.settings.context())
-    folder, resolve = spec.folder(), partial(_resolved, spec.analysis)
+    folder, resolve = spec.folder(), partial(_resolved, spec.analysis, find_schedule(spec.schedule))
     choice = spec.choice()
     with progress_of(spec.progress) as show, folder or nullcontext():
         if folder:
@@ -329,9 +328,11 @@ def estimate_texts(spec: RatingSpec) -> list[Estimate]:
     return judge_estimates(judges, str(spec.data), texts, task)
 
 
-def _resolved(analysis: AnalysisConfig, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:
+def _resolved(
+    analysis: AnalysisConfig, schedule: Schedule, task: Task, variants: Sequence[Variant]
+) -> ResolvedConfig:
     perturbers = {v.perturber for v in variants if v.level not in PROBES}
-    return analysis.resolve(task.task, perturbers, task.metric_names)
+    return analysis.resolve(task.task, perturbers, task.metric_names, schedule)
 
 
 def _identity(
@@ -365,7 +366,7 @@ def _judged(
         judge, texts, data.task, data.name, config, seed=seed, progress=progress, clusters=data.clusters
     )
     (ratings,) = merged_ratings(folder.ratings.passing(frames) if folder else frames)
-    if config.find_threshold:
+    if config.schedule.sparse:
         part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in ratings.variants))
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(

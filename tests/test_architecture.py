@@ -118,18 +118,28 @@ CEILINGS = {
     "share of heads": (0.113, 0.07),
     "pairs of records alike": (13, 5),
     "core files that speak of battles": (5, 3),
+    "core files that speak of early stopping": (2, 3),
     "core files that speak of frameworks": (3, 3),
     "core files that speak of juries": (0, 3),
     "core files that speak of local models": (4, 3),
     "core files that speak of surveys": (1, 3),
+    "core files that speak of threshold search": (0, 3),
 }
 """Number -> where it stands, which may only fall, and where it should be. Never a reason to compress."""
 PLUGIN_WORDS = {
     "battles": ("battle", "arena"),
+    "early stopping": (
+        "alpha_spending",
+        "early stopping",
+        "interim",
+        "stop_when_resolved",
+        "stop-when-resolved",
+    ),
     "frameworks": ("deepeval", "inspect_ai", "mlflow", "ragas"),
     "juries": ("jury", "juries"),
     "local models": ("hf/", "vllm"),
     "surveys": ("survey",),
+    "threshold search": ("find_threshold", "find-threshold", "search_turn", "staircase", "threshold search"),
 }
 
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,10 +50,11 @@ def analyze(
     ----------
     frame
         A table, or the file it is in (`.csv`, `.jsonl`, `.parquet`), with columns `example, variant, metric,
-        score`, optionally `sample, level, status, cluster, look, search_turn, model, protocol, dataset`. The
-        undamaged text is the variant `original`. Several rows for one (example, variant, metric) are samples;
-        their mean is compared. A failed rating is a row with an empty score and a `status` that says why.
-        Examples of one `cluster` (a document, a source) are not taken for independent.
+        score`, optionally `sample, level, status, cluster, model, protocol, dataset` and the column of a
+        schedule. The undamaged text is the variant `original`. Several rows for one (example, variant,
+        metric) are samples; their mean is compared. A failed rating is a row with an empty score and a
+        `status` that says why. Examples of one `cluster` (a document, a source) are not taken for
+        independent.
     suite
         Name or YAML file of the suite whose variants were rated; gives their levels. Without it levels
         come from the column `level`, or else all variants are one level.
@@ -94,12 +95,7 @@ def _analyzed(
     rated, left_out, levels = rated_variants(ratings, suite)
     task = suite.task if suite and suite.task != ANY_TASK else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
-    analysis = replace(
-        analysis,
-        stop_when_resolved=ratings.interim is not None,
-        find_threshold="search_turn" in ratings.columns,
-    )
-    config = analysis.resolve(task, perturbers, ratings.metrics)
+    config = analysis.resolve(task, perturbers, ratings.metrics, ratings.course.schedule)
     signature = _signature(ratings, suite, config, methods(rated))
     return analyze_ratings(
         ratings, config, rated, left_out=left_out, levels=levels, signature=signature, scales=scales

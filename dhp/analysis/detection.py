@@ -50,9 +50,9 @@ def judged_kinds(
     differences = ratings.difference_table(names, ratings.metrics)
     harmless = ratings.difference_table(controls, ratings.metrics) if controls else None
     alpha, together = ALPHA, None
-    if ratings.interim is not None:
-        # The same at each interim analysis, so that a kind that was resolved stays so.
-        alpha, together = ALPHA / ratings.interim.analyses, len(names)
+    if ratings.course.analyses is not None:
+        # The same at each analysis, so that a kind that was decided stays so.
+        alpha, together = ALPHA / ratings.course.analyses, len(names)
     found = detection(
         differences, design.levels, ratings.clusters, controls=harmless, alpha=alpha, together=together
     )

@@ -14,7 +14,6 @@ from dhp.core.records import Example, parse_variant
 from dhp.core.seeding import key_digest
 from dhp.stats.arrays import Floats
 from dhp.stats.psychometric import T75, curve, psychometric
-from dhp.stats.staircase import searched
 
 _FEWEST_DOSES = 2
 
@@ -24,8 +23,8 @@ def dose_responses(
 ) -> tuple[DoseResponse, ...]:
     """One for each perturber of which two doses or more were rated, by a psychometric curve.
 
-    Intervals are by bootstrap, seeded by the ratings; after a search for thresholds by its posterior. `guess`
-    is the detection of the controls.
+    Intervals are by bootstrap, seeded by the ratings, where the schedule has no curve of its own. `guess` is
+    the detection of the controls.
     """
     doses: dict[str, list[int]] = {}
     for name in variants:
@@ -58,9 +57,8 @@ def _dose_response(
 ) -> DoseResponse:
     differences = ratings.difference_table([f"{perturber}.k{k}" for k in doses], ratings.metrics)
     weights = config.weight_row(perturber, ratings.metrics)
-    if config.find_threshold:
-        fitted = searched(doses, differences, weights, guess=guess)
-    else:
+    fitted = ratings.course.curve(doses, differences, weights, guess)
+    if fitted is None:
         rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
         fitted = psychometric(doses, differences, rng, weights, guess=guess, clusters=ratings.clusters)
     return DoseResponse(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dhp.analysis.interim import InterimAnalyses
+from dhp.analysis.schedules import COMPLETE, Course
 from dhp.core.seeding import text_hash
 from dhp.stats.arrays import Bools, Floats, Ints
 from dhp.stats.ties import rounding_error, with_ties
@@ -30,8 +30,6 @@ class RatingsArray:
     """Metric -> single scores, shape (texts with a score, samples), NaN where one is missing."""
     asked: Bools
     """Whether there is any row, scored or failed; same shape."""
-    interim: InterimAnalyses | None
-    """Interim analyses of a run that stops rating variants once they are resolved; else None."""
     levels: dict[str, str] | None
     """variant -> level, where the table has that column."""
     counts: dict[str, int]
@@ -42,6 +40,8 @@ class RatingsArray:
     """Scored rows by the rule that read the score, where the table says it."""
     missing_mass: float | None
     """Mean of that column, where there is one."""
+    course: Course = COMPLETE
+    """How they came about."""
     masses: int = 0
     """Rows of which it is the mean."""
     clusters: Ints | None = None
@@ -58,14 +58,14 @@ class RatingsArray:
         names = (self.variants, self.metrics, self.examples)
         variants, metrics, examples = (np.argsort(list(each)) for each in names)
         means = self.means[np.ix_(np.append(0, 1 + variants), metrics, examples)]
-        course = b"" if self.interim is None else self.interim.course.encode()
+        course = self.course.text.encode()
         groups = b"" if self.clusters is None else self.clusters.tobytes()
         return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + course + groups)
 
     @property
     def size(self) -> str:
         """The number of examples, for signatures."""
-        return str(len(self.examples)) if self.interim is None else self.interim.size
+        return self.course.size(len(self.examples))
 
     @property
     def repeated(self) -> tuple[int, int]:
@@ -84,8 +84,13 @@ class RatingsArray:
         """Number of examples about which nothing was asked under this variant."""
         if variant not in self.variants:
             return len(self.examples)
-        reached = len(self.examples) if self.interim is None else self.interim.reached(variant)
+        reached = self.course.reached(variant, len(self.examples))
         return reached - int(self.asked_about(variant).sum())
+
+    def stopped_at(self, variant: str) -> int | None:
+        """Number of examples after which rating of a variant stopped; None where it could get all."""
+        reached = self.course.reached(variant, len(self.examples))
+        return reached if reached < len(self.examples) else None
 
     def missing(self, variant: str, metric: str) -> int:
         """Number of pairs that lack a score, of those about which the variant was asked at all."""

@@ -12,6 +12,7 @@ import numpy as np
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import cluster_numbers, split_ratings
 from dhp.analysis.ratings_table import in_parts, ratings_parts, read_ratings
+from dhp.analysis.schedules import schedules
 from dhp.core.errors import InputError
 from dhp.core.specs import Scale
 from dhp.stats.arrays import Floats
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _NotSeparable(Exception):
-    """Parts that tell only together what was rated: an example in two of them, or interim analyses."""
+    """Parts that tell only together what was rated: an example in two of them, or a schedule."""
 
 
 def ratings_of_file(path: Path, scales: Mapping[str, Scale] | None = None) -> list[RatingsArray]:
@@ -38,7 +39,8 @@ def ratings_of_file(path: Path, scales: Mapping[str, Scale] | None = None) -> li
 
 
 def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
-    if "look" in frame or "status" not in frame:  # a note on each part would be too many
+    columns = {schedule.column for schedule in schedules()}
+    if columns & set(frame) or "status" not in frame:  # a note on each part would be too many
         raise _NotSeparable
     return frame
 
@@ -92,7 +94,6 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
         means=means,
         samples={name: _samples(parts, name, variants, means[:, m]) for m, name in enumerate(metrics)},
         asked=asked,
-        interim=None,
         levels=_levels(parts),
         counts=_total(part.counts for part in parts),
         failures=dict(Counter(_total(part.failures for part in parts)).most_common()),

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dhp.analysis.interim import read_interim_analyses
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_table import GROUPING, blank, checked_ratings, place_of
+from dhp.analysis.schedules import read_course
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.core.specs import Scale
@@ -71,8 +71,8 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     counts = table["status"].value_counts()
     mass = _missing_mass(table, place)
     clusters = _clusters(table, place) if "cluster" in table else None
-    interim = read_interim_analyses(table, place)
-    kinds = RATING_STATUSES if interim is None else (*RATING_STATUSES, STOPPED)
+    course = read_course(table, place)
+    kinds = (*RATING_STATUSES, STOPPED) if course.schedule.unrated else RATING_STATUSES
     return RatingsArray(
         place=place,
         model=names.get("model", _UNKNOWN),
@@ -88,12 +88,12 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
             for chosen in [scored & (metric == m)]
         },
         asked=rows > 0,
-        interim=interim,
         levels=_levels(table, place) if "level" in table else None,
         counts={"asked": int(rows.sum()), **{s: int(counts.get(s, 0)) for s in kinds}},
         failures=_failures(table),
         rules=_rules(table),
         missing_mass=None if mass is None else float(mass.mean()),
+        course=course,
         masses=0 if mass is None else int(mass.count()),
         clusters=None if clusters is None else cluster_numbers(clusters),
         cluster_names=clusters,

@@ -111,8 +111,8 @@ def _variant_result(ratings: RatingsArray, variant: Variant, design: Design, v: 
     if d is not None and d_ew is not None:
         if row is not None:
             lost = confusion([cell.mean_drop or 0.0 for cell in cells.values()], row)
-        if ratings.interim is not None and variant.level not in PROBES:
-            d, d_ew = (ratings.interim.adjusted(each, variant.name) for each in (d, d_ew))
+        if variant.level not in PROBES:
+            d, d_ew = (ratings.course.adjusted(each, variant.name) for each in (d, d_ew))
     return VariantResult(
         variant=variant.name,
         level=variant.level,
@@ -124,7 +124,7 @@ def _variant_result(ratings: RatingsArray, variant: Variant, design: Design, v: 
         d=d,
         d_ew=d_ew,
         not_applicable=ratings.not_applicable(variant.name),
-        stopped_at=None if ratings.interim is None else ratings.interim.stopped_at(variant.name),
+        stopped_at=ratings.stopped_at(variant.name),
         misplaced=defined(lost),
     )
 

@@ -12,7 +12,7 @@ from dhp.cli.options import Command, settings
 from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.preset import Preset
 from dhp.cli.protocol_options import OWN, PROTOCOL, Criteria, ProtocolChanges
-from dhp.cli.text_options import DATASET, SEED
+from dhp.cli.text_options import DATASET, SEED, schedule_options
 from dhp.core.errors import InputError
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
@@ -50,6 +50,7 @@ COMMON = (
 @settings("settings", ModelSettings)
 @settings("judge_settings", JudgeSettings)
 @settings("analysis", AnalysisConfig)
+@schedule_options
 @settings("output", OutputOptions)
 def benchmark(
     model: tuple[str, ...],
@@ -65,18 +66,20 @@ def benchmark(
     settings: ModelSettings,
     judge_settings: JudgeSettings,
     analysis: AnalysisConfig,
+    schedule: str,
     output: OutputOptions,
 ) -> None:
     """Degrade texts, let a judge rate them, test whether it noticed.
 
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
+    from dhp.analysis.schedules import find_schedule
     from dhp.cli.estimates import print_estimates
     from dhp.run import estimate, run
     from dhp.runs.writer import run_folder
 
     output.check(dry_run)
-    changes, analysis, choice = preset.applied(protocol, changes, analysis, choice)
+    changes, analysis, choice = preset.applied(protocol, changes, analysis, choice, schedule)
     dataset = preset.datasets(dataset)
     judges = model or _scorers_of_log(dataset)
     perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
@@ -90,14 +93,13 @@ def benchmark(
         "judge_settings": criteria.of_functions(named, judge_settings),
         "seed": seed,
         "analysis": analysis,
+        "schedule": schedule,
         **{field.name: getattr(choice, field.name) for field in fields(choice)},
     }
     if dry_run:
         print_estimates(estimate(judges, dataset or None, **way), output_console())
-        if analysis.stop_when_resolved:
-            print("upper limit: variants that are resolved early need fewer ratings")
-        if analysis.find_threshold:
-            print("upper limit: doses are chosen as ratings come in, and most texts are never rated")
+        if limit := find_schedule(schedule).limit:
+            print(f"upper limit: {limit}")
         return
     folder = run_folder(out, changes.name)
     with output.working() as show:

@@ -1,6 +1,12 @@
 """Options of texts that several commands share."""
 
+from collections.abc import Callable
+from functools import wraps
+
 import click
+
+from dhp.core.errors import InputError
+from dhp.core.plugins import offered
 
 DATASET = click.option(
     "--dataset",
@@ -22,3 +28,26 @@ ALLOW = click.option(
     metavar="PART",
     help="Part of the signature that may differ between runs: protocol or metrics; may be repeated.",
 )
+
+
+class _ScheduleOption(click.Option):
+    """The option of a schedule."""
+
+    heading = "Which texts are rated next, given the ratings so far; otherwise all"
+
+
+def schedule_options(command: Callable[..., object]) -> Callable[..., object]:
+    """Let a command take the name of a schedule: each that a plug-in adds is an option."""
+    known = offered("schedules")
+
+    @wraps(command)
+    def wrapper(**given: object) -> object:
+        chosen = [name for name in known if given.pop(name)]
+        if len(chosen) > 1:
+            raise InputError(f"`{chosen[0]}`: cannot be used with `{chosen[1]}`; allowed: one of them")
+        return command(**given, schedule=chosen[0] if chosen else "all")
+
+    for name, (_, help_text) in reversed(known.items()):
+        flag = f"--{name.replace('_', '-')}"
+        click.option(flag, name, cls=_ScheduleOption, is_flag=True, help=help_text)(wrapper)
+    return wrapper

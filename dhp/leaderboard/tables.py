@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, counted
 from dhp.leaderboard.entries import Entry, score
@@ -142,7 +143,7 @@ def _ranked(
 ) -> tuple[Rule, list[int], DatasetComparison | None]:
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
     rated = [RunResult(e.place, e.result, e.ratings) for e in entries if e.ratings is not None]
-    apart = any(run.ratings.interim is not None or run.result.curves for run in rated)
+    apart = any(run.ratings.course.schedule is not ALL or run.result.curves for run in rated)
     paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
     if paired and unpaired(rated) is None:
         found = _comparison(rated, allow, progress)

@@ -11,6 +11,7 @@ import numpy as np
 
 from dhp.analysis.response_style import shared_styles
 from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, counted, numbered
 from dhp.core.seeding import key_digest
@@ -113,7 +114,7 @@ def compare_runs(
     InputError
         For a folder that holds no run, a duplicate judge, fewer than two judges on every dataset (on
         some: these are left out with a warning), runs whose signatures differ in what must agree (names what
-        differs), runs with doses or that stopped early, and a judge that is `unpaired`.
+        differs), runs with doses or that did not rate all texts, and a judge that is `unpaired`.
     """
     check_allowed(allow)
     by_dataset = rated_by_dataset(counted(progress, "reading runs", folders))
@@ -205,14 +206,11 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
         if "n" not in found or not differ_in_size_alone(first, other, found):
             check_alike(first, other, found, allow)
     for entry in entries:
-        for apart, kind, option in (
-            (bool(entry.result.curves), "with doses", "`doses`"),
-            (entry.ratings.interim is not None, "that stopped early", "`stop_when_resolved`"),
-        ):
-            if apart:
-                raise InputError(
-                    f"{entry.place}: a run {kind} compares with no other; allowed: runs without {option}"
-                )
+        schedule = entry.ratings.course.schedule
+        if option := "doses" if entry.result.curves else "" if schedule is ALL else schedule.name:
+            raise InputError(
+                f"{entry.place}: a run with `{option}` compares with no other; allowed: runs without it"
+            )
     names = [e.result.model for e in entries]
     if len({e.result.protocol for e in entries}) > 1:
         names = [f"{name} ({e.result.protocol})" for name, e in zip(names, entries, strict=True)]

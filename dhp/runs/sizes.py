@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from dhp.analysis.schedules import ALL
 from dhp.runs.reader import RunResult, read_run
 
 PARTS = frozenset(("dataset", "n", "suite"))
@@ -14,12 +15,12 @@ def differ_in_size_alone(one: RunResult, other: RunResult, parts: Collection[str
 
     The examples of the smaller run are all in the larger one, originals and copies letter by letter: then
     they are a subset without replacement, as runs of one seed choose them. Data, suite and variants must bear
-    the same names, and neither run may have stopped early.
+    the same names, and both runs must have rated all texts.
     """
     names = [entry.result.signed.names for entry in (one, other)]
     if not PARTS.issuperset(parts) or any(names[0][part] != names[1][part] for part in ("dataset", "suite")):
         return False
-    if any(entry.ratings.interim is not None for entry in (one, other)):
+    if any(entry.ratings.course.schedule is not ALL for entry in (one, other)):
         return False
     small, large = sorted((one, other), key=lambda entry: len(entry.ratings.examples))
     if _variants(small) != _variants(large):

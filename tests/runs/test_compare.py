@@ -143,10 +143,10 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"doses": (5, 10)}, "a run with doses compares with no other; allowed: runs without `doses`"),
+        ({"doses": (5, 10)}, "a run with `doses` compares with no other; allowed: runs without it"),
         (
-            {"analysis": dhp.AnalysisConfig(stop_when_resolved=True)},
-            "a run that stopped early compares with no other; allowed: runs without `stop_when_resolved`",
+            {"schedule": "stop_when_resolved"},
+            "a run with `stop_when_resolved` compares with no other; allowed: runs without it",
         ),
     ],
 )
