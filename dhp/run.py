@@ -1,6 +1,6 @@
 """The whole pipeline from examples to results; the only module that knows all stages."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -13,7 +13,7 @@ from dhp.analysis.dose_response import with_length
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_parts import merged_ratings
 from dhp.analysis.results import Result, Results, without_absent
-from dhp.analysis.schedules import ALL, Schedule, find_schedule
+from dhp.analysis.schedules import ALL, find_schedule
 from dhp.content.own_task import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
 from dhp.core.keywords import check_whole, keywords_of
@@ -121,6 +121,12 @@ class RunSpec(Choice, JudgesSpec):
         self._check("analysis", AnalysisConfig)
         find_schedule(self.schedule).check(self.analysis.named_combination(), self.doses)
 
+    def config(self, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:
+        """How ratings of these variants are analysed; raises `InputError` for weights that do not fit."""
+        perturbers = {v.perturber for v in variants if v.level not in PROBES}
+        schedule = find_schedule(self.schedule)
+        return self.analysis.resolve(task.task, perturbers, task.metric_names, schedule)
+
     def folder(self) -> RunFolder | None:
         """Where it is written, if anywhere."""
         return RunFolder(Path(self.out)) if isinstance(self.out, str | Path) else self.out
@@ -173,28 +179,28 @@ def run(spec: RunSpec) -> Results:
         For anything wrong with these; at a limit of `settings`, or when a server gives out (resumable).
     """
     judges = spec.judges(context := spec.settings.context())
-    folder, resolve = spec.folder(), partial(_resolved, spec.analysis, find_schedule(spec.schedule))
-    choice = spec.choice()
-    with progress_of(spec.progress) as show, folder or nullcontext():
+    with progress_of(spec.progress) as show, spec.folder() or nullcontext() as folder:
         if folder:
             folder.check(spec.known(judges))
-        check = partial(_check_asked, judges, spec.metrics, resolve)
         made = build_texts(
-            spec.dataset, choice, spec.seed, spec.settings, context, progress=show, check=check
+            spec.dataset,
+            spec.choice(),
+            spec.seed,
+            spec.settings,
+            context,
+            progress=show,
+            check=partial(_check_asked, spec, judges),
         )
-        judged = [p.judged_by(spec.metrics) for p in made]
-        return _carry_out(judges, judged, resolve, spec.seed, folder, show, context)
+        parts = [p.judged_by(spec.metrics) for p in made]
+        return _carry_out(spec, judges, parts, context, folder, show)
 
 
 def _check_asked(
-    judges: Sequence[Judge],
-    metrics: Metrics,
-    resolve: Callable[[Task, Sequence[Variant]], ResolvedConfig],
-    dataset: Dataset,
-    variants: Sequence[Variant],
+    spec: RunSpec, judges: Sequence[Judge], dataset: Dataset, variants: Sequence[Variant]
 ) -> None:
     """Raise `InputError` for metrics, weights, prompts and servers, before a dataset is degraded."""
-    resolve(task := with_metrics(dataset.task, metrics), variants)
+    task = with_metrics(dataset.task, spec.metrics)
+    spec.config(task, variants)
     originals = [original_of(example, task) for example in dataset.examples[:LOOKED_AT]]
     for judge in judges:
         judge.prompts(originals[0], task)
@@ -203,23 +209,21 @@ def _check_asked(
 
 
 def _carry_out(
+    spec: RunSpec,
     judges: Sequence[Judge],
     perturbed: Sequence[PerturbedDataset],
-    resolve: Callable[[Task, Sequence[Variant]], ResolvedConfig],
-    seed: int,
+    context: RequestContext,
     folder: RunFolder | None,
     progress: Progress | None,
-    context: RequestContext,
 ) -> Results:
-    configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
-    name = run_name(_identity(judges, perturbed, configs, seed))
+    name = run_name(_identity(spec, judges, perturbed))
     judges = with_room(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
     own = [
         (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
         for part in perturbed
         for judge in judges
     ]
-    identity = _identity(judges, perturbed, configs, seed)
+    identity = _identity(spec, judges, perturbed)
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
         folder.ratings.clustered = any(p.dataset.clusters for p in perturbed)
@@ -230,8 +234,7 @@ def _carry_out(
         found: list[tuple[Result, RatingsArray]] = []
         for number, (judge, part) in enumerate(own, 1):
             with suppress(Waiting):  # the requests of the other judges belong into the same batch
-                config = resolve(part.dataset.task, part.variants)
-                found.append(_judged(judge, part, config, seed, numbered(progress, number, len(own)), folder))
+                found.append(_judged(spec, judge, part, folder, numbered(progress, number, len(own))))
         if context.batch:
             context.batch.finish()
         results = Results([result for result, _ in found], [ratings for _, ratings in found])
@@ -328,42 +331,33 @@ def estimate_texts(spec: RatingSpec) -> list[Estimate]:
     return judge_estimates(judges, str(spec.data), texts, task)
 
 
-def _resolved(
-    analysis: AnalysisConfig, schedule: Schedule, task: Task, variants: Sequence[Variant]
-) -> ResolvedConfig:
-    perturbers = {v.perturber for v in variants if v.level not in PROBES}
-    return analysis.resolve(task.task, perturbers, task.metric_names, schedule)
-
-
 def _identity(
-    judges: Sequence[Judge],
-    perturbed: Sequence[PerturbedDataset],
-    configs: Sequence[ResolvedConfig],
-    seed: int,
+    spec: RunSpec, judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset]
 ) -> dict[str, object]:
+    """All that the ratings and the figures depend on."""
     return {
-        "seed": seed,
-        "analysis": [config.label for config in configs],
+        "seed": spec.seed,
+        "analysis": [spec.config(p.dataset.task, p.variants).label for p in perturbed],
         "models": [judge.identity for judge in judges],
         "datasets": [p.identity for p in perturbed],
     }
 
 
 def _judged(
+    spec: RunSpec,
     judge: Judge,
     part: PerturbedDataset,
-    config: ResolvedConfig,
-    seed: int,
-    progress: Progress | None,
     folder: RunFolder | None,
+    progress: Progress | None,
 ) -> tuple[Result, RatingsArray]:
     """What follows from the ratings of one judge on one dataset, which go to the folder, and these."""
     before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
+    config = spec.config(part.dataset.task, part.variants)
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
     data, texts = part.dataset, part.candidates()
     frames = rate_dataset(
-        judge, texts, data.task, data.name, config, seed=seed, progress=progress, clusters=data.clusters
+        judge, texts, data.task, data.name, config, seed=spec.seed, progress=progress, clusters=data.clusters
     )
     (ratings,) = merged_ratings(folder.ratings.passing(frames) if folder else frames)
     if config.schedule.sparse:

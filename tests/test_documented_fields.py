@@ -22,8 +22,18 @@ from dhp.llm.usage import Budget
 from dhp.perturb.dose_suites import Doses
 from dhp.report.page import write_report
 from dhp.run import judge_texts
+from dhp.runs.reader import RunSource
 
-NAMES = {"pd": pd, "Path": Path, "Budget": Budget, "Task": Task, "Perturber": dhp.Perturber, "Doses": Doses}
+NAMES = {
+    "pd": pd,
+    "Path": Path,
+    "Budget": Budget,
+    "Task": Task,
+    "Perturber": dhp.Perturber,
+    "Doses": Doses,
+    "Results": dhp.Results,
+    "RunSource": RunSource,
+}
 """What annotations name that modules import for type checkers alone."""
 
 

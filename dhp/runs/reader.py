@@ -100,6 +100,7 @@ class RunInMemory:
     name: str
     """Name of the results in messages."""
     results: Results
+    """Results with their ratings."""
 
     def __str__(self) -> str:
         return self.name
@@ -117,6 +118,11 @@ class RunInMemory:
 
 RunSource = str | Path | RunInMemory
 """A run folder, or an equivalent."""
+
+
+def run_source(run: RunSource | Results, name: str) -> RunSource:
+    """A run folder as it is; results by this name."""
+    return RunInMemory(name, run) if isinstance(run, Results) else run
 
 
 def open_run(source: RunSource) -> Run | RunInMemory:

@@ -18,7 +18,7 @@ from dhp.plugins.adaptive.early_stopping import interim_numbers
 from dhp.report.advice import warnings
 from dhp.report.findings import findings
 from dhp.report.notes import notes
-from dhp.runs.compare import compare_runs
+from dhp.runs.compare import compare
 
 STOP = "stop_when_resolved"
 FIGURES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "ratings", "n")
@@ -265,7 +265,7 @@ def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
     )
     for other in ("noisy", "full"):
         with pytest.raises(InputError, match="n differs"):
-            compare_runs([tmp_path / "ideal", tmp_path / other])
+            compare(tmp_path / "ideal", tmp_path / other)
 
 
 @pytest.mark.parametrize(
