@@ -1,7 +1,8 @@
 """Schedules: which texts are rated next, given the ratings so far, and what that means for the figures."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.plugins import load_target, offered
@@ -84,13 +85,14 @@ ALL = Schedule()
 """The schedule of runs that rate all texts."""
 
 
+@dataclass(frozen=True, slots=True)
 class Course:
     """How the ratings of a judge on a dataset came about: the schedule, and what it did.
 
     Of a run of all texts; other schedules have their own.
     """
 
-    schedule: Schedule = ALL
+    schedule: ClassVar[Schedule] = ALL
 
     @property
     def analyses(self) -> int | None:

@@ -1,25 +1,50 @@
 """`dhp benchmark`: degrade, judge, analyse."""
 
+from collections.abc import Callable
 from dataclasses import fields
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.cli.config import config_option
 from dhp.cli.language_models import refuse_unused, through_batches, with_batches
-from dhp.cli.options import Command, settings
+from dhp.cli.options import Command, config_option, settings
 from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.preset import Preset
-from dhp.cli.protocol_options import OWN, PROTOCOL, Criteria, ProtocolChanges
-from dhp.cli.text_options import DATASET, SEED, schedule_options
+from dhp.cli.protocol_options import DATASET, OWN, PROTOCOL, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
+from dhp.core.plugins import offered
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+class _ScheduleOption(click.Option):
+    """The option of a schedule."""
+
+    heading = "Which texts are rated next, given the ratings so far; otherwise all"
+
+
+def schedule_options(command: Callable[..., object]) -> Callable[..., object]:
+    """Let a command take the name of a schedule: each that a plug-in adds is an option."""
+    known = offered("schedules")
+
+    @wraps(command)
+    def wrapper(**given: object) -> object:
+        chosen = [name for name in known if given.pop(name)]
+        if len(chosen) > 1:
+            raise InputError(f"`{chosen[0]}`: cannot be used with `{chosen[1]}`; allowed: one of them")
+        return command(**given, schedule=chosen[0] if chosen else "all")
+
+    for name, (_, help_text) in reversed(known.items()):
+        flag = f"--{name.replace('_', '-')}"
+        click.option(flag, name, cls=_ScheduleOption, is_flag=True, help=help_text)(wrapper)
+    return wrapper
+
 
 COMMON = (
     "--model --dataset --field --prompt-file --metric --scale --name --base-url --n --samples --controls "

@@ -15,16 +15,21 @@ from dhp.analysis.results import Results
 from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError
 from dhp.core.keywords import as_list, near_keywords
-from dhp.core.progress import Progress, counted, numbered
+from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.seeding import key_digest
-from dhp.core.terminal_progress import progress_of
 from dhp.runs.comparable import check_alike, check_allowed, check_once, differences, rated_by_dataset
 from dhp.runs.reader import RunResult, RunSource, run_source
 from dhp.runs.sizes import differ_in_size_alone
 from dhp.stats.arrays import Floats, Ints
-from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, Pair
+from dhp.stats.compare import (
+    QUANTITIES,
+    SWAPS_PER_PAIR,
+    Comparison,
+    JudgeScores,
+    Pair,
+    compare_variants,
+)
 from dhp.stats.compare import compare as compare_scores
-from dhp.stats.compare_variants import compare_variants
 from dhp.stats.swap import RESAMPLES
 
 _SHOWN = 10  # judges in a `repr`

@@ -10,7 +10,7 @@ all examples and have one analysis.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -65,7 +65,7 @@ SCHEDULE = EarlyStopping()
 class InterimAnalyses(Course):
     """The course of such a run, as its ratings table tells it; the analyses are numbered from 1 on."""
 
-    schedule = SCHEDULE
+    schedule: ClassVar[Schedule] = SCHEDULE
 
     examples: Mapping[str, int]
     """Example -> the analysis before which it was asked about."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,9 +12,8 @@ from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, Candidate, parse_variant
 from dhp.core.seeding import shuffled, stream
 from dhp.plugins.adaptive.staircase import Staircase, searched, staircase
-from dhp.stats.arrays import Floats
+from dhp.stats.arrays import Floats, rounding_error
 from dhp.stats.psychometric import Psychometric
-from dhp.stats.ties import rounding_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,10 +52,11 @@ class ThresholdSearch(Schedule):
 SCHEDULE = ThresholdSearch()
 
 
+@dataclass(frozen=True, slots=True)
 class SearchCourse(Course):
     """The course of a search: T75 is that of the posterior."""
 
-    schedule = SCHEDULE
+    schedule: ClassVar[Schedule] = SCHEDULE
 
     def curve(
         self, doses: Sequence[int], differences: Floats, weights: Sequence[float] | None, guess: float

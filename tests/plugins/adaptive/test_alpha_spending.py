@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from dhp.plugins.adaptive.alpha_spending import SHARES, boundaries, interim_sizes, repeated_log_p, spent
-from dhp.stats.combine import combined
-from dhp.stats.discernment import LOG_ALPHA
+from dhp.stats.discernment import LOG_ALPHA, combined
 from tests.stats.test_tails import tails_of
 
 RUNS = 1000
