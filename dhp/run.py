@@ -5,14 +5,14 @@ from contextlib import nullcontext, suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
-from dhp.analysis.dose_response import with_length
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_parts import merged_ratings
-from dhp.analysis.results import Result, Results, without_absent
+from dhp.analysis.results import Result, Results
 from dhp.analysis.schedules import ALL, find_schedule
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
@@ -360,6 +360,8 @@ def _judged(
     (ratings,) = merged_ratings(folder.ratings.passing(frames) if folder else frames)
     if config.schedule.sparse:
         part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in ratings.variants))
+    ratings = replace(ratings, incomplete=frozenset(t.variant for t in part.texts if t.text is None))
+    usage, cost = _used(judge, before)
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(
             ratings,
@@ -371,18 +373,20 @@ def _judged(
                 ratings.size, config.signed_weights, config.signed_statistics, judge.protocol
             ),
             scales={m.name: m.scale for m in data.task.metrics},
+            notes=data.notes,
+            characters=round(median(len(example.output) for example in data.examples)),
+            usage=usage,
+            cost=cost,
         )
-    made = without_absent(result, {text.variant for text in part.texts if text.text is None})
-    result = replace(made, warnings=(*data.notes, *result.warnings))
-    if result.curves:
-        result = replace(result, curves=with_length(result.curves, data.examples))
-    if judge.pairwise:
-        result = of_comparisons(result)
-    if judge.cached_model:
-        usage = judge.cached_model.usage.since(before)
-        cost = usage.cost(judge.cached_model.context.budget.prices)
-        result = replace(result, usage=usage.lasting, cost=cost)
-    return result, ratings
+    return of_comparisons(result) if judge.pairwise else result, ratings
+
+
+def _used(judge: Judge, before: Usage) -> tuple[dict[str, int], float | None]:
+    """Calls and tokens of a judge since then, and what they cost; nothing where it asks no model."""
+    if not judge.cached_model:
+        return {}, None
+    usage = judge.cached_model.usage.since(before)
+    return usage.lasting, usage.cost(judge.cached_model.context.budget.prices)
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:

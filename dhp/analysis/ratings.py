@@ -41,6 +41,9 @@ class RatingsArray:
     """Mean of that column, where there is one."""
     course: Course = COMPLETE
     """How they came about."""
+    incomplete: frozenset[str] | None = None
+    """Variants of which some text could not be made; None where that is unknown. Only these have examples to
+    which they are not applicable."""
     masses: int = 0
     """Rows of which it is the mean."""
     clusters: Ints | None = None
@@ -80,9 +83,11 @@ class RatingsArray:
         return texts, int(different)
 
     def not_applicable(self, variant: str) -> int:
-        """Number of examples about which nothing was asked under this variant."""
+        """Number of examples that have no text in this variant, of those that it got."""
         if variant not in self.variants:
             return len(self.examples)
+        if self.incomplete is not None and variant not in self.incomplete:
+            return 0
         reached = self.course.reached(variant, len(self.examples))
         return reached - int(self.asked_about(variant).sum())
 

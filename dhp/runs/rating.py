@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dhp.analysis.analyze import judged
 from dhp.analysis.config import ResolvedConfig
+from dhp.analysis.kinds import judged_kinds
 from dhp.analysis.ratings_split import split_ratings
 from dhp.analysis.schedules import Plan
 from dhp.core.errors import InputError, Waiting
@@ -155,7 +155,7 @@ class _Session:
             Variant(name, parse_variant(name).perturber, level, "", None) for name, level in levels.items()
         ]
         (ratings,) = split_ratings(self.table(self.candidates))
-        rows, _ = judged(ratings, variants, self._config)
+        rows, _ = judged_kinds(ratings, variants, self._config)
         return {row.variant for row in rows if row.verdict != "undecided"}
 
     def table(self, texts: Sequence[Candidate]) -> "pd.DataFrame":
