@@ -20,6 +20,7 @@ class RatingsArray:
     protocol: str
     dataset: str
     examples: tuple[str, ...]
+    """Names of the examples, sorted."""
     variants: tuple[str, ...]
     """Names of the variants without the original, in order of appearance."""
     metrics: tuple[str, ...]
@@ -47,8 +48,7 @@ class RatingsArray:
     masses: int = 0
     """Rows of which it is the mean."""
     clusters: Ints | None = None
-    """Cluster of each example, for the examples sorted by name, shape (examples,); None where the examples
-    are independent."""
+    """Cluster of each example, shape (examples,); None where the examples are independent."""
     cluster_names: dict[str, str] | None = None
     """Example -> its cluster, where the table has that column."""
     columns: frozenset[str] = frozenset()
@@ -58,8 +58,8 @@ class RatingsArray:
     def digest(self) -> str:
         """A hash of what the figures depend on; the order of the rows is no part of it."""
         names = (self.variants, self.metrics, self.examples)
-        variants, metrics, examples = (np.argsort(list(each)) for each in names)
-        means = self.means[np.ix_(np.append(0, 1 + variants), metrics, examples)]
+        variants, metrics = (np.argsort(list(each)) for each in names[:2])
+        means = self.means[np.append(0, 1 + variants)][:, metrics]
         course = self.course.text.encode()
         groups = b"" if self.clusters is None else self.clusters.tobytes()
         return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + course + groups)
@@ -104,11 +104,10 @@ class RatingsArray:
         return int((wanted & np.isnan(self.differences(variant, metric))).sum())
 
     def asked_about(self, variant: str) -> Bools:
-        """Whether anything was asked about a variant, shape (examples,), sorted by name."""
+        """Whether anything was asked about a variant, shape (examples,)."""
         if variant not in self.variants:
             return np.zeros(len(self.examples), dtype=np.bool_)
-        asked = self.asked[1 + self.variants.index(variant)].any(axis=0)
-        return np.asarray(asked[np.argsort(self.examples)])
+        return np.asarray(self.asked[1 + self.variants.index(variant)].any(axis=0))
 
     def failed(self, variant: str) -> Bools | None:
         """Whether a metric lacks a score, of the original and the variant, shape (2, examples asked about).
@@ -122,28 +121,26 @@ class RatingsArray:
         return np.asarray(lacking[:, np.any(self.asked[places[1]], axis=0)])
 
     def score_tables(self, variants: Sequence[str]) -> tuple[Floats, Floats]:
-        """Scores of originals (examples, metrics) and of variants (examples, variants, metrics), by name.
+        """Scores of originals (examples, metrics) and of variants (examples, variants, metrics).
 
         NaN all over for a variant that was not rated.
         """
-        order = np.argsort(self.examples)
-        degraded = np.full((len(order), len(variants), len(self.metrics)), np.nan)
+        degraded = np.full((len(self.examples), len(variants), len(self.metrics)), np.nan)
         for v, name in enumerate(variants):
             if name in self.variants:
-                degraded[:, v] = self.means[1 + self.variants.index(name)].T[order]
-        return self.means[0].T[order], degraded
+                degraded[:, v] = self.means[1 + self.variants.index(name)].T
+        return self.means[0].T, degraded
 
     def difference_table(self, variants: Sequence[str], metrics: Sequence[str], ties: bool = True) -> Floats:
-        """`differences`, shape (examples, variants, metrics), for resampling: examples sorted by name.
+        """`differences`, shape (examples, variants, metrics).
 
         NaN all over for a variant that was not rated.
         """
         table = np.full((len(self.examples), len(variants), len(metrics)), np.nan)
-        order = np.argsort(self.examples)
         for v, name in enumerate(variants):
             if name in self.variants:
                 for m, metric in enumerate(metrics):
-                    table[:, v, m] = self.differences(name, metric, ties)[order]
+                    table[:, v, m] = self.differences(name, metric, ties)
         return table
 
     def differences(self, variant: str, metric: str, ties: bool = True) -> Floats:

@@ -67,8 +67,9 @@ def _lean(part: RatingsArray) -> RatingsArray:
 def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
     if len(parts) == 1:
         return parts[0]
-    examples = tuple(example for part in parts for example in part.examples)
-    if len(set(examples)) < len(examples):
+    examples = tuple(sorted(example for part in parts for example in part.examples))
+    position = {example: number for number, example in enumerate(examples)}
+    if len(position) < len(examples):
         raise _NotSeparable
     variants = tuple(dict.fromkeys(name for part in parts for name in part.variants))
     metrics = tuple(dict.fromkeys(name for part in parts for name in part.metrics))
@@ -76,11 +77,10 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
         none = np.zeros(1) / np.zeros(1)  # bit for bit the NaN of a mean of no scores, for the digest
     means = np.full((1 + len(variants), len(metrics), len(examples)), none)
     asked = np.zeros(means.shape, dtype=np.bool_)
-    end = 0
-    for part in parts:
-        start, end = end, end + len(part.examples)
+    columns = [[position[example] for example in part.examples] for part in parts]
+    for part, own in zip(parts, columns, strict=True):
         rows = [0, *(1 + variants.index(name) for name in part.variants)]
-        cells = np.ix_(rows, [metrics.index(name) for name in part.metrics], range(start, end))
+        cells = np.ix_(rows, [metrics.index(name) for name in part.metrics], own)
         means[cells], asked[cells] = part.means, part.asked
     clusters = _clusters(parts)
     return RatingsArray(
@@ -92,7 +92,9 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
         variants=variants,
         metrics=metrics,
         means=means,
-        samples={name: _samples(parts, name, variants, means[:, m]) for m, name in enumerate(metrics)},
+        samples={
+            name: _samples(parts, columns, name, variants, means[:, m]) for m, name in enumerate(metrics)
+        },
         asked=asked,
         levels=_levels(parts),
         counts=_total(part.counts for part in parts),
@@ -106,13 +108,22 @@ def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
     )
 
 
-def _samples(parts: Sequence[RatingsArray], metric: str, variants: Sequence[str], means: Floats) -> Floats:
-    """The single scores of a metric, text by text: variant by variant, example by example."""
+def _samples(
+    parts: Sequence[RatingsArray],
+    columns: Sequence[Sequence[int]],
+    metric: str,
+    variants: Sequence[str],
+    means: Floats,
+) -> Floats:
+    """The single scores of a metric, text by text: variant by variant, example by example.
+
+    `columns` are the numbers of the examples of each part in the whole.
+    """
     if all(metric not in part.samples for part in parts):
         return means[~np.isnan(means)][:, None]
     width = max(part.samples[metric].shape[1] for part in parts if metric in part.samples)
-    found, texts, first = [], [], 0
-    for part in parts:
+    found, texts = [], []
+    for part, column in zip(parts, columns, strict=True):
         if metric in part.metrics:
             own = part.means[:, part.metrics.index(metric)]
             scores = part.samples.get(metric, own[~np.isnan(own)][:, None])
@@ -120,8 +131,7 @@ def _samples(parts: Sequence[RatingsArray], metric: str, variants: Sequence[str]
             found.append(np.hstack([scores, gaps]))
             number = np.array([0, *(1 + variants.index(name) for name in part.variants)])
             row, example = np.nonzero(~np.isnan(own))
-            texts.append(np.ravel_multi_index((number[row], first + example), means.shape))
-        first += len(part.examples)
+            texts.append(np.ravel_multi_index((number[row], np.array(column)[example]), means.shape))
     return np.vstack(found)[np.argsort(np.concatenate(texts), kind="stable")]
 
 

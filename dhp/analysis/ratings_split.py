@@ -50,7 +50,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
             f"{place}: sample {row['sample']} of example '{row['example']}', variant '{row['variant']}', "
             f"metric '{row['metric']}' is rated twice"
         )
-    example, examples = pd.factorize(table["example"])
+    example, examples = pd.factorize(table["example"], sort=True)
     metric, metrics = pd.factorize(table["metric"])
     variants = [v for v in table["variant"].unique() if v != ORIGINAL]
     if len(variants) == table["variant"].nunique():

@@ -192,7 +192,7 @@ def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
     """
     variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].ratings.metrics
     common = sorted(set.intersection(*(set(e.ratings.examples) for e in entries)))
-    rows = [np.isin(sorted(e.ratings.examples), common) for e in entries]
+    rows = [np.isin(e.ratings.examples, common) for e in entries]
     tables = [e.ratings.difference_table(variants, metrics) for e in entries]
     paired = ~np.isnan(np.stack([table[mine] for table, mine in zip(tables, rows, strict=True)]))
     counts = paired.sum(axis=1)
@@ -281,7 +281,7 @@ def judge_scores(
         )
     found = []
     for ratings in (e.ratings for e in entries):
-        rows = np.isin(sorted(ratings.examples), common)
+        rows = np.isin(ratings.examples, common)
         original, degraded = ratings.score_tables(variants)
         order = [ratings.metrics.index(metric) for metric in metrics]
         differences = ratings.difference_table(variants, metrics)
