@@ -113,9 +113,9 @@ def test_files_and_functions_are_small() -> None:
 
 
 CEILINGS = {
-    "lines of the core": (39_900, 27_000),
-    "lines of all": (48_400, 36_000),
-    "share of heads": (0.097, 0.07),
+    "lines of the core": (39_800, 27_000),
+    "lines of all": (48_350, 36_000),
+    "share of heads": (0.096, 0.07),
     "pairs of records alike": (13, 5),
     "core files that speak of battles": (4, 3),
     "core files that speak of early stopping": (2, 3),

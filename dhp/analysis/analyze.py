@@ -11,8 +11,7 @@ from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.dose_response import dose_responses
 from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_parts import ratings_of_file
-from dhp.analysis.ratings_split import split_ratings
+from dhp.analysis.ratings_split import ratings_of_file, split_ratings
 from dhp.analysis.response_style import halo, response_styles
 from dhp.analysis.result_parts import DoseResponse, RunDetection, VariantResult
 from dhp.analysis.results import Result, Results

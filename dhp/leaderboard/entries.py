@@ -13,7 +13,7 @@ from typing import Any
 from dhp.analysis.analyze import analyze_ratings, averages
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_parts import ratings_of_file
+from dhp.analysis.ratings_split import ratings_of_file
 from dhp.analysis.result_parts import Ends
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import DATASETS, read_card, read_suite, read_task, task_names, weights_names

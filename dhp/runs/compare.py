@@ -17,9 +17,15 @@ from dhp.core.errors import InputError
 from dhp.core.keywords import as_list, near_keywords
 from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import check_alike, check_allowed, check_once, differences, rated_by_dataset
+from dhp.runs.comparable import (
+    check_alike,
+    check_allowed,
+    check_once,
+    differ_in_size_alone,
+    differences,
+    rated_by_dataset,
+)
 from dhp.runs.reader import RunResult, RunSource, run_source
-from dhp.runs.sizes import differ_in_size_alone
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import (
     QUANTITIES,
