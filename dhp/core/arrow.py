@@ -1,4 +1,4 @@
-"""Parquet files: as a whole, by row groups, or in small batches."""
+"""Parquet files: as a whole, by row groups, or in small parts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from dhp.core.errors import InputError
 from dhp.core.files import reason
 from dhp.core.separated import check_distinct
 
-_BATCH = 1_000
+_AT_ONCE = 1_000
 """Rows that are read at a time."""
 
 
@@ -31,13 +31,13 @@ def row_groups(name: str, file: BinaryIO) -> Iterator[Any]:
             yield _sound(found.read_row_group(number)).replace_schema_metadata(None)
 
 
-def parquet_batches(name: str, file: BinaryIO) -> Iterator[Any]:
+def parquet_parts(name: str, file: BinaryIO) -> Iterator[Any]:
     """The `pyarrow.RecordBatch`es of a Parquet file; raises `InputError` for another format or a duplicate
     column."""
     with _parquet(name, file) as found:
-        for batch in found.iter_batches(_BATCH):
-            check_distinct(name, _sound(batch).schema.names)
-            yield batch
+        for part in found.iter_batches(_AT_ONCE):
+            check_distinct(name, _sound(part).schema.names)
+            yield part
 
 
 @contextmanager

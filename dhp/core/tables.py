@@ -11,7 +11,7 @@ from numbers import Number
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from dhp.core.arrow import parquet_batches
+from dhp.core.arrow import parquet_parts
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import decoded, inner_files, opened, parse_json, read_bytes, reason, text_lines, unpacked
 from dhp.core.records import as_call
@@ -124,17 +124,17 @@ def table(name: str, columns: Iterable[str], rows: Iterable[Row]) -> Table:
     return Table(name, tuple(columns), there)
 
 
-def from_arrow(name: str, batches: Iterable[Any]) -> Table:
-    """The rows of `pyarrow` tables or record batches, one after the other."""
+def from_arrow(name: str, parts: Iterable[Any]) -> Table:
+    """The rows of `pyarrow` tables or parts of them, one after the other."""
     columns: dict[str, None] = {}
-    return table(name, columns, _arrow_rows(name, batches, columns))
+    return table(name, columns, _arrow_rows(name, parts, columns))
 
 
-def _arrow_rows(name: str, batches: Iterable[Any], columns: dict[str, None]) -> Iterator[Row]:
+def _arrow_rows(name: str, parts: Iterable[Any], columns: dict[str, None]) -> Iterator[Row]:
     numbers = itertools.count(1)
-    for batch in batches:
-        columns.update(dict.fromkeys(batch.schema.names))
-        for values in batch.to_pylist():
+    for part in parts:
+        columns.update(dict.fromkeys(part.schema.names))
+        for values in part.to_pylist():
             yield Row(f"{name}: row {next(numbers)}", values)
 
 
@@ -242,7 +242,7 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
     `columns` takes the names of the columns as they occur.
     """
     if suffix == ".parquet":
-        yield from _arrow_rows(name, parquet_batches(name, file), columns)
+        yield from _arrow_rows(name, parquet_parts(name, file), columns)
     elif suffix in (".json", ".jsonl"):
         rows = json_lines(name, text_lines(name, file)) if suffix == ".jsonl" else _json_rows(name, file)
         for row in rows:

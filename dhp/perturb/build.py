@@ -120,7 +120,7 @@ def build_texts(
         if check is not None and (kept := part_of(perturbation_set, each)):
             check(each, kept.variants)
     perturbed = list(build.all(datasets, perturbation_set))
-    context.stop_if_waiting()
+    context.stop_if_waiting(whole=False)
     if perturbation_set is None:
         _note_left_out(perturbed)
     return perturbed

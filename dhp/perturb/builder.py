@@ -208,7 +208,7 @@ class Builder:
         before = replace(cached_model.session_usage)
         try:
             return list(self.model.llm.perturb(dataset.examples, variant, task, show, dataset.language))
-        except Waiting:  # the requests of the other variants belong into the same batch
+        except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 
     def _is_rule(self, dataset: Dataset, variant: Variant) -> bool:

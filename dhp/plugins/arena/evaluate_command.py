@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.language_models import through_batches, with_batches
-from dhp.cli.options import Command, settings
+from dhp.cli.language_models import until_answered, with_deferral
+from dhp.cli.options import Command, settings, stated
 from dhp.core.errors import InputError
 from dhp.llm.settings import ModelSettings
 from dhp.plugins.arena.evaluation_options import REFERENCES, EvaluationFiles, EvaluationOptions
@@ -66,16 +66,16 @@ def evaluate(
     from dhp.plugins.arena.evaluation_output import discern, evaluated, shown
     from dhp.plugins.arena.evaluation_work import Work
 
-    asked = with_batches(settings, (model,), dry_run=dry_run)
+    asked = with_deferral(settings, (model,), dry_run=dry_run)
 
     def prepared() -> Work:
         return Work.prepared(files, options, model, asked)
 
     if discernment:
-        if asked.batch.given:
-            raise InputError("--discernment: takes no batches; dhp benchmark takes them")
+        if given := stated("settings.deferral"):
+            raise InputError(f"{given[0]}: cannot be used with --discernment; dhp benchmark takes it")
         discern(prepared(), json=json, out=out)
     elif dry_run:
         prepared().print_estimates()
     else:
-        shown(*through_batches(lambda: evaluated(prepared())), out=out, json=json)
+        shown(*until_answered(lambda: evaluated(prepared())), out=out, json=json)

@@ -60,8 +60,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
     for plan in work.plan.categories:
         cells += _classical(work, plan)
     battle = work.battle()
-    if work.context.batch:
-        work.context.batch.finish()
+    work.context.stop_if_waiting(whole=True)
     usage = model.usage if model else None
     evaluation = Evaluation(
         work.asked.model,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.llm.batch.providers.api import State
+from dhp.plugins.batch.providers import State
 
 if TYPE_CHECKING:
     from google import genai
@@ -30,8 +30,6 @@ _NAMES = {
 
 class GeminiBatches:
     """See `Provider`; a batch has its tag as its display name."""
-
-    many = True
 
     def __init__(self, client: "genai.Client") -> None:
         self._client = client

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.core.errors import InputError
-from dhp.llm.batch.providers.api import State
+from dhp.plugins.batch.providers import State
 
 if TYPE_CHECKING:
     import anthropic
@@ -22,8 +22,6 @@ _SKEW = 60.0
 
 class AnthropicBatches:
     """See `Provider`. A request has one sample; a batch has no tag: a lost one is known by size and age."""
-
-    many = False
 
     def __init__(self, client: "anthropic.Anthropic") -> None:
         self._client = client

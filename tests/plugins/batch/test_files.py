@@ -11,14 +11,12 @@ import pytest
 import dhp
 from dhp.core.errors import DiskFull, InputError, StoppedEarly
 from dhp.judge import rate_texts
-from dhp.llm.batch.lines import read_result_line
-from dhp.llm.batch.results import BatchResults, same_model
-from dhp.llm.batch.settings import BatchSettings
-from dhp.llm.batch.writer import BatchWriter
 from dhp.llm.records import Failure, Reply
 from dhp.loaders.rated import RatedText
-from tests.llm.batch.answers import answer, expired, read, refused, score, write, write_answers
+from dhp.plugins.batch.files import BatchResults, BatchWriter, read_result_line, same_model
+from dhp.plugins.batch.settings import BatchSettings
 from tests.llm.scripted import Call, reply, scripted_server
+from tests.plugins.batch.answers import answer, expired, read, refused, score, write, write_answers
 
 WAY = {"dataset": "mini/answer_equivalence", "n": 3, "controls": False}
 
@@ -27,7 +25,7 @@ def settings(
     folder: Path, *, write: str | None = None, read: tuple[Path, ...] = (), **more: object
 ) -> object:
     batch = BatchSettings(folder / write if write else None, read)
-    return dhp.ModelSettings(cache=folder / "cache", batch=batch, **more)
+    return dhp.ModelSettings(cache=folder / "cache", deferral=batch, **more)
 
 
 def run(folder: Path, *, model: object = "openai/m", out: str = "out", **given: object) -> dhp.Results:
@@ -322,7 +320,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch:
     def full(part: object) -> Path:
         return Path("/dev/full")
 
-    monkeypatch.setattr("dhp.llm.batch.writer._unfinished", full)
+    monkeypatch.setattr("dhp.plugins.batch.files._unfinished", full)
     writer = BatchWriter(tmp_path / "r.jsonl")
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
     with pytest.raises(DiskFull, match=r"r\.jsonl: cannot be written .No space left on device."):
@@ -427,4 +425,4 @@ def test_batches_need_the_store() -> None:
         ({"refresh": True}, "`refresh`: w"),
     ):
         with pytest.raises(InputError, match=fault):
-            dhp.ModelSettings(batch=BatchSettings("r.jsonl"), **given)
+            dhp.ModelSettings(deferral=BatchSettings("r.jsonl"), **given)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.llm.batch.providers.api import State
+from dhp.plugins.batch.providers import State
 
 if TYPE_CHECKING:
     import openai
@@ -19,8 +19,6 @@ _LATEST = 1000
 
 class OpenAIBatches:
     """See `Provider`; a batch has its tag in its metadata."""
-
-    many = True
 
     def __init__(self, client: "openai.OpenAI") -> None:
         self._client = client
