@@ -4,8 +4,12 @@ import json
 import re
 from pathlib import Path
 
+import click
 import pytest
 
+from dhp.cli.options import settings
+from dhp.core import plugins
+from dhp.llm.settings import ModelSettings
 from dhp.plugins.batch.jobs import Job
 from tests.cli.conftest import Run
 from tests.perturb.follows import follow
@@ -118,6 +122,26 @@ def test_at_anthropic_each_sample_is_counted_as_a_call(dhp: Run, tmp_path: Path)
         assert re.search(rf"^one by one +{5 * calls} ", there, re.M)
         assert "together" not in there
         assert re.search(rf"^together +{calls} ", dhp(*way, *sampled, "--model", "openai/m").out, re.M)
+
+
+def test_discernment_of_an_evaluation_takes_no_batches(dhp: Run) -> None:
+    way = ("evaluate", "--answers", "m=answers.json", "--model", "openai/m", "--discernment")
+    done = dhp(*way, "--batch-write", "r.jsonl")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "dhp: --batch-write: cannot be used with --discernment; dhp benchmark takes it\n"
+
+
+def test_without_the_plugin_all_is_asked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def options() -> set[str]:
+        command = click.command("ask")(settings("settings", ModelSettings)(lambda settings: None))
+        return {name for option in command.params for name in option.opts if "batch" in name}
+
+    assert options() == {"--batch", "--batch-read", "--batch-write", "--batch-size"}
+    assert ModelSettings(cache=tmp_path).context().deferral is not None
+    own = [plugin for plugin in plugins.plugins() if plugin.name != "batch"]
+    monkeypatch.setattr(plugins, "plugins", lambda: own)
+    assert options() == {"--batch-size"}
+    assert ModelSettings(cache=tmp_path).context().deferral is None
 
 
 def test_batches_are_listed_and_an_unknown_one_is_named(dhp: Run) -> None:

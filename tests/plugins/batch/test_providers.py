@@ -261,6 +261,21 @@ def test_a_limit_holds_for_all_rounds_of_a_command(server: Provider, tmp_path: P
     assert len(server.batches) == 2, "the next command has the limit anew"
 
 
+def test_a_limit_holds_after_batches_that_a_command_only_waited_for(
+    server: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.looks = 10**6
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(server, tmp_path, batch="openai")
+    server.looks = 1
+    server.result = lambda line: expired(line) if int(line["custom_id"], 16) % 2 else answer(line)
+    with pytest.raises(StoppedEarly):
+        run(server, tmp_path, calls=2, batch="openai")
+    assert [len(server.lines(batch)) for batch in server.batches.values()] == [20, 2]
+
+
 def test_answers_that_cannot_be_read_are_not_bought_for_ever(server: Provider, tmp_path: Path) -> None:
     def empty(line: dict) -> dict:
         found = answer(line)
