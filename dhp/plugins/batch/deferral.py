@@ -1,6 +1,6 @@
 """Batches of a run: replies that are read, and requests that are written or sent."""
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from dhp.llm.records import Failure, Reply, Request
 from dhp.llm.usage import Budget
 from dhp.plugins.batch.files import BatchResults, BatchWriter, Part
 from dhp.plugins.batch.jobs import Job, RemoteBatches
-from dhp.plugins.batch.providers import check_address
+from dhp.plugins.batch.providers import check_address, takes_many
 
 _WRITABLE = ("openai/", "litellm/")
 
@@ -45,10 +45,8 @@ class BatchDeferral:
         What was sent to providers, now or earlier.
     provider
         Who is sent what is written.
-    many
-        Whether one line may ask for several samples.
-    carry
-        Called with the budget when all that was sent has ended, before the run starts again.
+    carried
+        Takes the budget when all that was sent has ended, before the run starts again.
     """
 
     def __init__(
@@ -59,17 +57,16 @@ class BatchDeferral:
         writer: BatchWriter | None = None,
         remote: RemoteBatches | None = None,
         provider: str | None = None,
-        many: bool = True,
-        carry: Callable[[Budget], object] = lambda budget: None,
+        carried: list[Budget] | None = None,
     ) -> None:
         self.budget = budget
-        self.many = many
+        self.many = provider is None or takes_many(provider)
         self.discounted = provider is not None
         self._results = results or BatchResults([])
         self._writer = writer
         self._remote = remote
         self._provider = provider
-        self._carry = carry
+        self._carried = [] if carried is None else carried
         self._known = [job.name for job in remote.jobs()] if remote and provider else []
         self._sent: dict[tuple[str, str], _SentBatches] = {}
         self._seen = 0
@@ -150,7 +147,7 @@ class BatchDeferral:
         if self._remote and self._provider and (parts or self._waits_for):
             self._remote.wait({*self._waits_for} | self._remote.send(self._provider, parts, self._known))
             if not self._limit:
-                self._carry(self.budget)
+                self._carried.append(self.budget)
                 raise Answered("the batches have been fetched; repeat the command to resume")
         elif parts:
             self._results.report(whole=False)

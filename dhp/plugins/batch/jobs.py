@@ -56,8 +56,12 @@ class Job:
         return f"batch {self.batch or self.name} at {self.provider}"
 
 
-class JobFolder:
-    """Batches, one after the other as they were made."""
+class BatchGone(InputError):
+    """The provider does not know a batch, or holds its results no more."""
+
+
+class RemoteBatches:
+    """The batches of a folder, which were sent to providers or are to be."""
 
     def __init__(self, cache: Path) -> None:
         self.folder = cache / _FOLDER
@@ -108,49 +112,6 @@ class JobFolder:
         """Where the requests of the next batch go."""
         self.folder.mkdir(parents=True, exist_ok=True)
         return self.folder / f"dhp-{uuid.uuid4().hex[:12]}.jsonl"
-
-    def _keep(self, job: Job) -> Job:
-        text = json.dumps(asdict(job), indent=1)
-        write_whole(self.folder / f"{job.name}.json", lambda path: path.write_text(text))
-        return job
-
-    def _results(self, job: Job) -> Path:
-        return self.folder / f"{job.name}.results.jsonl"
-
-    def _lines(self, job: Job) -> Iterator[tuple[str, int]]:
-        """custom_id and samples of each request."""
-        path = self.folder / f"{job.name}.jsonl"
-        try:
-            with path.open("rb") as lines:
-                for raw in lines:
-                    line = json.loads(raw)
-                    yield line["custom_id"], line["body"].get("n", 1)
-        except (OSError, ValueError, KeyError) as e:
-            raise InputError(
-                f"{path}: the requests of {job.place} cannot be read ({reason(e)}); restore the file, or "
-                f"cancel them by dhp batch cancel {job.name}"
-            ) from None
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One process at a time; a kill lets the next one in."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / "lock"
-        try:
-            lock = sqlite3.connect(path, timeout=_LONGEST_LOCK, isolation_level=None)
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.Error as e:
-            raise InputError(f"{path}: cannot be locked ({reason(e)})") from None
-        with closing(lock):
-            yield
-
-
-class BatchGone(InputError):
-    """The provider does not know a batch, or holds its results no more."""
-
-
-class RemoteBatches(JobFolder):
-    """The batches of a folder at their providers."""
 
     def send(self, provider: str, parts: Sequence[Part], known: Collection[str]) -> set[str]:
         """Put files of requests down as batches, and send them; returns their names.
@@ -217,6 +178,41 @@ class RemoteBatches(JobFolder):
                 return self._collect(job, provider) if ended else job
             except BatchGone:
                 return self._keep(replace(job, state="cancelled"))
+
+    def _keep(self, job: Job) -> Job:
+        text = json.dumps(asdict(job), indent=1)
+        write_whole(self.folder / f"{job.name}.json", lambda path: path.write_text(text))
+        return job
+
+    def _results(self, job: Job) -> Path:
+        return self.folder / f"{job.name}.results.jsonl"
+
+    def _lines(self, job: Job) -> Iterator[tuple[str, int]]:
+        """custom_id and samples of each request."""
+        path = self.folder / f"{job.name}.jsonl"
+        try:
+            with path.open("rb") as lines:
+                for raw in lines:
+                    line = json.loads(raw)
+                    yield line["custom_id"], line["body"].get("n", 1)
+        except (OSError, ValueError, KeyError) as e:
+            raise InputError(
+                f"{path}: the requests of {job.place} cannot be read ({reason(e)}); restore the file, or "
+                f"cancel them by dhp batch cancel {job.name}"
+            ) from None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One process at a time; a kill lets the next one in."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "lock"
+        try:
+            lock = sqlite3.connect(path, timeout=_LONGEST_LOCK, isolation_level=None)
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as e:
+            raise InputError(f"{path}: cannot be locked ({reason(e)})") from None
+        with closing(lock):
+            yield
 
     def _find(self, job: Job, provider: Provider) -> str | None:
         """A batch at the provider whose name was lost."""

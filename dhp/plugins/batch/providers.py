@@ -3,12 +3,12 @@
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError, require, suggest
+from dhp.core.plugins import load_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ class Provider(Protocol):
 class _Known:
     """What is known of a provider without its package."""
 
+    target: str
     package: str
     keys: tuple[str, ...]
     """Variables of the environment; one of them holds the key."""
@@ -67,8 +68,9 @@ class _Known:
 
 
 _PROVIDERS = {
-    "openai": _Known("openai", ("OPENAI_API_KEY",)),
+    "openai": _Known("openai_batches:OpenAIBatches", "openai", ("OPENAI_API_KEY",)),
     "anthropic": _Known(
+        "anthropic_batches:AnthropicBatches",
         "anthropic",
         ("ANTHROPIC_API_KEY",),
         "https://api.anthropic.com/v1",
@@ -76,6 +78,7 @@ _PROVIDERS = {
         many=False,
     ),
     "gemini": _Known(
+        "gemini_batches:GeminiBatches",
         "google-genai",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "https://generativelanguage.googleapis.com/v1beta/openai",
@@ -130,5 +133,5 @@ def open_provider(name: str, endpoint: str) -> Provider:
     """
     check_provider(name)
     check_key(name)
-    opened: Provider = import_module(f"dhp.plugins.batch.{name}_batches").opened(endpoint)
-    return opened
+    provider: Provider = load_target(f"dhp.plugins.batch.{_PROVIDERS[name].target}")(endpoint)
+    return provider

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dhp.core.errors import InputError
 from dhp.core.keywords import near_keywords
 from dhp.core.options import option
-from dhp.plugins.batch.providers import check_key, check_provider, takes_many
+from dhp.plugins.batch.providers import check_key, check_provider
 
 if TYPE_CHECKING:
     from dhp.llm.usage import Budget
@@ -76,9 +76,8 @@ class BatchSettings:
         from dhp.plugins.batch.jobs import RemoteBatches
 
         budget = self.carried.pop() if self.carried else budget
-        many = self.batch is None or takes_many(self.batch)
         if self.dry:
-            return BatchDeferral(budget, provider=self.batch, many=many)
+            return BatchDeferral(budget, provider=self.batch)
         remote = RemoteBatches(cache)
         if self.batch is not None:
             check_key(self.batch)
@@ -87,8 +86,7 @@ class BatchSettings:
                 writer=BatchWriter(remote.new_file()),
                 remote=remote,
                 provider=self.batch,
-                many=many,
-                carry=self.carried.append,
+                carried=self.carried,
             )
         return BatchDeferral(
             budget,
