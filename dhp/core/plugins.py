@@ -7,23 +7,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dhp.core.errors import InputError
 
 GROUP = "dhp.plugins"
 """Entry points of other packages; each is a `Plugin`."""
-Hook = Literal[
-    "commands",
-    "functions",
-    "models",
-    "settings",
-    "executors",
-    "judges",
-    "readers",
-    "scorers",
-    "log_scorers",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +64,8 @@ def plugins() -> tuple[Plugin, ...]:
     return tuple(found)
 
 
-def offered(hook: Hook) -> dict[str, Any]:
-    """Name -> what plug-ins offer under one hook; raises `InputError` if two offer the same name."""
+def offered(hook: str) -> dict[str, Any]:
+    """Name -> what plug-ins offer in a field of `Plugin`; raises `InputError` if two offer the same name."""
     offers: dict[str, Any] = {}
     owner: dict[str, str] = {}
     for plugin in plugins():

@@ -46,16 +46,6 @@ class RequestContext:
             self.deferral.stop_if_waiting(whole=whole)
 
 
-@dataclass(slots=True)
-class _OpenRequests:
-    """What was not asked."""
-
-    claimed: list[Request] = field(default_factory=list)
-    """Requests that another command was sending at that moment."""
-    deferred: int = 0
-    """Number of requests that are answered later."""
-
-
 class CachedModel:
     """Sends requests to one model; a request whose reply is stored is not sent again.
 
@@ -217,22 +207,25 @@ class CachedModel:
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
         """First what no other command is asking, then what the others did not get."""
-        deferred = 0
+        deferred: list[Request] = []
         with Claims(self.context.store, refresh=self.context.refresh) as claims:
             while True:
-                left = yield from self._ask_unclaimed(self._made_engine(client), requests, claims)
-                deferred += left.deferred
-                if not left.claimed:
+                claimed = yield from self._ask_unclaimed(
+                    self._made_engine(client), requests, claims, deferred
+                )
+                if not claimed:
                     break
-                claims.wait(len(left.claimed), self.on_wait)
-                requests = left.claimed
+                claims.wait(len(claimed), self.on_wait)
+                requests = claimed
         self._lengths.check()
-        self._stop_if(deferred)
+        self._stop_if(len(deferred))
 
     def _ask_unclaimed(
-        self, engine: Engine, requests: Iterable[Request], claims: Claims
-    ) -> Generator[Answer, None, _OpenRequests]:
-        left, known = _OpenRequests(), False
+        self, engine: Engine, requests: Iterable[Request], claims: Claims, deferred: list[Request]
+    ) -> Generator[Answer, None, list[Request]]:
+        """Returns what another command is asking; what is answered later is added to `deferred`."""
+        claimed: list[Request] = []
+        known = False
         twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
 
         def answers(done: JobOutcome) -> list[Answer]:
@@ -259,7 +252,7 @@ class CachedModel:
                     elif (missing := tuple(job.keys.values())) in twins:
                         twins[missing].append(job)
                     elif self._defers(job):
-                        left.deferred += 1
+                        deferred.append(request)
                     else:
                         twins[missing] = []
                         jobs.append(replace(job, after_answer=True) if after_answer else job)
@@ -271,14 +264,14 @@ class CachedModel:
                         calls.submit(job)
                     else:
                         same = [job, *twins.pop(tuple(job.keys.values()))]
-                        left.claimed += [each.request for each in same]
+                        claimed += [each.request for each in same]
                 while calls and calls.full:
                     yield from answers(calls.wait())
                 for done in calls.ready() if calls else ():
                     yield from answers(done)
             while calls and calls.pending:
                 yield from answers(calls.wait())
-        return left
+        return claimed
 
     def _made_engine(self, client: Client) -> Engine:
         """One for all requests: what it learns of the server holds on."""

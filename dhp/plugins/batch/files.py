@@ -29,6 +29,7 @@ from dhp.llm.records import Failure, Reply
 _URL = "/v1/chat/completions"
 _MOST_REQUESTS = 50_000
 _MOST_BYTES = 200_000_000
+"""In one file of requests."""
 _LONGEST_KIND = 80
 _SHOWN_KINDS = 3
 _ALLOWED = "allowed: files with the results of batches, one JSON object per line"
@@ -58,36 +59,26 @@ class Part:
 class BatchWriter:
     """Files of requests: `FILE.jsonl`, `FILE-2.jsonl` and so on, each to one model.
 
-    Parameters
-    ----------
-    path
-        The first of them; no file of that name may be there, so that none is sent twice by mistake.
-    most_requests, most_bytes
-        In one file.
-
     Raises
     ------
     InputError
-        If the file is there already, or cannot be written.
+        If the first of them, `path`, is there already, so that none is sent twice by mistake, or if it cannot
+        be written.
     """
 
-    def __init__(
-        self, path: Path, *, most_requests: int = _MOST_REQUESTS, most_bytes: int = _MOST_BYTES
-    ) -> None:
+    def __init__(self, path: Path) -> None:
         _check_free(path)
         check_writable(path)
         self._parts: list[Part] = []
         self._open: dict[tuple[str, str], tuple[Part, BinaryIO]] = {}
         self._path = path
-        self._most_requests = most_requests
-        self._most_bytes = most_bytes
 
     def add(self, model: str, endpoint: str, custom_id: str, body: Mapping[str, object]) -> None:
         """Write one request; raises `InputError` where that fails, and leaves nothing behind."""
         line = _request_line(custom_id, body)
         with self._or_nothing():
             part, file = self._open.get((model, endpoint)) or self._next(model, endpoint)
-            full = part.requests >= self._most_requests or part.size + len(line) > self._most_bytes
+            full = part.requests >= _MOST_REQUESTS or part.size + len(line) > _MOST_BYTES
             if full and part.requests:
                 file.close()
                 part, file = self._next(model, endpoint)

@@ -13,6 +13,7 @@ from dhp.core.errors import DiskFull, InputError, StoppedEarly
 from dhp.judge import rate_texts
 from dhp.llm.records import Failure, Reply
 from dhp.loaders.rated import RatedText
+from dhp.plugins.batch import files
 from dhp.plugins.batch.files import BatchResults, BatchWriter, read_result_line, same_model
 from dhp.plugins.batch.settings import BatchSettings
 from tests.llm.scripted import Call, reply, scripted_server
@@ -166,9 +167,9 @@ def test_a_refusal_for_good_counts_before_an_error_that_passes(tmp_path: Path) -
     late = write(tmp_path / "late.jsonl", [expired(line) for line in lines])
     flagged = [refused(line, 400, "The content was flagged by our safety system") for line in lines[:3]]
     again = write(tmp_path / "again.jsonl", flagged)
-    for files in ((late, again), (again, late)):
+    for order in ((late, again), (again, late)):
         (tmp_path / "n.jsonl").unlink(missing_ok=True)
-        assert len(lacking(tmp_path, "n.jsonl", read=files)) == len(lines) - 3
+        assert len(lacking(tmp_path, "n.jsonl", read=order)) == len(lines) - 3
 
 
 def test_fewer_answers_than_samples_leave_the_others_to_ask(tmp_path: Path) -> None:
@@ -345,17 +346,22 @@ def test_a_refused_parameter_stops_the_run(tmp_path: Path) -> None:
         run(tmp_path, read=(errors,))
 
 
-def test_two_models_have_a_file_each_and_files_are_split(tmp_path: Path) -> None:
+def test_two_models_have_a_file_each_and_files_are_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(StoppedEarly, match=r"r\.jsonl \(30 .* openai/a\), .*r-2\.jsonl \(30 .* openai/b\)"):
         run(tmp_path, model=["openai/a", "openai/b"], write="r.jsonl")
     body = {"model": "m", "messages": []}
-    writer = BatchWriter(tmp_path / "s.jsonl", most_requests=2)
+    monkeypatch.setattr(files, "_MOST_REQUESTS", 2)
+    writer = BatchWriter(tmp_path / "s.jsonl")
     for number in range(5):
         writer.add("openai/m", "here", str(number), body)
     assert not (tmp_path / "s.jsonl").exists(), "only whole files have their names"
     assert [part.requests for part in writer.close()] == [2, 2, 1]
     line = len((tmp_path / "s-3.jsonl").read_bytes())
-    by_size = BatchWriter(tmp_path / "t.jsonl", most_bytes=2 * line)
+    monkeypatch.undo()
+    monkeypatch.setattr(files, "_MOST_BYTES", 2 * line)
+    by_size = BatchWriter(tmp_path / "t.jsonl")
     for number in range(3):
         by_size.add("openai/m", "here", str(number), body)
     assert [part.size for part in by_size.close()] == [2 * line, line]
