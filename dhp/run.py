@@ -228,11 +228,10 @@ def _carry_out(
     with folder.ratings if folder else nullcontext():
         found: list[tuple[Result, RatingsArray]] = []
         for number, (judge, part) in enumerate(own, 1):
-            with suppress(Waiting):  # the requests of the other judges belong into the same batch
+            with suppress(Waiting):  # the requests of the other judges are to be collected too
                 config = resolve(part.dataset.task, part.variants)
                 found.append(_judged(judge, part, config, seed, numbered(progress, number, len(own)), folder))
-        if context.batch:
-            context.batch.finish()
+        context.stop_if_waiting(whole=True)
         results = Results([result for result, _ in found], [ratings for _, ratings in found])
         if folder:
             folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
@@ -315,8 +314,7 @@ def rating_parts(spec: RatingSpec) -> "Iterator[pd.DataFrame]":
         texts = given_texts(spec.data)
         task = with_metrics(rated_task(spec.data, spec.task), spec.metrics)
         yield from rate_texts(judges, texts, task, show)
-    if context.batch:
-        context.batch.finish()
+    context.stop_if_waiting(whole=True)
 
 
 def estimate_texts(spec: RatingSpec) -> list[Estimate]:

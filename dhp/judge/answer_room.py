@@ -26,7 +26,7 @@ def with_room(
     before any rating, the limit is raised, once, as a setting of the protocol: its signature says so, and all
     ratings of the run are asked for with the same limit. What was asked first is stored, so that it is paid
     for once. Nothing is looked at where the limit was given, where no server is asked, where probabilities
-    are read, and where replies are not stored or come by batch.
+    are read, and where replies are not stored or come later.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def _may_need_room(judge: Judge) -> bool:
     if not isinstance(judge, LlmJudge) or judge.builder.room_given:
         return False
     context = judge.cached_model.context
-    stored = context.store is not None and not context.refresh and judge.cached_model.batch is None
+    stored = context.store is not None and not context.refresh and judge.cached_model.deferral is None
     read = judge.builder.protocol.extraction == "parse"
     return stored and read and isinstance(judge.cached_model.model, Client)
 

@@ -28,9 +28,9 @@ PART_RATINGS = 100_000
 def texts_at_a_time(judge: Judge, task: Task, texts: int) -> int:
     """Number of texts to rate at a time, so that their ratings fit into memory.
 
-    All of them where answers come by batch: whether any belongs to the run is seen in the whole alone.
+    All of them where replies come later: whether any belongs to the run is seen in the whole alone.
     """
-    if judge.cached_model and judge.cached_model.batch:
+    if judge.cached_model and judge.cached_model.deferral:
         return texts
     return max(1, PART_RATINGS // (len(task.metrics) * judge.samples))
 
@@ -65,7 +65,7 @@ def rate_texts(
         per_text, done = len(own.metrics) * judge.samples, 0
         for part in grouped(texts, texts_at_a_time(judge, own, len(texts))):
             shown = partial(_shown, progress, judge.model, done, len(texts) * per_text)
-            with suppress(Waiting):  # the other requests belong into the same batch
+            with suppress(Waiting):  # the other requests are to be collected too
                 yield _rated(judge, part, own, first=not done, shown=shown)
             done += len(part) * per_text
 

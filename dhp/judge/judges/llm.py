@@ -17,7 +17,6 @@ from dhp.judge.extraction.yes_no import yes_no_of
 from dhp.judge.prompts import answer_scale
 from dhp.judge.requests import RatingTarget, RequestBuilder, TaskSteps
 from dhp.judge.unreadable import reasons, remedy, sample_answer
-from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.steps import asked_steps
@@ -52,8 +51,7 @@ class LlmJudge(Judge):
         """
         steps = self._auto_steps(task) if self.builder.protocol.steps == "auto" else None
         for answer in self.cached_model.ask(self.builder.requests(candidates, task, steps)):
-            if WAITS not in answer.outcomes.values():
-                yield from self._ratings(answer)
+            yield from self._ratings(answer)
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked; where the model is to write evaluation steps, those requests come first."""

@@ -21,7 +21,6 @@ from dhp.judge.pairwise.records import (
     VerdictStatus,
     majorities,
 )
-from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Params, Reply, Request
 
@@ -93,15 +92,12 @@ class LlmPairwiseJudge(PairwiseJudge):
         """
         found: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
         for answer in self.cached_model.ask(self.requests(pairs, task, metrics)):
-            if WAITS in answer.outcomes.values():
-                continue
             for verdict in self._verdicts(answer):
                 found[id(verdict.pair), verdict.metric].append(verdict)
                 yield verdict
         if self._protocol.final:
             for answer in self.cached_model.ask(self._final_requests(found.values(), task)):
-                if WAITS not in answer.outcomes.values():
-                    yield from self._verdicts(answer)
+                yield from self._verdicts(answer)
 
     def requests(
         self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)

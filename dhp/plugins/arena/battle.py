@@ -433,7 +433,7 @@ def fought(
 ) -> Battle | None:
     """The battle of these systems.
 
-    None in a dry run, which prints what it would take, and where verdicts wait for a batch of `context`.
+    None in a dry run, which prints what it would take, and where verdicts of `context` come later.
     """
     task, own_context = read_task(contest.task), context is None
     context = context or settings.context()
@@ -462,8 +462,8 @@ def fought(
     found = None
     with suppress(Waiting), progress_shown("verdicts") as show:
         found = run_battle(judge, texts, categories, task, by, seed=contest.seed, progress=show)
-    if own_context and context.batch:
-        context.batch.finish()
+    if own_context:
+        context.stop_if_waiting(whole=True)
     return found
 
 
