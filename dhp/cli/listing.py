@@ -63,11 +63,11 @@ def datasets() -> list[Row]:
 
 def protocols() -> list[Row]:
     """The protocols; those that compare two texts are for dhp battle, too."""
-    from dhp.content.protocols import pairwise_names, protocol_names, read_pairwise, read_protocol
+    from dhp.content.protocols import pairwise_names, protocol_names, read_protocol
 
     pointwise = [(name, " ".join(read_protocol(name).description.split())) for name in protocol_names()]
     pairwise = [
-        (name, f"(pairwise) {' '.join(read_pairwise(name).description.split())}") for name in pairwise_names()
+        (name, f"(pairwise) {' '.join(read_protocol(name).description.split())}") for name in pairwise_names()
     ]
     return [*pointwise, *pairwise]
 

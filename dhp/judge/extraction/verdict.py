@@ -2,21 +2,24 @@
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from dhp.core.protocol_spec import AnswerForm
 from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Scale
 from dhp.core.text import without_reasoning
 from dhp.judge.extraction.numbers import FRACTION, TOKEN, clean, rewritten, shortened, value_on, with_tokens
+from dhp.judge.extraction.prob import letter_masses
+from dhp.llm.records import Position
 
 Choice = Literal["first", "second", "tie"]
 """Which of the two texts, in the order in which they were shown."""
-VerdictForm = Literal["bare", "reason-first", "reason-last", "two-scores", "llmbar", "llmbar-cot"]
-"""How a verdict was asked for: alone, after its reason, before it, or as two scores in the first line.
-`llmbar` and `llmbar-cot` read answers as the authors of LLMBar did (Zeng et al. 2024, ICLR)."""
-Reason = Literal["unparsed", "refused", "contradictory", "out_of_scale"]
+VerdictForm = AnswerForm | Literal["llmbar", "llmbar-cot"]
+"""How a verdict was asked for. `llmbar` and `llmbar-cot` read answers as the authors of LLMBar did (Zeng et
+al. 2024, ICLR)."""
+NoVerdict = Literal["unparsed", "refused", "contradictory", "out_of_scale", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +27,13 @@ class Verdict:
     """What one answer about two texts says."""
 
     choice: Choice | None
-    reason: Reason | None = None
+    reason: NoVerdict | None = None
     """Why there is no choice; None where there is one."""
     rule: str | None = None
     """The rule that found the choice; None where none did."""
     scores: tuple[float, float] | None = None
-    """Scores of the first and the second text; only with the answer form `two-scores`."""
+    """Scores of the first and the second text with the answer form `two-scores`, probabilities of their
+    letters where those are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,35 @@ def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdi
         return Verdict(None, "contradictory")
     chosen = found[-1 if form == "reason-first" else 0]
     return Verdict(chosen.choice, rule=chosen.rule)
+
+
+def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Verdict:
+    """The likelier letter where an answer that is one letter gives it.
+
+    Parameters
+    ----------
+    answer, positions
+        The answer, and the same token by token, each with its likely alternatives.
+    ties
+        Whether C, for a tie, was allowed.
+
+    Returns
+    -------
+    The choice, with the probabilities of A and B, renormalised over the letters, or the reason why there is
+    none.
+    """
+    masses = letter_masses(positions, 3 if ties else 2)
+    if masses is None:
+        refused = read_verdict(answer, "bare").reason == "refused"
+        return Verdict(None, "refused" if refused else "unparsed")
+    if isinstance(masses, str):
+        return Verdict(None, "unparsed", masses)
+    first, second, *neither = (mass / sum(masses) for mass in masses)
+    if first == second or max(neither, default=0.0) >= max(first, second):
+        choice: Choice = "tie"
+    else:
+        choice = "first" if first > second else "second"
+    return Verdict(choice, rule="prob", scores=(first, second))
 
 
 def _from_scores(words: str, scale: Scale) -> Verdict:

@@ -11,7 +11,7 @@ from statistics import multimode
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, parse_json, read_text, reason, unpacked
-from dhp.core.protocol_spec import ANSWER_FORMS, AnswerForm
+from dhp.core.protocol_spec import POINTWISE_FORMS, AnswerForm
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
@@ -47,7 +47,7 @@ _FORMS: Mapping[str, AnswerForm] = {
     "dhp": "score-only",
     "g-eval-prob": "score-only",
     "g-eval-sample": "score-only",
-    **{form: form for form in ANSWER_FORMS},
+    **{form: form for form in POINTWISE_FORMS},
 }
 """Protocols whose form of answer is known."""
 
@@ -273,6 +273,6 @@ class RecordedJudge(Judge):
             raise InputError(
                 f"model '{self.model}': the form of answers in '{name}' is unknown; set it, "
                 f"as in replay/FILE?form=score-only; "
-                f"{suggest(name, ANSWER_FORMS)}"
+                f"{suggest(name, POINTWISE_FORMS)}"
             )
         return _FORMS[plain]

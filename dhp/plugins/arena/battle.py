@@ -13,7 +13,7 @@ from dhp.core.progress import Progress
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
-from dhp.judge.pairwise.records import OVERALL, Pair, PairVerdict, PairwiseJudge
+from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.plugins.arena.pair_figures import Interval, PairFigures, PairOutcome, pair_figures, pair_outcomes
 from dhp.plugins.arena.statistics import bradley_terry
 
@@ -176,7 +176,7 @@ def compared(
 ) -> list[PairVerdict]:
     """The verdicts of a judge in the order of the pairs, whatever order the answers came in."""
     cached_model = judge.cached_model
-    total = len(pairs) * len(metrics) * 2 * judge.samples
+    total = len(pairs) * len(metrics) * 2 * judge.answers
     before = replace(cached_model.session_usage) if cached_model else None
     if cached_model:
         settings = json.dumps(dict(judge.settings), sort_keys=True)

@@ -15,10 +15,9 @@ from dhp.core.seeding import text_hash
 from dhp.core.slots import fill
 from dhp.core.specs import Task
 from dhp.core.text import fenced
-from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.judges.llm import LlmJudge, answered
 from dhp.judge.prompt_files import PromptFile
 from dhp.judge.requests import RatingTarget, RequestBuilder
-from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Failure, Params, Reply, Request
 from dhp.llm.steps import asked_steps
@@ -94,18 +93,16 @@ class _TwoTurns(LlmJudge):
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """One rating per candidate, metric and sample; where a turn has no answer, why."""
         again: list[Request] = []
-        for answer in self.cached_model.ask(self.builder.requests(candidates, task)):
+        for answer in answered(self.cached_model, self.builder.requests(candidates, task)):
             target = answer.request.tag
             assert isinstance(target, RatingTarget)
-            if WAITS in answer.outcomes.values():
-                continue
             for sample, outcome in answer.outcomes.items():
                 if isinstance(outcome, Failure):
                     place = (target.candidate.example, target.candidate.variant, target.metric.name, sample)
                     yield Rating(*place, None, "failed", outcome.reason)
                 else:
                     again.append(self._second(answer.request, target, sample, outcome))
-        for answer in self.cached_model.ask(again):
+        for answer in answered(self.cached_model, again):
             yield from self._ratings(answer)
 
     def _second(self, first: Request, target: RatingTarget, sample: int, reply: Reply) -> Request:

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
-from dhp.judge.pairwise.records import PairVerdict, majorities, two_order_score
+from dhp.judge.pairs import PairVerdict, majorities, two_order_score
 from dhp.plugins.arena.statistics import PositionBias, position_bias, sign_flip_log_p
 from dhp.stats.detection import detection_influences
 from dhp.stats.discernment import discernment
