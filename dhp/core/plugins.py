@@ -38,7 +38,7 @@ class Plugin:
     seed, and returns a judge that asks no language model."""
     readers: Mapping[str, str] = field(default_factory=dict)
     """Form of recorded scores (`--format`) -> target, called with a path, which yields
-    `dhp.loaders.recorded_scores.Rating`s."""
+    `dhp.loaders.released.Rating`s."""
     scorers: Mapping[str, str] = field(default_factory=dict)
     """Kind of scorer of another framework -> target, called with any object. It returns a
     `dhp.judge.adapters.adapter.Adapter`, or None for an object of another kind."""

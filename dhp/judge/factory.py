@@ -4,14 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dhp.content.catalog import read_task, task_names
+from dhp.content.catalog import content_folder, read_task, task_names
 from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
-from dhp.content.yaml import content_folder
 from dhp.core.errors import InputError, suggest
-from dhp.core.keywords import as_list, near_keywords
+from dhp.core.keywords import Registry, as_list, near_keywords
 from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol, Protocols
-from dhp.core.registry import Registry
 from dhp.judge.adapters.load import PREFIX, load_object
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.adapters.shapes import object_judges
