@@ -10,16 +10,16 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import Registry, as_list, near_keywords
 from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol, Protocols
-from dhp.judge.adapters.load import PREFIX, load_object
+from dhp.judge.adapters.adapter import PREFIX, load_object
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.adapters.shapes import object_judges
 from dhp.judge.api import Judge, as_judge, is_judge
 from dhp.judge.judges.baseline import ConstantJudge, RandomJudge
+from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import mock_judge
+from dhp.judge.judges.parallel import spread
 from dhp.judge.judges.recorded import RecordedJudge
-from dhp.judge.judges.spread import spread
-from dhp.judge.metrics.column import column_judge
 from dhp.judge.metrics.judge import metric_judge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
 from dhp.judge.prompt_files import PairPromptFile, PromptFiles, read_files

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.refusals import holds_refusal
@@ -12,6 +12,7 @@ from dhp.core.specs import Scale
 from dhp.core.text import without_reasoning
 from dhp.judge.extraction.numbers import FRACTION, TOKEN, clean, rewritten, shortened, value_on, with_tokens
 from dhp.judge.extraction.prob import letter_masses
+from dhp.judge.extraction.rules import Mention
 from dhp.llm.records import Position
 
 Choice = Literal["first", "second", "tie"]
@@ -36,18 +37,10 @@ class Verdict:
     letters where those are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    tier: int
-    """0 is the most explicit kind; a place counts only where there is none of a lower tier."""
-    start: int
-    choice: Choice
-    rule: str
-
-
 TEN = Scale(min=1.0, max=10.0)
 
 _CHOICES: dict[str, Choice] = {"a": "first", "1": "first", "b": "second", "2": "second"}
+_NAMED: dict[str, Choice] = {choice: choice for choice in get_args(Choice)}
 _OTHER: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
 
 _NOUN = (
@@ -116,7 +109,7 @@ def _rules(form: VerdictForm) -> tuple[tuple[int, str, re.Pattern[str]], ...]:
     return tuple((t, name, re.compile(p, re.I | re.M)) for t, name, p in (*_RULES, (1, "alone", alone)))
 
 
-def _candidates(text: str, form: VerdictForm) -> Iterator[_Candidate]:
+def _mentions(text: str, form: VerdictForm) -> Iterator[Mention]:
     for tier, rule, pattern in _rules(form):
         for match in pattern.finditer(text):
             if rule in ("stated", "worse") and _IN_DOUBT.search(
@@ -125,7 +118,7 @@ def _candidates(text: str, form: VerdictForm) -> Iterator[_Candidate]:
                 continue
             named = next((group for group in match.groups() if group), None)
             choice: Choice = "tie" if named is None else _CHOICES[named.lower()]
-            yield _Candidate(tier, match.start(), _OTHER[choice] if rule == "worse" else choice, rule)
+            yield Mention(tier, match.start(), _OTHER[choice] if rule == "worse" else choice, rule)
 
 
 def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdict:
@@ -153,15 +146,15 @@ def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdi
     words = clean(shortened(words))
     if form == "two-scores":
         return _from_scores(words, scale)
-    found = list(_candidates(words, form))
+    found = list(_mentions(words, form))
     tier = min((f.tier for f in found), default=0)
     found = sorted((f for f in found if f.tier == tier), key=lambda f: f.start)
     if not found:
         return Verdict(None, "refused" if holds_refusal(words) else "unparsed")
-    if form == "bare" and len({f.choice for f in found}) > 1:
+    if form == "bare" and len({f.value for f in found}) > 1:
         return Verdict(None, "contradictory")
     chosen = found[-1 if form == "reason-first" else 0]
-    return Verdict(chosen.choice, rule=chosen.rule)
+    return Verdict(_NAMED[chosen.value], rule=chosen.rule)
 
 
 def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Verdict:

@@ -11,13 +11,10 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Metric, Task
 from dhp.judge.api import Judge, rescale
-from dhp.judge.extraction.json_object import read_object
-from dhp.judge.extraction.labels import read_label
 from dhp.judge.extraction.prob import expected_score, no_probabilities
-from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.records import Extracted
+from dhp.judge.extraction.rating import read_label, read_object, read_rating, yes_no_of
+from dhp.judge.extraction.rules import Extracted
 from dhp.judge.extraction.verdict import Choice, Verdict, read_letter, read_verdict
-from dhp.judge.extraction.yes_no import yes_no_of
 from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.prompts import answer_scale
 from dhp.judge.requests import PairTarget, RatingTarget, RequestBuilder, TaskSteps

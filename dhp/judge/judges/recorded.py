@@ -17,8 +17,7 @@ from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.tables import Row, as_text, json_lines
 from dhp.judge.api import Judge, rescale, split_settings
-from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.yes_no import yes_no_of
+from dhp.judge.extraction.rating import read_rating, yes_no_of
 from dhp.judge.prompts import answer_scale
 
 NOT_RECORDED = "not in the recording"
