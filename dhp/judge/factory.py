@@ -18,7 +18,7 @@ from dhp.judge.judges.baseline import ConstantJudge, RandomJudge
 from dhp.judge.judges.column import column_judge
 from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import mock_judge
-from dhp.judge.judges.parallel import spread
+from dhp.judge.judges.parallel import in_parallel
 from dhp.judge.judges.recorded import RecordedJudge
 from dhp.judge.metrics.judge import metric_judge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
@@ -195,7 +195,7 @@ def _other_judges(
     """Judges that are no language model: the user's own, an object or the name of one, or those by name."""
     if isinstance(model, str) and not model.startswith(PREFIX):
         judge = find_judge(model, seed=seed)
-        return [spread(judge, context.executor) if model.startswith(_COMPUTED) else judge]
+        return [in_parallel(judge, context.executor) if model.startswith(_COMPUTED) else judge]
     name = model if isinstance(model, str) else None
     found = model if name is None else load_object(name)
     return [as_judge(found)] if is_judge(found) else object_judges(found, name, settings, context)
