@@ -16,16 +16,15 @@ from dhp.analysis.results import Result, Results, without_absent
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
 from dhp.core.keywords import check_whole, keywords_of
-from dhp.core.pair_spec import Protocols
 from dhp.core.progress import Progress, numbered, progress_of, stage
+from dhp.core.protocol_spec import Protocols
 from dhp.core.records import PROBES, Variant
 from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
-from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.factory import any_recorded, find_judges
 from dhp.judge.prompt_files import PromptFiles
-from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
+from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts, with_token_limits
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
@@ -212,7 +211,7 @@ def _carry_out(
 ) -> Results:
     configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
     name = run_name(_identity(judges, perturbed, configs, seed))
-    judges = with_room(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
+    judges = with_token_limits(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
     own = [
         (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
         for part in perturbed

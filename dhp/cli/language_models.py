@@ -40,9 +40,9 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
     """
     if not models or not all(model.startswith(_ASK_NO_MODEL) for model in models):
         return
-    from dhp.content.protocols import is_pairwise
+    from dhp.content.protocols import read_protocol
 
-    usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(map(is_pairwise, protocols))
+    usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(read_protocol(p).pairwise for p in protocols)
     given = [] if usual else ["--protocol"]  # any judge can compare
     given += stated("changes")
     if not perturb_model:

@@ -11,7 +11,6 @@ from dhp.core.progress import Progress
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
 from dhp.core.spool import grouped
-from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.unreadable import readable
@@ -33,6 +32,13 @@ def texts_at_a_time(judge: Judge, task: Task, texts: int) -> int:
     if judge.cached_model and judge.cached_model.deferral:
         return texts
     return max(1, PART_RATINGS // (len(task.metrics) * judge.samples))
+
+
+def with_token_limits(
+    judges: Sequence[Judge], texts: Sequence[tuple[Sequence[Candidate], Task]], run: str = ""
+) -> list[Judge]:
+    """The judges, each as by `Judge.with_token_limit`."""
+    return [judge.with_token_limit(texts, run) for judge in judges]
 
 
 def rate_texts(
@@ -59,7 +65,7 @@ def rate_texts(
     DataFrame
         `COLUMNS`; a failed rating has no score.
     """
-    for judge in with_room(judges, [(texts, task)]):
+    for judge in with_token_limits(judges, [(texts, task)]):
         own = judge.own_task(task, texts)
         judge.prepare(texts, own)
         per_text, done = len(own.metrics) * judge.samples, 0
