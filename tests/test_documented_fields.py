@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 import dhp
 from dhp.core.options import option_of
+from dhp.core.plugins import load_target, offered
 from dhp.core.specs import Task
 from dhp.leaderboard.site import write_leaderboard
 from dhp.llm.usage import Budget
@@ -28,6 +29,7 @@ NAMES = {
     "pd": pd,
     "Path": Path,
     "Budget": Budget,
+    "DeferralSettings": load_target(offered("settings")["deferral"]),
     "Task": Task,
     "Perturber": dhp.Perturber,
     "Doses": Doses,
