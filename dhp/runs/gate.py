@@ -17,11 +17,12 @@ from dhp.analysis.result_parts import Ends, VariantResult
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
+from dhp.core.keywords import as_list, keywords_of
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, differences, same_judge
 from dhp.runs.compare import judge_scores
 from dhp.runs.conditions import Gate
-from dhp.runs.reader import RATINGS, RunInMemory, RunResult, RunSource, open_run, read_results
+from dhp.runs.reader import RATINGS, RunInMemory, RunResult, RunSource, open_run, read_results, run_source
 from dhp.stats.compare import in_common
 from dhp.stats.detection import examples_to_separate
 from dhp.stats.discernment import holm
@@ -49,6 +50,42 @@ class Outcome:
     """Reasons to doubt figures of the run, whether it passed or not."""
 
 
+@dataclass(frozen=True, slots=True)
+class GateSpec(Gate):
+    """What `gate` is asked: a run, and the conditions, fields as in `Gate`."""
+
+    run: RunSource | Results
+    """Folder of a finished run, its results file, or its results."""
+
+
+@keywords_of(GateSpec)
+def gate(spec: GateSpec) -> Outcome:
+    """Whether every result of a run is good enough, with the line that says why; as `dhp gate`.
+
+    Parameters
+    ----------
+    run
+        Folder of a finished run, its results file, or its results.
+    detection
+        The least detection allowed, in per cent.
+    must_notice
+        Kinds of damage that must be noticed, e.g. `typos, minor`, or `all`.
+    against, max_drop
+        An earlier run, in one of these forms, and the points of detection, 0 to 100, that a judge may lose
+        against it.
+    allow
+        Parts of the signature that may differ from the earlier run: `protocol`, `metrics`.
+    require_proof, ignore_controls
+        Whether what is undecided fails too, and whether a judge with a false alarm may pass.
+
+    Raises
+    ------
+    InputError
+        Without any condition, and for runs that do not compare; see `dhp.runs.gate.check_run`.
+    """
+    return check_run(run_source(spec.run, "the results"), spec)
+
+
 def check_run(folder: RunSource, gate: Gate) -> Outcome:
     """Hold a gate against every result of a run.
 
@@ -70,13 +107,15 @@ def check_run(folder: RunSource, gate: Gate) -> Outcome:
 
 def check_results(results: Results, gate: Gate, folder: RunSource = "the run") -> Outcome:
     """Hold a gate against results; `folder` is what they are called in messages. See `check_run`."""
-    demanded = _demanded(results, gate.must_notice)
+    demanded = _demanded(results, as_list(gate.must_notice))
     findings = [] if gate.ignore_controls else [f for r in results for f in _false_alarms(r)]
     findings += _detections(results, gate.detection)
     findings += _noticed(results, demanded)
     if gate.against is not None:
         _check_stopped(folder, results)
-        findings += _losses(_pairs(folder, results, gate.against, gate.allow), folder, gate)
+        earlier = run_source(gate.against, "the earlier results")
+        pairs = _pairs(folder, results, earlier, as_list(gate.allow))
+        findings += _losses(pairs, folder, earlier, gate.max_drop or 0.0)
     states = {state for state, _, _ in findings}
     state: State = "not met" if "not met" in states else "undecided" if "undecided" in states else "met"
     said = _in_words(finding for finding in findings if finding[0] == state)
@@ -221,10 +260,10 @@ def _counterpart(
     return alike[0]
 
 
-def _losses(pairs: Sequence[tuple[Result, Result]], folder: RunSource, gate: Gate) -> Iterator[Finding]:
+def _losses(
+    pairs: Sequence[tuple[Result, Result]], folder: RunSource, against: RunSource, allowed: float
+) -> Iterator[Finding]:
     """Significant losses; else whether a loss is ruled out or unknown."""
-    assert gate.against is not None
-    against, allowed = gate.against, gate.max_drop or 0.0
     rated = [(_rated(folder, new), _rated(against, old)) for new, old in pairs]
     tests = [_tested(new, old, allowed / 100) for new, old in rated]
     adjusted = np.exp(holm(np.log(np.concatenate([test.p_inferior for _, test in tests])))).tolist()

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from dhp.plugins.adaptive.staircase import Staircase, searched, staircase
 from dhp.stats.psychometric import curve
-from dhp.stats.staircase import Staircase, searched, staircase
 
 DOSES = np.array([1.0, 2, 3, 4, 6, 8, 12, 16, 24, 32])
 

@@ -1,32 +1,77 @@
-"""Search for thresholds: a staircase per perturber chooses the doses."""
+"""Threshold search: a staircase per perturber chooses the doses as ratings come in."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dhp.analysis.config import ResolvedConfig
+from dhp.analysis.schedules import Course, RatedSoFar, Schedule
 from dhp.core.errors import InputError
-from dhp.core.records import ORIGINAL, Candidate, Rating, parse_variant
+from dhp.core.records import ORIGINAL, Candidate, parse_variant
 from dhp.core.seeding import shuffled, stream
-from dhp.stats.arrays import rounding_error
-from dhp.stats.staircase import Staircase, staircase
+from dhp.plugins.adaptive.staircase import Staircase, searched, staircase
+from dhp.stats.arrays import Floats, rounding_error
+from dhp.stats.psychometric import Psychometric
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 AT_ONCE = 8
 """Texts of a perturber that are asked about at once."""
 COPIES = 5 / 3
 """Texts of a perturber that are asked about, by example: a third of the calls of a grid of seven doses."""
+DOSES = tuple(sorted({round(2 ** (quarter / 4)) for quarter in range(25)}))
+"""Doses among which a threshold is looked for: 1 to 64, four an octave."""
 _COMMON = 0.5  # a dose that so many fewer texts can take than the most common one is left out
+
+
+class ThresholdSearch(Schedule):
+    """Looks for the smallest dose that is noticed (T75)."""
+
+    name = "find_threshold"
+    column = "search_turn"
+    label = "|find-threshold"
+    limit = "doses are chosen as ratings come in, and most texts are never rated"
+    doses = DOSES
+    sparse = True
+    pairwise = False
+
+    def plan(
+        self, candidates: Sequence[Candidate], metrics: Sequence[str], seed: int, dataset: str
+    ) -> "SearchPlan":
+        """A staircase for each perturber that takes doses; raises `InputError` where none does."""
+        return SearchPlan(candidates, seed, dataset)
+
+    def read(self, table: "pd.DataFrame", place: str) -> "SearchCourse | None":
+        """The course of a search, which its column tells."""
+        return SearchCourse() if self.column in table else None
+
+
+SCHEDULE = ThresholdSearch()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCourse(Course):
+    """The course of a search: T75 is that of the posterior."""
+
+    schedule: ClassVar[Schedule] = SCHEDULE
+
+    def curve(
+        self, doses: Sequence[int], differences: Floats, weights: Sequence[float] | None, guess: float
+    ) -> Psychometric:
+        """What is known after the search."""
+        return searched(doses, differences, weights, guess=guess)
 
 
 @dataclass(slots=True)
 class _Search:
     """The search for the threshold of one perturber."""
 
+    perturber: str
     variants: Mapping[int, str]
     """Variant of each dose: dose -> variant."""
-    weights: Mapping[str, float]
     left: int
     """Texts that may still be asked about."""
     state: Staircase
@@ -36,65 +81,62 @@ class _Search:
     """Example and dose of the texts being asked about."""
 
 
-class ThresholdSearch:
+class SearchPlan:
     """Chooses the texts of each turn by the ratings of those before it.
 
     Controls and attacks are asked about in the first turn, for all examples; originals when their first copy
     is. The examples take turns in an order drawn by seed, dataset and perturber.
     """
 
-    def __init__(
-        self,
-        candidates: Sequence[Candidate],
-        metrics: Sequence[str],
-        config: ResolvedConfig,
-        seed: int,
-        dataset: str,
-    ) -> None:
+    def __init__(self, candidates: Sequence[Candidate], seed: int, dataset: str) -> None:
         self._candidates = candidates
         self._there = {(c.example, c.variant) for c in candidates}
-        self._asked: set[tuple[str, str]] = set()
+        self._others = {(c.example, c.variant) for c in candidates if _dose(c.variant) is None}
+        self._asked: dict[tuple[str, str], int] = {}
+        self._turns = 0
         self._scores: dict[tuple[str, str, str], list[float]] = {}
         self._seen = 0
         examples = list(dict.fromkeys(c.example for c in candidates))
         self._searches = []
         for perturber, variants in _by_perturber(candidates).items():
-            row = config.weight_row(perturber, metrics) or [1 / len(metrics)] * len(metrics)
             order = shuffled(examples, stream(seed, dataset, perturber, "thresholds"))
-            weights = dict(zip(metrics, row, strict=True))
             most = math.ceil(COPIES * len(examples))
-            self._searches.append(_Search(variants, weights, most, staircase(list(variants)), order))
+            self._searches.append(_Search(perturber, variants, most, staircase(list(variants)), order))
         if not self._searches:
             raise InputError(f"dataset '{dataset}': no text takes two doses, which a threshold needs")
 
     @property
-    def most(self) -> int:
-        """Texts that are asked about at most, originals and probes included."""
-        probes = sum(_dose(c.variant) is None for c in self._candidates)
-        return probes + sum(search.left for search in self._searches)
+    def left(self) -> int:
+        """Texts that may still be asked about, originals and probes included; none where no copy is left."""
+        copies = sum(search.left for search in self._searches)
+        return copies + len(self._others - self._asked.keys()) if copies else 0
 
-    def turn(self, ratings: Sequence[Rating]) -> list[Candidate]:
+    def turn(self, so_far: RatedSoFar) -> list[Candidate]:
         """The texts to ask about next, given all ratings so far; none where the search has ended."""
-        for rating in ratings[self._seen :]:
+        for rating in so_far.ratings[self._seen :]:
             if rating.score is not None:
                 key = (rating.example, rating.variant, rating.metric)
                 self._scores.setdefault(key, []).append(rating.score)
-        self._seen = len(ratings)
-        first = not self._asked
+        self._seen = len(so_far.ratings)
         for search in self._searches:
-            self._learn(search)
+            self._learn(search, so_far.weights(search.perturber))
             self._choose(search)
         wanted = {(e, search.variants[dose]) for search in self._searches for e, dose in search.pending}
-        if first:
+        if not self._turns:
             wanted |= {(c.example, c.variant) for c in self._candidates if _is_probe(c)}
         wanted |= {(example, ORIGINAL) for example, _ in wanted}
-        turn = [c for c in self._candidates if (c.example, c.variant) in wanted - self._asked]
-        self._asked |= wanted
-        return turn
+        new = wanted - self._asked.keys()
+        self._turns += 1
+        self._asked |= dict.fromkeys(new, self._turns)
+        return [c for c in self._candidates if (c.example, c.variant) in new]
 
-    def _learn(self, search: _Search) -> None:
+    def number(self, example: str, variant: str) -> int:
+        """The turn in which a text was asked about."""
+        return self._asked[example, variant]
+
+    def _learn(self, search: _Search, weights: Mapping[str, float]) -> None:
         for example, dose in search.pending:
-            outcome = self._outcome(example, search.variants[dose], search.weights)
+            outcome = self._outcome(example, search.variants[dose], weights)
             if outcome is not None:
                 search.state = search.state.updated(dose, outcome)
         search.pending = []
@@ -128,7 +170,7 @@ class ThresholdSearch:
 
     def _free(self, search: _Search, dose: int) -> tuple[str, int] | None:
         """The next example that has this dose and was not asked about in it."""
-        taken = self._asked | {(example, search.variants[k]) for example, k in search.pending}
+        taken = self._asked.keys() | {(example, search.variants[k]) for example, k in search.pending}
         keys = ((example, search.variants[dose]) for example in search.order)
         return next(((key[0], dose) for key in keys if key in self._there and key not in taken), None)
 

@@ -10,10 +10,11 @@ from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
 from dhp.core.specs import Task
+from dhp.plugins.adaptive.threshold_search import AT_ONCE
 from dhp.report.findings import findings, sentences
-from dhp.runs.thresholds import AT_ONCE
 
-FIND = dhp.AnalysisConfig(find_threshold=True, weights="uniform")
+UNIFORM = dhp.AnalysisConfig(weights="uniform")
+FIND = {"schedule": "find_threshold", "analysis": UNIFORM}
 
 
 def said(result: Result) -> str:
@@ -68,7 +69,7 @@ def suite(tmp_path: Path) -> str:
 @pytest.mark.parametrize("dose", [6, 23])
 def test_it_asks_where_the_threshold_is(suite: str, tmp_path: Path, dose: int) -> None:
     judge = Sees(dose)
-    way = {"suite": suite, "analysis": FIND, "metrics": ["fluency"], "controls": False}
+    way = {"suite": suite, **FIND, "metrics": ["fluency"], "controls": False}
     (result,) = dhp.run(judge, texts(30), out=tmp_path / "r", **way)  # type: ignore[arg-type]
     (curve,) = result.curves
     assert curve.t75 is not None
@@ -96,7 +97,7 @@ def test_a_judge_that_never_moves_has_no_threshold(suite: str) -> None:
                 for metric in task.metrics:
                     yield dhp.Rating(c.example, c.variant, metric.name, 0, 3.0)
 
-    (result,) = dhp.run(Same(1), texts(12), suite=suite, analysis=FIND, metrics=["fluency"], controls=True)
+    (result,) = dhp.run(Same(1), texts(12), suite=suite, **FIND, metrics=["fluency"], controls=True)
     assert {curve.t75 for curve in result.curves} <= {None}
     if result.curves:
         assert said(result).startswith("no T75 of typos")
@@ -108,12 +109,9 @@ def test_what_cannot_be_searched_is_one_line(suite: str, tmp_path: Path) -> None
     text = SUITE.replace("random_typos", "wrong_ending").replace("character", "sentence")
     other.write_text(text.replace("degrees: {minor: {k: 2}}", "params: {}"))
     with pytest.raises(InputError, match=r"no perturber takes a dose"):
-        dhp.run(Sees(4), texts(12), suite=str(other), analysis=FIND)
-    both = dhp.AnalysisConfig(find_threshold=True, stop_when_resolved=True)
-    with pytest.raises(InputError, match="`find_threshold`: cannot be used with `stop_when_resolved`"):
-        dhp.run(Sees(4), texts(12), suite=suite, analysis=both)
+        dhp.run(Sees(4), texts(12), suite=str(other), **FIND)
     short = dhp.Dataset.of([dhp.Example("1", "A cat.", "Cat.")], name="short", task="summarization")
     with pytest.raises(InputError, match="no text takes two doses, which a threshold needs"):
-        dhp.run(Sees(4), short, suite=suite, doses=(20, 30), analysis=FIND)
+        dhp.run(Sees(4), short, suite=suite, doses=(20, 30), **FIND)
     with pytest.raises(InputError, match="compares texts; `find_threshold` needs one that rates"):
-        dhp.run("mock/noisy", texts(6), suite=suite, protocol="choose", analysis=FIND)
+        dhp.run("mock/noisy", texts(6), suite=suite, protocol="choose", **FIND)

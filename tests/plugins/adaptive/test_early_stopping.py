@@ -10,16 +10,17 @@ import pandas as pd
 import pytest
 
 import dhp
-from dhp.analysis.sequential import interim_numbers
 from dhp.cli.main import main
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
 from dhp.core.specs import Task
+from dhp.plugins.adaptive.early_stopping import interim_numbers
 from dhp.report.advice import warnings
 from dhp.report.findings import findings
 from dhp.report.notes import notes
-from dhp.runs.compare import compare_runs
+from dhp.runs.compare import compare
 
+STOP = "stop_when_resolved"
 FIGURES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "ratings", "n")
 
 
@@ -69,8 +70,7 @@ def judge() -> Judge:
 @pytest.fixture(scope="module")
 def watched(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> tuple[dhp.Result, Path]:
     folder = tmp_path_factory.mktemp("watched") / "run"
-    stopping = dhp.AnalysisConfig(stop_when_resolved=True)
-    return dhp.run(judge, texts(60), analysis=stopping, controls=False, out=folder)[0], folder
+    return dhp.run(judge, texts(60), schedule=STOP, controls=False, out=folder)[0], folder
 
 
 def test_what_is_seen_clearly_is_resolved_on_a_quarter(watched: tuple[dhp.Result, Path]) -> None:
@@ -105,8 +105,7 @@ def test_nothing_is_asked_about_what_is_resolved(watched: tuple[dhp.Result, Path
 
 def test_where_all_is_resolved_nothing_more_is_asked_not_even_originals() -> None:
     judge = Judge(*SEEN)
-    stopping = dhp.AnalysisConfig(stop_when_resolved=True)
-    result = dhp.run(judge, texts(60), analysis=stopping, controls=False)
+    result = dhp.run(judge, texts(60), schedule=STOP, controls=False)
     assert len(judge.asked) == 1
     assert result.ratings["asked"] == 15 * 7 * 4
     assert result.ratings["stopped"] == 45 * 7 * 4
@@ -146,7 +145,7 @@ def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
         dhp.run(
             model,
             "mini/story_cloze",
-            analysis=dhp.AnalysisConfig(stop_when_resolved=stop),
+            schedule=STOP if stop else "all",
             out=folder,
         )
     key = ["example", "variant", "metric", "sample"]
@@ -170,7 +169,7 @@ def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
 @pytest.mark.slow
 def test_the_last_analysis_has_a_boundary_of_its_own_without_any_stop(tmp_path: Path) -> None:
     judge, data = "mock/noisy?sensitivity=0.5", "mini/story_cloze"
-    result = dhp.run(judge, data, analysis=dhp.AnalysisConfig(stop_when_resolved=True), out=tmp_path / "run")
+    result = dhp.run(judge, data, schedule=STOP, out=tmp_path / "run")
     plain = dhp.run(judge, data, analysis=dhp.AnalysisConfig(combination="hmp-asymptotic"))
     assert result.ratings["stopped"] == 0
     less = [b.d - a.d for a, b in zip(result.variants, plain.variants, strict=True)]
@@ -183,12 +182,11 @@ def test_the_last_analysis_has_a_boundary_of_its_own_without_any_stop(tmp_path: 
 @pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.76), ("mock/blind", 1.0)])
 def test_mock_judges(model: str, most: float) -> None:
     """What is seen is resolved early; that nothing is seen takes more than 24 examples to tell."""
-    stopping = dhp.AnalysisConfig(stop_when_resolved=True)
-    result = dhp.run(model, "mini/summeval", analysis=stopping, controls=False)
+    result = dhp.run(model, "mini/summeval", schedule=STOP, controls=False)
     assert {v.d >= 1 for v in result.variants} == {model == "mock/ideal"}
     assert {v.verdict for v in result.variants} == {"noticed" if model == "mock/ideal" else "undecided"}
     assert result.ratings["asked"] <= most * 24 * 13 * 4
-    assert result.variants == dhp.run(model, "mini/summeval", analysis=stopping).variants
+    assert result.variants == dhp.run(model, "mini/summeval", schedule=STOP).variants
 
 
 def test_controls_and_attacks_get_all_examples_and_one_analysis() -> None:
@@ -198,7 +196,8 @@ def test_controls_and_attacks_get_all_examples_and_one_analysis() -> None:
             "mini/story_cloze",
             controls=True,
             attacks=True,
-            analysis=dhp.AnalysisConfig(combination="hmp", stop_when_resolved=stop),
+            analysis=dhp.AnalysisConfig(combination="hmp"),
+            schedule=STOP if stop else "all",
         )
         for stop in (True, False)
     )
@@ -212,9 +211,7 @@ def test_clusters_count_at_each_analysis(tmp_path: Path) -> None:
     pairs = [replace(e, fields={"cluster": str(int(e.id) // 2)}) for e in data.examples]
     judge = Judge("random_typos", "reordering", unseen="random_deletions")
     paired = dhp.Dataset.of(pairs, name="bakeries", task="summarization", suite="summeval")
-    (result,) = dhp.run(
-        judge, paired, analysis=dhp.AnalysisConfig(stop_when_resolved=True), out=tmp_path / "r"
-    )
+    (result,) = dhp.run(judge, paired, schedule=STOP, out=tmp_path / "r")
     assert result.clusters == 30
     assert all(row.verdict != "undecided" for row in result.variants if row.stopped_at is not None)
     assert result.ratings["stopped"] > 0
@@ -223,9 +220,7 @@ def test_clusters_count_at_each_analysis(tmp_path: Path) -> None:
 
 
 def test_failed_ratings_and_several_samples() -> None:
-    result = dhp.run(
-        "mock/mumbling?samples=3", "mini/story_cloze", analysis=dhp.AnalysisConfig(stop_when_resolved=True)
-    )
+    result = dhp.run("mock/mumbling?samples=3", "mini/story_cloze", schedule=STOP)
     plain = dhp.run("mock/mumbling?samples=3", "mini/story_cloze")
     assert result.ratings["asked"] + result.ratings["stopped"] == plain.ratings["asked"]
     assert result.ratings["unparsed"] > 0
@@ -237,7 +232,7 @@ def test_progress_ends_at_what_was_asked() -> None:
     result = dhp.run(
         "mock/ideal",
         "mini/story_cloze",
-        analysis=dhp.AnalysisConfig(stop_when_resolved=True),
+        schedule=STOP,
         progress=lambda what, done, total, cost: shown.append((what, done, total)),
     )
     judging = [numbers for what, *numbers in shown if what.startswith("mock/ideal on")]
@@ -259,7 +254,7 @@ def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
         dhp.run(
             model,
             "mini/story_cloze",
-            analysis=dhp.AnalysisConfig(stop_when_resolved=True),
+            schedule=STOP,
             out=tmp_path / name,
         )
     dhp.run(
@@ -270,7 +265,7 @@ def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
     )
     for other in ("noisy", "full"):
         with pytest.raises(InputError, match="n differs"):
-            compare_runs([tmp_path / "ideal", tmp_path / other])
+            compare(tmp_path / "ideal", tmp_path / other)
 
 
 @pytest.mark.parametrize(
@@ -280,6 +275,7 @@ def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
         (["--doses", "1,5", "--dry-run"], "--doses: cannot be used with --stop-when-resolved"),
         (["--statistics", "paper"], "--stop-when-resolved: the combination 'printed' finds too much"),
         (["--combination", "printed"], "allowed: hmp, hmp-asymptotic, joint"),
+        (["--find-threshold"], "--stop-when-resolved: cannot be used with --find-threshold; allowed: one of"),
     ],
 )
 def test_what_does_not_go_together_is_one_line(
