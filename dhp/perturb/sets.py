@@ -408,7 +408,7 @@ def readme(datasets: Sequence[Mapping[str, Any]], review: SetReview | None = Non
 def _review_lines(review: SetReview | None) -> list[str]:
     if review is None:
         return []
-    lines = ["\n## Review\n", "People said which text of a pair is worse, before they knew which was damaged."]
+    lines = ["\n## Review\n", "People said which text of a pair is worse, not knowing which was damaged:\n"]
     lines += [f"- {_cell(name)}: {count} of {review.texts} texts" for name, count in review.reviewers.items()]
     lines.append(f"- rejected: {review.rejected}; edited by hand: {review.by_hand}")
     if review.alpha is not None:

@@ -24,12 +24,12 @@ def examples_with_sources(
 
     Raises `InputError` for data that the set was not made of.
     """
-    found = {}
+    found: dict[tuple[str, str], Mapping[str, str]] = {}
     datasets, _ = found_datasets(list(dataset), Choice(perturbed=reviewable.folder), 0)
     for each in datasets:
         if part := part_of(reviewable.parts, each):
             matched(part, each.examples)
-        labels = {"": each.task.source_label, **each.task.shown_fields}
+        labels = {"": each.task.source_label or "source", **each.task.shown_fields}
         for example in each.examples:
             found[each.name, example.id] = _shown(example, labels)
     return found
@@ -40,9 +40,7 @@ def _shown(example: Example, labels: Mapping[str, str]) -> dict[str, str]:
     return {label: texts[name] for name, label in labels.items() if texts.get(name)}
 
 
-def review_page(
-    reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[str, str]] = {}
-) -> str:
+def review_page(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[str, str]] = {}) -> str:
     """The page: pair by pair, first blind, then with kind, edits and checks.
 
     It asks nothing of any network and runs no script but its own (content security policy). Progress is kept
@@ -64,14 +62,13 @@ def review_page(
     )
 
 
-def _data(
-    reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[str, str]]
-) -> dict[str, Any]:
+def _data(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[str, str]]) -> dict[str, Any]:
     """What the script shows; texts of an example and descriptions of a variant are there once."""
     checked, known = checks(reviewable), descriptions()
     examples: dict[tuple[str, str], int] = {}
     variants: dict[tuple[str, str], int] = {}
-    shown, pairs = [], []
+    shown: list[dict[str, Any]] = []
+    pairs = []
     for pair in reviewable.pairs.values():
         key = pair.dataset, pair.degraded.example
         if key not in examples:

@@ -8,6 +8,7 @@ from dhp.perturb.sets import ReviewedKind, SetReview
 from dhp.plugins.review.pairs import Key, Pair, ReviewableSet
 from dhp.plugins.review.reviews import Decision, Review, Worse
 from dhp.stats.agreement import krippendorff_alpha
+from dhp.stats.arrays import Floats
 from dhp.stats.influences import Influences, wilson_interval
 
 
@@ -82,7 +83,7 @@ def _kind(dataset: str, variant: str, shares: Sequence[Mapping[Worse, float]]) -
     )
 
 
-def share_interval(values: "np.typing.NDArray[np.float64]") -> tuple[float | None, float | None]:
+def share_interval(values: Floats) -> tuple[float | None, float | None]:
     """Wilson's 95 % interval of the mean of texts' shares; None with fewer than two texts."""
     n = len(values)
     mean = values.mean()

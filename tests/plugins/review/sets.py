@@ -11,7 +11,9 @@ def words(count: int) -> str:
     return " ".join(f"word{number}" for number in range(count))
 
 
-def set_of(n: int, text: str = "A good text about a bridge", variants: tuple[Variant, ...] = (TYPOS,)) -> SetPart:
+def set_of(
+    n: int, text: str = "A good text about a bridge", variants: tuple[Variant, ...] = (TYPOS,)
+) -> SetPart:
     """`n` examples, whose copies end in an x."""
     examples = tuple(Example(f"e{number}", "", f"{text} {number}.") for number in range(n))
     texts = tuple(

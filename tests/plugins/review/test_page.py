@@ -114,7 +114,10 @@ def test_untrusted_text_is_no_markup_and_narrow_screens_show_all(tmp_path: Path)
             assert await page.run("document.documentElement.scrollWidth") <= 390
             await press(page, key)
         assert await page.run("typeof hacked") == "undefined"
-        assert await page.run("document.querySelectorAll('main :is(img, i, b, u, script:not(#data))').length") == 0
+        assert (
+            await page.run("document.querySelectorAll('main :is(img, i, b, u, script:not(#data))').length")
+            == 0
+        )
 
     in_browser(path, tmp_path / "browser", look)
 
