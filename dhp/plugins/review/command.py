@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def review(
     folder: str, page: str | None, dataset: tuple[str, ...], reviewed: tuple[str, ...], freeze: str | None
 ) -> None:
-    """Let people review a set of degraded texts: was the damage damage?
+    """Let people review degraded texts: was the damage damage?
 
     SET is a folder of dhp perturb --freeze. Send the page to reviewers; the files that they save say how much
     damage is really worse, and make a set without the texts that they reject.

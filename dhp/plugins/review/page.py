@@ -11,7 +11,7 @@ from dhp.perturb.choice import found_datasets, part_of
 from dhp.perturb.sets import matched
 from dhp.perturb.settings import Choice
 from dhp.plugins.review.pairs import Check, Pair, ReviewableSet, checks
-from dhp.plugins.review.reviews import SCHEMA
+from dhp.plugins.review.reviews import NAME_LENGTH, NOTE_LENGTH, SCHEMA
 from dhp.report.web import page
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -58,6 +58,7 @@ def review_page(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Map
         styles=(_ASSETS / "review.css",),
         scripts=(_ASSETS / "review.js",),
         count=len(reviewable.pairs),
+        name_length=NAME_LENGTH,
         data=_data(reviewable, sources),
     )
 
@@ -86,7 +87,14 @@ def _data(reviewable: ReviewableSet, sources: Mapping[tuple[str, str], Mapping[s
         }
         for name, level in variants
     ]
-    return {"schema": SCHEMA, "set": reviewable.hash, "examples": shown, "kinds": kinds, "pairs": pairs}
+    return {
+        "schema": SCHEMA,
+        "set": reviewable.hash,
+        "note_length": NOTE_LENGTH,
+        "examples": shown,
+        "kinds": kinds,
+        "pairs": pairs,
+    }
 
 
 def _pair(pair: Pair, example: int, variant: int, checked: Sequence[Check]) -> dict[str, Any]:

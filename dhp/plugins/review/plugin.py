@@ -5,5 +5,10 @@ from dhp.core.plugins import Plugin
 PLUGIN = Plugin(
     "review",
     "people review degraded texts: was the damage damage?",
-    commands={"review": ("dhp.plugins.review.command:review", "Let people review a set of degraded texts.")},
+    commands={
+        "review": (
+            "dhp.plugins.review.command:review",
+            "Let people review degraded texts: was the damage damage?",
+        )
+    },
 )

@@ -15,6 +15,9 @@ from dhp.perturb.sets import parsed
 from dhp.plugins.review.pairs import Key, ReviewableSet
 
 SCHEMA = "dhp.review/1"
+NAME_LENGTH = 80
+"""Most characters of a reviewer's name or role."""
+NOTE_LENGTH = 500
 Worse = Literal["degraded", "original", "same"]
 Decision = Literal["accept", "reject", "edit"]
 
@@ -30,7 +33,7 @@ class ReviewedText(Spec):
     decision: Decision
     text: str | None = None
     """Text that takes the place of the degraded one, for the decision `edit` alone."""
-    note: str = ""
+    note: str = Field(default="", max_length=NOTE_LENGTH)
 
     @model_validator(mode="after")
     def _text_with_edit(self) -> "ReviewedText":
@@ -53,7 +56,7 @@ class ReviewFile(Spec):
     """The `sha256` of the set."""
     id: str = Field(min_length=1)
     """Random, so that no review counts twice."""
-    reviewer: str
+    reviewer: str = Field(max_length=NAME_LENGTH)
     date: str
     reviews: list[ReviewedText]
 

@@ -99,7 +99,9 @@ function shown(pair, index) {
   const tag = element("span", { className: "tag" }, TAGS[kind.level] ?? kind.level);
   const checks = pair.checks.map(([passed, text]) =>
     element("li", { className: passed ? "passed" : "failed" }, passed ? text : `Look: ${text}`));
-  const note = element("input", { id: "note", value: said.note ?? "", maxLength: 500, oninput: () => noted(note.value) });
+  const note = element("input", {
+    id: "note", value: said.note ?? "", maxLength: data.note_length, oninput: () => noted(note.value),
+  });
   return [
     element("h2", {}, `${kind.words} `, tag),
     element("p", {}, `${SAID[said.worse]} ${kind.description}`),
@@ -134,7 +136,7 @@ function show() {
   if (scrollY > stage.offsetTop) scrollTo(0, stage.offsetTop);
   document.getElementById("bar").value = review.decided.length;
   document.getElementById("count").textContent = `${review.decided.length} of ${data.pairs.length} reviewed`;
-  document.getElementById("edit")?.focus();
+  (document.getElementById("edit") ?? stage).focus({ preventScroll: true });
 }
 
 function say(worse) {
