@@ -563,7 +563,7 @@ def _grouped(part: SetPart) -> dict[str, list[PerturbedText]]:
 
 
 def _text_row(t: PerturbedText) -> dict[str, object]:
-    row = {
+    row: dict[str, object] = {
         "example": t.example,
         "status": "ok" if t.text is not None else "not_applicable",
         "reason": t.reason,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dhp.core.records import IDENTITY, Example, PerturbedText, Variant
+from dhp.core.records import IDENTITY, Audit, Example, PerturbedText, Variant
 from dhp.perturb.sets import read_card, read_set, write_set
 from dhp.plugins.review.pairs import ReviewableSet, checks, read_reviewable
 from tests.cli.conftest import Run
@@ -139,6 +139,23 @@ def test_a_set_from_the_page_to_the_benchmark(dhp: Run, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (tmp_path / "run" / "perturbed.jsonl").read_text().splitlines()]
     reasons = {row["reason"] for row in rows if row["variant"] == "random_typos.minor"}
     assert reasons == {"rejected in review"}
+
+
+def test_checks_say_what_is_to_be_looked_at(tmp_path: Path) -> None:
+    names = Variant("fictional_named_entities", "fictional_named_entities", "word", "llm", None, {"count": 1})
+    original = "The bridge in Lisbon was opened by Maria Costa in the spring of the year."
+    example = Example("a", "", original)
+    unfit = "Something else was said about quite another thing in a new way by all of them there."
+    good = original.replace("Lisbon", "Porto")
+    for number, (text, wanted) in enumerate([(good, True), (unfit, False)]):
+        made = PerturbedText("a", names.name, text, audit=Audit(3, 2, 9, 0.5), rejected=("too long",))
+        part = replace(set_of(1), examples=(example,), variants=(names,), texts=(made,))
+        write_set(tmp_path / str(number), [part])
+        (found,) = checks(read_reviewable(tmp_path / str(number))).values()
+        passed = {check.said: check.passed for check in found}
+        assert passed["2 of 3 edits made"] is False
+        assert passed["an earlier answer was rejected: too long"] is False
+        assert ("passes the checks of its kind of damage" in passed) == wanted
 
 
 def test_pairs_are_in_random_order_on_random_sides(tmp_path: Path) -> None:

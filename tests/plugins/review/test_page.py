@@ -114,10 +114,16 @@ def test_untrusted_text_is_no_markup_and_narrow_screens_show_all(tmp_path: Path)
             assert await page.run("document.documentElement.scrollWidth") <= 390
             await press(page, key)
         assert await page.run("typeof hacked") == "undefined"
-        assert (
-            await page.run("document.querySelectorAll('main :is(img, i, b, u, script:not(#data))').length")
-            == 0
+        made = "document.querySelectorAll('main :is(img, i, b, u, script:not(#data))').length"
+        assert await page.run(made) == 0
+        await page.run(
+            "localStorage.setItem(localStorage.key(0), '{'); window.isOld = true; location.reload()"
         )
+        await page.until("!window.isOld && document.readyState === 'complete'")
+        warned = await page.run("document.getElementById('warning').textContent")
+        assert warned == "What this browser kept of the review cannot be read; it begins anew."
+        await press(page, "left")
+        assert await page.run("document.querySelectorAll('ins').length") > 0
 
     in_browser(path, tmp_path / "browser", look)
 
