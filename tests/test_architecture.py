@@ -113,9 +113,9 @@ def test_files_and_functions_are_small() -> None:
 
 
 CEILINGS = {
-    "lines of the core": (38_000, 27_000),
-    "lines of all": (48_100, 36_000),
-    "share of heads": (0.091, 0.07),
+    "lines of the core": (38_650, 27_000),
+    "lines of all": (48_660, 36_000),
+    "share of heads": (0.093, 0.07),
     "pairs of records alike": (9, 5),
     "core files that speak of batches": (3, 3),
     "core files that speak of battles": (2, 3),
@@ -123,6 +123,7 @@ CEILINGS = {
     "core files that speak of frameworks": (3, 3),
     "core files that speak of juries": (0, 3),
     "core files that speak of local models": (4, 3),
+    "core files that speak of reviews": (1, 3),
     "core files that speak of surveys": (1, 3),
     "core files that speak of threshold search": (0, 3),
 }
@@ -140,6 +141,7 @@ PLUGIN_WORDS = {
     "frameworks": ("deepeval", "inspect_ai", "mlflow", "ragas"),
     "juries": ("jury", "juries"),
     "local models": ("hf/", "vllm"),
+    "reviews": ("reviewer",),
     "surveys": ("survey",),
     "threshold search": ("find_threshold", "find-threshold", "search_turn", "staircase", "threshold search"),
 }

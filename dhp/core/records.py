@@ -148,6 +148,8 @@ class PerturbedText:
     """Why earlier answers of the language model that made it did not count, in the order of settings."""
     columns: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The numbers in the row of a ready-made pair, such as scores that others computed."""
+    by_hand: bool = False
+    """Whether a person edited the text after it was made."""
 
 
 @dataclass(frozen=True, slots=True)
