@@ -32,8 +32,8 @@ _TEXTS = (
 
 @click.command(
     cls=Command,
-    common="--model --dataset --probe --out --perturb-model --n --repeats --damage --field --prompt-file "
-    "--metric --scale --base-url --samples --max-calls --json --dry-run",
+    common="--model --dataset --field --probe --perturb-model --repeats --prompt-file --metric --scale "
+    "--base-url --n --samples --json --dry-run --out",
 )
 @click.option("--model", multiple=True, required=True, metavar="MODEL", help="Judge; may be repeated.")
 @DATASET

@@ -10,7 +10,7 @@ from dhp.content.catalog import kind_name
 from dhp.core.files import write_lines, write_whole
 from dhp.core.text import printable
 from dhp.plugins.probes.probing import Probed, ProbeResult
-from dhp.plugins.probes.statistics import Calibration, Dose, Moves, Rise, Share, Stability
+from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
 from dhp.plugins.probes.texts import LABELS, STABILITY_DOSE
 from dhp.report.labels import listed, percent
 from dhp.report.tables import TextTable
@@ -42,23 +42,32 @@ def lines_of(result: ProbeResult) -> list[Line]:
     """A line a probe, of invariance one a change."""
     found = [_of_change(name, own) for name, own in result.invariance.items()]
     found += [
-        Line("invariance", LABELS[name], "–", "", "0", "left out", why)
-        for name, why in result.left_out.items()
+        _without("invariance", LABELS[name], name, result) for name in LABELS if name in result.left_out
     ]
-    if result.verbosity:
-        found.append(_of_padding(result.verbosity))
-    if result.calibration:
-        found.append(_of_calibration(result.calibration, result))
-    if result.stability:
-        found.append(_of_stability(result.stability, result))
+    damage = kind_name(result.damage)
+    if own := result.verbosity:
+        found.append(_of_padding(own) if own.net.n else _without("verbosity", "padding", "padding", result))
+    if steps := result.calibration:
+        counted = _of_calibration(steps, result)
+        found.append(counted if steps.order.n else _without("calibration", damage, result.damage, result))
+    if orders := result.stability:
+        asked = _of_stability(orders, result)
+        found.append(asked if orders.flips.n else _without("stability", damage, result.damage, result))
     return found
+
+
+def _without(probe: str, what: str, name: str, result: ProbeResult) -> Line:
+    """The line of what no text has, or no score."""
+    reasons = [why for variant, why in result.left_out.items() if variant.startswith(name)]
+    why = reasons[0] if reasons else "no text has a score both before and after"
+    return Line(probe, what, "–", "", "0", "left out", why)
 
 
 def _of_change(name: str, own: Moves) -> Line:
     meaning = (
         f"{percent(own.moved.value)} of the scores move, by {_part(own.size)} of the scale on average "
-        f"(mean change {_signed(own.change)}); asked again the same text moves {percent(own.again.value)}, "
-        f"by {_part(own.again_size)}"
+        f"(mean change {_signed(own.change.value)}); asked again the same text moves "
+        f"{percent(own.again.value)}, by {_part(own.again_size)}"
     )
     figure = f"moved {shown(own.moved)}"
     return Line("invariance", LABELS[name], figure, shown(own.again), str(own.moved.n), own.state, meaning)
@@ -72,10 +81,8 @@ def _of_padding(own: Rise) -> Line:
         f"with {doses} empty sentences {rose} of the scores rise and {fell} fall; "
         f"asked again {percent(own.again.rose.value)} rise and {percent(own.again.fell.value)} fall"
     )
-    figure = f"rose less fell {shown(own.net, sign=True)}"
-    return Line(
-        "verbosity", "padding", figure, shown(own.again.net, sign=True), str(own.net.n), own.state, meaning
-    )
+    figure, noise = f"rose less fell {shown(own.net, sign=True)}", shown(own.again.net, sign=True)
+    return Line("verbosity", "padding", figure, noise, str(own.net.n), own.state, meaning)
 
 
 def _of_calibration(own: Calibration, result: ProbeResult) -> Line:
@@ -89,9 +96,8 @@ def _of_calibration(own: Calibration, result: ProbeResult) -> Line:
     if own.rises_at:
         meaning += f"; scores rise again at {listed([str(k) for k in own.rises_at])}"
     meaning += f"; {points_line(result)}"
-    figure, noise = f"right order {shown(own.order)}", "50 % by chance"
-    what = kind_name(result.damage)
-    return Line("calibration", what, figure, noise, str(own.order.n), own.state, meaning)
+    figure, what = f"right order {shown(own.order)}", kind_name(result.damage)
+    return Line("calibration", what, figure, "50% by chance", str(own.order.n), own.state, meaning)
 
 
 def points_line(result: ProbeResult) -> str:
@@ -102,6 +108,8 @@ def points_line(result: ProbeResult) -> str:
         return f"{unused} points of the scales of {len(result.points)} metrics are never used"
     (points,) = scales
     used = [p for p in points if any(own[p] > 0 for own in result.points.values())]
+    if any(" to " in p for p in points):
+        return f"scores are in {len(used)} of {len(points)} tenths of the scale"
     never = [p for p in points if p not in used]
     return f"points used: {listed(used)}" + (f", never {listed(never)}" if never else "")
 
@@ -113,19 +121,19 @@ def _of_stability(own: Stability, result: ProbeResult) -> Line:
         f"{percent(own.changes.value)} in another one, ties included; {percent(own.identical.value)} of the "
         f"texts always have the same score, which else differs by {_part(own.size)} of the scale"
     )
-    what = f"order of the original and {kind_name(result.damage)}"
-    return Line("stability", what, f"flips {shown(own.flips)}", "", str(own.flips.n), own.state, meaning)
+    figure, what = f"flips {shown(own.flips)}", kind_name(result.damage)
+    return Line("stability", what, figure, "", str(own.flips.n), own.state, meaning)
 
 
-def shown(share: Share, *, sign: bool = False) -> str:
+def shown(figure: Figure, *, sign: bool = False) -> str:
     """A share with its interval, in per cent."""
-    if share.value is None:
+    if figure.value is None:
         return "–"
     form = "+.0f" if sign else ".0f"
-    value = f"{_rounded(share.value):{form}} %"
-    if share.ci is None:
+    value = f"{_rounded(figure.value):{form}}%"
+    if figure.ci is None:
         return value
-    return f"{value} [{_rounded(share.ci[0]):{form}} to {_rounded(share.ci[1]):{form}}]"
+    return f"{value} [{_rounded(figure.ci[0]):{form}} to {_rounded(figure.ci[1]):{form}}]"
 
 
 def _rounded(share: float) -> float:

@@ -8,7 +8,7 @@ PLUGIN = Plugin(
     commands={
         "probe": (
             "dhp.plugins.probes.command:probe",
-            "Test a judge beside damage: invariance, verbosity, calibration, stability.",
+            "Test what moves the scores of a judge beside damage.",
         )
     },
 )

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
 PROBES: tuple[Probe, ...] = get_args(Probe)
 SCHEMA = "dhp.probes/1"
+NOISE_REPEATS = 3
+"""How often the original is rated at least: changes are compared with the differences between these."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,11 @@ class ProbeChoice:
         return tuple(name for name in PROBES if name in (self.probes or PROBES))
 
     def passes(self, variant: str) -> int:
-        """How often a text of this variant is rated; the original at least twice, for the noise."""
+        """How often a text of this variant is rated; the original several times, for the noise."""
         repeated = variant in (ORIGINAL, f"{self.damage}.k{STABILITY_DOSE}")
         if "stability" in self.names and repeated:
-            return self.repeats
-        return 2 if variant == ORIGINAL else 1
+            return max(self.repeats, NOISE_REPEATS if variant == ORIGINAL else 0)
+        return NOISE_REPEATS if variant == ORIGINAL else 1
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class ProbeResult:
     invariance: Mapping[str, Moves]
     """Change -> its figures; empty where it was not probed."""
     left_out: Mapping[str, str]
-    """Change -> why no text has it."""
+    """Variant that no text has -> why."""
     verbosity: Rise | None
     calibration: Calibration | None
     points: Mapping[str, Mapping[str, float]]
@@ -317,7 +319,7 @@ def _result(
 ) -> ProbeResult:
     scores = _Scores(table, part, task, chosen)
     model = judge.cached_model
-    changed, left_out = _invariance(scores, part)
+    left_out = _left_out(part)
     calibrated = "calibration" in chosen.names
     return ProbeResult(
         judge.model,
@@ -327,7 +329,7 @@ def _result(
         {str(k): int(v) for k, v in table["status"].value_counts().items()},
         chosen.damage,
         chosen.repeats,
-        changed,
+        _invariance(scores, part, left_out),
         left_out,
         _verbosity(scores) if "verbosity" in chosen.names else None,
         _calibration(scores, chosen.damage) if calibrated else None,
@@ -341,18 +343,19 @@ def _result(
 _NO_MODEL = "a language model writes them, and none is named"
 
 
-def _invariance(scores: _Scores, part: PerturbedDataset) -> tuple[dict[str, Moves], dict[str, str]]:
-    """The figures of each change, and why some have no text."""
-    found, left_out = {}, dict.fromkeys(part.left_out, _NO_MODEL)
-    for variant in part.variants:
-        if variant.level != "control":
-            continue
-        own = [text for text in part.texts if text.variant == variant.name]
-        if all(text.text is None for text in own):
-            left_out[variant.name] = own[0].reason or ""
-            continue
-        found[variant.name] = moves(scores.originals, scores.of(variant.name), scores.spans, scores.clusters)
-    return found, left_out
+def _left_out(part: PerturbedDataset) -> dict[str, str]:
+    """Variant that no text has -> why."""
+    made = {text.variant for text in part.texts if text.text is not None}
+    reasons = {t.variant: t.reason or "" for t in part.texts if t.variant not in made}
+    return dict.fromkeys(part.left_out, _NO_MODEL) | reasons
+
+
+def _invariance(scores: _Scores, part: PerturbedDataset, left_out: Mapping[str, str]) -> dict[str, Moves]:
+    return {
+        v.name: moves(scores.originals, scores.of(v.name), scores.spans, scores.clusters)
+        for v in part.variants
+        if v.level == "control" and v.name not in left_out
+    }
 
 
 def _verbosity(scores: _Scores) -> Rise:
@@ -374,4 +377,4 @@ def _points(table: "pd.DataFrame", task: Task) -> dict[str, dict[str, float]]:
 def _stability(scores: _Scores, chosen: ProbeChoice) -> Stability:
     copy = f"{chosen.damage}.k{STABILITY_DOSE}"
     damaged = np.stack([scores.of(copy, repeat) for repeat in range(chosen.repeats)])
-    return stability(scores.originals, damaged, scores.spans, scores.clusters)
+    return stability(scores.originals[: chosen.repeats], damaged, scores.spans, scores.clusters)

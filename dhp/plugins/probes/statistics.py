@@ -11,22 +11,24 @@ import numpy.typing as npt
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.floor import FLOOR
-from dhp.stats.influences import Influences, difference, wilson_interval
+from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
 
 MARGIN = 2 * FLOOR - 1
 """Net share of scores that move below which a change counts for little: detection at the floor."""
+LITTLE = MARGIN / 4
+"""Part of the scale below which a change counts for little: one of five points, for that share of scores."""
 MOST_POINTS = 21
 """Points of a scale that are counted one by one; a longer scale is counted in tenths."""
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """A share, or the difference of two, over examples."""
+class Figure:
+    """A mean over examples: a share, a part of the scale, or a difference."""
 
     value: float | None
-    """In [0, 1], of a difference in [-1, 1]; None without a score."""
+    """In [0, 1], a difference or a change in [-1, 1]; None without a score."""
     ci: tuple[float, float] | None
-    """95 % interval; None with fewer than two examples."""
+    """95 % interval, unless another level is said; None with fewer than two examples."""
     n: int
     """Examples with a part in it."""
 
@@ -47,27 +49,38 @@ def pooled(values: npt.ArrayLike) -> Influences:
     return Influences(np.asarray(value), influence, sizes > 0, np.asarray(float(tests)))
 
 
-def share(
-    figure: Influences,
+def with_interval(
+    mean: Influences,
     clusters: npt.ArrayLike | None = None,
     *,
     bounds: tuple[float, float] = (0.0, 1.0),
     level: float = 0.95,
-) -> Share:
-    """A figure with its interval (`dhp.stats.influences.wilson_interval`, cut to the bounds)."""
-    value, n = float(figure.value), int(figure.there.sum())
+) -> Figure:
+    """A mean between two bounds with its interval (`dhp.stats.influences.wilson_interval`)."""
+    value, n = float(mean.value), int(mean.there.sum())
     if math.isnan(value):
-        return Share(None, None, n)
-    low, high = (float(end) for end in wilson_interval(figure, clusters, level, bounds))
+        return Figure(None, None, n)
+    low, high = (float(end) for end in wilson_interval(mean, clusters, level, bounds))
     if math.isnan(low) or math.isnan(high):
-        return Share(value, None, n)
-    return Share(value, (max(low, bounds[0]), min(high, bounds[1])), n)
+        return Figure(value, None, n)
+    return Figure(value, (max(low, bounds[0]), min(high, bounds[1])), n)
+
+
+def with_t_interval(mean: Influences, clusters: npt.ArrayLike | None, level: float) -> Figure:
+    """A mean of any size with Student's interval, whose width is 0 where all examples are alike."""
+    low, high = (float(end) for end in student_interval(mean, clusters, level))
+    value, n = float(mean.value), int(mean.there.sum())
+    return Figure(
+        None if math.isnan(value) else value,
+        None if math.isnan(low) or math.isnan(value) else (low, high),
+        n,
+    )
 
 
 _DIFFERENCE = (-1.0, 1.0)
 
 
-def compared_with_zero(found: Share, words: tuple[str, str, str]) -> str:
+def compared_with_zero(found: Figure, words: tuple[str, str, str]) -> str:
     """What the interval of a difference says, in the probe's `words` for much, a little, and not.
 
     Much: all of it lies above 0, and it reaches `MARGIN`. A little: above 0 and below `MARGIN`. Not: it holds
@@ -85,18 +98,20 @@ def compared_with_zero(found: Share, words: tuple[str, str, str]) -> str:
 class Moves:
     """Scores of a changed text beside those of the same text asked again."""
 
-    moved: Share
-    """Scores that differ from the first ones."""
-    size: float | None
-    """Mean absolute change, as a share of the scale."""
-    change: float | None
-    """Mean change, as a share of the scale; negative where scores fell."""
-    again: Share
-    """Scores of the same text, asked again, that differ: noise. Of the same examples."""
-    again_size: float | None
-    """Mean absolute change of the same text asked again, as a share of the scale."""
-    excess: Share
+    moved: Figure
+    """Share of the scores that differ from those of the original."""
+    again: Figure
+    """Share of the scores of the same text, asked again, that differ: noise. Of the same examples."""
+    more: Figure
     """`moved` less `again`."""
+    size: float | None
+    """Mean absolute change, as a part of the scale."""
+    again_size: float | None
+    """Mean absolute change of the same text asked again, as a part of the scale."""
+    excess: Figure
+    """`size` less `again_size`; its interval and that of `change` hold together."""
+    change: Figure
+    """Mean change, as a part of the scale; negative where scores fell."""
     state: str
     """`moves`, `moves a little`, `steady` or `undecided`."""
 
@@ -123,17 +138,37 @@ def moves(originals: Floats, changed: Floats, spans: Floats, clusters: npt.Array
         np.where(there[:, None], x, np.nan)
         for x in (_against(originals, changed, spans), _noise(originals, spans))
     )
-    moved, noise = (pooled(_moved(x)) for x in (by_change, by_noise))
-    excess = share(difference(moved, noise), clusters, bounds=_DIFFERENCE)
+    shares = [pooled(_moved(x)) for x in (by_change, by_noise)]
+    sizes = [pooled(np.abs(x)) for x in (by_change, by_noise)]
+    more = with_interval(difference(*shares), clusters, bounds=_DIFFERENCE)
+    both = 1 - 0.05 / 2  # Bonferroni
+    excess = with_t_interval(difference(*sizes), clusters, both)
+    change = with_t_interval(pooled(by_change), clusters, both)
     return Moves(
-        share(moved, clusters),
+        with_interval(shares[0], clusters),
+        with_interval(shares[1], clusters),
+        more,
         _mean(np.abs(by_change)),
-        _mean(by_change),
-        share(noise, clusters),
         _mean(np.abs(by_noise)),
         excess,
-        compared_with_zero(excess, ("moves", "moves a little", "steady")),
+        change,
+        _moves_state(more, excess, change),
     )
+
+
+def _moves_state(more: Figure, excess: Figure, change: Figure) -> str:
+    """`moves`, `moves a little`, `steady`, or `undecided`.
+
+    A change moves scores where these are further away than noise takes them, or all in one direction. It is
+    little where neither can reach `LITTLE`. It is steady where moreover the share of moved scores, of which
+    the interval has a width with few examples too, cannot exceed that of noise by `MARGIN`.
+    """
+    if more.ci is None or excess.ci is None or change.ci is None or more.n < FEWEST_PAIRS:
+        return "undecided"
+    furthest = max(excess.ci[1], *map(abs, change.ci))
+    if excess.ci[0] > 0 or change.ci[0] > 0 or change.ci[1] < 0:
+        return "moves" if furthest >= LITTLE else "moves a little"
+    return "steady" if furthest < LITTLE and more.ci[1] < MARGIN else "undecided"
 
 
 def _against(originals: Floats, changed: Floats, spans: Floats) -> Floats:
@@ -169,9 +204,9 @@ class Dose:
     """Scores of texts with so many additions, or damages, against the original."""
 
     k: int
-    rose: Share
-    fell: Share
-    net: Share
+    rose: Figure
+    fell: Figure
+    net: Figure
     """`rose` less `fell`."""
     change: float | None
     """Mean change, as a share of the scale."""
@@ -182,7 +217,7 @@ class Rise:
     """Whether padding lifts scores."""
 
     doses: tuple[Dose, ...]
-    net: Share
+    net: Figure
     """`rose` less `fell` over all doses."""
     again: Dose
     """The same text asked again: noise."""
@@ -199,7 +234,7 @@ def rise(
     """Dose-response of padding; `padded` maps numbers of sentences to scores, the rest is as for `moves`."""
     steps = {k: _against(originals, scores, spans) for k, scores in padded.items()}
     every = np.stack([*steps.values()], axis=1)
-    net = share(pooled(np.sign(every)), clusters, bounds=_DIFFERENCE)
+    net = with_interval(pooled(np.sign(every)), clusters, bounds=_DIFFERENCE)
     return Rise(
         tuple(_dose(k, own, clusters) for k, own in steps.items()),
         net,
@@ -210,8 +245,10 @@ def rise(
 
 def _dose(k: int, steps: Floats, clusters: npt.ArrayLike | None, level: float = 0.95) -> Dose:
     rose, fell = (np.where(np.isnan(steps), np.nan, sign * steps > 0) for sign in (1, -1))
-    net = share(pooled(np.sign(steps)), clusters, bounds=_DIFFERENCE, level=level)
-    return Dose(k, share(pooled(rose), clusters), share(pooled(fell), clusters), net, _mean(steps))
+    net = with_interval(pooled(np.sign(steps)), clusters, bounds=_DIFFERENCE, level=level)
+    return Dose(
+        k, with_interval(pooled(rose), clusters), with_interval(pooled(fell), clusters), net, _mean(steps)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,11 +257,11 @@ class Calibration:
 
     means: dict[int, float | None]
     """Number of damages -> mean place on the scale, 0 at its worst end, 1 at its best."""
-    order: Share
+    order: Figure
     """Pairs of texts of one example whose more damaged one scores lower, ties half; 50 % is blind."""
-    reversed: Share
+    reversed: Figure
     """Pairs whose more damaged text scores higher."""
-    again: Share
+    again: Figure
     """The same text asked again that scores higher: noise."""
     steps: tuple[Dose, ...]
     """Each number of damages against the one before it; intervals of `net` hold for all of them together."""
@@ -264,15 +301,15 @@ def calibration(
         for k, before, after in zip(doses[1:], scores[:-1], scores[1:], strict=True)
     )
     rises_at = tuple(s.k for s in steps if compared_with_zero(s.net, ("rise",) * 2 + ("",)) == "rise")
-    fell = share(pooled(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
+    fell = with_interval(pooled(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
     state = compared_with_zero(fell, ("falls", "falls", "flat"))
     higher = np.where(np.isnan(pairs), np.nan, pairs > 0)
     noise = _noise(originals, spans)
     return Calibration(
         {k: _mean((own - lows) / spans) for k, own in zip(doses, scores, strict=True)},
-        share(pooled((1 - np.sign(pairs)) / 2), clusters),
-        share(pooled(higher), clusters),
-        share(pooled(np.where(np.isnan(noise), np.nan, noise > 0)), clusters),
+        with_interval(pooled((1 - np.sign(pairs)) / 2), clusters),
+        with_interval(pooled(higher), clusters),
+        with_interval(pooled(np.where(np.isnan(noise), np.nan, noise > 0)), clusters),
         steps,
         rises_at,
         "not monotone" if rises_at else state,
@@ -303,11 +340,11 @@ def points_used(scores: npt.ArrayLike, low: float, high: float) -> dict[str, flo
 class Stability:
     """What repeating the same requests changes."""
 
-    flips: Share
+    flips: Figure
     """Two repetitions put original and damaged text into opposite orders."""
-    changes: Share
+    changes: Figure
     """Two repetitions order them in another way, ties included."""
-    identical: Share
+    identical: Figure
     """Texts whose scores are all the same."""
     size: float | None
     """Mean absolute difference of two scores of the same text, as a share of the scale."""
@@ -334,7 +371,7 @@ def stability(
     pairs = [*combinations(range(len(orders)), 2)]
     product = np.stack([orders[r] * orders[s] for r, s in pairs], axis=1)
     apart = np.stack([_moved(orders[r] - orders[s]) for r, s in pairs], axis=1)
-    flips = share(pooled(np.where(np.isnan(product), np.nan, product < 0)), clusters)
+    flips = with_interval(pooled(np.where(np.isnan(product), np.nan, product < 0)), clusters)
     both = np.concatenate([original, damaged], axis=2)
     widths = np.concatenate([spans, spans])
     between = np.stack([_steps(both[r], both[s], widths) for r, s in pairs], axis=1)
@@ -345,5 +382,9 @@ def stability(
         low, high = flips.ci
         state = "stable" if high < MARGIN else "unstable" if low >= MARGIN else "undecided"
     return Stability(
-        flips, share(pooled(apart), clusters), share(pooled(same), clusters), _mean(np.abs(between)), state
+        flips,
+        with_interval(pooled(apart), clusters),
+        with_interval(pooled(same), clusters),
+        _mean(np.abs(between)),
+        state,
     )

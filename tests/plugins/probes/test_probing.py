@@ -76,7 +76,7 @@ def test_a_judge_that_likes_lists_is_found_there_alone() -> None:
         "invariance first sentence bold": "steady",
     }
     bullets = result.invariance["layout.bullets"]
-    assert (bullets.moved.value, bullets.change, bullets.again.value) == (1.0, 0.5, 0.0)
+    assert (bullets.moved.value, bullets.change.value, bullets.again.value) == (1.0, 0.5, 0.0)
 
 
 def test_a_scale_that_goes_up_and_down_is_found() -> None:
@@ -110,13 +110,13 @@ def test_a_blind_judge_is_flat_and_a_noisy_one_is_no_alarm_for_invariance() -> N
 def test_ratings_without_a_score_are_counted_and_left_out() -> None:
     result = probe("mock/mumbling")
     assert result.ratings["unparsed"] > 0
-    assert sum(result.ratings.values()) == 24 * 4 * (3 * 2 + 3 + 4 + 3)
+    assert sum(result.ratings.values()) == 24 * 4 * (3 + 3 + 4 + 4 + 2)
     assert set(states(result).values()) <= {"steady", "undecided", "does not rise", "falls", "stable"}
 
 
 def test_only_what_is_asked_for_is_rated() -> None:
     result = probe("mock/ideal", "verbosity")
-    assert sum(result.ratings.values()) == 24 * 4 * (1 + 4 + 1), "the original once more, for the noise"
+    assert sum(result.ratings.values()) == 24 * 4 * (3 + 4), "the original three times, for the noise"
     assert (result.invariance, result.calibration, result.points, result.stability) == ({}, None, {}, None)
 
 
@@ -147,17 +147,17 @@ def served(url: str, *more: str) -> tuple[str, ...]:
 def test_a_server_is_asked_anew_for_each_repetition_once_and_again_after_a_stop(dhp: Run) -> None:
     with stub_server("--say", "tests.plugins.probes.says:fond_of_bullets") as url:
         dry = dhp("probe", *served(url), "--dry-run")
-        # original twice, three layouts, four doses of padding and of damage, the copy of stability once more
-        assert "56 ratings, 0 of them cached" in dry.out, dry.out + dry.err
+        # original three times, three layouts, four doses of padding and of damage, one copy once more
+        assert "60 ratings, 0 of them cached" in dry.out, dry.out + dry.err
         stopped = dhp("probe", *served(url), "--out", "out", "--max-calls", "5", "--concurrency", "1")
         assert (stopped.code, stats(url)["calls"]) == (3, 5)
         assert not Path("out/probes.json").exists()
         done = dhp("probe", *served(url), "--out", "out")
-        assert (done.code, stats(url)["calls"]) == (0, 56), done.err
+        assert (done.code, stats(url)["calls"]) == (0, 60), done.err
         again = dhp("probe", *served(url, "--json"), "--out", "out")
-        assert (again.code, stats(url)["calls"]) == (0, 56)
+        assert (again.code, stats(url)["calls"]) == (0, 60)
     (result,) = json.loads(again.out)["results"]
-    assert result["invariance"]["layout.bullets"]["change"] == 0.5
+    assert result["invariance"]["layout.bullets"]["change"]["value"] == 0.5
     written = json.loads(Path("out/probes.json").read_text())
     assert written["schema"] == "dhp.probes/1"
     assert {line["probe"] for line in written["results"][0]["lines"]} == {
