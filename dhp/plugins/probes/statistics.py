@@ -303,6 +303,8 @@ def calibration(
     rises_at = tuple(s.k for s in steps if compared_with_zero(s.net, ("rise",) * 2 + ("",)) == "rise")
     fell = with_interval(pooled(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
     state = compared_with_zero(fell, ("falls", "falls", "flat"))
+    if rises_at or (state == "flat" and fell.ci is not None and fell.ci[1] < 0):
+        state = "not monotone"
     higher = np.where(np.isnan(pairs), np.nan, pairs > 0)
     noise = _noise(originals, spans)
     return Calibration(
@@ -312,7 +314,7 @@ def calibration(
         with_interval(pooled(np.where(np.isnan(noise), np.nan, noise > 0)), clusters),
         steps,
         rises_at,
-        "not monotone" if rises_at else state,
+        state,
     )
 
 

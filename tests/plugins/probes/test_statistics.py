@@ -105,6 +105,7 @@ def test_states_of_calibration() -> None:
     assert curve(5, 5, 5, 5, 1) == "falls"
     assert curve(4, 4, 4, 4, 4) == "flat"
     assert curve(5, 4, 2, 3, 1) == "not monotone 4"
+    assert curve(1, 2, 3, 4, 5) == "not monotone 1 2 4 8"
     assert curve(5, 4, 2, 3, 1, n=4) == "undecided"
 
 
