@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.language_models import refuse_unused, through_batches, with_batches
+from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
 from dhp.cli.options import Command, settings
 from dhp.cli.output import output_console, print_json
 from dhp.cli.protocol_options import DATASET, PROTOCOL, SEED, Criteria, ProtocolChanges
@@ -85,7 +85,7 @@ def probe(
         protocol=[changes.changed(name) for name in protocol],
         prompt_files=changes.prompt_files,
         metrics=criteria.chosen(model),
-        settings=with_batches(settings, (*model, perturb_model), dry_run=dry_run),
+        settings=with_deferral(settings, (*model, perturb_model), dry_run=dry_run),
         judge_settings=criteria.of_functions(model, judge_settings),
         seed=seed,
         choice=choice,
@@ -95,11 +95,11 @@ def probe(
         print_estimates(estimates(spec), output_console())
         return
     if out is None:
-        found = through_batches(lambda: probed(spec))
+        found = until_answered(lambda: probed(spec))
     else:
         folder = _folder(out)
         with Lock(folder / ".lock", f"`out` {folder}"):
-            found = through_batches(lambda: probed(spec))
+            found = until_answered(lambda: probed(spec))
             write_probes(found, folder)
     if as_json:
         print_json(found.to_json())

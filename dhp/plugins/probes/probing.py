@@ -14,7 +14,6 @@ from dhp.core.progress import Progress, progress_of
 from dhp.core.records import ORIGINAL, Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
-from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.rate_texts import judge_estimates
@@ -178,8 +177,7 @@ def probed(spec: ProbeSpec) -> Probed:
             for part in parts
             for judge, task in _ready(judges, part)
         ]
-    if context.batch:
-        context.batch.finish()
+    context.stop_if_waiting(whole=True)
     results = [_result(judge, part, task, table, spec.chosen) for judge, part, task, table in rated]
     tables = [t.assign(model=j.model, protocol=j.protocol, dataset=p.dataset.name) for j, p, _, t in rated]
     return Probed(results, parts, pd.concat(tables, ignore_index=True))
@@ -226,14 +224,14 @@ def _texts(
     build = Builder(own, registry, spec.seed, model, {}, None, dry, progress, context.executor)
     build.check(datasets, None)
     made = [fully_dosed(part).judged_by(spec.metrics) for part in build.all(datasets, None)]
-    context.stop_if_waiting()
+    context.stop_if_waiting(whole=False)
     return made
 
 
 def _ready(judges: Sequence[Judge], part: PerturbedDataset) -> Iterator[tuple[Judge, Task]]:
     """The judges with the metrics by which they rate, prepared for the texts."""
     texts, task = part.candidates(), part.dataset.task
-    for judge in with_room(judges, [(texts, task)]):
+    for judge in judges:
         own = judge.own_task(task, texts)
         judge.prepare(texts, own)
         if judge.cached_model:
