@@ -205,13 +205,13 @@ def _tables(result: ProbeResult) -> Iterator[tuple[str, Sequence[str], Sequence[
     if steps := result.calibration:
         rows = [(str(step.k), *_cells(step)) for step in steps.steps]
         yield "Damage: scores against one step less", ("damages", *headings), rows
-    if result.points:
+    for scale in dict.fromkeys(tuple(points) for points in result.points.values()):
         rows = [
-            (metric, point, percent(share))
+            (metric, *map(percent, points.values()))
             for metric, points in result.points.items()
-            for point, share in points.items()
+            if tuple(points) == scale
         ]
-        yield "Points of the scale", ("metric", "point", "share of scores"), rows
+        yield "Points of the scale: share of the scores", ("metric", *scale), rows
 
 
 def _cells(dose: Dose) -> tuple[str, ...]:
