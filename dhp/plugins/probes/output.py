@@ -119,7 +119,7 @@ def _of_stability(own: Stability, result: ProbeResult) -> Line:
         f"original and copy with {STABILITY_DOSE} damages, each asked {result.repeats} times: "
         f"{percent(own.flips.value)} of the pairs come out in the opposite order another time, "
         f"{percent(own.changes.value)} in another one, ties included; {percent(own.identical.value)} of the "
-        f"texts always have the same score, which else differs by {_part(own.size)} of the scale"
+        f"texts always have the same score, and two scores of a text differ by {_part(own.size)} of the scale"
     )
     figure, what = f"flips {shown(own.flips)}", kind_name(result.damage)
     return Line("stability", what, figure, "", str(own.flips.n), own.state, meaning)
