@@ -13,7 +13,7 @@ from dhp.core.files import Lock
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
-from dhp.plugins.probes.probing import ProbeChoice
+from dhp.plugins.probes.options import ProbeChoice
 
 _TEXTS = (
     "data",

@@ -9,9 +9,10 @@ from dhp.cli.output import output_console
 from dhp.content.catalog import kind_name
 from dhp.core.files import write_lines, write_whole
 from dhp.core.text import printable
+from dhp.plugins.probes.options import STABILITY_DOSE
 from dhp.plugins.probes.probing import Probed, ProbeResult
 from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
-from dhp.plugins.probes.texts import LABELS, STABILITY_DOSE
+from dhp.plugins.probes.texts import LABELS
 from dhp.report.labels import listed, percent
 from dhp.report.tables import TextTable
 from dhp.report.web import page

@@ -4,12 +4,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.core.errors import InputError, Waiting, suggest
-from dhp.core.options import option
+from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress, progress_of
 from dhp.core.records import ORIGINAL, Candidate
 from dhp.core.seeding import text_hash
@@ -27,6 +26,7 @@ from dhp.perturb.model_config import open_perturb_model, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import find_perturbers
 from dhp.perturb.settings import Choice
+from dhp.plugins.probes.options import STABILITY_DOSE, ProbeChoice
 from dhp.plugins.probes.statistics import (
     Calibration,
     Moves,
@@ -38,68 +38,14 @@ from dhp.plugins.probes.statistics import (
     rise,
     stability,
 )
-from dhp.plugins.probes.texts import (
-    DAMAGE,
-    DOSES,
-    STABILITY_DOSE,
-    Probe,
-    fully_dosed,
-    item_order,
-    layout,
-    probe_suite,
-)
+from dhp.plugins.probes.texts import DOSES, fully_dosed, item_order, layout, probe_suite
 from dhp.run import JudgesSpec
 from dhp.stats.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PROBES: tuple[Probe, ...] = get_args(Probe)
 SCHEMA = "dhp.probes/1"
-NOISE_REPEATS = 3
-"""How often the original is rated at least: changes are compared with the differences between these."""
-
-
-@dataclass(frozen=True)
-class ProbeChoice:
-    """What is probed."""
-
-    probes: tuple[str, ...] = field(
-        default=(),
-        metadata=option(
-            "invariance, verbosity, calibration or stability; may be repeated; default: all.",
-            name="--probe",
-            metavar="NAME",
-            many=True,
-        ),
-    )
-    damage: str = field(
-        default=DAMAGE,
-        metadata=option("Damage that calibration and stability count.", metavar="PERTURBER"),
-    )
-    repeats: int = field(
-        default=5, metadata=option("How often stability asks for each rating.", metavar="K", low=2, high=100)
-    )
-
-    def __post_init__(self) -> None:
-        from dhp.core.options import check_numbers
-
-        check_numbers(self, "chosen")
-        for name in self.probes:
-            if name not in PROBES:
-                raise InputError(f"`probes` '{name}': unknown; {suggest(name, PROBES)}")
-
-    @property
-    def names(self) -> tuple[Probe, ...]:
-        """The probes in their order, all where none is named."""
-        return tuple(name for name in PROBES if name in (self.probes or PROBES))
-
-    def passes(self, variant: str) -> int:
-        """How often a text of this variant is rated; the original several times, for the noise."""
-        repeated = variant in (ORIGINAL, f"{self.damage}.k{STABILITY_DOSE}")
-        if "stability" in self.names and repeated:
-            return max(self.repeats, NOISE_REPEATS if variant == ORIGINAL else 0)
-        return NOISE_REPEATS if variant == ORIGINAL else 1
 
 
 @dataclass(frozen=True)
@@ -111,7 +57,7 @@ class ProbeSpec(JudgesSpec):
     _: KW_ONLY
     choice: Choice = field(default_factory=Choice)
     """Which of these texts, and the perturb model that paraphrases."""
-    chosen: ProbeChoice = ProbeChoice()
+    chosen: ProbeChoice = field(default_factory=ProbeChoice)
     """Which probes, and what they count."""
 
 

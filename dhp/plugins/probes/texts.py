@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Literal
 
 from dhp.content.catalog import read_probes
 from dhp.core.english import ARTICLES, FUNCTION_WORDS, looks_english
@@ -17,12 +16,10 @@ from dhp.core.specs import PerturberUse, Suite
 from dhp.perturb.api import Edited, perturber
 from dhp.perturb.perturbed_dataset import PerturbedDataset
 from dhp.perturb.registry import builtin_perturbers
+from dhp.plugins.probes.options import STABILITY_DOSE, Probe
 
-Probe = Literal["invariance", "verbosity", "calibration", "stability"]
 DOSES = (1, 2, 4, 8)
 """Padding sentences, and damages, in a text."""
-STABILITY_DOSE = 4
-"""Damages in the texts of which the order with the original is asked several times."""
 LABELS = {
     "layout.bullets": "as bullets",
     "layout.paragraphs": "other paragraphs",
@@ -31,8 +28,6 @@ LABELS = {
     "paraphrase": "other words",
 }
 """Change -> what readers see."""
-DAMAGE = "word_deletions"
-"""The damage that is counted, unless another is named."""
 
 _FORMS = {form: {"form": form} for form in ("bullets", "paragraphs", "bold")}
 

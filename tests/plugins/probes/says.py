@@ -4,8 +4,6 @@ import re
 
 from tests.perturb.follows import tagged, text_of
 
-_JUDGED = re.compile(r"<((?:output|text|summary)[\w-]*)>\n(.*?)\n</\1>", re.S)
-
 
 def paraphrasing(prompt: str) -> str:
     """The second half of each sentence before the first, where a paraphrase is asked for; else a score."""

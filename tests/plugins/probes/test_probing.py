@@ -9,8 +9,9 @@ import pytest
 
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.specs import Task
+from dhp.plugins.probes.options import ProbeChoice
 from dhp.plugins.probes.output import lines_of, probes_page
-from dhp.plugins.probes.probing import ProbeChoice, ProbeResult, ProbeSpec, probed
+from dhp.plugins.probes.probing import ProbeResult, ProbeSpec, probed
 from tests.cli.conftest import Run
 from tests.llm.stub import stats, stub_server
 

@@ -26,7 +26,7 @@ from dhp.perturb.llm.acceptance import (
     fault,
 )
 from dhp.perturb.registry import find_perturbers
-from dhp.plugins.probes.probing import PROBES
+from dhp.plugins.probes.options import PROBES
 from dhp.plugins.probes.texts import DOSES, LABELS, fully_dosed, item_order, layout, probe_suite
 
 WORDS = st.sampled_from(
