@@ -173,6 +173,8 @@ class Candidate:
     """Level of the variant, recorded with the rating and never shown to the judge; None for the original."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The numbers in the row of a ready-made pair, for `column/NAME`; not for judges that read."""
+    repeat: int = 0
+    """How often the same judge rated this text before; a language model is asked anew each time."""
 
     @property
     def reference(self) -> str | None:

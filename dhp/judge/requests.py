@@ -36,7 +36,7 @@ class RatingTarget:
     metric: Metric
     form: AnswerForm
     first_sample: int = 0
-    """Number of the first sample; more than 0 where the original itself is rated again."""
+    """Number of the first sample; more than 0 where the same text is rated again."""
     further: tuple[Metric, ...] = ()
     """Metrics of which the same answer speaks."""
 
@@ -126,7 +126,7 @@ class RequestBuilder:
                     for candidate in variants:
                         again = candidate.level == "control" and candidate.text == variants[0].text
                         unchanged += again
-                        first = unchanged * self.protocol.samples if again else 0
+                        first = (unchanged if again else candidate.repeat) * self.protocol.samples
                         place = f"example '{candidate.example}', variant '{candidate.variant}'"
                         yield Request(
                             prompt=writer.prompt(candidate, metric.name, form),

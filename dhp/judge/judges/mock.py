@@ -120,7 +120,7 @@ class MockJudge(Judge):
         if self.dials.latency:
             time.sleep(self.dials.latency)
         place = (candidate.example, candidate.variant, metric.name, sample)
-        chance = stream(self._seed, "mock", *place)
+        chance = stream(self._seed, "mock", *place[:3], candidate.repeat * self.samples + sample)
         if chance.random() < self.dials.unparsable:
             return Rating(*place, None, "unparsed", "It depends on what one looks for.")
         points = self._points(candidate, metric.name) + self.dials.noise * chance.gauss()
