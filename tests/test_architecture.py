@@ -114,7 +114,7 @@ def test_files_and_functions_are_small() -> None:
 
 CEILINGS = {
     "lines of the core": (41_500, 27_000),
-    "lines of all": (49_500, 36_000),
+    "lines of all": (50_600, 36_000),
     "share of heads": (0.113, 0.07),
     "pairs of records alike": (13, 5),
     "core files that speak of battles": (5, 3),

@@ -75,16 +75,15 @@ def protocols() -> list[Row]:
 def perturbers() -> list[Row]:
     """The perturbers with the damage in words; both names are understood by the results."""
     from dhp.content.catalog import damage_names, descriptions
+    from dhp.core.records import LEVELS, PROBES
     from dhp.perturb.registry import builtin_perturbers
 
+    levels = (*LEVELS, *PROBES)
     words, said = damage_names(), descriptions()
     return [
         (name, words.get(name, name), found.level, found.method, said.get(name, ""))
-        for name, found in sorted(builtin_perturbers().items(), key=lambda each: _LEVELS.index(each[1].level))
+        for name, found in sorted(builtin_perturbers().items(), key=lambda each: levels.index(each[1].level))
     ]
-
-
-_LEVELS = ("character", "word", "sentence", "control", "attack")
 
 
 def weights() -> list[Row]:

@@ -1,7 +1,7 @@
 """A dataset: examples with their task and the suite that degrades them."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from statistics import fmean
 
@@ -16,6 +16,10 @@ from dhp.core.specs import Task
 from dhp.core.spool import spooled
 from dhp.core.suite_spec import ANY_TASK, Suite
 from dhp.core.text import sentences, words
+from dhp.loaders.rows import Rows
+
+Split = Callable[[Example], tuple[Sequence[str], Callable[[Sequence[str]], str]]]
+"""An example -> the texts within its output that may be changed, and what makes an output of changed ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,9 @@ class Dataset:
     known."""
     notes: tuple[str, ...] = ()
     """Notes on the texts for readers of the results."""
+    split: Split | None = None
+    """Where the output holds more than what may be changed: how rules of characters, words and sentences and
+    probes get at the rest."""
 
     def __post_init__(self) -> None:
         place = f"dataset '{self.name}'"
@@ -57,11 +64,11 @@ class Dataset:
             seen.add(example.id)
             if not example.output.strip():
                 raise InputError(f"{place}: example '{example.id}': the output text is empty")
-            for field in self.task.required_fields:
-                if not example.fields.get(field):
+            for needed in self.task.required_fields:
+                if not example.fields.get(needed):
                     raise InputError(
-                        f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{field}', "
-                        f"the column or --field {field}=COLUMN"
+                        f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{needed}', "
+                        f"the column or --field {needed}=COLUMN"
                     )
 
     def __repr__(self) -> str:
@@ -124,6 +131,23 @@ class Dataset:
         ids = {e.id for e in examples}
         pairs = tuple(p for p in self.pairs if p.example in ids)
         return replace(self, examples=examples, pairs=pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a plug-in that reads data which are no table of texts."""
+
+    source: str | Rows
+    """The file, or rows in memory."""
+    name: str
+    """Name of the dataset."""
+    task: str | Task | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    language: str | None = None
+    """Code of the language of the outputs, where it is declared."""
+    judge_part: str | None = None
+    """Part of a conversation that is judged."""
 
 
 def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> Sequence[Example]:
