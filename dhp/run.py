@@ -13,14 +13,13 @@ from dhp.analysis.dose_response import with_length
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_parts import merged_ratings
 from dhp.analysis.results import Result, Results, without_absent
-from dhp.content.own_task import Metrics, with_metrics
+from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
 from dhp.core.keywords import check_whole, keywords_of
 from dhp.core.pair_spec import Protocols
-from dhp.core.progress import Progress, numbered, stage
+from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import PROBES, Variant
 from dhp.core.specs import Task
-from dhp.core.terminal_progress import progress_of
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
@@ -33,14 +32,13 @@ from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RatedText, given_texts, rated_task
-from dhp.loaders.rows import Rows
-from dhp.perturb.build import build_texts
-from dhp.perturb.candidates import original_of
+from dhp.loaders.user import Rows
+from dhp.perturb.builder import build_texts
 from dhp.perturb.choice import Data, with_own_task
-from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
-from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.perturb.settings import Choice
+from dhp.perturb.suites import SEARCHED
 from dhp.report.page import html_report
 from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.cli.config import config_option
 from dhp.cli.language_models import refuse_unused, through_batches, with_batches
-from dhp.cli.options import Command, settings
+from dhp.cli.options import Command, config_option, settings
 from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.preset import Preset
-from dhp.cli.protocol_options import OWN, PROTOCOL, Criteria, ProtocolChanges
-from dhp.cli.text_options import DATASET, SEED
+from dhp.cli.protocol_options import DATASET, OWN, PROTOCOL, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings

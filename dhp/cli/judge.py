@@ -12,8 +12,7 @@ from dhp.cli.language_models import through_batches, with_batches
 from dhp.cli.options import Command, settings
 from dhp.cli.protocol_options import PROTOCOL, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
-from dhp.core.files import replacing
-from dhp.core.locks import Lock
+from dhp.core.files import Lock, replacing
 from dhp.core.text import spreadsheet_safe
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
@@ -63,7 +62,7 @@ def judge(
     """
     from dhp.cli.estimates import print_estimates
     from dhp.cli.output import output_console
-    from dhp.core.terminal_progress import progress_shown
+    from dhp.core.progress import progress_shown
     from dhp.loaders.rated import FROM_REFERENCE
     from dhp.run import RatingSpec, estimate_texts, rating_parts
 

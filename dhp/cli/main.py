@@ -11,8 +11,8 @@ from typing import NoReturn
 import click
 
 from dhp._version import __version__
-from dhp.cli.messages import Messages
 from dhp.cli.options import help_all, is_whole_help, option_names
+from dhp.cli.output import Messages
 from dhp.core.errors import DhpError, InputError
 from dhp.core.plugins import load_target, offered
 
@@ -37,7 +37,7 @@ COMMANDS = {
     "judge": ("judge:judge", "Rate given texts without degrading them."),
     "analyze": ("analyze:analyze", "Compute discernment scores from your own ratings."),
     "perturb": ("perturb:perturb", "Write, freeze, show or audit degraded texts."),
-    "list": ("listing:list_names", "List datasets, protocols, perturbers, judges and weights."),
+    "list": ("show:list_names", "List datasets, protocols, perturbers, judges and weights."),
     "show": ("show:show", "Show one dataset, protocol, perturber, judge or weights file."),
     "doctor": ("doctor:doctor", "Check which features work here and what the others need."),
 }

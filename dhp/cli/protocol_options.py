@@ -1,4 +1,4 @@
-"""Options of protocols and metrics."""
+"""Options of protocols, metrics and texts that several commands share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dhp.core.pair_spec import AnyProtocol
     from dhp.core.specs import Metric
     from dhp.judge.adapters.settings import JudgeSettings
+
 
 DEFAULT = "default"
 DEFAULT_PROTOCOL = "dhp"
@@ -170,7 +171,7 @@ class Criteria:
         scale = None if _own_functions(models) else self.scale
         if scale is None and self.labels is None:
             return list(self.metrics)
-        from dhp.content.own_task import own_metric
+        from dhp.content.catalog import own_metric
 
         if not self.metrics:
             raise InputError(
@@ -197,4 +198,26 @@ PROTOCOL = click.option(
     default=(DEFAULT_PROTOCOL,),
     metavar="NAME|FILE.yaml",
     help="How language models are asked, see dhp list protocols; may be repeated.",
+)
+
+
+DATASET = click.option(
+    "--dataset",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Texts: mini (default), mini/NAME, NAME, all, a table or log of your own, or hf:ORG/NAME; may be "
+    "repeated.",
+)
+RELEASED = click.option(
+    "--format",
+    "form",
+    metavar="NAME",
+    help="Released scores: bump, judgebench, llmbar, rewardbench2 or trajectory.",
+)
+SEED = click.option("--seed", default=0, metavar="K", help="Seed of every random choice.")
+ALLOW = click.option(
+    "--allow",
+    multiple=True,
+    metavar="PART",
+    help="Part of the signature that may differ between runs: protocol or metrics; may be repeated.",
 )

@@ -6,14 +6,22 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from dhp.content.catalog import name_or_file, named_file, names_in, read_task, task_names
-from dhp.content.yaml import content_folder, describe, load_spec, load_yaml
+from dhp.content.catalog import (
+    content_folder,
+    describe,
+    load_spec,
+    load_yaml,
+    name_or_file,
+    named_file,
+    names_in,
+    read_task,
+    task_names,
+)
 from dhp.core.errors import InputError, suggest
-from dhp.core.eval_spec import EvaluationContent
 from dhp.core.files import read_text
 from dhp.core.pair_spec import PAIR_ANSWERS, PairwiseProtocol, PairWording
 from dhp.core.protocol_spec import Protocol, Wording, slot_fault
-from dhp.core.specs import LANGUAGES, Language
+from dhp.core.specs import LANGUAGES, EvaluationContent, Language
 from dhp.core.text import printable
 
 P = TypeVar("P", Protocol, PairwiseProtocol)

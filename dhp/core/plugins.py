@@ -50,9 +50,9 @@ class Plugin:
     seed, and returns a judge that asks no language model."""
     readers: Mapping[str, str] = field(default_factory=dict)
     """Form of recorded scores (`--format`) -> target, called with a path, which yields
-    `dhp.loaders.recorded_scores.Rating`s."""
+    `dhp.loaders.released.Rating`s."""
     datasets: Mapping[str, str] = field(default_factory=dict)
-    """Kind of data that are no table of texts -> target, called with a `dhp.loaders.dataset.Request`. It
+    """Kind of data that are no table of texts -> target, called with a `dhp.loaders.user.Request`. It
     returns a `Dataset`, or None for data of another kind."""
     perturbers: Mapping[str, str] = field(default_factory=dict)
     """Name of a perturber -> target, a `dhp.perturb.api.Perturber`."""

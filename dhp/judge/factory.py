@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from dhp.content.catalog import read_task, task_names
+from dhp.content.catalog import content_folder, read_task, task_names
 from dhp.content.protocols import (
     is_pairwise,
     override,
@@ -15,13 +15,11 @@ from dhp.content.protocols import (
     read_steps,
     read_wording,
 )
-from dhp.content.yaml import content_folder
 from dhp.core.errors import InputError, suggest
-from dhp.core.keywords import as_list, near_keywords
+from dhp.core.keywords import Registry, as_list, near_keywords
 from dhp.core.pair_spec import AnyProtocol, PairwiseProtocol, Protocols
 from dhp.core.plugins import load_target, offered
 from dhp.core.protocol_spec import Protocol
-from dhp.core.registry import Registry
 from dhp.judge.adapters.judge import ObjectJudge
 from dhp.judge.adapters.load import PREFIX, load_object
 from dhp.judge.adapters.settings import JudgeSettings

@@ -1,22 +1,19 @@
 """A dataset: examples with their task and the suite that degrades them."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from heapq import nsmallest
 from statistics import fmean
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
-from dhp.core.card_spec import Figures
 from dhp.core.errors import InputError
 from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
-from dhp.core.specs import Task
+from dhp.core.specs import ANY_TASK, Figures, Suite, Task
 from dhp.core.spool import spooled
-from dhp.core.suite_spec import ANY_TASK, Suite
 from dhp.core.text import sentences, words
-from dhp.loaders.rows import Rows
 
 Split = Callable[[Example], tuple[Sequence[str], Callable[[Sequence[str]], str]]]
 """An example -> the texts within its output that may be changed, and what makes an output of changed ones."""
@@ -131,23 +128,6 @@ class Dataset:
         ids = {e.id for e in examples}
         pairs = tuple(p for p in self.pairs if p.example in ids)
         return replace(self, examples=examples, pairs=pairs)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked of a plug-in that reads data which are no table of texts."""
-
-    source: str | Rows
-    """The file, or rows in memory."""
-    name: str
-    """Name of the dataset."""
-    task: str | Task | None = None
-    fields: Mapping[str, str] = field(default_factory=dict)
-    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    language: str | None = None
-    """Code of the language of the outputs, where it is declared."""
-    judge_part: str | None = None
-    """Part of a conversation that is judged."""
 
 
 def select(examples: Sequence[Example], n: int, *, seed: int, dataset: str) -> Sequence[Example]:

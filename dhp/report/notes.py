@@ -2,7 +2,7 @@
 
 from dhp.analysis.result_parts import FEWEST_PAIRS
 from dhp.analysis.results import Result
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.core.plugins import load_target, offered
 from dhp.report.findings import findings
 

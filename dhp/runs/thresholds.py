@@ -10,8 +10,8 @@ from dhp.analysis.config import ResolvedConfig
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, Candidate, Rating, parse_variant
 from dhp.core.seeding import shuffled, stream
+from dhp.stats.arrays import rounding_error
 from dhp.stats.staircase import Staircase, staircase
-from dhp.stats.ties import rounding_error
 
 BATCH = 8
 """Texts of a perturber that are asked about at once."""

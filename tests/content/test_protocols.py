@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import read_task
+from dhp.content.catalog import content_folder, load_spec, read_task
 from dhp.content.check import check
 from dhp.content.protocols import (
     override,
@@ -16,7 +16,6 @@ from dhp.content.protocols import (
     read_steps,
     read_wording,
 )
-from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import ANSWER_FORMS, LANGUAGES, Protocol, Wording
 from dhp.core.specs import Task

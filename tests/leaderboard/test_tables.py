@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 import dhp
 from dhp.analysis.result_parts import DoseResponse
 from dhp.core.errors import InputError
-from dhp.leaderboard.entries import Entry, judge_name, safe_name
-from dhp.leaderboard.load import read_entries
+from dhp.leaderboard.entries import Entry, judge_name, read_entries, safe_name
 from dhp.leaderboard.tables import (
     MOST_PAIRED,
     RULES,

@@ -15,6 +15,7 @@ from dhp.llm.cached_model import CachedModel, estimated_tokens
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request
 from dhp.llm.steps import asked_steps
 from dhp.perturb.api import count_or_all
+from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.prompts import (
     AgainPrompt,
@@ -28,7 +29,6 @@ from dhp.perturb.llm.prompts import (
     revised_text,
 )
 from dhp.perturb.llm.prompts import written as written_prompt
-from dhp.perturb.others import example_language
 
 TRIES = 4
 """Times that a text is asked for at most."""

@@ -8,12 +8,11 @@ from typing import Literal
 
 from dhp.content.protocols import override
 from dhp.core.errors import InputError
-from dhp.core.eval_spec import EvaluationContent
 from dhp.core.protocol_spec import Protocol, Wording
 from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.slots import fill
-from dhp.core.specs import Task
+from dhp.core.specs import EvaluationContent, Task
 from dhp.core.text import fenced
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.prompt_files import PromptFile

@@ -12,8 +12,7 @@ from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import Choice, llmbar_choice, read_verdict
 from dhp.plugins.arena.evaluation import mean_interval
-from dhp.plugins.arena.pair_figures import PairFigures, PairOutcome, pair_figures
-from dhp.plugins.arena.statistics import sign_flip_log_p
+from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures, sign_flip_log_p
 
 _SCALE = Scale(min=0.0, max=10.0)
 """Scale of recorded ratings: 1 to 10 was asked for, and some are 0."""

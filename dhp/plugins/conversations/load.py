@@ -8,8 +8,9 @@ from dhp.core.records import Example
 from dhp.core.specs import Task
 from dhp.core.spool import spooled
 from dhp.core.tables import as_text
-from dhp.loaders.dataset import Dataset, Request
+from dhp.loaders.dataset import Dataset
 from dhp.loaders.pairs import chosen_rows
+from dhp.loaders.user import Request
 from dhp.plugins.conversations.conversation import (
     CONVERSATION,
     PART,

@@ -13,8 +13,7 @@ from dhp.judge.factory import find_judge
 from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
 from dhp.judge.pairwise.records import OVERALL, Order, PairVerdict
 from dhp.plugins.arena.battle import Battle, run_battle
-from dhp.plugins.arena.pair_figures import pair_figures, pair_outcomes
-from dhp.plugins.arena.statistics import sign_flip_log_p
+from dhp.plugins.arena.statistics import pair_figures, pair_outcomes, sign_flip_log_p
 from dhp.stats.discernment import discernment
 from tests.judge.pairwise.pairs import pair
 
