@@ -54,29 +54,28 @@ def read_messages(place: str, messages: object) -> Turns:
     Raises `InputError` with the place for an empty list, a message without role, a result without call and
     parts of an unknown type.
     """
-    if not isinstance(messages, list):
-        raise InputError(f"{place}: is a {type(messages).__name__}; allowed: a list of messages")
-    if not messages:
+    if not listed(place, messages):
         raise InputError(f"{place}: is empty; allowed: at least one message of the assistant")
-    turns: list[Turn] = []
-    for number, message in enumerate(messages):
-        turns += turns_of(f"{place}[{number}]", message)
-    return checked(place, turns)
+    found: list[tuple[str, Turn]] = []
+    for number, message in enumerate(listed(place, messages)):
+        at = f"{place}[{number}]"
+        found += [(at, turn) for turn in turns_of(at, message)]
+    return checked(place, found)
 
 
-def checked(place: str, turns: Sequence[Turn]) -> Turns:
-    """The turns, in which no two calls have the same id.
+def checked(place: str, turns: Sequence[tuple[str, Turn]]) -> Turns:
+    """The turns, each with its place in the file; no two calls have the same id.
 
     Raises `InputError` for a result without call and where the assistant is silent.
     """
     ids: dict[str, str] = {}
     made: set[str] = set()
     found = []
-    for turn in turns:
+    for at, turn in turns:
         if turn.role == "tool":
             if turn.result_of not in ids:
                 raise InputError(
-                    f"{place}: result of call '{turn.result_of}', but no such call before it; allowed: "
+                    f"{at}: result of call '{turn.result_of}', but no such call before it; allowed: "
                     f"{', '.join(ids) or 'none, as nothing was called'}"
                 )
             found.append(replace(turn, result_of=ids[turn.result_of]))
@@ -90,10 +89,19 @@ def checked(place: str, turns: Sequence[Turn]) -> Turns:
     return tuple(found)
 
 
+def listed(place: str, value: object) -> list[Any]:
+    """A list, empty for None; raises `InputError` for anything else."""
+    if value is not None and not isinstance(value, list):
+        raise InputError(f"{place}: is of type {type(value).__name__}; allowed: a list")
+    return value or []
+
+
 def turns_of(place: str, message: object) -> Iterator[Turn]:
     """The turns of a message: its results of tools, then what it says and calls."""
     if not isinstance(message, dict):
-        raise InputError(f"{place}: is a {type(message).__name__}; allowed: an object with role and content")
+        raise InputError(
+            f"{place}: is of type {type(message).__name__}; allowed: an object with role and content"
+        )
     if message.get("type") in (*_CALLS, *_RESULTS) and "role" not in message:
         content = _Content()
         _add_part(place, message, content)
@@ -107,7 +115,7 @@ def turns_of(place: str, message: object) -> Iterator[Turn]:
         yield _result(place, message, "\n\n".join(content.texts))
         return
     yield from content.results
-    for number, call in enumerate(message.get("tool_calls") or []):
+    for number, call in enumerate(listed(f"{place}.tool_calls", message.get("tool_calls"))):
         content.calls.append(_call(f"{place}.tool_calls[{number}]", call))
     if content.calls and role != "assistant":
         raise InputError(f"{place}: role '{role}' calls a tool; allowed: assistant")
@@ -120,9 +128,9 @@ def _role(place: str, message: Mapping[str, Any]) -> Role:
     allowed = ", ".join(ROLES)
     if message.get("role") is None:
         raise InputError(f"{place}: has no role; allowed: {allowed}")
-    if message["role"] not in _ROLES:
-        raise InputError(f"{place}.role '{message['role']}': unknown; {suggest(str(message['role']), ROLES)}")
-    return _ROLES[message["role"]]
+    if (role := str(message["role"])) not in _ROLES:
+        raise InputError(f"{place}.role '{role}': unknown; {suggest(role, ROLES)}")
+    return _ROLES[role]
 
 
 def _content(place: str, message: Mapping[str, Any]) -> _Content:
@@ -135,7 +143,9 @@ def _content(place: str, message: Mapping[str, Any]) -> _Content:
         found.texts += [given] if given.strip() else []
         return found
     if not isinstance(given, list):
-        raise InputError(f"{place}.{key}: is a {type(given).__name__}; allowed: text or a list of parts")
+        raise InputError(
+            f"{place}.{key}: is of type {type(given).__name__}; allowed: text or a list of parts"
+        )
     for number, part in enumerate(given):
         _add_part(f"{place}.{key}[{number}]", part, found)
     return found
@@ -177,7 +187,7 @@ def as_said(place: str, value: object) -> str:
 def _call(place: str, given: object) -> Call:
     """A call: OpenAI's, inspect_ai's, Anthropic's or OpenTelemetry's."""
     if not isinstance(given, dict):
-        raise InputError(f"{place}: is a {type(given).__name__}; allowed: a call with id and name")
+        raise InputError(f"{place}: is of type {type(given).__name__}; allowed: a call with id and name")
     function = given.get("function")
     inner = function if isinstance(function, dict) else given
     name = inner.get("name") or (function if isinstance(function, str) else None)

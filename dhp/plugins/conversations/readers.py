@@ -11,7 +11,14 @@ from dhp.core.tables import TABLE_SUFFIXES, Row, Table, as_text, read_table, tab
 from dhp.loaders.logs import LOG_SUFFIX, read_eval_file
 from dhp.loaders.user import Rows, rows_table
 from dhp.plugins.conversations.conversation import Call, Turn, Turns
-from dhp.plugins.conversations.messages import arguments_text, as_said, checked, read_messages, turns_of
+from dhp.plugins.conversations.messages import (
+    arguments_text,
+    as_said,
+    checked,
+    listed,
+    read_messages,
+    turns_of,
+)
 
 _KEYS = ("messages", "turns", "observations", "traceId", "trace_id")
 _LONGEST_LINE = 2**24
@@ -71,13 +78,19 @@ def _entries(data: Any) -> Sequence[Any]:
         alone = isinstance(data, list) and all(isinstance(each, dict) and "role" in each for each in data)
         return [{"messages": data}] if alone and data else data if isinstance(data, list) else []
     if "resourceSpans" in data:
-        scopes = [s for r in data["resourceSpans"] for s in r.get("scopeSpans", [])]
-        return [span for scope in scopes for span in scope.get("spans", [])]
+        scopes = [scope for each in _inner(data, "resourceSpans") for scope in _inner(each, "scopeSpans")]
+        return [span for scope in scopes for span in _inner(scope, "spans")]
     run = data.get("testRunData", data)
     for key in ("samples", "data", "conversationalTestCases", "conversational_test_cases", "goldens"):
         if isinstance(run, dict) and isinstance(run.get(key), list) and run[key]:
             return list(run[key])
     return [data]
+
+
+def _inner(data: Any, key: str) -> list[Any]:
+    """The list under a key; empty where there is none."""
+    found = data.get(key) if isinstance(data, dict) else None
+    return found if isinstance(found, list) else []
 
 
 def _value(row: Row, *columns: str) -> Any:
@@ -100,8 +113,8 @@ def of_messages(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Foun
     """OpenAI, inspect_ai and Anthropic: `messages`, beside which `system` may stand."""
     column = fields.get("messages", "messages")
     for row in rows:
-        if int(str(row.values.get("epoch") or 1)) > 1:
-            continue
+        if str(row.values.get("epoch") or 1) != "1":
+            continue  # the same sample once more
         place = f"{row.place}: {column}"
         messages = _resolved(_value(row, column), row.values.get("attachments"))
         if messages is None:
@@ -137,29 +150,28 @@ def of_turns(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
     """deepeval: `turns`, each with the tools that were called in it and what these gave."""
     for row in rows:
         place = f"{row.place}: turns"
-        given = _value(row, "turns")
-        if not isinstance(given, list) or not given:
+        given = listed(place, _value(row, "turns"))
+        if not given:
             raise InputError(f"{place}: is empty; allowed: a list of turns with role and content")
         role = as_said(place, _value(row, "chatbot_role", "chatbotRole"))
-        turns = [Turn("system", role)] if role else []
+        turns = [(place, Turn("system", role))] if role else []
         for number, each in enumerate(given):
-            called = (
-                (each.get("tools_called") or each.get("toolsCalled") or []) if isinstance(each, dict) else []
-            )
-            calls = [_called(f"{place}[{number}]", tool, len(turns) + k) for k, tool in enumerate(called)]
-            if calls:
-                turns += [Turn("assistant", "", tuple(call for call, _ in calls))]
-                turns += [Turn("tool", text, (), call.id) for call, text in calls]
-            plain = {k: each[k] for k in ("role", "content") if k in each} if isinstance(each, dict) else each
-            (said,) = _one(f"{place}[{number}]", plain)
-            turns.append(said)
+            at = f"{place}[{number}]"
+            turns += [(at, turn) for turn in _of_turn(at, each, len(turns))]
         yield Found(place, _id(row, fields), checked(place, turns), row)
 
 
-def _one(place: str, message: object) -> Turns:
-    """The turn of a message; no check of the conversation it is in."""
-    found = tuple(turns_of(place, message))
-    return found or (Turn("assistant", ""),)
+def _of_turn(place: str, given: object, count: int) -> Iterator[Turn]:
+    """The calls of a turn, their results, and what is said; `count` makes ids of calls that differ."""
+    if isinstance(given, dict):
+        tools = listed(f"{place}.tools_called", given.get("tools_called", given.get("toolsCalled")))
+        called = [_called(place, tool, count + k) for k, tool in enumerate(tools)]
+        if called:
+            yield Turn("assistant", "", tuple(call for call, _ in called))
+        for call, text in called:
+            yield Turn("tool", text, (), call.id)
+        given = {key: given[key] for key in ("role", "content") if key in given}
+    yield from turns_of(place, given)
 
 
 def _called(place: str, tool: object, number: int) -> tuple[Call, str]:
@@ -198,7 +210,7 @@ def attributes(row: Row) -> Mapping[str, Any]:
     """The attributes of a span: columns, an object, or a list of OTLP's keys and values."""
     given = row.values.get("attributes")
     if isinstance(given, list):
-        return {each.get("key", ""): _plain(each.get("value")) for each in given if isinstance(each, dict)}
+        return {str(e.get("key")): _plain(e.get("value")) for e in given if isinstance(e, dict)}
     return given if isinstance(given, Mapping) else row.values
 
 
@@ -206,28 +218,25 @@ def _plain(value: Any) -> Any:
     """A value of OTLP's JSON as plain JSON."""
     if not isinstance(value, dict):
         return value
-    if "arrayValue" in value:
-        return [_plain(each) for each in value["arrayValue"].get("values", [])]
-    if "kvlistValue" in value:
-        return {each["key"]: _plain(each.get("value")) for each in value["kvlistValue"].get("values", [])}
+    inner = value.get("arrayValue", value.get("kvlistValue"))
+    if isinstance(inner, dict):
+        values = [each for each in inner.get("values", []) if isinstance(each, dict)]
+        if "arrayValue" in value:
+            return [_plain(each) for each in values]
+        return {str(each.get("key")): _plain(each.get("value")) for each in values}
     return next(iter(value.values()), None)
 
 
 def _listed(row: Row, values: Mapping[str, Any], name: str) -> list[Any]:
-    value = values.get(name)
-    if isinstance(value, str):
-        value = parse_json(f"{row.place}: {name}", value)
-    if value is not None and not isinstance(value, list):
-        raise InputError(f"{row.place}: {name}: is a {type(value).__name__}; allowed: a list")
-    return list(value or [])
+    place, value = f"{row.place}: {name}", values.get(name)
+    return listed(place, parse_json(place, value) if isinstance(value, str) else value)
 
 
 def of_observations(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[Found]:
     """langfuse: of each trace the last generation, whose input holds what was said before."""
     traces: dict[str, list[Row]] = {}
     for row in rows:
-        nested = row.values.get("observations")
-        for each in [Row(row.place, o) for o in nested] if isinstance(nested, list) else [row]:
+        for each in _observed(row):
             name = as_text(_value(each, "traceId", "trace_id")) or _id(row, fields) or row.place
             traces.setdefault(name, []).append(each)
     for name, observed in traces.items():
@@ -241,6 +250,16 @@ def of_observations(rows: Sequence[Row], fields: Mapping[str, str]) -> Iterator[
         yield Found(place, name, read_messages(place, messages), last)
 
 
+def _observed(row: Row) -> list[Row]:
+    """The observations of a trace, or the row itself."""
+    nested = row.values.get("observations")
+    if nested is None:
+        return [row]
+    place = f"{row.place}: observations"
+    rows = enumerate(listed(place, nested))
+    return [Row(f"{place}[{i}]", each) for i, each in rows if isinstance(each, dict)]
+
+
 def _said_before(generation: Row) -> list[Any]:
     given = _value(generation, "input")
     if isinstance(given, dict) and "messages" in given:
@@ -250,8 +269,8 @@ def _said_before(generation: Row) -> list[Any]:
 
 def _given(output: Any) -> list[Any]:
     """The output of a generation as messages."""
-    if isinstance(output, dict) and "choices" in output:
-        output = [choice.get("message") for choice in output["choices"][:1]]
+    if choices := _inner(output, "choices"):
+        output = [choices[0].get("message")] if isinstance(choices[0], dict) else []
     if isinstance(output, list):
         return output
     if isinstance(output, dict) and ("role" in output or "content" in output or "tool_calls" in output):
