@@ -113,8 +113,8 @@ def test_files_and_functions_are_small() -> None:
 
 
 CEILINGS = {
-    "lines of the core": (38_650, 27_000),
-    "lines of all": (49_350, 36_000),
+    "lines of the core": (38_700, 27_000),
+    "lines of all": (49_500, 36_000),
     "share of heads": (0.093, 0.07),
     "pairs of records alike": (9, 5),
     "core files that speak of batches": (3, 3),

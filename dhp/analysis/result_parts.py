@@ -61,7 +61,7 @@ class VariantResult:
     variant: str
     """Name of the variant, `<perturber>.<degree>`."""
     level: str
-    """Level of the changes: `character`, `word`, `sentence`, or one that the data define."""
+    """Level of the changes: `character`, `word`, `sentence`, `turn`, or one that the data define."""
     method: str | None
     """Way the texts were made: `rule`, `authored`, `llm` or `given`; None where unknown."""
     degree: str | None

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, get_args
 
 ORIGINAL = "original"
 
-Level = Literal["character", "word", "sentence"]
+Level = Literal["character", "word", "sentence", "turn"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""Where a text gets worse."""
+"""Where a text gets worse; only conversations have turns."""
 
 Probe = Literal["control", "attack"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
