@@ -58,6 +58,7 @@ def gate(
     must_notice: str | Collection[str] = (),
     against: Folder | Results | None = None,
     max_drop: float | None = None,
+    max_shift: float | None = None,
     allow: str | Collection[str] = (),
     require_proof: bool = False,
     ignore_controls: bool = False,
@@ -72,9 +73,11 @@ def gate(
         The least detection allowed, in per cent.
     must_notice
         Kinds of damage that must be noticed, e.g. `typos, minor`, or `all`.
-    against, max_drop
-        An earlier run, in one of these forms, and the points of detection, 0 to 100, that a judge may lose
-        against it.
+    against
+        An earlier run, in one of these forms.
+    max_drop, max_shift
+        The points of detection, 0 to 100, that a judge may lose against it, and the points of its scale by
+        which a metric's mean score of the same texts may be higher or lower.
     allow
         Parts of the signature that may differ from the earlier run: `protocol`, `metrics`.
     require_proof, ignore_controls
@@ -89,6 +92,7 @@ def gate(
         detection=detection,
         must_notice=as_list(must_notice),
         max_drop=max_drop,
+        max_shift=max_shift,
         against=None if against is None else _source(against, "the earlier results"),
         allow=as_list(allow),
         require_proof=require_proof,
