@@ -17,6 +17,7 @@ from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, sc
 from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
 from dhp.stats.detection import examples_to_separate
 from dhp.stats.influences import Influences, wilson_interval
+from dhp.stats.judge_habits import FlipRate, flip_rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +66,8 @@ class LabelAgreement:
     """Share of good texts that pass; None without a good text."""
     true_negative_rate: Share | None
     """Share of bad texts that fail; None without a bad text."""
+    flips: FlipRate | None
+    """How often the judge's verdict changes when a text is judged again; None without several samples."""
     n_to_decide: int | None
     """Labels that would show, with a chance of 80 %, whether kappa differs from 0, where it is not shown yet;
     None where it is, or where no number up to 100,000 would."""
@@ -236,8 +239,22 @@ def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: fl
         ci,
         _share(judge == 1, people == 1, clusters),
         _share(judge == 0, people == 0, clusters),
+        _flips(scores, 0.5 if passes is None else passes),
         needed,
     )
+
+
+def _flips(scores: Scores, passes: float) -> FlipRate | None:
+    """Over all texts that the judge saw."""
+    samples, sources, systems = scores.samples.shape
+    of_texts = scores.samples.reshape(samples, sources * systems).T
+    return flip_rate(of_texts, passes, np.repeat(np.arange(sources), systems))
+
+
+def flip_words(judge: str, metric: str, flips: FlipRate) -> str:
+    """A line about how often a judge changes its verdicts."""
+    share = "{:.0%} [{:.0%}, {:.0%}]".format(flips.value, *flips.ci)
+    return f"{judge}, {metric}: asked again, the verdict on a text changes in {share} ({flips.n:,} texts)"
 
 
 def _share(right: Bools, of: Bools, clusters: Ints) -> Share | None:
@@ -265,6 +282,10 @@ def print_label_agreement(
         return
     console = output_console()
     label_table(found).printed(console)
+    for each in found:
+        if each.flips is not None:
+            words = printable(flip_words(each.judge, each.metric, each.flips))
+            console.print(f"  note: {words}", highlight=False)
     for metric in dict.fromkeys(each.metric for each in found):
         left_out = [each.left_out for each in found if each.metric == metric]
         if most := max(left_out):

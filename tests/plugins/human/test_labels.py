@@ -186,3 +186,17 @@ def test_the_command_prints_the_judge_beside_one_that_always_says_the_same(dhp: 
     (row,) = found["agreement"]
     assert row["counts"] == [60, 5, 10, 5]
     assert row["kappa"] == pytest.approx(label_agreement(ratings, human, 3.5)[0].kappa)
+
+
+def test_several_answers_show_how_often_a_verdict_changes(dhp: Run, tmp_path: Path) -> None:
+    """Samples 5, 5 and 5, 2 of two texts in turn: half of the texts change their verdict."""
+    _, human = tables((10, 10, 10, 10))
+    rows = [(f"s{i}", k, 2 if k and i % 2 else 5, "m") for i in range(40) for k in range(2)]
+    ratings = pd.DataFrame(rows, columns=["source", "sample", "score", "model"])
+    (found,) = label_agreement(ratings, human, passes=4)
+    assert found.flips is not None
+    assert (found.flips.value, found.flips.n) == (0.5, 40)
+    ratings.to_csv(tmp_path / "ratings.csv", index=False)
+    human.to_csv(tmp_path / "human.csv", index=False)
+    done = dhp("correlate", "ratings.csv", "--human", "human.csv", "--passes", "4")
+    assert "asked again, the verdict on a text changes in 50%" in done.out
