@@ -15,7 +15,7 @@ from dhp.analysis.ratings_parts import merged_ratings
 from dhp.analysis.results import Result, Results, without_absent
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
-from dhp.core.keywords import check_whole, keywords_of
+from dhp.core.keywords import as_list, check_whole, keywords_of
 from dhp.core.pair_spec import Protocols
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import PROBES, Variant
@@ -60,7 +60,7 @@ class JudgesSpec:
     """Protocol of language models: a name, a file, `dhp.protocol(...)`, or several of them."""
     prompt_files: PromptFiles = ()
     """Prompts to use as they are, one or several: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}`
-    takes a column."""
+    takes a column. Several folders, or with one metric several files, are versions of a prompt."""
     metrics: Metrics = ()
     """Metrics to judge by: some of the task (default: all), or your own: `dhp.own_metric("usefulness", (1,
     10))`."""
@@ -93,6 +93,7 @@ class JudgesSpec:
             seed=self.seed,
             judge_settings=self.judge_settings,
             by_metric=bool(self.metrics),
+            one_metric=len(as_list(self.metrics)) == 1,
         )
 
 

@@ -35,7 +35,7 @@ from dhp.judge.metrics.judge import metric_judge
 from dhp.judge.pairwise.benchmark import PairwiseRatings
 from dhp.judge.pairwise.llm import LlmPairwiseJudge
 from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
-from dhp.judge.prompt_files import PromptFiles, read_files
+from dhp.judge.prompt_files import PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
@@ -91,8 +91,9 @@ def find_judges(
     seed: int = 0,
     judge_settings: JudgeSettings = JudgeSettings(),
     by_metric: bool = False,
+    one_metric: bool = False,
 ) -> list[Judge]:
-    """The judges: each language model under each protocol, other judges once.
+    """The judges: each language model under each protocol with each prompt, other judges once.
 
     Parameters
     ----------
@@ -103,13 +104,15 @@ def find_judges(
     settings, context
         How language models are reached and asked.
     prompt_files
-        Published prompts to use as they are.
+        Prompts to use as they are; several folders are versions, each for a judge of its own.
     seed
         Of every random choice.
     judge_settings
         What is said about functions and scorers: their scale, their threshold and more.
     by_metric
         Whether pairwise judges compare by each metric, or as a whole.
+    one_metric
+        Whether judges rate by one metric alone; several prompt files are versions then, too.
 
     Raises
     ------
@@ -129,7 +132,11 @@ def find_judges(
         elif _asks_a_model(given):
             cached_model = _cached_model(given, settings, context)
             sent = seed if settings.send_seed else None
-            builders = [request_builder(each, prompt_files=prompt_files, seed=sent) for each in chosen]
+            builders = [
+                request_builder(each, prompt_files=files, seed=sent)
+                for each in chosen
+                for files in _versions(each, prompt_files, one_metric=one_metric)
+            ]
             judges += [LlmJudge(cached_model, each) for each in builders]
             judges += [_comparing(cached_model, each, sent, by_metric=by_metric) for each in pairwise]
         else:
@@ -137,6 +144,13 @@ def find_judges(
             judges += both([spread(found, context.executor) if given.startswith(_COMPUTED) else found])
     _check_judges(judges, judge_settings)
     return judges
+
+
+def _versions(protocol: Protocol, prompt_files: PromptFiles, *, one_metric: bool) -> list[PromptFiles]:
+    versions = prompt_versions(prompt_files, one_prompt=one_metric or protocol.answer == "json")
+    if len(versions) > 1 and "protocol" in protocol.changed:
+        raise InputError("`name`: is for one prompt; several are named by their files")
+    return versions
 
 
 def _comparing(model: CachedModel, protocol: PairwiseProtocol, seed: int | None, *, by_metric: bool) -> Judge:

@@ -109,8 +109,11 @@ def costs(table: Table) -> "Markup | None":
             (line,) = axes.plot([cost], [share], marker=marker, linestyle="", label=name)
             axes.plot([cost, cost], ends, color=line.get_color(), linewidth=1, alpha=0.6)
         axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
-        if priced:  # a judge without any cost has a place beside the logarithms
+        if len(priced) == len(points):
+            axes.set_xscale("log")
+        elif priced:  # logarithms have no place for a judge without any cost
             axes.set_xscale("symlog", linthresh=priced[0], linscale=0.3)
+            axes.set_xlim(left=-priced[0] / 5)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         axes.set_xlabel("cost per 1,000 judgements")
