@@ -16,16 +16,15 @@ from dhp.analysis.results import Result, Results, without_absent
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
 from dhp.core.keywords import as_list, check_whole, keywords_of
-from dhp.core.pair_spec import Protocols
 from dhp.core.progress import Progress, numbered, progress_of, stage
+from dhp.core.protocol_spec import Protocols
 from dhp.core.records import PROBES, Variant
 from dhp.core.specs import Task
 from dhp.judge.adapters.settings import JudgeSettings
-from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.factory import any_recorded, find_judges
 from dhp.judge.prompt_files import PromptFiles
-from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
+from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts, with_token_limits
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
@@ -213,7 +212,7 @@ def _carry_out(
 ) -> Results:
     configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
     name = run_name(_identity(judges, perturbed, configs, seed))
-    judges = with_room(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
+    judges = with_token_limits(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
     own = [
         (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
         for part in perturbed
@@ -229,11 +228,10 @@ def _carry_out(
     with folder.ratings if folder else nullcontext():
         found: list[tuple[Result, RatingsArray]] = []
         for number, (judge, part) in enumerate(own, 1):
-            with suppress(Waiting):  # the requests of the other judges belong into the same batch
+            with suppress(Waiting):  # the requests of the other judges are to be collected too
                 config = resolve(part.dataset.task, part.variants)
                 found.append(_judged(judge, part, config, seed, numbered(progress, number, len(own)), folder))
-        if context.batch:
-            context.batch.finish()
+        context.stop_if_waiting(whole=True)
         results = Results([result for result, _ in found], [ratings for _, ratings in found])
         if folder:
             folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
@@ -316,8 +314,7 @@ def rating_parts(spec: RatingSpec) -> "Iterator[pd.DataFrame]":
         texts = given_texts(spec.data)
         task = with_metrics(rated_task(spec.data, spec.task), spec.metrics)
         yield from rate_texts(judges, texts, task, show)
-    if context.batch:
-        context.batch.finish()
+    context.stop_if_waiting(whole=True)
 
 
 def estimate_texts(spec: RatingSpec) -> list[Estimate]:

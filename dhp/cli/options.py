@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from dhp.cli.output import Messages
 from dhp.core.errors import InputError, suggest
 from dhp.core.options import Option, option_of
+from dhp.core.plugins import load_target, offered
 
 AnyCommand = Callable[..., object]
 
@@ -121,8 +122,9 @@ def _leaves(record: type[Any], path: str) -> Iterator[tuple[str, "Field[Any]", s
 
 
 def _inner(field: "Field[Any]") -> type[Any] | None:
-    """The settings record that a field holds, if it holds one."""
-    found = field.metadata.get("record", field.default_factory)
+    """The settings record that a field holds, if it holds one; that of a plug-in only where there is one."""
+    added = offered("settings").get(field.metadata.get("plugin", ""))
+    found = load_target(added) if added else field.metadata.get("record", field.default_factory)
     return found if isinstance(found, type) and is_dataclass(found) else None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.language_models import through_batches, with_batches
+from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import output_console
 from dhp.cli.protocol_options import DATASET, SEED
@@ -103,7 +103,7 @@ def perturb(
     from dhp.perturb.model_config import perturbing_estimates
 
     model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
-    settings = with_batches(settings, (model,), dry_run=output.dry_run)
+    settings = with_deferral(settings, (model,), dry_run=output.dry_run)
     context = settings.context()
     if output.dry_run:
         from dhp.cli.estimates import print_estimates
@@ -114,7 +114,7 @@ def perturb(
         )
         return
     with progress_shown("texts") as show:
-        made = through_batches(
+        made = until_answered(
             lambda: build_texts(dataset or None, choice, seed, settings, settings.context(), progress=show)
         )
     _write(made, output)

@@ -10,7 +10,7 @@ from dhp.core.errors import InputError
 from dhp.core.options import option
 
 if TYPE_CHECKING:
-    from dhp.core.pair_spec import AnyProtocol
+    from dhp.core.protocol_spec import Protocol
     from dhp.core.specs import Metric
     from dhp.judge.adapters.settings import JudgeSettings
 
@@ -102,8 +102,8 @@ class ProtocolChanges(AnswerChanges):
     prompt_files: tuple[str, ...] = field(
         default=(),
         metadata=option(
-            "Prompt used as it is; {{x}} or {x} takes a column, the source or the output. Repeated: per metric, "
-            "or versions.",
+            "Prompt used as it is; {{x}} or {x} takes a column, the source or the output. "
+            "Repeated: per metric, or versions.",
             name="--prompt-file",
             metavar="[METRIC=]FILE|DIR",
             many=True,
@@ -116,10 +116,9 @@ class ProtocolChanges(AnswerChanges):
         ),
     )
 
-    def changed(self, protocol: str) -> "AnyProtocol":
+    def changed(self, protocol: str) -> "Protocol":
         """The protocol of that name with these changes."""
-        from dhp.content.protocols import is_pairwise, read_pairwise
-        from dhp.judge.factory import protocol as pointwise
+        from dhp.content.protocols import override, read_protocol
 
         changes = {
             "protocol": self.name,
@@ -129,16 +128,14 @@ class ProtocolChanges(AnswerChanges):
             "persona": self.persona,
             "samples": self.samples,
         }
-        given = self.given(changes)
-        if not is_pairwise(protocol):
-            return pointwise(protocol, **given)
+        given, found = self.given(changes), read_protocol(protocol)
         for key in ("protocol", "steps", "reference", "persona"):
-            if key in given:
+            if found.pairwise and key in given:
                 option = "name" if key == "protocol" else key
                 raise InputError(
                     f"`{option}`: is for pointwise protocols, not for '{protocol}'; leave it out"
                 )
-        return read_pairwise(protocol, **given)
+        return override(found, **given)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from dhp.core.text import printable
 from dhp.perturb.settings import Choice
 
 if TYPE_CHECKING:
-    from dhp.core.pair_spec import AnyProtocol, PairwiseProtocol
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate
     from dhp.core.specs import Card, Metric, Task, Weights
@@ -105,12 +104,12 @@ def _show_about(card: "Card") -> None:
     print(f"  selection: {card.selection}\n  licence: {card.licence}\n  cite: {card.citation}")
 
 
-_APART = {"parts", "published", "ours"}
+_APART = ("parts", "published", "ours")
 """Settings that are not shown in the list."""
 
 
 def show_protocol(
-    protocol: "AnyProtocol",
+    protocol: "Protocol",
     dataset: Sequence[str],
     choice: "Choice",
     metrics: "Sequence[str | Metric]",
@@ -121,8 +120,6 @@ def show_protocol(
     seed: int,
 ) -> None:
     """Print a protocol and its prompts for one text; of several datasets that of the first."""
-    from dhp.core.pair_spec import PairwiseProtocol
-
     task, texts = _candidates(dataset, choice, metrics, variant, seed)
     example = texts[0].example if example is None else example
     here = [c for c in texts if c.example == example]
@@ -131,9 +128,9 @@ def show_protocol(
     shown = [c for c in here if c.variant == variant]
     if not shown:
         raise InputError(f"--variant '{variant}': unknown; {suggest(variant, [c.variant for c in here])}")
-    for key, value in protocol.model_dump(exclude=_APART).items():
+    for key, value in protocol.settings(*_APART).items():
         print(f"# {key}: {value}")
-    if isinstance(protocol, PairwiseProtocol):
+    if protocol.pairwise:
         names = [metric if isinstance(metric, str) else metric.name for metric in metrics]
         _show_pairwise(protocol, here[0], shown[0], task, names)
     else:
@@ -185,21 +182,22 @@ def _candidates(
 
 
 def _show_pairwise(
-    protocol: "PairwiseProtocol",
+    protocol: "Protocol",
     original: "Candidate",
     other: "Candidate",
     task: "Task",
     metrics: Sequence[str],
 ) -> None:
     """The prompts that show a text behind its original; they are sent in the other order, too."""
-    from dhp.content.protocols import read_pair_wording
-    from dhp.judge.pairwise.prompts import PairPrompts
-    from dhp.judge.pairwise.records import OVERALL, Pair
+    from dhp.content.protocols import read_wording
+    from dhp.judge.pairs import OVERALL, Pair
+    from dhp.judge.prompts import Prompts
 
-    writer = PairPrompts(protocol, read_pair_wording(protocol.language), task)
+    wording = read_wording(protocol.language, pairwise=True)
+    writer = Prompts(protocol, wording, task.in_language(protocol.language))
     for metric in metrics or (OVERALL,):
         print(f"\n# ---- example '{original.example}', original before '{other.variant}', by {metric}")
-        text = f"{writer.system}\n\n{writer.prompt(Pair(original, other), metric)}".strip()
+        text = f"{writer.system}\n\n{writer.pair_prompt(Pair(original, other), metric)}".strip()
         print("\n".join(printable(line) for line in text.splitlines()))
 
 
@@ -257,11 +255,11 @@ def datasets() -> list[Row]:
 
 def protocols() -> list[Row]:
     """The protocols; those that compare two texts are for dhp battle, too."""
-    from dhp.content.protocols import pairwise_names, protocol_names, read_pairwise, read_protocol
+    from dhp.content.protocols import pairwise_names, protocol_names, read_protocol
 
     pointwise = [(name, " ".join(read_protocol(name).description.split())) for name in protocol_names()]
     pairwise = [
-        (name, f"(pairwise) {' '.join(read_pairwise(name).description.split())}") for name in pairwise_names()
+        (name, f"(pairwise) {' '.join(read_protocol(name).description.split())}") for name in pairwise_names()
     ]
     return [*pointwise, *pairwise]
 

@@ -87,7 +87,7 @@ def check_distinct(name: str, columns: Iterable[str]) -> None:
         seen.add(column)
 
 
-_BATCH = 1_000
+_AT_ONCE = 1_000
 """Rows that are read at a time."""
 
 
@@ -110,13 +110,13 @@ def row_groups(name: str, file: BinaryIO) -> Iterator[Any]:
             yield _sound(found.read_row_group(number)).replace_schema_metadata(None)
 
 
-def parquet_batches(name: str, file: BinaryIO) -> Iterator[Any]:
+def parquet_parts(name: str, file: BinaryIO) -> Iterator[Any]:
     """The `pyarrow.RecordBatch`es of a Parquet file; raises `InputError` for another format or a duplicate
     column."""
     with _parquet(name, file) as found:
-        for batch in found.iter_batches(_BATCH):
-            check_distinct(name, _sound(batch).schema.names)
-            yield batch
+        for part in found.iter_batches(_AT_ONCE):
+            check_distinct(name, _sound(part).schema.names)
+            yield part
 
 
 @contextmanager
@@ -242,17 +242,17 @@ def table(name: str, columns: Iterable[str], rows: Iterable[Row]) -> Table:
     return Table(name, tuple(columns), there)
 
 
-def from_arrow(name: str, batches: Iterable[Any]) -> Table:
-    """The rows of `pyarrow` tables or record batches, one after the other."""
+def from_arrow(name: str, parts: Iterable[Any]) -> Table:
+    """The rows of `pyarrow` tables or parts of them, one after the other."""
     columns: dict[str, None] = {}
-    return table(name, columns, _arrow_rows(name, batches, columns))
+    return table(name, columns, _arrow_rows(name, parts, columns))
 
 
-def _arrow_rows(name: str, batches: Iterable[Any], columns: dict[str, None]) -> Iterator[Row]:
+def _arrow_rows(name: str, parts: Iterable[Any], columns: dict[str, None]) -> Iterator[Row]:
     numbers = itertools.count(1)
-    for batch in batches:
-        columns.update(dict.fromkeys(batch.schema.names))
-        for values in batch.to_pylist():
+    for part in parts:
+        columns.update(dict.fromkeys(part.schema.names))
+        for values in part.to_pylist():
             yield Row(f"{name}: row {next(numbers)}", values)
 
 
@@ -360,7 +360,7 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
     `columns` takes the names of the columns as they occur.
     """
     if suffix == ".parquet":
-        yield from _arrow_rows(name, parquet_batches(name, file), columns)
+        yield from _arrow_rows(name, parquet_parts(name, file), columns)
     elif suffix in (".json", ".jsonl"):
         rows = json_lines(name, text_lines(name, file)) if suffix == ".jsonl" else _json_rows(name, file)
         for row in rows:

@@ -55,6 +55,11 @@ class Entry:
         return (self.result.model, self.result.protocol, *self.kind)
 
     @property
+    def judge(self) -> tuple[str, str]:
+        """Model and protocol."""
+        return self.result.model, self.result.protocol
+
+    @property
     def provider(self) -> str:
         """The model's name before its first `/`; `unknown` without one."""
         before, slash, _ = self.result.model.partition("/")
@@ -139,14 +144,21 @@ def noticed(result: Result) -> tuple[int, int]:
     return sum(row.verdict == "noticed" for row in result.variants), len(result.variants)
 
 
-def judge_name(entry: Entry, among: Iterable[Entry]) -> str:
-    """Name of a judge: its model, and its protocol if it has a name or `among` holds others of the model.
+def judge_names(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
+    """(Model, protocol) -> name of the judge: its model, with its protocol if named or if others are there.
 
     With the protocol's hash only where names do not tell them apart.
     """
-    model, protocol = entry.result.model, entry.result.protocol
+    protocols: dict[str, set[str]] = {}
+    for entry in entries:
+        protocols.setdefault(entry.result.model, set()).add(entry.result.protocol)
+    return {
+        (model, each): _judge_name(model, each, of - {each}) for model, of in protocols.items() for each in of
+    }
+
+
+def _judge_name(model: str, protocol: str, others: Collection[str]) -> str:
     way = protocol.partition("@")[0]
-    others = {e.result.protocol for e in among if e.result.model == model} - {protocol}
     if any(other.partition("@")[0] == way for other in others):
         return f"{model} ({protocol})"
     return f"{model} ({way})" if others or way not in ("none", "unknown") else model

@@ -15,7 +15,7 @@ from dhp.core.files import replacing, unwritable
 from dhp.core.keywords import as_list, near_keywords
 from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
-from dhp.leaderboard.entries import Entry, control_score, judge_name, noticed, read_entries, safe_name, score
+from dhp.leaderboard.entries import Entry, control_score, judge_names, noticed, read_entries, safe_name, score
 from dhp.leaderboard.tables import (
     QUANTITIES,
     RULES,
@@ -95,7 +95,7 @@ def costs(table: Table) -> "Markup | None":
     for entry in table.entries:
         share, ends = score(entry.result, "detection")
         if entry.cost is not None and share is not None:
-            name = printable(judge_name(entry, table.entries))
+            name = printable(table.names[entry.judge])
             points.append((entry.cost, share, ends or (share, share), name))
     if len(points) < 2:
         return None
@@ -201,14 +201,14 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         by_dataset.setdefault(table.dataset, []).append(table)
         for row in table.rows:
             by_model.setdefault(row.entry.result.model, []).append((table, row))
-    everyone = [entry for table in tables for entry in table.entries]
+    names = judge_names(entry for table in tables for entry in table.entries)
     made = {
         "index.html": _page(
             "board_index.html",
             "",
             tables=tables,
             judges=_judges(tables),
-            everyone=everyone,
+            names=names,
             facets=_options(tables),
             shared=shared_folder([table.dataset for table in tables]),
         ),
@@ -220,7 +220,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         charts = [(table, sizes(table), costs(table)) for table in mine]
         made[dataset_file(dataset)] = _page("board_dataset.html", "../", dataset=dataset, tables=charts)
     for model, own in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
-        name = judge_name(own[0][1].entry, everyone)
+        name = names[own[0][1].entry.judge]
         made[model_file(model)] = _page(
             "board_model.html", "../", model=model, compared=printable(name), results=own, notes=notes
         )
@@ -248,7 +248,7 @@ def _page(
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
-        *(control_score, dataset_file, judge_name, model_file, noticed, score),
+        *(control_score, dataset_file, model_file, noticed, score),
         *(shown_cost, shown_rank, shown_size, size_class),
     )
     made = page(
@@ -318,15 +318,14 @@ def _embedded(data: object) -> "Markup":
 
 def _data(tables: Sequence[Table]) -> dict[str, Any]:
     """What the page that compares two judges needs."""
-    everyone = [entry for table in tables for entry in table.entries]
-    judges = {(e.result.model, e.result.protocol): e for e in everyone}
-    place = {key: i for i, key in enumerate(sorted(judges))}
+    names = judge_names(entry for table in tables for entry in table.entries)
+    index = {judge: i for i, judge in enumerate(sorted(names))}
 
     def at(entry: Entry) -> int:
-        return place[entry.result.model, entry.result.protocol]
+        return index[entry.judge]
 
     return {
-        "judges": [printable(judge_name(judges[key], everyone)) for key in place],
+        "judges": [printable(names[judge]) for judge in index],
         "first": [at(entry) for entry in _best_two(tables)],
         "quantities": QUANTITIES,
         "tables": [

@@ -1,8 +1,10 @@
 """Tables of comparable results, ranked with ties, and their exports."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +14,7 @@ from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, counted
 from dhp.core.text import printable, spreadsheet_safe
-from dhp.leaderboard.entries import Entry, noticed, score
+from dhp.leaderboard.entries import Entry, judge_names, noticed, score
 from dhp.report.labels import group_letters, percent, percents
 from dhp.report.tables import markdown_cell, markdown_table
 from dhp.runs.comparable import check_allowed
@@ -47,7 +49,7 @@ class Row:
     """Letters of the groups it belongs to; empty without a paired comparison."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """Results of the same data, texts, method, weights and statistics; protocols may differ."""
 
@@ -61,25 +63,30 @@ class Table:
     """Paired comparison, in the order of `compared`; None without one."""
     compared: tuple[Entry, ...]
 
-    @property
+    @cached_property
     def priced(self) -> bool:
         """Whether the cost of any is known."""
         return any(entry.cost is not None for entry in self.entries)
 
-    @property
+    @cached_property
     def prompted(self) -> bool:
         """Whether any judge was asked under a protocol."""
         return any(entry.result.asked for entry in self.entries)
 
-    @property
+    @cached_property
     def sized(self) -> bool:
         """Whether the name of any says its size."""
         return any(entry.size is not None for entry in self.entries)
 
-    @property
+    @cached_property
     def entries(self) -> list[Entry]:
         """The entries of the rows."""
         return [row.entry for row in self.rows]
+
+    @cached_property
+    def names(self) -> dict[tuple[str, str], str]:
+        """Names of the judges by model and protocol."""
+        return judge_names(self.entries)
 
     @property
     def dataset(self) -> str:
@@ -108,12 +115,14 @@ def make_tables(
 
 def overlap_ranks(intervals: Sequence[tuple[float, float]]) -> list[int]:
     """1 + the number of intervals that lie wholly above each one."""
-    return [1 + sum(low > high for low, _ in intervals) for _, high in intervals]
+    lows = sorted(low for low, _ in intervals)
+    return [1 + len(lows) - bisect_right(lows, high) for _, high in intervals]
 
 
 def competition_ranks(scores: Sequence[float]) -> list[int]:
     """1 + the number of higher scores."""
-    return [1 + sum(other > score for other in scores) for score in scores]
+    ordered = sorted(scores)
+    return [1 + len(ordered) - bisect_right(ordered, score) for score in scores]
 
 
 def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> list[int]:

@@ -20,6 +20,7 @@ class LabelledPair:
 
     id: str
     subset: str
+    """Kind of the pair."""
     label: int
     """Number of the better output, 1 or 2."""
 

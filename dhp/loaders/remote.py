@@ -115,7 +115,7 @@ def _fitting(store: Any, path: str) -> list[str]:
 
 
 HUB_PREFIX = "hf:"
-_BATCH = 1_000
+_AT_ONCE = 1_000
 """Rows that are read at a time."""
 
 
@@ -132,7 +132,7 @@ def hub_table(name: str) -> Table:
     if split and split not in splits:
         raise InputError(f"{place}: no split '{split}'; {suggest(split, splits)}")
     rows = splits[split or next(iter(splits))]
-    return from_arrow(place, rows.with_format("arrow").iter(_BATCH))
+    return from_arrow(place, rows.with_format("arrow").iter(_AT_ONCE))
 
 
 def hub_folder(place: str) -> Path:

@@ -210,7 +210,7 @@ class Builder:
         before = replace(cached_model.session_usage)
         try:
             return list(self.model.llm.perturb(dataset.examples, variant, task, show, dataset.language))
-        except Waiting:  # the requests of the other variants belong into the same batch
+        except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 
     def _is_rule(self, dataset: Dataset, variant: Variant) -> bool:
@@ -362,7 +362,7 @@ def build_texts(
         if check is not None and (kept := part_of(perturbation_set, each)):
             check(each, kept.variants)
     perturbed = list(build.all(datasets, perturbation_set))
-    context.stop_if_waiting()
+    context.stop_if_waiting(whole=False)
     if perturbation_set is None:
         _note_left_out(perturbed)
     return perturbed

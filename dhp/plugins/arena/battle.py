@@ -16,15 +16,15 @@ from dhp.cli.output import output_console
 from dhp.content.catalog import read_task
 from dhp.core.errors import InputError, Waiting, suggest
 from dhp.core.files import write_lines
-from dhp.core.pair_spec import PairwiseProtocol
 from dhp.core.progress import Progress, progress_shown
+from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.core.text import printable
-from dhp.judge.pairwise.factory import find_pairwise_judge
-from dhp.judge.pairwise.prompts import BattlePrompt
-from dhp.judge.pairwise.records import OVERALL, Pair, PairVerdict, PairwiseJudge
+from dhp.judge.factory import find_pairwise_judge
+from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
+from dhp.judge.prompt_files import PairPromptFile
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import estimate_requests
 from dhp.llm.settings import ModelSettings
@@ -208,7 +208,7 @@ def compared(
 ) -> list[PairVerdict]:
     """The verdicts of a judge in the order of the pairs, whatever order the answers came in."""
     cached_model = judge.cached_model
-    total = len(pairs) * len(metrics) * 2 * judge.samples
+    total = len(pairs) * len(metrics) * 2 * judge.answers
     before = replace(cached_model.session_usage) if cached_model else None
     if cached_model:
         settings = json.dumps(dict(judge.settings), sort_keys=True)
@@ -425,7 +425,7 @@ def fought(
     systems: Systems,
     model: str,
     contest: PairOptions,
-    protocol: PairwiseProtocol,
+    protocol: Protocol,
     settings: ModelSettings,
     *,
     dry_run: bool = False,
@@ -433,7 +433,7 @@ def fought(
 ) -> Battle | None:
     """The battle of these systems.
 
-    None in a dry run, which prints what it would take, and where verdicts wait for a batch of `context`.
+    None in a dry run, which prints what it would take, and where verdicts of `context` come later.
     """
     task, own_context = read_task(contest.task), context is None
     context = context or settings.context()
@@ -446,7 +446,7 @@ def fought(
         protocol,
         settings,
         context,
-        battle_prompt=_battle_prompt(contest, protocol),
+        prompt_file=_battle_prompt(contest, protocol),
         seed=contest.seed,
     )
     texts = {
@@ -462,26 +462,26 @@ def fought(
     found = None
     with suppress(Waiting), progress_shown("verdicts") as show:
         found = run_battle(judge, texts, categories, task, by, seed=contest.seed, progress=show)
-    if own_context and context.batch:
-        context.batch.finish()
+    if own_context:
+        context.stop_if_waiting(whole=True)
     return found
 
 
-def _battle_prompt(contest: PairOptions, protocol: PairwiseProtocol) -> BattlePrompt | None:
+def _battle_prompt(contest: PairOptions, protocol: Protocol) -> PairPromptFile | None:
     if contest.battle_prompts is None:
         return None
     if protocol.final or contest.metrics or protocol.answer != "two-scores":
         raise InputError(
             "--battle-prompts: asks for two scores as a whole; allowed: --protocol battle without --metric"
         )
-    return BattlePrompt(*read_battle_prompt(Path(contest.battle_prompts)))
+    return PairPromptFile(*read_battle_prompt(Path(contest.battle_prompts)))
 
 
 def _print_estimate(judge: PairwiseJudge, pairs: Sequence[Pair], task: Task, by: Sequence[str]) -> None:
     found = []
     if judge.cached_model:
         names = " against ".join(dict.fromkeys(c.variant for p in pairs for c in (p.first, p.second)))
-        requests = judge.requests(pairs, task, by)
+        requests = judge.pair_requests(pairs, task, by)
         found = [estimate_requests(judge.cached_model, judge.protocol, names, requests, "verdicts")]
     print_estimates(found, output_console())
 

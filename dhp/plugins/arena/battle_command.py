@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.language_models import through_batches, with_batches
+from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings
 from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError, suggest
@@ -66,8 +66,8 @@ def battle(
 
     folder = output_folder(out, "battle.json")
     protocol, systems = changes.chosen(), read_systems(answers)
-    asked = with_batches(settings, (model,), dry_run=dry_run)
-    found = through_batches(lambda: fought(systems, model, contest, protocol, asked, dry_run=dry_run))
+    asked = with_deferral(settings, (model,), dry_run=dry_run)
+    found = until_answered(lambda: fought(systems, model, contest, protocol, asked, dry_run=dry_run))
     if found is None:
         return
     if folder:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from dhp.cli.language_models import through_batches, with_batches
-from dhp.cli.options import Command, settings
+from dhp.cli.language_models import until_answered, with_deferral
+from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError, Waiting
 from dhp.core.files import write_lines
@@ -84,19 +84,19 @@ def evaluate(
         raise InputError(f"--steps '{options.steps}': allowed: written, auto")
     from dhp.plugins.arena.evaluation import Work
 
-    asked = with_batches(settings, (model,), dry_run=dry_run)
+    asked = with_deferral(settings, (model,), dry_run=dry_run)
 
     def prepared() -> Work:
         return Work.prepared(files, options, model, asked)
 
     if discernment:
-        if asked.batch.given:
-            raise InputError("--discernment: takes no batches; dhp benchmark takes them")
+        if given := stated("settings.deferral"):
+            raise InputError(f"{given[0]}: cannot be used with --discernment; dhp benchmark takes it")
         discern(prepared(), json=json, out=out)
     elif dry_run:
         prepared().print_estimates()
     else:
-        shown(*through_batches(lambda: evaluated(prepared())), out=out, json=json)
+        shown(*until_answered(lambda: evaluated(prepared())), out=out, json=json)
 
 
 _CLASSICAL: Mapping[str, tuple[str, ...]] = {
@@ -134,8 +134,7 @@ def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None
     for plan in work.plan.categories:
         cells += _classical(work, plan)
     battle = work.battle()
-    if work.context.batch:
-        work.context.batch.finish()
+    work.context.stop_if_waiting(whole=True)
     usage = model.usage if model else None
     evaluation = Evaluation(
         work.asked.model,

@@ -294,7 +294,7 @@ class Work:
                 continue
             try:
                 templates = self._with_steps(plan, dry=dry)
-            except Waiting:  # the requests of the other categories belong into the same batch
+            except Waiting:  # those of the other categories are to be collected too
                 continue
             for task in self._tasks(plan):
                 judge = evaluation_judge(

@@ -7,7 +7,7 @@ from dhp.cli.protocol_options import AnswerChanges
 from dhp.core.options import option
 
 if TYPE_CHECKING:
-    from dhp.core.pair_spec import PairwiseProtocol
+    from dhp.core.protocol_spec import Protocol
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PairwiseChanges(AnswerChanges):
         default=None, metadata=option("Answers in each order; the majority counts.", metavar="K")
     )
 
-    def chosen(self) -> "PairwiseProtocol":
+    def chosen(self) -> "Protocol":
         """The protocol with these changes."""
         from dhp.content.protocols import read_pairwise
 

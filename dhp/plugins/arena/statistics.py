@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 import numpy.typing as npt
 
-from dhp.judge.pairwise.records import PairVerdict, majorities, two_order_score
+from dhp.judge.pairs import PairVerdict, majorities, two_order_score
 from dhp.stats.arrays import Floats
 from dhp.stats.detection import detection_influences
 from dhp.stats.discernment import discernment

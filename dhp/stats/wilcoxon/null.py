@@ -190,7 +190,7 @@ _COMBINATIONS = 2000  # of the counts of the tie groups but one, up to which the
 _MOST_COMBINATIONS = 1e6  # and up to which they are where that matters
 _TABLE = 1000  # largest binomial size tabulated; 2**-1000 is still a normal number
 _CELL = 0.5  # time for a cell of a table of tails, in units of that for a combination
-_BATCH = 1 << 17  # combinations
+_AT_ONCE = 1 << 17  # combinations
 
 
 def log_tails(ranks: Ints, sizes: Ints, w: Ints) -> Floats:
@@ -304,7 +304,7 @@ def _enumerated(ranks: Ints, sizes: Ints, missing: Ints) -> Floats:
     at = np.arange(len(sizes)), last
     steps, length = steps[at], length[at]
     tests = np.lexsort((length, last))
-    cuts = (np.diff(np.cumsum(cost[at][tests]) // _BATCH) > 0) | (np.diff(last[tests]) > 0)
+    cuts = (np.diff(np.cumsum(cost[at][tests]) // _AT_ONCE) > 0) | (np.diff(last[tests]) > 0)
     for one in np.split(tests, np.flatnonzero(cuts) + 1):
         if one.size:
             first = int(last[one[0]]) + 1

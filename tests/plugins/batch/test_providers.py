@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.cli.language_models import through_batches
+from dhp.cli.language_models import until_answered
 from dhp.core.errors import InputError, StoppedEarly
-from dhp.llm.batch import remote
-from dhp.llm.batch.jobs import Job
-from dhp.llm.batch.providers.api import check_address
-from dhp.llm.batch.remote import RemoteBatches
-from dhp.llm.batch.settings import BatchSettings
-from tests.llm.batch.answers import answer, expired, write_answers
-from tests.llm.batch.provider_server import Provider, half_expired, provider_server
+from dhp.plugins.batch import jobs
+from dhp.plugins.batch.jobs import Job, RemoteBatches
+from dhp.plugins.batch.providers import check_address
+from dhp.plugins.batch.settings import BatchSettings
+from tests.plugins.batch.answers import answer, expired, write_answers
+from tests.plugins.batch.provider_server import Provider, half_expired, provider_server
 
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "gemini": "google.genai"}
 
@@ -39,7 +38,7 @@ EACH = pytest.mark.parametrize(
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    monkeypatch.setattr(remote, "_FIRST_WAIT", 0.01)
+    monkeypatch.setattr(jobs, "_FIRST_WAIT", 0.01)
     with provider_server(Provider()) as running:
         for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
             monkeypatch.setenv(variable, "a-key")
@@ -63,9 +62,9 @@ def run(
         cache=folder / "cache",
         limits=dhp.Limits(calls=calls),
         rate_limits=rate_limits or dhp.RateLimits(),
-        batch=BatchSettings(**batch),
+        deferral=BatchSettings(**batch),
     )
-    return through_batches(
+    return until_answered(
         lambda: dhp.run(
             "openai/m",
             "mini/answer_equivalence",
@@ -143,7 +142,7 @@ def test_a_kill_at_any_point_pays_nothing_twice(
         elif killed_at == "after sending":
             patch.setattr(RemoteBatches, "_keep", killed_when_sent)
         else:
-            patch.setattr(remote.time, "sleep", killed)
+            patch.setattr(jobs.time, "sleep", killed)
             server.looks = 10**6
         with pytest.raises(Killed):
             run(server, tmp_path, batch=name)
@@ -155,7 +154,7 @@ def test_a_kill_at_any_point_pays_nothing_twice(
 def test_a_direct_run_waits_for_what_is_in_flight(server: Provider, tmp_path: Path) -> None:
     server.looks = 10**6
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             run(server, tmp_path, batch="openai")
     with pytest.raises(
@@ -199,7 +198,7 @@ def test_a_direct_run_leaves_alone_what_is_sent_while_it_asks(server: Provider, 
         found = direct(method, path, *given)
         if path.endswith("/chat/completions") and server.direct == 2:
             server.looks, stop = 10**6, pytest.MonkeyPatch()
-            stop.setattr(remote.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+            stop.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 run(server, tmp_path, out="other", batch="openai")
             stop.undo()
@@ -217,7 +216,7 @@ def test_a_direct_run_leaves_alone_what_is_sent_while_it_asks(server: Provider, 
 def test_more_samples_are_not_asked_while_some_are_in_flight(server: Provider, tmp_path: Path) -> None:
     server.looks = 10**6
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             run(server, tmp_path, batch="openai")
     with pytest.raises(StoppedEarly, match="requests wait in the batch"):
@@ -234,7 +233,7 @@ def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path)
     cache = RemoteBatches(tmp_path / "cache")
     server.looks = 10**6
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             run(server, tmp_path, batch="openai")
     server.looks = 1
@@ -243,7 +242,7 @@ def test_a_run_waits_for_its_own_batches_alone(server: Provider, tmp_path: Path)
     (cache.folder / "dhp-other.jsonl").write_bytes((cache.folder / f"{job.name}.jsonl").read_bytes())
     cache._keep(other)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dhp.llm.batch.providers.api.check_provider", lambda name: None)
+        patch.setattr("dhp.plugins.batch.settings.check_provider", lambda name: None)
         assert run(server, tmp_path, batch="anthropic").ratings["failed"] == 0
     assert len(server.batches) == 1
     assert {job.name: job.state for job in cache.jobs()} == {job.name: "stored", "dhp-other": "sent"}
@@ -260,6 +259,21 @@ def test_a_limit_holds_for_all_rounds_of_a_command(server: Provider, tmp_path: P
     with pytest.raises(StoppedEarly, match=r"stopped at `limits.calls` 7"):
         limited()
     assert len(server.batches) == 2, "the next command has the limit anew"
+
+
+def test_a_limit_holds_after_batches_that_a_command_only_waited_for(
+    server: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.looks = 10**6
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(server, tmp_path, batch="openai")
+    server.looks = 1
+    server.result = lambda line: expired(line) if int(line["custom_id"], 16) % 2 else answer(line)
+    with pytest.raises(StoppedEarly):
+        run(server, tmp_path, calls=2, batch="openai")
+    assert [len(server.lines(batch)) for batch in server.batches.values()] == [20, 2]
 
 
 def test_answers_that_cannot_be_read_are_not_bought_for_ever(server: Provider, tmp_path: Path) -> None:

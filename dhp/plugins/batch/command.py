@@ -24,7 +24,7 @@ def list_batches(cache: str | None) -> None:
     Example: dhp batch list
     """
     from dhp.core.files import cache_folder
-    from dhp.llm.batch.remote import RemoteBatches
+    from dhp.plugins.batch.jobs import RemoteBatches
 
     jobs = RemoteBatches(Path(cache or cache_folder())).jobs()
     for job in jobs:
@@ -44,7 +44,7 @@ def cancel_batch(name: str, cache: str | None) -> None:
     Example: dhp batch cancel dhp-0123456789ab
     """
     from dhp.core.files import cache_folder
-    from dhp.llm.batch.remote import RemoteBatches
+    from dhp.plugins.batch.jobs import RemoteBatches
 
     job = RemoteBatches(Path(cache or cache_folder())).cancel(name)
     said = {

@@ -4,13 +4,10 @@ import itertools
 import json
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dhp.core.errors import InputError
-from dhp.llm.batch.providers.api import State
-
-if TYPE_CHECKING:
-    import anthropic
+from dhp.plugins.batch.providers import State
 
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}
 _STATUS = {"invalid_request_error": 400, "authentication_error": 401, "not_found_error": 404}
@@ -23,10 +20,10 @@ _SKEW = 60.0
 class AnthropicBatches:
     """See `Provider`. A request has one sample; a batch has no tag: a lost one is known by size and age."""
 
-    many = False
+    def __init__(self, endpoint: str) -> None:
+        import anthropic
 
-    def __init__(self, client: "anthropic.Anthropic") -> None:
-        self._client = client
+        self._client = anthropic.Anthropic()  # address and key from the environment
 
     def submit(self, path: Path, tag: str) -> str:
         with path.open("rb") as lines:
@@ -96,10 +93,3 @@ def _result(line: Mapping[str, Any]) -> dict[str, Any]:
         response = {"status_code": _STATUS.get(error.get("type"), 500), "body": {"error": error}}
         return {"custom_id": name, "response": response, "error": None}
     return {"custom_id": name, "response": None, "error": {"code": f"batch_{result['type']}"}}
-
-
-def opened(endpoint: str) -> AnthropicBatches:
-    """The provider; its package takes key and address from the environment."""
-    import anthropic
-
-    return AnthropicBatches(anthropic.Anthropic())

@@ -11,14 +11,13 @@ import pytest
 import dhp
 from dhp.core.errors import DiskFull, InputError, StoppedEarly
 from dhp.judge import rate_texts
-from dhp.llm.batch.lines import read_result_line
-from dhp.llm.batch.results import BatchResults, same_model
-from dhp.llm.batch.settings import BatchSettings
-from dhp.llm.batch.writer import BatchWriter
 from dhp.llm.records import Failure, Reply
 from dhp.loaders.rated import RatedText
-from tests.llm.batch.answers import answer, expired, read, refused, score, write, write_answers
+from dhp.plugins.batch import files
+from dhp.plugins.batch.files import BatchResults, BatchWriter, read_result_line, same_model
+from dhp.plugins.batch.settings import BatchSettings
 from tests.llm.scripted import Call, reply, scripted_server
+from tests.plugins.batch.answers import answer, expired, read, refused, score, write, write_answers
 
 WAY = {"dataset": "mini/answer_equivalence", "n": 3, "controls": False}
 
@@ -27,7 +26,7 @@ def settings(
     folder: Path, *, write: str | None = None, read: tuple[Path, ...] = (), **more: object
 ) -> object:
     batch = BatchSettings(folder / write if write else None, read)
-    return dhp.ModelSettings(cache=folder / "cache", batch=batch, **more)
+    return dhp.ModelSettings(cache=folder / "cache", deferral=batch, **more)
 
 
 def run(folder: Path, *, model: object = "openai/m", out: str = "out", **given: object) -> dhp.Results:
@@ -168,9 +167,9 @@ def test_a_refusal_for_good_counts_before_an_error_that_passes(tmp_path: Path) -
     late = write(tmp_path / "late.jsonl", [expired(line) for line in lines])
     flagged = [refused(line, 400, "The content was flagged by our safety system") for line in lines[:3]]
     again = write(tmp_path / "again.jsonl", flagged)
-    for files in ((late, again), (again, late)):
+    for order in ((late, again), (again, late)):
         (tmp_path / "n.jsonl").unlink(missing_ok=True)
-        assert len(lacking(tmp_path, "n.jsonl", read=files)) == len(lines) - 3
+        assert len(lacking(tmp_path, "n.jsonl", read=order)) == len(lines) - 3
 
 
 def test_fewer_answers_than_samples_leave_the_others_to_ask(tmp_path: Path) -> None:
@@ -322,7 +321,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch:
     def full(part: object) -> Path:
         return Path("/dev/full")
 
-    monkeypatch.setattr("dhp.llm.batch.writer._unfinished", full)
+    monkeypatch.setattr("dhp.plugins.batch.files._unfinished", full)
     writer = BatchWriter(tmp_path / "r.jsonl")
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
     with pytest.raises(DiskFull, match=r"r\.jsonl: cannot be written .No space left on device."):
@@ -347,17 +346,22 @@ def test_a_refused_parameter_stops_the_run(tmp_path: Path) -> None:
         run(tmp_path, read=(errors,))
 
 
-def test_two_models_have_a_file_each_and_files_are_split(tmp_path: Path) -> None:
+def test_two_models_have_a_file_each_and_files_are_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(StoppedEarly, match=r"r\.jsonl \(30 .* openai/a\), .*r-2\.jsonl \(30 .* openai/b\)"):
         run(tmp_path, model=["openai/a", "openai/b"], write="r.jsonl")
     body = {"model": "m", "messages": []}
-    writer = BatchWriter(tmp_path / "s.jsonl", most_requests=2)
+    monkeypatch.setattr(files, "_MOST_REQUESTS", 2)
+    writer = BatchWriter(tmp_path / "s.jsonl")
     for number in range(5):
         writer.add("openai/m", "here", str(number), body)
     assert not (tmp_path / "s.jsonl").exists(), "only whole files have their names"
     assert [part.requests for part in writer.close()] == [2, 2, 1]
     line = len((tmp_path / "s-3.jsonl").read_bytes())
-    by_size = BatchWriter(tmp_path / "t.jsonl", most_bytes=2 * line)
+    monkeypatch.undo()
+    monkeypatch.setattr(files, "_MOST_BYTES", 2 * line)
+    by_size = BatchWriter(tmp_path / "t.jsonl")
     for number in range(3):
         by_size.add("openai/m", "here", str(number), body)
     assert [part.size for part in by_size.close()] == [2 * line, line]
@@ -427,4 +431,4 @@ def test_batches_need_the_store() -> None:
         ({"refresh": True}, "`refresh`: w"),
     ):
         with pytest.raises(InputError, match=fault):
-            dhp.ModelSettings(batch=BatchSettings("r.jsonl"), **given)
+            dhp.ModelSettings(deferral=BatchSettings("r.jsonl"), **given)

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from dhp.core.errors import InputError, require, suggest
+from dhp.core.plugins import load_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,6 @@ class State:
 
 class Provider(Protocol):
     """Answers files of requests in OpenAI's form."""
-
-    many: bool
-    """Whether one request may ask for several samples."""
 
     def submit(self, path: Path, tag: str) -> str:
         """Send a file; returns the name of the batch at the provider."""
@@ -54,52 +51,74 @@ class Provider(Protocol):
         ...
 
 
-_PACKAGES = {"openai": "openai", "anthropic": "anthropic", "gemini": "google-genai"}
-_MODULES = {"openai": "openai_batches", "anthropic": "anthropic_batches", "gemini": "gemini_batches"}
-PROVIDERS = tuple(_PACKAGES)
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a provider without its package."""
+
+    target: str
+    package: str
+    keys: tuple[str, ...]
+    """Variables of the environment; one of them holds the key."""
+    address: str = ""
+    """Address of its OpenAI-compatible server; empty for any server."""
+    address_variable: str = ""
+    """Variable of the environment that holds another address."""
+    many: bool = True
+    """Whether one request may ask for several samples."""
 
 
-_KEYS = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY",),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+_PROVIDERS = {
+    "openai": _Known("openai_batches:OpenAIBatches", "openai", ("OPENAI_API_KEY",)),
+    "anthropic": _Known(
+        "anthropic_batches:AnthropicBatches",
+        "anthropic",
+        ("ANTHROPIC_API_KEY",),
+        "https://api.anthropic.com/v1",
+        "ANTHROPIC_BASE_URL",
+        many=False,
+    ),
+    "gemini": _Known(
+        "gemini_batches:GeminiBatches",
+        "google-genai",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "GOOGLE_GEMINI_BASE_URL",
+    ),
 }
-_ADDRESSES = {
-    "anthropic": ("ANTHROPIC_BASE_URL", "https://api.anthropic.com/v1"),
-    "gemini": ("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com/v1beta/openai"),
-}
-"""Provider -> the variable with another address, and the one of its OpenAI-compatible server."""
+
+
+def takes_many(name: str) -> bool:
+    """Whether one request to a provider may ask for several samples."""
+    return _PROVIDERS[name].many
 
 
 def check_provider(name: str) -> None:
     """Raise `InputError` for an unknown provider, or one whose package is not installed."""
-    if name not in _PACKAGES:
-        raise InputError(f"`batch` {name}: unknown provider; {suggest(name, PROVIDERS)}")
-    require(_PACKAGES[name], purpose=f"`batch` {name}")
+    if name not in _PROVIDERS:
+        raise InputError(f"`batch` {name}: unknown provider; {suggest(name, _PROVIDERS)}")
+    require(_PROVIDERS[name].package, purpose=f"`batch` {name}")
 
 
 def check_key(name: str) -> None:
     """Raise `InputError` where there is no key of a provider."""
-    if not any(os.environ.get(variable, "").strip() for variable in _KEYS[name]):
-        raise InputError(f"`batch` {name}: {_KEYS[name][0]} is not set")
+    keys = _PROVIDERS[name].keys
+    if not any(os.environ.get(variable, "").strip() for variable in keys):
+        raise InputError(f"`batch` {name}: {keys[0]} is not set")
 
 
 def check_address(name: str, model: str, endpoint: str) -> None:
     """Raise `InputError` for a model at an address that is not the provider's."""
     if not model.startswith("openai/"):
         raise InputError(f"{model}: `batch` {name} does not take it; allowed: openai/NAME")
-    hosts = {
-        each: urlsplit(os.environ.get(variable) or url).netloc for each, (variable, url) in _ADDRESSES.items()
-    }
-    host = urlsplit(endpoint).netloc
-    if name in hosts and host != hosts[name]:
-        raise InputError(
-            f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `base_url` {_ADDRESSES[name][1]}"
-        )
-    if name == "openai" and (
-        owner := next((each for each, (_, url) in _ADDRESSES.items() if host == urlsplit(url).netloc), "")
-    ):
-        raise InputError(f"{model}: is at {endpoint}, not at `batch` openai; allowed: `batch` {owner}")
+    provider, host = _PROVIDERS[name], urlsplit(endpoint).netloc
+    if provider.address:
+        own = os.environ.get(provider.address_variable) or provider.address
+        if host != urlsplit(own).netloc:
+            raise InputError(
+                f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `base_url` {provider.address}"
+            )
+    elif owner := next((n for n, p in _PROVIDERS.items() if host and host == urlsplit(p.address).netloc), ""):
+        raise InputError(f"{model}: is at {endpoint}, not at `batch` {name}; allowed: `batch` {owner}")
     if " " in endpoint:
         raise InputError(f"{model}: `batch` does not reach Azure ({endpoint}); allowed: `batch_write`")
 
@@ -114,5 +133,5 @@ def open_provider(name: str, endpoint: str) -> Provider:
     """
     check_provider(name)
     check_key(name)
-    opened: Provider = import_module(f"dhp.llm.batch.providers.{_MODULES[name]}").opened(endpoint)
-    return opened
+    provider: Provider = load_target(f"dhp.plugins.batch.{_PROVIDERS[name].target}")(endpoint)
+    return provider

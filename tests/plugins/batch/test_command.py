@@ -4,13 +4,16 @@ import json
 import re
 from pathlib import Path
 
+import click
 import pytest
 
-from dhp.llm.batch.jobs import Job
-from tests.llm.batch.answers import expired, read, score, write, write_answers
+from dhp.cli.options import settings
+from dhp.core import plugins
+from dhp.llm.settings import ModelSettings
+from dhp.plugins.batch.jobs import Job
+from tests.cli.conftest import Run
 from tests.perturb.follows import follow
-
-from .conftest import Run
+from tests.plugins.batch.answers import expired, read, score, write, write_answers
 
 WAY = ("benchmark", "--dataset", "mini/summeval", "--n", "2", "--cache", "cache", "--out", "out")
 WRITER = ("--perturb-model", "openai/writer")
@@ -64,13 +67,13 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
         (("--batch-read", "r.jsonl"), "r.jsonl: line 1: is a request; allowed: the results"),
         (("--batch-read", "none.jsonl"), "none.jsonl: cannot be read (No such file or directory)"),
         (("--batch-read", "empty.jsonl"), "empty.jsonl: holds no results"),
-        (("--batch-write", "s.jsonl", "--refresh"), "--refresh: would ask again what came by batch"),
+        (("--batch-write", "s.jsonl", "--refresh"), "--refresh: would ask again what is answered later"),
         (("--batch-write", "s.jsonl", "--dry-run"), "--dry-run: counts what is not stored"),
         (("--batch-write", "out"), "--batch-write out: is there already"),
         (("--batch-read", "q*.jsonl"), "--batch-read 'q*.jsonl': no file fits this pattern"),
         (
             ("--batch-read", "e.jsonl", "r.jsonl"),
-            "--batch-read is repeated for each file, or takes a pattern in q",
+            "(r.jsonl); --batch-read is repeated for each value",
         ),
         (("--batch-read", "out"), "out: is a folder; allowed: files with the results of batches"),
         (
@@ -86,7 +89,7 @@ def test_wrong_use_is_one_line(dhp: Run, tmp_path: Path) -> None:
 def test_the_dry_run_counts_a_request_a_sample_where_there_is_no_n(
     dhp: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dhp.llm.batch.providers.api.check_provider", lambda name: None)
+    monkeypatch.setattr("dhp.plugins.batch.settings.check_provider", lambda name: None)
     way = (
         "benchmark",
         "--dataset",
@@ -121,6 +124,26 @@ def test_at_anthropic_each_sample_is_counted_as_a_call(dhp: Run, tmp_path: Path)
         assert re.search(rf"^together +{calls} ", dhp(*way, *sampled, "--model", "openai/m").out, re.M)
 
 
+def test_discernment_of_an_evaluation_takes_no_batches(dhp: Run) -> None:
+    way = ("evaluate", "--answers", "m=answers.json", "--model", "openai/m", "--discernment")
+    done = dhp(*way, "--batch-write", "r.jsonl")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "dhp: --batch-write: cannot be used with --discernment; dhp benchmark takes it\n"
+
+
+def test_without_the_plugin_all_is_asked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def options() -> set[str]:
+        command = click.command("ask")(settings("settings", ModelSettings)(lambda settings: None))
+        return {name for option in command.params for name in option.opts if "batch" in name}
+
+    assert options() == {"--batch", "--batch-read", "--batch-write", "--batch-size"}
+    assert ModelSettings(cache=tmp_path).context().deferral is not None
+    own = [plugin for plugin in plugins.plugins() if plugin.name != "batch"]
+    monkeypatch.setattr(plugins, "plugins", lambda: own)
+    assert options() == {"--batch-size"}
+    assert ModelSettings(cache=tmp_path).context().deferral is None
+
+
 def test_batches_are_listed_and_an_unknown_one_is_named(dhp: Run) -> None:
     assert dhp("batch", "list", "--cache", "cache").out == "there are no batches\n"
     done = dhp("batch", "cancel", "x", "--cache", "cache")
@@ -141,7 +164,7 @@ def test_what_a_cancelled_batch_is_is_said(
     dhp: Run, monkeypatch: pytest.MonkeyPatch, state: str, batch: str, said: str
 ) -> None:
     job = Job("dhp-1", "openai", "openai/m", "https://api.openai.com/v1", 2, 0.0, state, batch)
-    monkeypatch.setattr("dhp.llm.batch.remote.RemoteBatches.cancel", lambda self, name: job)
+    monkeypatch.setattr("dhp.plugins.batch.jobs.RemoteBatches.cancel", lambda self, name: job)
     assert dhp("batch", "cancel", "dhp-1", "--cache", "c").out.startswith(f"dhp-1: {said}")
 
 

@@ -1,17 +1,18 @@
 """Settings of batches: files to write and read, or a provider."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError
 from dhp.core.keywords import near_keywords
 from dhp.core.options import option
+from dhp.plugins.batch.providers import check_key, check_provider
 
 if TYPE_CHECKING:
-    from dhp.llm.batch.batch import Batch
     from dhp.llm.usage import Budget
+    from dhp.plugins.batch.deferral import BatchDeferral
 
 
 @near_keywords
@@ -28,7 +29,11 @@ class BatchSettings:
     )
     batch_read: Sequence[str | Path] = field(
         default=(),
-        metadata=option("Read replies from this file of batch results.", metavar="FILE.jsonl", many=True),
+        metadata=option(
+            "Read replies from this file of batch results, or from all that fit a pattern in quotes.",
+            metavar="FILE.jsonl",
+            many=True,
+        ),
     )
     batch: str | None = field(
         default=None,
@@ -47,8 +52,6 @@ class BatchSettings:
             return
         if self.batch_write is not None or self.batch_read:
             raise InputError("`batch`: sends and fetches by itself; leave out `batch_write` and `batch_read`")
-        from dhp.llm.batch.providers.api import check_provider
-
         check_provider(self.batch)
 
     @property
@@ -57,33 +60,37 @@ class BatchSettings:
         named = self.batch_write is not None or bool(self.batch_read) or self.batch is not None
         return named and not self.dry
 
-    def open(self, cache: Path) -> "Batch":
-        """The batch of a run.
+    def for_dry_run(self) -> "BatchSettings":
+        """These settings where nothing is asked; raises `InputError` where files are written or read."""
+        if self.batch_write is not None or self.batch_read:
+            raise InputError("`dry_run`: counts what is not stored; leave out `batch_write` and `batch_read`")
+        return replace(self, dry=True)
 
-        `cache` is the folder of the store; what was sent to a provider is kept there.
+    def open(self, cache: Path, budget: "Budget") -> "BatchDeferral":
+        """The batches of a run; what was sent to a provider is kept in the folder `cache`.
+
+        A run that goes on after its batches were fetched goes on with its budget, else with `budget`.
         """
-        from dhp.llm.batch.batch import Batch
-        from dhp.llm.batch.providers.api import check_key
-        from dhp.llm.batch.remote import RemoteBatches
-        from dhp.llm.batch.results import BatchResults, result_files
-        from dhp.llm.batch.writer import BatchWriter
+        from dhp.plugins.batch.deferral import BatchDeferral
+        from dhp.plugins.batch.files import BatchResults, BatchWriter, result_files
+        from dhp.plugins.batch.jobs import RemoteBatches
 
+        budget = self.carried.pop() if self.carried else budget
         if self.dry:
-            return Batch(BatchResults([]), provider=self.batch, many=self._many)
+            return BatchDeferral(budget, provider=self.batch)
         remote = RemoteBatches(cache)
         if self.batch is not None:
             check_key(self.batch)
-            new, go_on = BatchWriter(remote.new_file()), self.carried.append
-            return Batch(BatchResults([]), new, remote, self.batch, many=self._many, go_on=go_on)
-        results = BatchResults(result_files(self.batch_read))
-        writer = BatchWriter(Path(self.batch_write)) if self.batch_write is not None else None
-        return Batch(results, writer, remote)
-
-    def budget(self, new: "Budget") -> "Budget":
-        """The budget of a run: `new`, unless the run goes on after its batches were fetched."""
-        return self.carried.pop() if self.carried else new
-
-    @property
-    def _many(self) -> bool:
-        """Whether a request may ask for several samples."""
-        return self.batch != "anthropic"
+            return BatchDeferral(
+                budget,
+                writer=BatchWriter(remote.new_file()),
+                remote=remote,
+                provider=self.batch,
+                carried=self.carried,
+            )
+        return BatchDeferral(
+            budget,
+            results=BatchResults(result_files(self.batch_read)),
+            writer=None if self.batch_write is None else BatchWriter(Path(self.batch_write)),
+            remote=remote,
+        )

@@ -4,12 +4,9 @@ import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dhp.llm.batch.providers.api import State
-
-if TYPE_CHECKING:
-    import openai
+from dhp.plugins.batch.providers import State
 
 _ENDED = ("completed", "expired", "cancelled", "failed")
 _TAG = "dhp"
@@ -20,10 +17,10 @@ _LATEST = 1000
 class OpenAIBatches:
     """See `Provider`; a batch has its tag in its metadata."""
 
-    many = True
+    def __init__(self, endpoint: str) -> None:
+        import openai
 
-    def __init__(self, client: "openai.OpenAI") -> None:
-        self._client = client
+        self._client = openai.OpenAI(base_url=endpoint)
 
     def submit(self, path: Path, tag: str) -> str:
         with path.open("rb") as file:
@@ -68,10 +65,3 @@ def _json_lines(pieces: Iterable[bytes]) -> Iterator[Any]:
     for piece in itertools.chain(pieces, [b"\n"]):
         *whole, rest = (rest + piece).split(b"\n")
         yield from (json.loads(line) for line in whole if line.strip())
-
-
-def opened(endpoint: str) -> OpenAIBatches:
-    """The provider at an address."""
-    import openai
-
-    return OpenAIBatches(openai.OpenAI(base_url=endpoint))

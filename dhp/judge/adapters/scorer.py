@@ -1,17 +1,23 @@
-"""A user's own scorer as a judge: its scores, and verdicts by a threshold."""
+"""Calls a user's judge, once for each different thing, and reads what it returns."""
 
+import asyncio
+import json
 import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+import re
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
 from itertools import chain, islice
+from numbers import Real
+from typing import Any, Generic, TypeVar
 
 from dhp.core.errors import InputError, suggest
-from dhp.core.records import ORIGINAL, Candidate, Rating
+from dhp.core.records import ORIGINAL, Candidate, Rating, RatingStatus
 from dhp.core.seeding import key_digest
 from dhp.core.specs import Metric, Scale, Task
 from dhp.judge.adapters.adapter import Adapter, fields_of
-from dhp.judge.adapters.calls import Caller, Job
-from dhp.judge.adapters.outcome import Outcome, as_json, failed, from_json, metric_name, read_outcomes
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.api import Judge
 from dhp.llm.cached_model import RequestContext
@@ -19,6 +25,192 @@ from dhp.llm.claims import Claims
 from dhp.llm.executor.api import Work
 from dhp.llm.records import Reply
 from dhp.llm.store import row
+
+_VERDICTS = {
+    **dict.fromkeys(("yes", "true", "pass", "passed", "correct"), True),
+    **dict.fromkeys(("no", "false", "fail", "failed", "incorrect"), False),
+}
+_VALUES = ("score", "value")
+_REASONS = ("reason", "comment", "explanation", "rationale", "error")
+_LONGEST_REASON = 500
+SHAPES = (
+    "a number, a bool, None, a text such as yes or no, a mapping or an object with 'score' or 'value', "
+    "or a list of these with 'key' or 'name'"
+)
+"""What a judge may return."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One score of one text, or why there is none."""
+
+    status: RatingStatus
+    value: float | None
+    reason: str | None
+    """The judge's own reason for the score, or why there is none."""
+    is_verdict: bool = False
+    """Whether it was a bool or a word for one: then the scale is 0 to 1."""
+
+
+def failed(error: object) -> Outcome:
+    """The outcome of a call that raised, or returned something unreadable."""
+    words = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
+    return Outcome("failed", None, _short(words.rstrip(": ")))
+
+
+def metric_name(name: str) -> str:
+    """A name as metrics have it: lower case, digits and `_`, a letter first."""
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return plain if plain[:1].isalpha() else f"score_{plain}".rstrip("_")
+
+
+def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
+    """Metric -> outcome of what a judge returned; `name` is that of a score without one."""
+    if isinstance(returned, list | tuple):
+        if not returned:
+            return {metric_name(name): failed("returned an empty list")}
+        found: dict[str, Outcome] = {}
+        for each in returned:
+            key = metric_name(_key(each) or name)
+            if key in found:
+                return {metric_name(name): failed(f"returned two scores called '{key}'")}
+            found[key] = _outcome(each)
+        return found
+    return {metric_name(_key(returned) or name): _outcome(returned)}
+
+
+def _key(returned: object) -> str | None:
+    if returned is None or isinstance(returned, str | Real):
+        return None
+    keys = (_part(returned, name) for name in ("key", "name"))
+    return next((key for key in keys if isinstance(key, str) and key.strip()), None)
+
+
+def _part(returned: object, name: str) -> object:
+    return returned.get(name) if isinstance(returned, Mapping) else getattr(returned, name, None)
+
+
+def _outcome(returned: object) -> Outcome:
+    if returned is None or isinstance(returned, str | Real):
+        return _plain(returned, None)
+    names = [name for name in _VALUES if _holds(returned, name)]
+    if not names:
+        return failed(f"returned a {type(returned).__name__}; allowed: {SHAPES}")
+    reasons = (_part(returned, name) for name in _REASONS)
+    reason = next((str(r) for r in reasons if r not in (None, "")), None)
+    return _plain(_part(returned, names[0]), reason)
+
+
+def _holds(returned: object, name: str) -> bool:
+    return name in returned if isinstance(returned, Mapping) else hasattr(returned, name)
+
+
+def _plain(value: object, reason: str | None) -> Outcome:
+    reason = None if reason is None else _short(reason)
+    if value is None:
+        return Outcome("unparsed", None, reason or "returned no score")
+    verdict = value if isinstance(value, bool) else None
+    if isinstance(value, str):
+        verdict = _VERDICTS.get(value.strip().lower())
+        if verdict is None:
+            return Outcome("unparsed", None, _short(f"returned the text '{value}'"))
+    if verdict is not None or type(value).__name__ == "bool_":  # numpy's
+        return Outcome("scored", float(bool(value) if verdict is None else verdict), reason, True)
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return failed(f"returned a score of type {type(value).__name__}; allowed: {SHAPES}")
+    if not math.isfinite(number):
+        return Outcome("unparsed", None, reason or f"returned {number:g}")
+    return Outcome("scored", number, reason)
+
+
+def _short(text: str) -> str:
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= _LONGEST_REASON else f"{one_line[: _LONGEST_REASON - 1]}…"
+
+
+def as_json(outcomes: Mapping[str, Outcome]) -> str:
+    """Outcomes as JSON for the store of replies."""
+    return json.dumps({name: asdict(outcome) for name, outcome in outcomes.items()}, ensure_ascii=False)
+
+
+def from_json(text: str) -> dict[str, Outcome]:
+    """What `as_json` wrote."""
+    return {name: Outcome(**each) for name, each in json.loads(text).items()}
+
+
+T = TypeVar("T")
+Job = tuple[bytes, Mapping[str, str | None]]
+"""A call of a user's judge: its key, and what the parameters are given."""
+
+
+class Caller(Generic[T]):
+    """Calls a function once for each job.
+
+    Parameters
+    ----------
+    function
+        Called with the job; a coroutine function if `is_async`.
+    is_async
+        Whether calls run in one event loop, which lives as long as the caller: clients bind to it.
+    at_once
+        Most calls in flight; 1 and not `is_async`: they run in the thread of the caller.
+    """
+
+    def __init__(self, function: Callable[[T], object], *, is_async: bool, at_once: int) -> None:
+        self._function = function
+        self._is_async = is_async
+        self._at_once = at_once
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @staticmethod
+    def of(adapter: Adapter, at_once: int) -> "Caller[Job]":
+        """One that calls a user's judge."""
+        return Caller(lambda job: adapter.call(job[1]), is_async=adapter.is_async, at_once=at_once)
+
+    def results(self, jobs: Iterable[T]) -> Iterator[tuple[T, object]]:
+        """Each job with what its call returned, or the `Exception` that it raised, as it is done."""
+        if self._at_once == 1 and not self._is_async:
+            for job in jobs:
+                yield job, _attempted(lambda job=job: self._function(job))  # type: ignore[misc]
+            return
+        pending: dict[Future[object], T] = {}
+        pool = None if self._is_async else ThreadPoolExecutor(self._at_once, thread_name_prefix="dhp-judge")
+        try:
+            for job in jobs:
+                pending[pool.submit(self._function, job) if pool else self._submitted(job)] = job
+                if len(pending) >= self._at_once:
+                    yield from _done(pending)
+            while pending:
+                yield from _done(pending)
+        finally:
+            for future in pending:
+                future.cancel()
+            if pool:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _submitted(self, job: T) -> "Future[object]":
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(target=self._loop.run_forever, name="dhp-judge", daemon=True).start()
+        coroutine: Coroutine[Any, Any, object] = self._function(job)  # type: ignore[assignment]
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+
+def _done(pending: "dict[Future[object], T]") -> Iterator[tuple[T, object]]:
+    ready, _ = wait(pending, return_when=FIRST_COMPLETED)
+    for future in sorted(ready, key=list(pending).index):
+        job = pending.pop(future)
+        yield job, _attempted(future.result)
+
+
+def _attempted(call: Callable[[], object]) -> object:
+    try:
+        return call()
+    except Exception as e:  # noqa: BLE001  whatever somebody else's judge raises is a failed rating
+        return e
+
 
 _TRIED = 5
 """Texts after which a judge is given up that has not scored one."""
@@ -204,6 +396,8 @@ class _FirstFindings:
 
 class ObjectJudge(Judge):
     """A user's own judge; what it rates, and on which scale, the first texts tell."""
+
+    takes_settings = True
 
     def __init__(self, scorer: Scorer, verdicts: bool) -> None:
         self._scorer = scorer

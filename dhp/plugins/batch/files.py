@@ -1,20 +1,36 @@
-"""Reading of result files of batches."""
+"""Batch files in OpenAI's format: requests are written, results are read."""
 
 import codecs
 import glob
+import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from dhp.core.errors import InputError
-from dhp.core.files import reason
-from dhp.llm.batch.lines import ResultLine, read_result_line
-from dhp.llm.clients.responses import Problem, Unreadable, completion_replies, overlong
+from dhp.core.files import check_writable, parse_json, reason, unwritable
+from dhp.llm.clients.responses import (
+    Problem,
+    Unreadable,
+    completion_replies,
+    holds_answer,
+    overlong,
+    problem_inside,
+    read_problem,
+    shortened,
+)
 from dhp.llm.records import Failure, Reply
 
+_URL = "/v1/chat/completions"
+_MOST_REQUESTS = 50_000
+_MOST_BYTES = 200_000_000
+"""In one file of requests."""
+_LONGEST_KIND = 80
 _SHOWN_KINDS = 3
 _ALLOWED = "allowed: files with the results of batches, one JSON object per line"
 _PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstandard"}
@@ -22,8 +38,154 @@ _VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
 """What providers add to the name of a model: a date or a number."""
 
 
+def _request_line(custom_id: str, body: Mapping[str, object]) -> bytes:
+    """One request; `custom_id` is the store's key of its first sample, in hexadecimal digits."""
+    line = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
+    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
+
+@dataclass(slots=True)
+class Part:
+    """One file of requests to one model."""
+
+    path: Path
+    model: str
+    endpoint: str
+    requests: int = 0
+    size: int = 0
+    """Size of the file in bytes."""
+
+
+class BatchWriter:
+    """Files of requests: `FILE.jsonl`, `FILE-2.jsonl` and so on, each to one model.
+
+    Raises
+    ------
+    InputError
+        If the first of them, `path`, is there already, so that none is sent twice by mistake, or if it cannot
+        be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        _check_free(path)
+        check_writable(path)
+        self._parts: list[Part] = []
+        self._open: dict[tuple[str, str], tuple[Part, BinaryIO]] = {}
+        self._path = path
+
+    def add(self, model: str, endpoint: str, custom_id: str, body: Mapping[str, object]) -> None:
+        """Write one request; raises `InputError` where that fails, and leaves nothing behind."""
+        line = _request_line(custom_id, body)
+        with self._or_nothing():
+            part, file = self._open.get((model, endpoint)) or self._next(model, endpoint)
+            full = part.requests >= _MOST_REQUESTS or part.size + len(line) > _MOST_BYTES
+            if full and part.requests:
+                file.close()
+                part, file = self._next(model, endpoint)
+            file.write(line)
+        part.requests += 1
+        part.size += len(line)
+
+    def close(self) -> list[Part]:
+        """Give the files their names; returns what was written. `InputError` as from `add`."""
+        with self._or_nothing():
+            for _, file in self._open.values():
+                file.close()
+            for part in self._parts:
+                _check_free(part.path)
+        for part in self._parts:
+            _unfinished(part.path).replace(part.path)
+        return self._parts
+
+    def discard(self) -> None:
+        """Remove what was written so far."""
+        for _, file in self._open.values():
+            with suppress(OSError):  # what a full disk did not take is tried again
+                file.close()
+        for part in self._parts:
+            _unfinished(part.path).unlink(missing_ok=True)
+
+    def _next(self, model: str, endpoint: str) -> tuple[Part, BinaryIO]:
+        number = len(self._parts) + 1
+        path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
+        _check_free(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._parts.append(part := Part(path, model, endpoint))
+        self._open[model, endpoint] = part, _unfinished(path).open("wb")
+        return self._open[model, endpoint]
+
+    @contextmanager
+    def _or_nothing(self) -> Iterator[None]:
+        try:
+            yield
+        except InputError:
+            self.discard()
+            raise
+        except OSError as e:
+            self.discard()
+            raise unwritable(f"`batch_write` {self._path}", e) from None
+
+
+def _check_free(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
 @dataclass(frozen=True, slots=True)
-class _ResultLine:
+class ResultLine:
+    """What a batch says of one request."""
+
+    custom_id: str
+    body: Mapping[str, Any] | None
+    """A chat completion; None where there is a problem."""
+    problem: Problem | None
+    """Status 0 where the batch ended before the request was answered."""
+
+    @property
+    def kind(self) -> str:
+        """The problem in a few words, the same for all of its kind."""
+        if self.problem is None:
+            return ""
+        if self.problem.status == 0:
+            return self.problem.code or "no answer"
+        return shortened(self.problem.reason, _LONGEST_KIND)
+
+
+def read_result_line(place: str, raw: bytes) -> ResultLine:
+    """A line of an output file or an error file; raises `InputError` with the place for what is none."""
+    try:
+        data = parse_json(place, raw.removeprefix(codecs.BOM_UTF8).decode())
+    except UnicodeDecodeError:
+        raise InputError(f"{place}: not UTF-8 text; {_ALLOWED}, in UTF-8") from None
+    except InputError as e:
+        raise InputError(f"{e}; {_ALLOWED}") from None
+    fits = isinstance(data, dict) and isinstance(data.get("custom_id"), str)
+    if fits and "body" in data and "url" in data:
+        raise InputError(
+            f"{place}: is a request; allowed: the results that came back, custom_id with response"
+        )
+    if not fits or not ("response" in data or "error" in data):
+        raise InputError(f"{place}: is not a result of a batch; must have custom_id, with response or error")
+    response = data.get("response")
+    response = response if isinstance(response, dict) else {}
+    status, body = response.get("status_code"), response.get("body")
+    if status == 200 and isinstance(body, dict) and not data.get("error"):
+        fault = None if holds_answer(body) else problem_inside(json.dumps(body).encode())
+        if fault is None and not holds_answer(body):
+            fault = Problem(0, "", "without an answer that can be read", "")
+        return ResultLine(data["custom_id"], body if fault is None else None, fault)
+    said = data.get("error") or body or {}
+    said = said if isinstance(said, dict) and "error" in said else {"error": said}
+    status = status if isinstance(status, int) and status != 200 else 0
+    return ResultLine(data["custom_id"], None, read_problem(status, json.dumps(said).encode()))
+
+
+@dataclass(frozen=True, slots=True)
+class _ResultPlace:
     """Position and priority of a result in its file."""
 
     path: Path
@@ -59,7 +221,7 @@ class BatchResults:
         self._failures = failures
         self._paths = paths
         self.names = ", ".join(map(str, paths))
-        self._lines: dict[str, _ResultLine] = {}
+        self._lines: dict[str, _ResultPlace] = {}
         self._claimed: set[str] = set()
         self._models: set[str] = set()
         self._others: Counter[str] = Counter()
@@ -173,7 +335,7 @@ class BatchResults:
                     before = self._lines.get(result.custom_id)
                     twice += before is not None and before.weight == weight == 2
                     if before is None or weight > before.weight:
-                        self._lines[result.custom_id] = _ResultLine(path, number, start, weight)
+                        self._lines[result.custom_id] = _ResultPlace(path, number, start, weight)
         except IsADirectoryError:
             raise InputError(f"{path}: is a folder; {_ALLOWED}, e.g. '{path}/*.jsonl'") from None
         except OSError as e:
@@ -195,7 +357,7 @@ class BatchResults:
             logging.getLogger("dhp").warning("%s: line %s is broken off; left out", path, number)
             return None
 
-    def _failure(self, line: _ResultLine, problem: Problem, body: Mapping[str, object]) -> Failure | None:
+    def _failure(self, line: _ResultPlace, problem: Problem, body: Mapping[str, object]) -> Failure | None:
         if not self._failures:
             return None
         if parameter := problem.parameter(body):
@@ -209,7 +371,7 @@ class BatchResults:
             return Failure(f"the prompt is too long for the model ({problem.reason}); nothing was cut off")
         return Failure(f"content filter: {problem.reason}" if problem.moderated else problem.reason)
 
-    def _result(self, line: _ResultLine) -> ResultLine:
+    def _result(self, line: _ResultPlace) -> ResultLine:
         with line.path.open("rb") as file:
             file.seek(line.offset)
             return read_result_line(f"{line.path}: line {line.line}", file.readline())

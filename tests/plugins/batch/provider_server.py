@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.llm.batch.answers import answer, completion, expired, score
+from tests.plugins.batch.answers import answer, completion, expired, score
 
 Lines = list[dict[str, Any]]
 

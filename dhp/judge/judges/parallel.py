@@ -9,12 +9,12 @@ from dhp.judge.api import Judge
 from dhp.llm.executor.api import LOCAL, Executor
 
 
-def spread(judge: Judge, executor: Executor) -> Judge:
+def in_parallel(judge: Judge, executor: Executor) -> Judge:
     """The judge, at work on the workers of an executor; ratings come in the same order as without."""
-    return judge if executor is LOCAL else _Spread(judge, executor)
+    return judge if executor is LOCAL else _ParallelJudge(judge, executor)
 
 
-class _Spread(Judge):
+class _ParallelJudge(Judge):
     def __init__(self, judge: Judge, executor: Executor) -> None:
         self.model, self.protocol, self.samples = judge.model, judge.protocol, judge.samples
         self.settings = judge.settings

@@ -5,12 +5,9 @@ import json
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dhp.llm.batch.providers.api import State
-
-if TYPE_CHECKING:
-    from google import genai
+from dhp.plugins.batch.providers import State
 
 _RUNNING = ("QUEUED", "PENDING", "RUNNING", "CANCELLING", "PAUSED", "UPDATING", "UNSPECIFIED")
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
@@ -31,10 +28,10 @@ _NAMES = {
 class GeminiBatches:
     """See `Provider`; a batch has its tag as its display name."""
 
-    many = True
+    def __init__(self, endpoint: str) -> None:
+        from google import genai
 
-    def __init__(self, client: "genai.Client") -> None:
-        self._client = client
+        self._client = genai.Client()  # address and key from the environment
 
     def submit(self, path: Path, tag: str) -> str:
         with tempfile.TemporaryDirectory() as folder:
@@ -146,10 +143,3 @@ def _positions(logprobs: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for i, one in enumerate(chosen)
     ]
-
-
-def opened(endpoint: str) -> GeminiBatches:
-    """The provider; its package takes key and address from the environment."""
-    from google import genai
-
-    return GeminiBatches(genai.Client())
