@@ -16,7 +16,7 @@ from dhp.analysis.results import Result, Results
 from dhp.analysis.schedules import ALL, find_schedule
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
-from dhp.core.keywords import check_whole, keywords_of
+from dhp.core.keywords import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.protocol_spec import Protocols
 from dhp.core.records import PROBES, Variant
@@ -59,7 +59,7 @@ class JudgesSpec:
     """Protocol of language models: a name, a file, `dhp.protocol(...)`, or several of them."""
     prompt_files: PromptFiles = ()
     """Prompts to use as they are, one or several: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}`
-    takes a column."""
+    takes a column. Several folders, or with one metric several files, are versions of a prompt."""
     metrics: Metrics = ()
     """Metrics to judge by: some of the task (default: all), or your own: `dhp.own_metric("usefulness", (1,
     10))`."""
@@ -92,6 +92,7 @@ class JudgesSpec:
             seed=self.seed,
             judge_settings=self.judge_settings,
             by_metric=bool(self.metrics),
+            one_metric=len(as_list(self.metrics)) == 1,
         )
 
 

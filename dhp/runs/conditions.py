@@ -54,8 +54,19 @@ class Gate:
             percent=True,
         ),
     )
+    max_shift: float | None = field(
+        default=None,
+        metadata=option(
+            "Largest allowed shift of a metric's mean score against --against, in points of its scale.",
+            metavar="POINTS",
+            low=0,
+        ),
+    )
     against: "RunSource | Results | None" = field(
-        default=None, metadata=option("An earlier run, with its ratings, for --max-drop.", metavar="OLD_RUN")
+        default=None,
+        metadata=option(
+            "An earlier run, with its ratings, for --max-drop and --max-shift.", metavar="OLD_RUN"
+        ),
     )
     allow: str | Collection[str] = ()
     """Parts of the signature that may differ from the earlier run; see `dhp.runs.comparable`."""
@@ -67,7 +78,11 @@ class Gate:
 
         check_allowed(as_list(self.allow))
         check_numbers(self)
-        if (self.max_drop is None) != (self.against is None):
-            raise InputError("`max_drop` and `against`: belong together; give both or neither")
-        if self.detection is None and self.max_drop is None and not self.must_notice:
-            raise InputError("there is no condition; allowed: `detection`, `must_notice`, `max_drop`")
+        if (self.max_drop is None and self.max_shift is None) != (self.against is None):
+            raise InputError(
+                "`against`: belongs together with `max_drop` or `max_shift`; give both or neither"
+            )
+        if self.detection is None and self.against is None and not self.must_notice:
+            raise InputError(
+                "there is no condition; allowed: `detection`, `must_notice`, `max_drop`, `max_shift`"
+            )
