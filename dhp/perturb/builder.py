@@ -303,7 +303,7 @@ def perturb_datasets(spec: TextSpec) -> list[PerturbedDataset]:
     dataset, seed, settings, progress
         The texts, the seed of every random choice, how the perturb model is reached, and whether progress is
         shown: the fields of `dhp.perturb.builder.TextSpec`.
-    data, task, fields, where, n, min_characters, text_language
+    data, task, fields, where, n, min_characters, text_language, judge_part
         Which of these texts: fields of `dhp.Choice`.
     suite, perturbers, perturb_model, perturbed, controls, attacks, doses
         How they are degraded: fields of `dhp.Choice`.

@@ -82,7 +82,7 @@ CASES = [
     ((*MODEL, "--dataset", "columns.jsonl", "--task", "summarization"), "did you mean 'outptu'"),
     (
         (*MODEL, "--dataset", "good.jsonl"),
-        "say what its texts are by --task; allowed: bagel, data_to_text, dialogue, ",
+        "say what its texts are by --task; allowed: bagel, conversation, data_to_text, ",
     ),
     (
         (*MODEL, "--dataset", "good.jsonl", "--task", "summary"),

@@ -85,7 +85,8 @@ class LitellmTransport:
             raise Retry(f"no answer within {self._timeout:g} seconds", overload=True) from None
         except Exception as e:  # noqa: BLE001  one class of exceptions a provider; all have a status or none
             return self._refused(e)
-        return RawReply(200, {}, answer.model_dump_json().encode()[: most + 1])
+        # Not by pydantic: it refuses lone surrogates and writes null for numbers that are not finite.
+        return RawReply(200, {}, json.dumps(answer.model_dump(), default=str).encode()[: most + 1])
 
     def _refused(self, error: Exception) -> RawReply:
         """What a provider refused, as a server of OpenAI's would say it."""
@@ -104,4 +105,5 @@ class LitellmTransport:
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+    """Without the traceback that the package may put into its message."""
+    return str(error).strip().partition("\n")[0].partition(" Traceback (")[0]
