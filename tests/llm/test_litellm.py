@@ -34,6 +34,16 @@ def test_answers_are_those_of_the_server(litellm: None) -> None:
         assert stats(url)["calls"] == 12
 
 
+def half_a_sign(_prompt: str) -> str:
+    return "4 \ud83d"
+
+
+def test_a_lone_surrogate_is_part_of_the_answer(litellm: None) -> None:
+    with stub_server("--say", "tests.llm.test_litellm:half_a_sign") as url:
+        (texts,) = answered(model("litellm/openai/stub", url), list(requests(1))).values()
+    assert [text[0] for text in texts] == ["4"]
+
+
 def test_passing_faults_are_tried_again(litellm: None) -> None:
     with stub_server("--faults", "429=0.2,500=0.2", "--retry-after", "0.05") as url:
         found = answered(model("litellm/openai/stub", url, retries=12), list(requests(8)))
