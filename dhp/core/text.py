@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
+from dhp.core.nltk_parts import nltk_parts
+
 _ABBREVIATIONS = frozenset(
     (
         "dr mr mrs ms prof rev gen sen rep gov sgt capt col lt st jr sr vs etc e.g i.e fig figs ca cf al "
@@ -44,18 +46,15 @@ _ITEM = re.compile(
 
 @functools.cache
 def _punkt() -> Any:
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
-    parameters = PunktParameters()
+    punkt = nltk_parts().punkt
+    parameters = punkt.PunktParameters()
     parameters.abbrev_types.update(_ABBREVIATIONS)
-    return PunktSentenceTokenizer(parameters)
+    return punkt.PunktSentenceTokenizer(parameters)
 
 
 @functools.cache
 def _treebank() -> Any:
-    from nltk.tokenize import NLTKWordTokenizer
-
-    return NLTKWordTokenizer()
+    return nltk_parts().destructive.NLTKWordTokenizer()
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

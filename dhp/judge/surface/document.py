@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from dhp.core.english import FUNCTION_WORDS, zipf
+from dhp.core.nltk_parts import nltk_parts
 from dhp.core.text import sentences
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
@@ -50,9 +51,7 @@ class Word(NamedTuple):
 
 @functools.cache
 def _stemmer() -> Any:
-    from nltk.stem.porter import PorterStemmer
-
-    return PorterStemmer()
+    return nltk_parts().porter.PorterStemmer()
 
 
 @functools.lru_cache(maxsize=65536)
