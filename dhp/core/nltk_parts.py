@@ -27,7 +27,7 @@ def nltk_parts() -> NltkParts:
     """Modules of NLTK.
 
     `import nltk` takes 0.6 s and 70 MB, most of it for scipy.stats. So the packages above these modules are
-    replaced by empty ones as they load. Nothing of it stays in `sys.modules`: who imports NLTK gets all of it.
+    replaced by empty ones as they load. Nothing stays in `sys.modules`: who imports NLTK gets all of it.
     """
     with _lock:
         if "nltk" in sys.modules:

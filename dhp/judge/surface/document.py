@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from dhp.core.english import FUNCTION_WORDS, zipf
 from dhp.core.nltk_parts import nltk_parts
 from dhp.core.text import sentences
+from dhp.judge.surface.form import faults_of_form
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[.!?,;:)]")
@@ -72,6 +73,11 @@ def _words(sentence: str) -> tuple[Word, ...]:
     return tuple(_word(form, position > 0) for position, form in enumerate(_WORD.findall(sentence)))
 
 
+@functools.lru_cache(maxsize=8192)
+def _content_stems(sentence: str) -> frozenset[str]:
+    return frozenset(word.stem for word in _words(sentence) if word.content)
+
+
 @functools.lru_cache(maxsize=65536)
 def _word(form: str, inside: bool) -> Word:
     lower = form.lower()
@@ -93,9 +99,14 @@ class Text:
         return self.raw.replace("’", "'").strip()
 
     @cached_property
+    def _sentences(self) -> list[str]:
+        """The sentences that have words."""
+        return [sentence for sentence in sentences(self.plain) if _words(sentence)]
+
+    @cached_property
     def sentences(self) -> list[tuple[Word, ...]]:
         """The words of each sentence that has any."""
-        return [words for sentence in sentences(self.plain) if (words := _words(sentence))]
+        return [_words(sentence) for sentence in self._sentences]
 
     @cached_property
     def words(self) -> list[Word]:
@@ -105,7 +116,12 @@ class Text:
     @cached_property
     def pairs(self) -> frozenset[tuple[str, str]]:
         """The neighbours among lower-case words and marks."""
-        return frozenset(pairwise(token.lower() for token in _TOKEN.findall(self.plain)))
+        return frozenset(pairwise(map(str.lower, _TOKEN.findall(self.plain))))
+
+    @cached_property
+    def faults(self) -> list[frozenset[str]]:
+        """What is written against the rules of form, for each of these."""
+        return faults_of_form(self.plain)
 
     @cached_property
     def lowers(self) -> frozenset[str]:
@@ -126,7 +142,7 @@ class Text:
     @cached_property
     def sentence_stems(self) -> list[frozenset[str]]:
         """The stems of content words, sentence by sentence."""
-        return [frozenset(word.stem for word in sentence if word.content) for sentence in self.sentences]
+        return [_content_stems(sentence) for sentence in self._sentences]
 
     @cached_property
     def sentence_numbers(self) -> Mapping[str, list[int]]:

@@ -87,27 +87,13 @@ def spelling(case: Case) -> float:
     return _unless(doubt, _MISSPELT_LIMIT, case)
 
 
-_FAULTS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\S  +\S",  # a doubled space
-        r"\w [,.;:!?)]",  # a space before a mark
-        r"[^\W\d_][,;:!?](?=[^\W\d_])",  # no space after a mark
-        r"([^\W\d_])\1\1",  # a letter three times
-        r"\b\d+[^\W\d_]{3,}|\b[^\W\d_]{2,}\d+[^\W\d_]",  # digits inside a word
-        r"\b[a-z][A-Z]",  # a capital second
-    )
-)
 _END = re.compile(r"[.!?。！？…][\"'”’)\s\]]*$")
 
 
 def form(case: Case) -> float:
     """1 without faults of form; a habit of the source (a space before marks) is not a fault of the text."""
-    faults = 0
-    for fault in _FAULTS:
-        found = {match.group() for match in fault.finditer(case.text.plain)}
-        if found and not fault.search(case.source.plain):
-            faults += len(found)
+    habits = zip(case.text.faults, case.source.faults, strict=True)
+    faults = sum(len(found) for found, usual in habits if not usual)
     if case.source.cased or not case.source.english:
         faults += sum(sentence[0].form[0].islower() for sentence in case.text.sentences)
     faults += (not _END.search(case.text.plain)) + case.text.plain.count('"') % 2
@@ -127,7 +113,9 @@ _NEVER_LAST = _DETERMINERS | frozenset("of from into than".split())
 """Words that need another after them, even before a comma; a conjunction needs one before a full stop."""
 
 
-def _impossible(left: str, right: str) -> bool:
+@functools.lru_cache(maxsize=65536)
+def _impossible(pair: tuple[str, str]) -> bool:
+    left, right = pair
     if not right[0].isalnum():
         return left in _NEVER_LAST if right in ",:" else left in _NEVER_LAST | CONJUNCTIONS
     if left == right:
@@ -142,5 +130,5 @@ def word_order(case: Case) -> float:
 
     A pair that the source has too is not a fault.
     """
-    faults = sum(_impossible(*pair) for pair in case.text.pairs if pair not in case.source.pairs)
+    faults = sum(map(_impossible, case.text.pairs - case.source.pairs))
     return _unless(faults, _GRAMMAR_LIMIT, case)
