@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dhp.analysis.analyze import analyze
     from dhp.analysis.config import AnalysisConfig
     from dhp.analysis.results import Result, Results
-    from dhp.content.own_task import own_metric, own_task
+    from dhp.content.catalog import own_metric, own_task
     from dhp.core.errors import DhpError, InputError, NotApplicable, StoppedEarly
     from dhp.core.protocol_spec import Protocol
     from dhp.core.records import Candidate, Example, Rating, Variant
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dhp.loaders.logs import log_dataset
     from dhp.loaders.rated import read_human_scores
     from dhp.perturb.api import Edited, Perturber, perturber
-    from dhp.perturb.build import perturb_datasets
+    from dhp.perturb.builder import perturb_datasets
     from dhp.perturb.settings import Choice, PerturbModel
     from dhp.report.page import write_report as report
     from dhp.run import estimate, run
@@ -86,7 +86,7 @@ _MODULES = {
     "analysis.analyze": "analyze",
     "analysis.config": "AnalysisConfig",
     "analysis.results": "Result Results",
-    "content.own_task": "own_metric own_task",
+    "content.catalog": "own_metric own_task",
     "core.errors": "DhpError InputError NotApplicable StoppedEarly",
     "core.protocol_spec": "Protocol",
     "core.records": "Candidate Example Rating Variant",
@@ -100,7 +100,7 @@ _MODULES = {
     "loaders.logs": "log_dataset",
     "loaders.rated": "read_human_scores",
     "perturb.api": "Edited Perturber perturber",
-    "perturb.build": "perturb_datasets",
+    "perturb.builder": "perturb_datasets",
     "perturb.settings": "Choice PerturbModel",
     "runs.finished": "compare gate power",
     "run": "estimate run",

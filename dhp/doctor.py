@@ -101,13 +101,13 @@ def examine(
 
 def _own_judge(name: str, fields: Mapping[str, str]) -> Check:
     """What a judge of the user's own is recognised as; it is not called."""
-    from dhp.judge.adapters.load import load_object
+    from dhp.judge.adapters.adapter import load_object
     from dhp.judge.adapters.shapes import adapt
-    from dhp.judge.api import is_plain
+    from dhp.judge.api import is_judge
 
     try:
         found = load_object(name)
-        if is_plain(found):
+        if is_judge(found):
             return Check(f"judge {name}", "ok", "a dhp.Judge")
         adapter = adapt(found, f"model '{name}'")
     except InputError as e:

@@ -13,34 +13,31 @@ from dhp.analysis.dose_response import with_length
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_parts import merged_ratings
 from dhp.analysis.results import Result, Results, without_absent
-from dhp.content.own_task import Metrics, with_metrics
+from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
 from dhp.core.keywords import check_whole, keywords_of
-from dhp.core.pair_spec import Protocols
-from dhp.core.progress import Progress, numbered, stage
+from dhp.core.progress import Progress, numbered, progress_of, stage
+from dhp.core.protocol_spec import Protocols
 from dhp.core.records import PROBES, Variant
 from dhp.core.specs import Task
-from dhp.core.terminal_progress import progress_of
 from dhp.judge.adapters.settings import JudgeSettings
-from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.factory import any_recorded, find_judges
 from dhp.judge.prompt_files import PromptFiles
-from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts
+from dhp.judge.rate_texts import COLUMNS, judge_estimates, rate_texts, with_token_limits
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.estimate import Estimate
 from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.loaders.rated import RatedText, given_texts, rated_task
-from dhp.loaders.rows import Rows
-from dhp.perturb.build import build_texts
-from dhp.perturb.candidates import original_of
+from dhp.loaders.user import Rows
+from dhp.perturb.builder import build_texts
 from dhp.perturb.choice import Data, with_own_task
-from dhp.perturb.dose_suites import SEARCHED
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
-from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.perturb.settings import Choice
+from dhp.perturb.suites import SEARCHED
 from dhp.report.page import html_report
 from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
@@ -214,7 +211,7 @@ def _carry_out(
 ) -> Results:
     configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
     name = run_name(_identity(judges, perturbed, configs, seed))
-    judges = with_room(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
+    judges = with_token_limits(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
     own = [
         (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
         for part in perturbed
@@ -230,11 +227,10 @@ def _carry_out(
     with folder.ratings if folder else nullcontext():
         found: list[tuple[Result, RatingsArray]] = []
         for number, (judge, part) in enumerate(own, 1):
-            with suppress(Waiting):  # the requests of the other judges belong into the same batch
+            with suppress(Waiting):  # the requests of the other judges are to be collected too
                 config = resolve(part.dataset.task, part.variants)
                 found.append(_judged(judge, part, config, seed, numbered(progress, number, len(own)), folder))
-        if context.batch:
-            context.batch.finish()
+        context.stop_if_waiting(whole=True)
         results = Results([result for result, _ in found], [ratings for _, ratings in found])
         if folder:
             folder.write_examples({p.dataset.name: p.dataset.examples for p in perturbed})
@@ -317,8 +313,7 @@ def rating_parts(spec: RatingSpec) -> "Iterator[pd.DataFrame]":
         texts = given_texts(spec.data)
         task = with_metrics(rated_task(spec.data, spec.task), spec.metrics)
         yield from rate_texts(judges, texts, task, show)
-    if context.batch:
-        context.batch.finish()
+    context.stop_if_waiting(whole=True)
 
 
 def estimate_texts(spec: RatingSpec) -> list[Estimate]:

@@ -17,9 +17,8 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 import dhp
-from dhp.stats.combine import COMBINATIONS, Combination, combined
 from dhp.stats.design import Design
-from dhp.stats.discernment import LOG_ALPHA
+from dhp.stats.discernment import COMBINATIONS, LOG_ALPHA, Combination, combined
 from dhp.stats.joint import joint_log_p
 from dhp.stats.wilcoxon.signed_rank import signed_rank
 

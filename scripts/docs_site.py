@@ -17,7 +17,7 @@ import dhp
 from dhp.cli.main import app
 from dhp.cli.options import Command
 from dhp.content.catalog import read_suite
-from dhp.content.protocols import pairwise_names, protocol_names, read_pairwise, read_protocol
+from dhp.content.protocols import pairwise_names, protocol_names, read_protocol
 from dhp.core.options import option_of
 from dhp.core.plugins import offered
 from dhp.perturb.registry import find_perturbers
@@ -177,7 +177,7 @@ def _protocols() -> str:
         lines += [f"- {who}: {_plain(said)}" for who, said in sources if said]
     lines += ["", "## Pairwise", "", "Two texts are shown side by side, see [battle.md](battle.md)."]
     for name in pairwise_names():
-        lines += _protocol(name, read_pairwise(name).description, {})
+        lines += _protocol(name, read_protocol(name).description, {})
     return "\n".join(lines) + "\n"
 
 

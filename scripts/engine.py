@@ -20,9 +20,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from dhp.core.progress import progress_shown
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
-from dhp.core.terminal_progress import progress_shown
 from dhp.judge.check import checked_ratings
 from dhp.judge.factory import protocol, request_builder
 from dhp.judge.judges.llm import LlmJudge
@@ -32,7 +32,7 @@ from dhp.llm.limits import RateLimits
 from dhp.llm.records import Params, Reply, Request
 from dhp.llm.store import Store, keys, row
 from dhp.llm.usage import Usage
-from dhp.perturb.build import perturb_datasets
+from dhp.perturb.builder import perturb_datasets
 from tests.llm.stub import stats, stub_process
 
 SOURCE = "A sentence of an article that goes on for a while and says little. " * 45

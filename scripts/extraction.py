@@ -18,7 +18,7 @@ from dhp.core.protocol_spec import AnswerForm
 from dhp.core.seeding import stream
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.records import Extracted
+from dhp.judge.extraction.rules import Extracted
 
 FIVE, THREE = Scale(min=1.0, max=5.0), Scale(min=1.0, max=3.0)
 SUMMEVAL: dict[str, AnswerForm] = {"rts": "analyze-rate", "stareval": "stars", "mcq": "letters"}

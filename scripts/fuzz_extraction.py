@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from dhp.core.protocol_spec import ANSWER_FORMS, AnswerForm
+from dhp.core.protocol_spec import POINTWISE_FORMS, AnswerForm
 from dhp.core.seeding import stream
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
@@ -103,7 +103,7 @@ def fault(text: str, scale: Scale) -> tuple[str | None, float]:
     """What goes wrong in reading a text in every form, if anything, and the slowest reading."""
     slowest = 0.0
     checks: list[Callable[[str], str | None]] = [
-        *(partial(rating_fault, form=form, scale=scale) for form in ANSWER_FORMS if form != "mix"),
+        *(partial(rating_fault, form=form, scale=scale) for form in POINTWISE_FORMS if form != "mix"),
         *(partial(verdict_fault, form=form) for form in get_args(VerdictForm)),
     ]
     for check in checks:

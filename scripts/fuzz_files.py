@@ -36,7 +36,7 @@ from dhp.core.errors import DhpError
 from dhp.core.seeding import stream
 from dhp.judge.judges.recorded import read_recorded
 from dhp.llm.clients.responses import Unreadable, read_replies
-from dhp.loaders.fetch.archives import unpack
+from dhp.loaders.fetch import unpack
 from dhp.loaders.user import read_examples
 from dhp.runs.reader import read_results
 

@@ -79,7 +79,7 @@ def figures(out: Path) -> dict[str, object]:
 def made(folder: Path, name: str, texts: int) -> tuple[float, list[str | None]]:
     """Seconds to perturb so many texts by an executor, and the texts."""
     from dhp.llm.settings import ModelSettings
-    from dhp.perturb.build import perturb_datasets
+    from dhp.perturb.builder import perturb_datasets
 
     path = folder / f"{texts}.jsonl"
     write_texts(path, max(5, texts // 18))

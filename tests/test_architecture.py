@@ -78,7 +78,7 @@ def test_folders_import_what_the_rule_allows() -> None:
     inside = {m: tree for m, tree in trees().items() if m.count(".") > 1 or m == "dhp.run"}
     assert {module: found for module, tree in inside.items() if (found := forbidden(module, tree))} == {}
     planted = "def f():\n    from dhp.judge.api import Judge"
-    assert forbidden("dhp.stats.combine", ast.parse(planted)) == {"dhp.judge.api"}
+    assert forbidden("dhp.stats.discernment", ast.parse(planted)) == {"dhp.judge.api"}
     with pytest.raises(CycleError):
         TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
     TopologicalSorter({module: imported(tree) - {module} for module, tree in trees().items()}).prepare()
@@ -97,7 +97,7 @@ def test_plugins_stand_apart() -> None:
 
 
 def test_no_name_hides_a_module() -> None:
-    """`import dhp.stats.combine as c` is the module, as no package has a function of that name."""
+    """`import dhp.stats.discernment as c` is the module, as no package has a function of that name."""
     for module, tree in trees().items():
         names = {a.asname or a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
         hidden = {name for name in names if f"{module}.{name}" in trees()}
@@ -113,11 +113,12 @@ def test_files_and_functions_are_small() -> None:
 
 
 CEILINGS = {
-    "lines of the core": (41_500, 27_000),
-    "lines of all": (49_500, 36_000),
-    "share of heads": (0.113, 0.07),
-    "pairs of records alike": (13, 5),
-    "core files that speak of battles": (5, 3),
+    "lines of the core": (38_600, 27_000),
+    "lines of all": (47_950, 36_000),
+    "share of heads": (0.093, 0.07),
+    "pairs of records alike": (9, 5),
+    "core files that speak of batches": (3, 3),
+    "core files that speak of battles": (2, 3),
     "core files that speak of frameworks": (3, 3),
     "core files that speak of juries": (0, 3),
     "core files that speak of local models": (4, 3),
@@ -125,6 +126,7 @@ CEILINGS = {
 }
 """Number -> where it stands, which may only fall, and where it should be. Never a reason to compress."""
 PLUGIN_WORDS = {
+    "batches": ("batch",),
     "battles": ("battle", "arena"),
     "frameworks": ("deepeval", "inspect_ai", "mlflow", "ragas"),
     "juries": ("jury", "juries"),

@@ -16,14 +16,23 @@ from pydantic import BaseModel
 
 import dhp
 from dhp.core.options import option_of
+from dhp.core.plugins import load_target, offered
 from dhp.core.specs import Task
 from dhp.leaderboard.site import write_leaderboard
 from dhp.llm.usage import Budget
-from dhp.perturb.dose_suites import Doses
+from dhp.perturb.suites import Doses
 from dhp.report.page import write_report
 from dhp.run import judge_texts
 
-NAMES = {"pd": pd, "Path": Path, "Budget": Budget, "Task": Task, "Perturber": dhp.Perturber, "Doses": Doses}
+NAMES = {
+    "pd": pd,
+    "Path": Path,
+    "Budget": Budget,
+    "DeferralSettings": load_target(offered("settings")["deferral"]),
+    "Task": Task,
+    "Perturber": dhp.Perturber,
+    "Doses": Doses,
+}
 """What annotations name that modules import for type checkers alone."""
 
 

@@ -17,8 +17,8 @@ from dhp.core.spool import Spooled
 from dhp.core.tables import read_table
 from dhp.judge import rate_texts
 from dhp.perturb import builder
-from dhp.perturb.build import perturb_datasets
-from dhp.perturb.candidates import Candidates
+from dhp.perturb.builder import perturb_datasets
+from dhp.perturb.perturbed_dataset import Candidates
 from dhp.run import run
 from dhp.runs import ratings_file
 
@@ -40,7 +40,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spool, "KEPT", 10)
     monkeypatch.setattr(spool, "BLOCK", 4)
     monkeypatch.setattr(builder, "BLOCK", 4)
-    monkeypatch.setattr("dhp.perturb.candidates.BLOCK", 4)
+    monkeypatch.setattr("dhp.perturb.perturbed_dataset.BLOCK", 4)
     monkeypatch.setattr(rate_texts, "PART_RATINGS", 100)
     monkeypatch.setattr(ratings_file, "PART_ROWS", 300)
 

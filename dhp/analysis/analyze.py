@@ -23,11 +23,10 @@ from dhp.core.keywords import near_keywords
 from dhp.core.records import IDENTITY, ORIGINAL, PROBES, Variant, methods
 from dhp.core.seeding import text_hash
 from dhp.core.signature import Signature
-from dhp.core.specs import Scale
-from dhp.core.suite_spec import ANY_TASK, Suite
+from dhp.core.specs import ANY_TASK, Scale, Suite
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
-from dhp.stats.sample_consistency import sample_consistency
+from dhp.stats.judge_habits import sample_consistency
 from dhp.stats.wilcoxon.signed_rank import Alternative
 
 if TYPE_CHECKING:

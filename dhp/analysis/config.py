@@ -11,8 +11,8 @@ from dhp.core.options import check_numbers, option
 from dhp.stats.floor import FLOOR
 
 if TYPE_CHECKING:
-    from dhp.core.weight_spec import Weights
-    from dhp.stats.combine import Combination
+    from dhp.core.specs import Weights
+    from dhp.stats.discernment import Combination
     from dhp.stats.wilcoxon.signed_rank import Method
 
 T = TypeVar("T")
@@ -162,7 +162,7 @@ class AnalysisConfig:
         return _one_of("statistics", self.statistics, STATISTICS)
 
     def _combination(self) -> "Combination":
-        from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION
+        from dhp.stats.discernment import COMBINATIONS, DEFAULT_COMBINATION
 
         default: Combination = "printed" if self._preset() == "paper" else DEFAULT_COMBINATION
         named = default if self.combination is None else self.combination

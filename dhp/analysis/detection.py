@@ -11,11 +11,18 @@ from dhp.analysis.result_parts import Cell, Ends, RunDetection, VariantResult
 from dhp.stats.arrays import Floats
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
 from dhp.stats.design import Design
-from dhp.stats.detection import ALPHA, Detection, detection
-from dhp.stats.failures import failure_p
+from dhp.stats.detection import (
+    ALPHA,
+    ControlState,
+    Detection,
+    control_state,
+    detection,
+    examples_to_decide,
+    verdict,
+)
+from dhp.stats.discernment import holm
 from dhp.stats.influences import wilson_interval
-from dhp.stats.multiplicity import holm
-from dhp.stats.verdict import ControlState, control_state, examples_to_decide, verdict
+from dhp.stats.judge_habits import failure_p
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ def judged_kinds(
     controls
         Names of the harmless edits that the damage is compared with.
     floor
-        As for `dhp.stats.verdict.verdict`.
+        As for `dhp.stats.detection.verdict`.
     """
     names = [row.variant for row in rows]
     differences = ratings.difference_table(names, ratings.metrics)

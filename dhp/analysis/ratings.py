@@ -7,8 +7,7 @@ import numpy as np
 
 from dhp.analysis.interim import InterimAnalyses
 from dhp.core.seeding import text_hash
-from dhp.stats.arrays import Bools, Floats, Ints
-from dhp.stats.ties import rounding_error, with_ties
+from dhp.stats.arrays import Bools, Floats, Ints, rounding_error, with_ties
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from typing import Any
 
 from dhp.core.errors import InputError
 from dhp.core.files import read_bytes
-from dhp.core.separated import mark_of
-from dhp.core.tables import LONGEST_TEXT
+from dhp.core.tables import LONGEST_TEXT, mark_of
 
 _NUMBERS = ("score", "missing_mass")
 """Columns in which 3 and 3.0 are the same; elsewhere they are different texts."""

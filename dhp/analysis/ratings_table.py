@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.analysis.ratings_columns import ratings_columns
-from dhp.core.arrow import group_count, parquet_table, row_groups
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, opened, reason
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.core.specs import Scale
-from dhp.core.tables import read_table
+from dhp.core.tables import group_count, parquet_table, read_table, row_groups
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import ResponseStyle
 from dhp.core.specs import Scale
 from dhp.stats.arrays import Floats
-from dhp.stats.response_style import rank_correlations, spread, style_names
+from dhp.stats.judge_habits import rank_correlations, spread, style_names
 
 SIDES = ("originals", "degraded")
 

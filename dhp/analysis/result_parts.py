@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dhp.stats.detection import CONTROL_PAIRS as CONTROL_PAIRS
 from dhp.stats.detection import FEWEST_PAIRS as FEWEST_PAIRS
-from dhp.stats.response_style import Spread
-from dhp.stats.verdict import CONTROL_PAIRS as CONTROL_PAIRS
-from dhp.stats.verdict import ControlState, Verdict
+from dhp.stats.detection import ControlState, Verdict
+from dhp.stats.judge_habits import Spread
 
 Ends = tuple[float, float] | None
 """Low and high end of an interval; None where undefined."""
@@ -97,7 +97,7 @@ class VariantResult:
     """Pairs of the metric that has most."""
     verdict: Verdict | ControlState | None = None
     """Verdict on damage: `noticed`, `faint`, `missed`, `preferred`, `as harmless edits` or `undecided`; the
-    state of a control or attack; see `dhp.stats.verdict`."""
+    state of a control or attack; see `dhp.stats.detection`."""
     n_to_decide: int | None = None
     """Examples that would decide an undecided kind with a chance of 80 %, if further ones were like these;
     None where it is decided, or where no number up to 100,000 would be enough."""
@@ -140,7 +140,7 @@ class ResponseStyle:
     degraded: Spread
     """Scores of the degraded texts."""
     words: tuple[str, ...] | None
-    """`lenient`, `harsh`, `compressed`; None where the scale is unknown. See `dhp.stats.response_style`."""
+    """`lenient`, `harsh`, `compressed`; None where the scale is unknown. See `dhp.stats.judge_habits`."""
 
 
 @dataclass(frozen=True, slots=True)

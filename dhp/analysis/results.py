@@ -18,7 +18,7 @@ from dhp.analysis.result_parts import (
 from dhp.core.errors import InputError
 from dhp.core.records import IDENTITY
 from dhp.core.signature import Signature
-from dhp.stats.combine import Combination
+from dhp.stats.discernment import Combination
 from dhp.stats.floor import FLOOR
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Result:
     """Number of ratings `asked` for, and number of ratings with each status."""
     repeats: dict[str, dict[str, float | None]]
     """Metric -> variance within and between texts, consistency and spread of its single scores; see
-    `dhp.stats.sample_consistency`. A metric without a score is not there."""
+    `dhp.stats.judge_habits`. A metric without a score is not there."""
     scales: dict[str, tuple[float, float]]
     """Metric -> the ends of its scale; empty where they are unknown."""
     styles: dict[str, ResponseStyle]

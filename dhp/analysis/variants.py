@@ -13,11 +13,11 @@ from dhp.analysis.result_parts import Cell, VariantResult
 from dhp.content.catalog import read_probes
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import PROBES, Variant, parse_variant
-from dhp.core.suite_spec import Suite
+from dhp.core.specs import Suite
 from dhp.stats.arrays import Floats
-from dhp.stats.confusion import confusion
 from dhp.stats.design import Design
 from dhp.stats.discernment import LOG_ALPHA
+from dhp.stats.judge_habits import confusion
 from dhp.stats.wilcoxon.signed_rank import Alternative, SignedRank
 
 _ONE_LEVEL = "all"

@@ -7,7 +7,7 @@ import click
 from dhp.analysis.config import AnalysisConfig
 from dhp.cli.options import Command, settings
 from dhp.cli.output import OutputOptions
-from dhp.cli.text_options import RELEASED
+from dhp.cli.protocol_options import RELEASED
 from dhp.core.errors import InputError
 from dhp.perturb.settings import Choice
 
@@ -35,7 +35,7 @@ def analyze(
     """
     from dhp.analysis.analyze import analyze as analyse
     from dhp.core.progress import stage
-    from dhp.loaders.recorded_scores import read_recorded_scores
+    from dhp.loaders.released import read_recorded_scores
 
     output.check()
     if form is None and len(file) > 1:

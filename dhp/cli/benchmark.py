@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dhp.analysis.config import AnalysisConfig
-from dhp.cli.config import config_option
-from dhp.cli.language_models import refuse_unused, through_batches, with_batches
-from dhp.cli.options import Command, settings
+from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
+from dhp.cli.options import Command, config_option, settings
 from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.preset import Preset
-from dhp.cli.protocol_options import OWN, PROTOCOL, Criteria, ProtocolChanges
-from dhp.cli.text_options import DATASET, SEED
+from dhp.cli.protocol_options import DATASET, OWN, PROTOCOL, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
@@ -86,7 +84,7 @@ def benchmark(
         "protocol": [changes.changed(name) for name in protocol],
         "prompt_files": changes.prompt_files,
         "metrics": criteria.chosen(named),
-        "settings": with_batches(settings, (*model, perturb_model), dry_run=dry_run),
+        "settings": with_deferral(settings, (*model, perturb_model), dry_run=dry_run),
         "judge_settings": criteria.of_functions(named, judge_settings),
         "seed": seed,
         "analysis": analysis,
@@ -101,7 +99,7 @@ def benchmark(
         return
     folder = run_folder(out, changes.name)
     with output.working() as show:
-        results = through_batches(lambda: run(judges, dataset or None, out=folder, progress=show, **way))
+        results = until_answered(lambda: run(judges, dataset or None, out=folder, progress=show, **way))
     output.show(results)
     output.show_both_ways(results)
     output.say(f"report  {folder.path / 'report.html'}")

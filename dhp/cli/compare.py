@@ -9,7 +9,7 @@ import click
 
 from dhp.cli.options import Command
 from dhp.cli.output import output_console, print_json
-from dhp.cli.text_options import ALLOW, RELEASED
+from dhp.cli.protocol_options import ALLOW, RELEASED
 from dhp.core.text import printable
 
 if TYPE_CHECKING:
@@ -58,9 +58,8 @@ def compare(
 
     Example: dhp compare runs/one runs/two
     """
-    from dhp.core.progress import counted
-    from dhp.core.terminal_progress import progress_of
-    from dhp.loaders.recorded_scores import read_recorded_scores
+    from dhp.core.progress import counted, progress_of
+    from dhp.loaders.released import read_recorded_scores
     from dhp.runs.comparable import rated_by_dataset
     from dhp.runs.compare import compare_rated
     from dhp.runs.recorded_scores import recorded_results
@@ -90,7 +89,7 @@ def _write_page(
     folders: Sequence[str],
 ) -> None:
     from dhp.core.files import write_lines
-    from dhp.report.compared_page import compared_page
+    from dhp.report.compared import compared_page
     from dhp.runs.reader import read_run
 
     write_lines(path, [compared_page(rated, found, [read_run(folder) for folder in folders])])
@@ -148,7 +147,7 @@ def _by_data(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], 
 
 def _by_kind(comparisons: "Sequence[DatasetComparison]", judges: Sequence[str], *, narrow: bool) -> "Rows":
     """A row for each kind of damage by which the judges differ most; of two judges their difference too."""
-    from dhp.content.damage import variant_name
+    from dhp.content.catalog import variant_name
     from dhp.report.compared import most_different
 
     rows = []

@@ -71,9 +71,9 @@ def prepare(name: str, choice: Choice) -> None:
     """
     from dhp.content.catalog import read_card
     from dhp.core.errors import InputError
-    from dhp.core.terminal_progress import progress_shown
-    from dhp.loaders.fetch.prepared import load_prepared
-    from dhp.loaders.fetch.prepared import prepare as prepare_data
+    from dhp.core.progress import progress_shown
+    from dhp.loaders.fetch import load_prepared
+    from dhp.loaders.fetch import prepare as prepare_data
     from dhp.loaders.resolve import with_minimum
 
     card, fields = with_minimum(read_card(name), choice.min_characters), choice.fields or {}

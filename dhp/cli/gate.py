@@ -6,7 +6,7 @@ from dataclasses import replace
 import click
 
 from dhp.cli.options import Command, settings
-from dhp.cli.text_options import ALLOW
+from dhp.cli.protocol_options import ALLOW
 from dhp.core.text import printable
 from dhp.runs.conditions import Gate
 

@@ -60,7 +60,7 @@ class _Init:
         self._metric(self.answers["metric"], answer)
 
     def _metric(self, name: str, scale: str) -> "Metric":
-        from dhp.content.own_task import own_metric
+        from dhp.content.catalog import own_metric
 
         return own_metric(name.lower().replace("-", "_"), scale)
 
@@ -75,7 +75,7 @@ class _Init:
 
     def model(self, answer: str) -> None:
         """A judge that there may be; of a server that was asked one of its models."""
-        from dhp.cli.listing import JUDGES, judge_form
+        from dhp.cli.show import JUDGES, judge_form
 
         provider, _, name = answer.partition("/")
         if judge_form(answer) is None:
@@ -85,10 +85,10 @@ class _Init:
 
     def prompt_file(self, answer: str) -> None:
         """A file whose slots can be filled; one that does not exist is written."""
-        from dhp.content.own_task import own_task
+        from dhp.content.catalog import own_task
         from dhp.judge.factory import protocol, request_builder
         from dhp.loaders.resolve import resolve_datasets
-        from dhp.perturb.candidates import original_of
+        from dhp.perturb.perturbed_dataset import original_of
 
         if not Path(answer).exists():
             _write_prompt(Path(answer), self.answers)
@@ -180,7 +180,7 @@ def _key(name: str) -> str:
 
 def _read(path: Path) -> dict[str, str]:
     """The answers in a file; none is an answer, too, where a later one is there."""
-    from dhp.content.yaml import load_yaml
+    from dhp.content.catalog import load_yaml
 
     if not path.exists():
         return {}

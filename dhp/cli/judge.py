@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.language_models import through_batches, with_batches
+from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings
 from dhp.cli.protocol_options import PROTOCOL, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
-from dhp.core.files import replacing
-from dhp.core.locks import Lock
+from dhp.core.files import Lock, replacing
 from dhp.core.text import spreadsheet_safe
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
@@ -63,7 +62,7 @@ def judge(
     """
     from dhp.cli.estimates import print_estimates
     from dhp.cli.output import output_console
-    from dhp.core.terminal_progress import progress_shown
+    from dhp.core.progress import progress_shown
     from dhp.loaders.rated import FROM_REFERENCE
     from dhp.run import RatingSpec, estimate_texts, rating_parts
 
@@ -76,7 +75,7 @@ def judge(
         protocol=[changes.changed(name) for name in protocol],
         prompt_files=changes.prompt_files,
         metrics=criteria.chosen(model),
-        settings=with_batches(settings, model, dry_run=dry_run),
+        settings=with_deferral(settings, model, dry_run=dry_run),
         judge_settings=criteria.of_functions(model, judge_settings),
         task=task,
     )
@@ -84,7 +83,7 @@ def judge(
         print_estimates(estimate_texts(spec), output_console())
         return
     with Lock(target.with_name(f".{target.name}.lock"), f"`out` {out}"), progress_shown("ratings") as show:
-        counts = through_batches(lambda: _written(rating_parts(replace(spec, progress=show)), target))
+        counts = until_answered(lambda: _written(rating_parts(replace(spec, progress=show)), target))
     print(f"written to {out}: {', '.join(f'{n:,} {status}' for status, n in counts.most_common())}")
     name = data.partition("=")[0]
     if (why := FROM_REFERENCE.get(name)) and not changes.reference:

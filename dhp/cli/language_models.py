@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dhp.cli.options import stated
 from dhp.cli.protocol_options import DEFAULT_PROTOCOL
-from dhp.core.errors import InputError
+from dhp.core.errors import Answered, InputError
 
 if TYPE_CHECKING:
     from dhp.llm.settings import ModelSettings
@@ -16,21 +16,21 @@ T = TypeVar("T")
 _ASK_NO_MODEL = ("mock/", "baseline/", "metric/", "column/")
 
 
-def with_batches(
+def with_deferral(
     settings: "ModelSettings", models: Sequence[str | None], *, dry_run: bool = False
 ) -> "ModelSettings":
-    """The settings, for a dry run if it is one; raises `InputError` for batches without a language model."""
+    """The settings, for a dry run if it is one.
+
+    Raises `InputError` where requests are to be answered later and no language model is asked.
+    """
     from dhp.llm.api import providers
 
-    given, asked = stated("settings.batch"), tuple(f"{provider}/" for provider in providers())
+    given, asked = stated("settings.deferral"), tuple(f"{provider}/" for provider in providers())
     if given and not any(model and model.startswith(asked) for model in models):
         said = next((f"{model} asks none" for model in models if model), "none is given")
         raise InputError(f"{given[0]}: is for language models, and {said}; leave it out")
-    if not dry_run:
-        return settings
-    if settings.batch.batch_write is not None or settings.batch.batch_read:
-        raise InputError("--dry-run: counts what is not stored; leave out `batch_write` and `batch_read`")
-    return replace(settings, batch=replace(settings.batch, dry=True))
+    deferral = settings.deferral_settings() if dry_run else None
+    return replace(settings, deferral=deferral.for_dry_run()) if deferral else settings
 
 
 def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_model: bool) -> None:
@@ -40,9 +40,9 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
     """
     if not models or not all(model.startswith(_ASK_NO_MODEL) for model in models):
         return
-    from dhp.content.protocols import is_pairwise
+    from dhp.content.protocols import read_protocol
 
-    usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(map(is_pairwise, protocols))
+    usual = tuple(protocols) == (DEFAULT_PROTOCOL,) or any(read_protocol(p).pairwise for p in protocols)
     given = [] if usual else ["--protocol"]  # any judge can compare
     given += stated("changes")
     if not perturb_model:
@@ -51,10 +51,8 @@ def refuse_unused(models: Sequence[str], protocols: Sequence[str], *, perturb_mo
         raise InputError(f"{given[0]}: is for language models, and {models[0]} asks none; leave it out")
 
 
-def through_batches(work: Callable[[], T]) -> T:
-    """What `work` gives in the end: it starts again whenever batches that it waited for are fetched."""
-    from dhp.llm.batch.remote import Answered
-
+def until_answered(work: Callable[[], T]) -> T:
+    """What `work` gives in the end: it starts again whenever the replies that it waited for have come."""
     while True:
         with suppress(Answered):
             return work()

@@ -3,7 +3,7 @@
 import click
 
 from dhp.cli.options import Command
-from dhp.cli.text_options import ALLOW
+from dhp.cli.protocol_options import ALLOW
 from dhp.core.text import printable
 
 
@@ -37,8 +37,8 @@ def site(run: tuple[str, ...], out: str, allow: tuple[str, ...]) -> None:
 
     Example: dhp leaderboard runs/one runs/two --out site/
     """
-    from dhp.core.terminal_progress import progress_of
-    from dhp.leaderboard.load import read_entries
+    from dhp.core.progress import progress_of
+    from dhp.leaderboard.entries import read_entries
     from dhp.leaderboard.site import write_site
     from dhp.leaderboard.tables import make_tables
 
@@ -65,7 +65,7 @@ def add(file: str, board: str, ratings: str | None, weights: str | None) -> None
 
     Example: dhp leaderboard add results.json --to board --ratings ratings.parquet
     """
-    from dhp.leaderboard.add import add_results
+    from dhp.leaderboard.entries import add_results
 
     for path in add_results(file, board, ratings=ratings, weights=weights):
         print(f"written: {printable(str(path))}")

@@ -11,15 +11,14 @@ from typing import NoReturn
 import click
 
 from dhp._version import __version__
-from dhp.cli.messages import Messages
 from dhp.cli.options import help_all, is_whole_help, option_names
+from dhp.cli.output import Messages
 from dhp.core.errors import DhpError, InputError
 from dhp.core.plugins import load_target, offered
 
 _BROKEN_PIPE = 141  # as the shell has it
 _FAULT_OF_OURS = 70
 _DEBUG = "--debug"
-_PATTERNS = "--batch-read"
 _GARBAGE = (100_000, 20, 20)
 """How seldom the collector looks: a run makes many objects that live to its end."""
 
@@ -37,14 +36,13 @@ COMMANDS = {
     "judge": ("judge:judge", "Rate given texts without degrading them."),
     "analyze": ("analyze:analyze", "Compute discernment scores from your own ratings."),
     "perturb": ("perturb:perturb", "Write, freeze, show or audit degraded texts."),
-    "list": ("listing:list_names", "List datasets, protocols, perturbers, judges and weights."),
+    "list": ("show:list_names", "List datasets, protocols, perturbers, judges and weights."),
     "show": ("show:show", "Show one dataset, protocol, perturber, judge or weights file."),
     "doctor": ("doctor:doctor", "Check which features work here and what the others need."),
 }
 """The commands that most people need, in the order of their use: module and object, what it does."""
 MORE = {
     "power": ("power:power", "Compute how many examples a judge needs to notice damage."),
-    "batch": ("batch:batch", "List or cancel batches sent to a provider by --batch."),
     "data": ("data:data", "Datasets: prepare published ones, check the bundled ones."),
 }
 """The other commands of the core; plug-ins add theirs."""
@@ -149,12 +147,20 @@ def _run(arguments: Sequence[str], program: str) -> NoReturn:
         if "\n" in message:  # the help page, shown when no command is given
             print(message)
             sys.exit(2)
-        if "extra argument" in message and _PATTERNS in arguments:
-            message += f"; {_PATTERNS} is repeated for each file, or takes a pattern in quotes"
+        if "extra argument" in message and (option := _repeatable(e, arguments)):
+            message += f"; {option} is repeated for each value"
         _fail(message, 2)
     except click.Abort:
         _fail("stopped; repeat the command to resume", 3)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _repeatable(error: click.ClickException, arguments: Sequence[str]) -> str | None:
+    """The last argument that is an option which may be repeated, if there is one."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    options = [o for o in context.command.params if isinstance(o, click.Option)] if context else []
+    names = {name for option in options if option.multiple for name in option.opts}
+    return next((argument for argument in reversed(arguments) if argument in names), None)
 
 
 def _fail(message: str, code: int) -> NoReturn:

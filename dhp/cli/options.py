@@ -1,16 +1,18 @@
-"""Options of commands, made from the fields of settings records, and their help."""
+"""Options of commands, made from the fields of settings records or read from a file by `--config`."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Any, get_args
 
 import click
 from click.core import ParameterSource
 
-from dhp.cli.messages import Messages
-from dhp.core.errors import InputError
+from dhp.cli.output import Messages
+from dhp.core.errors import InputError, suggest
 from dhp.core.options import Option, option_of
+from dhp.core.plugins import load_target, offered
 
 AnyCommand = Callable[..., object]
 
@@ -120,8 +122,9 @@ def _leaves(record: type[Any], path: str) -> Iterator[tuple[str, "Field[Any]", s
 
 
 def _inner(field: "Field[Any]") -> type[Any] | None:
-    """The settings record that a field holds, if it holds one."""
-    found = field.metadata.get("record", field.default_factory)
+    """The settings record that a field holds, if it holds one; that of a plug-in only where there is one."""
+    added = offered("settings").get(field.metadata.get("plugin", ""))
+    found = load_target(added) if added else field.metadata.get("record", field.default_factory)
     return found if isinstance(found, type) and is_dataclass(found) else None
 
 
@@ -221,3 +224,48 @@ def help_all(text: str) -> click.Option:
     return click.Option(
         ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=text
     )
+
+
+def config_option(command: click.decorators.FC) -> click.decorators.FC:
+    """Let a command take its options from a YAML file; those of the command line come first."""
+    return click.option(
+        "--config",
+        metavar="FILE.yaml",
+        is_eager=True,
+        expose_value=False,
+        callback=_read,
+        help="Read options from this file, as written by dhp init.",
+    )(command)
+
+
+def _read(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    if path is None:
+        return
+    from dhp.content.catalog import load_yaml
+
+    found = load_yaml(Path(path))
+    if not isinstance(found, dict):
+        raise InputError(f"--config {path}: must be a mapping of options, e.g. model: openai/NAME")
+    known = {o.removeprefix("--"): p for p in context.command.params for o in (*p.opts, *p.secondary_opts)}
+    defaults: dict[str, object] = {}
+    for key, value in found.items():
+        name = str(key).replace("_", "-")
+        if name not in known or name == "config":
+            raise InputError(f"--config {path}: unknown option '{key}'; {suggest(name, known)}")
+        found_value = _value(known[name], value, f"--config {path}: {key}")
+        off = f"--{name}" in known[name].secondary_opts  # as in --no-controls
+        defaults[str(known[name].name)] = not found_value if off else found_value
+    context.default_map = defaults
+
+
+def _value(parameter: click.Parameter, value: object, place: str) -> object:
+    values = value if isinstance(value, list) else [value]
+    if isinstance(value, dict):
+        values = [f"{ours}={theirs}" for ours, theirs in value.items()]
+    if any(isinstance(each, list | dict) or each is None for each in values):
+        raise InputError(f"{place}: allowed: a text, a number, true or false, or a list of these")
+    if parameter.multiple:
+        return [str(each) for each in values]
+    if len(values) != 1:
+        raise InputError(f"{place}: several values; allowed: one")
+    return values[0] if isinstance(values[0], bool) else str(values[0])

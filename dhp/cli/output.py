@@ -1,14 +1,17 @@
-"""Options and forms of printed results."""
+"""Options and forms of printed results, and messages on standard error."""
 
 import io
 import logging
 import os
+import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
+
+import click
 
 from dhp.core.errors import InputError
 from dhp.core.options import option
@@ -17,7 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from dhp.analysis.results import Results
-    from dhp.core.terminal_progress import Show
+    from dhp.core.progress import Show
+
 
 _WIDE = 200  # columns that are enough for every table
 
@@ -96,7 +100,7 @@ class OutputOptions:
             finally:
                 log.setLevel(level)
             return
-        from dhp.core.terminal_progress import progress_shown
+        from dhp.core.progress import progress_shown
 
         with progress_shown("done") as show:
             yield show
@@ -110,7 +114,7 @@ class OutputOptions:
 
             print_results(results, output_console(), details=self.details)
             return
-        from dhp.report.formats import csv_text, json_text, markdown_text
+        from dhp.report.tables import csv_text, json_text, markdown_text
 
         form = json_text if self.json else csv_text if self.csv else markdown_text
         print_for_programs(form(results))
@@ -118,7 +122,7 @@ class OutputOptions:
     def show_both_ways(self, results: "Results") -> None:
         """Print pointwise beside pairwise figures, for people, where a model was asked in both ways."""
         if not (self.quiet or self.json or self.csv or self.markdown):
-            from dhp.report.both_ways import print_both_ways
+            from dhp.report.tables import print_both_ways
 
             print_both_ways(results, output_console())
 
@@ -131,3 +135,46 @@ class OutputOptions:
             else:
                 print()
                 print_line(line)
+
+
+_PARAMETER = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*)(=None|=False)?`")
+"""How the library names a parameter in a message."""
+
+
+class Messages(logging.Handler):
+    """Prints errors, warnings and what the package logs, one line each."""
+
+    def __init__(self, names: Callable[[click.Command | None], Mapping[str, str]]) -> None:
+        """`names` gives the options that parameters have in a command."""
+        super().__init__()
+        self._names = names
+        self.command: click.Command | None = None
+        """The command that runs."""
+
+    def say(self, message: str) -> None:
+        """Print a message."""
+        from dhp.core.text import printable
+
+        if _PARAMETER.search(message):
+            names = self._names(self.command)
+            message = _PARAMETER.sub(lambda found: _option(found, names), message)
+        print(f"dhp: {printable(' '.join(message.split()))}", file=sys.stderr)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print what is logged."""
+        self.say(record.getMessage())
+
+    def show_warning(self, message: Warning | str, *_: object) -> None:
+        """Replacement of `warnings.showwarning`."""
+        self.say(str(message))
+
+
+def _option(match: re.Match[str], names: Mapping[str, str]) -> str:
+    """The option of a parameter; other names are left unchanged."""
+    name, value = match[1], match[2] or ""
+    group, _, rest = name.partition(".")
+    if name not in names and group in names:
+        name = rest
+    if value == "=None":
+        return f"{names[name]} default" if name in names else match[0]
+    return names.get(name + value, match[0])

@@ -1,26 +1,31 @@
 """`dhp perturb`: write, freeze, show or audit degraded texts."""
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dhp.cli.language_models import through_batches, with_batches
+from dhp.cli.language_models import until_answered, with_deferral
 from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import output_console
-from dhp.cli.text_options import DATASET, SEED
+from dhp.cli.protocol_options import DATASET, SEED
 from dhp.core.errors import InputError
 from dhp.core.options import check_numbers, option
+from dhp.core.text import printable
 from dhp.llm.settings import ModelSettings
+from dhp.perturb.set_audit import Spread, VariantAudit, audited
 from dhp.perturb.settings import Choice, PerturbModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
     from dhp.perturb.perturbed_dataset import PerturbedDataset
+    from dhp.perturb.sets import SetPart
 
 
 _TOKENS = ("prompt_tokens", "completion_tokens")
@@ -55,7 +60,7 @@ class _Output:
         """Raise `InputError` where the texts could not be written, before they are made."""
         from dhp.core.files import check_writable
         from dhp.loaders.released import is_released
-        from dhp.perturb.sets.write import check_free
+        from dhp.perturb.sets import check_free
 
         given = (*dataset, choice.data, choice.suite, choice.perturbed)
         inputs = [Path(each).resolve() for each in given if each]
@@ -93,12 +98,12 @@ def perturb(
         _audit(output.audit, dataset)
         return
     output.check(dataset, choice)
-    from dhp.core.terminal_progress import progress_shown
-    from dhp.perturb.build import build_texts
+    from dhp.core.progress import progress_shown
+    from dhp.perturb.builder import build_texts
     from dhp.perturb.model_config import perturbing_estimates
 
     model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
-    settings = with_batches(settings, (model,), dry_run=output.dry_run)
+    settings = with_deferral(settings, (model,), dry_run=output.dry_run)
     context = settings.context()
     if output.dry_run:
         from dhp.cli.estimates import print_estimates
@@ -109,7 +114,7 @@ def perturb(
         )
         return
     with progress_shown("texts") as show:
-        made = through_batches(
+        made = until_answered(
             lambda: build_texts(dataset or None, choice, seed, settings, settings.context(), progress=show)
         )
     _write(made, output)
@@ -132,15 +137,14 @@ def _audit(folder: str, dataset: "Sequence[str]") -> None:
     given = [*(["--dataset"] if dataset else []), *stated("choice", "output", "settings")]
     if others := [name for name in given if name != "--audit"]:
         raise InputError(f"{others[0]}: cannot be used with --audit, which only looks at a perturbation set")
-    from dhp.cli.audits import print_audit
-    from dhp.perturb.sets.read import read_set
+    from dhp.perturb.sets import read_set
 
     print_audit(list(read_set(Path(folder)).values()), output_console())
 
 
 def _write(made: "Sequence[PerturbedDataset]", output: _Output) -> None:
     from dhp.core.files import write_lines
-    from dhp.perturb.sets.write import write_set
+    from dhp.perturb.sets import write_set
     from dhp.runs.writer import perturbed_lines
 
     count = sum(t.text is not None for p in made for t in p.texts)
@@ -169,3 +173,97 @@ def _show(part: "PerturbedDataset", count: int, console: "Console") -> None:
         console.print(f"original: {printable(example.output)}", markup=False, highlight=False)
         for variant, text, edits in texts.get(example.id, []):
             console.print(before_after(variant, example.output, text, levels[variant], edits))
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    header: str
+    cell: Callable[[VariantAudit], str]
+
+
+def _edits(audit: VariantAudit) -> str:
+    return "–" if audit.asked is None else f"{audit.made}/{audit.asked}"
+
+
+def _middle(spread: Spread | None, form: str) -> str:
+    return "–" if spread is None else f"{spread.median:{form}}"
+
+
+def _range(spread: Spread | None, form: str) -> str:
+    return "–" if spread is None else f"{spread.min:{form}} to {spread.max:{form}}"
+
+
+_COLUMNS = (
+    _Column("variant", lambda a: a.variant.name),
+    _Column("texts", lambda a: f"{a.applicable}/{a.n}"),
+    _Column("edits", _edits),
+    _Column("similar", lambda a: _middle(a.similarity, ".2f")),
+    _Column("from – to", lambda a: _range(a.similarity, ".2f")),
+    _Column("length %", lambda a: _middle(a.length_change, "+.0f")),
+    _Column("from – to %", lambda a: _range(a.length_change, "+.0f")),
+    _Column("same", lambda a: str(a.duplicates)),
+    _Column("unchanged", lambda a: str(a.unchanged)),
+)
+_DROPPED_FIRST = ("from – to %", "from – to", "same", "unchanged", "edits")
+"""Columns that a narrow terminal goes without, in this order; what is wrong in them is also said below."""
+
+
+def print_audit(parts: "Sequence[SetPart]", console: "Console") -> None:
+    """Print a table for each dataset, and below it what to look at."""
+    from rich.text import Text
+
+    for part in parts:
+        audits = audited(part)
+        console.print()
+        console.print(_fitting_table(part, audits, console))
+        for found in audits:
+            for line in _remarks(found):
+                console.print(Text(f"  {printable(line)}"), soft_wrap=True)
+        if part.left_out:
+            console.print(Text(f"  not in the set: {printable(', '.join(part.left_out))}"), soft_wrap=True)
+
+
+def _fitting_table(part: "SetPart", audits: Sequence[VariantAudit], console: "Console") -> "Table":
+    """The table with as many columns as fit the console."""
+    from dhp.report.tables import fits
+
+    for count in range(len(_DROPPED_FIRST) + 1):
+        table = _table(part, audits, _DROPPED_FIRST[:count])
+        if fits(table, console):
+            break
+    return table
+
+
+def _table(part: "SetPart", audits: Sequence[VariantAudit], dropped: Collection[str]) -> "Table":
+    from rich.text import Text
+
+    from dhp.report.tables import plain_table
+
+    title = f"{part.dataset}  ·  suite {part.suite}  ·  seed {part.seed}  ·  n = {len(part.examples)}"
+    columns = [c for c in _COLUMNS if c.header not in dropped]
+    headings = [column.header for column in columns]
+    table = plain_table(title, headings, right=headings[1:])
+    for found in audits:
+        table.add_row(*(Text(printable(c.cell(found))) for c in columns))
+    return table
+
+
+def _remarks(audit: VariantAudit) -> list[str]:
+    """What the figures of a variant leave unsaid, or say too softly, one line each."""
+    name, lines = audit.variant.name, []
+    if audit.unchanged:
+        said = "as a control may be" if audit.variant.level == "control" else "must be 0"
+        lines.append(f"{name}: {audit.unchanged} texts equal their original ({said})")
+    if audit.made is not None and audit.asked is not None and audit.made < audit.asked:
+        lines.append(f"{name}: {audit.made} of {audit.asked} edits made")
+    if audit.duplicates:
+        lines.append(f"{name}: {audit.duplicates} texts equal the text of another example")
+    for what, reasons in (("not applicable", audit.not_applicable), ("answers rejected", audit.rejected)):
+        if reasons:
+            lines.append(f"{name}: {what}: {_counted(reasons)}")
+    lines += [f"{name}, example '{o.example}': {o.why}" for o in audit.outliers]
+    return lines
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    return "; ".join(f"{count} × {why.partition(';')[0]}" for why, count in reasons.items())

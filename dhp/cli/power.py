@@ -7,7 +7,7 @@ import click
 
 from dhp.cli.options import Command
 from dhp.cli.output import output_console, print_json
-from dhp.cli.text_options import SEED
+from dhp.cli.protocol_options import SEED
 from dhp.core.errors import InputError
 from dhp.core.text import printable
 
@@ -78,7 +78,7 @@ def power(
 
     Example: dhp power --detection 75 --tied 40
     """
-    from dhp.core.terminal_progress import progress_of
+    from dhp.core.progress import progress_of
     from dhp.runs.power import Question
 
     question = Question(n=n, runs=runs, kinds=kinds, seed=seed)
@@ -140,7 +140,7 @@ def _print(analyses: "list[PowerAnalysis]") -> None:
 
 
 def _table(analysis: "PowerAnalysis") -> "Table":
-    from dhp.content.damage import variant_name
+    from dhp.content.catalog import variant_name
     from dhp.report.labels import percent
     from dhp.report.tables import plain_table
 

@@ -1,4 +1,4 @@
-"""Options of protocols and metrics."""
+"""Options of protocols, metrics and texts that several commands share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,9 +10,10 @@ from dhp.core.errors import InputError
 from dhp.core.options import option
 
 if TYPE_CHECKING:
-    from dhp.core.pair_spec import AnyProtocol
+    from dhp.core.protocol_spec import Protocol
     from dhp.core.specs import Metric
     from dhp.judge.adapters.settings import JudgeSettings
+
 
 DEFAULT = "default"
 DEFAULT_PROTOCOL = "dhp"
@@ -114,10 +115,9 @@ class ProtocolChanges(AnswerChanges):
         ),
     )
 
-    def changed(self, protocol: str) -> "AnyProtocol":
+    def changed(self, protocol: str) -> "Protocol":
         """The protocol of that name with these changes."""
-        from dhp.content.protocols import is_pairwise, read_pairwise
-        from dhp.judge.factory import protocol as pointwise
+        from dhp.content.protocols import override, read_protocol
 
         changes = {
             "protocol": self.name,
@@ -127,16 +127,14 @@ class ProtocolChanges(AnswerChanges):
             "persona": self.persona,
             "samples": self.samples,
         }
-        given = self.given(changes)
-        if not is_pairwise(protocol):
-            return pointwise(protocol, **given)
+        given, found = self.given(changes), read_protocol(protocol)
         for key in ("protocol", "steps", "reference", "persona"):
-            if key in given:
+            if found.pairwise and key in given:
                 option = "name" if key == "protocol" else key
                 raise InputError(
                     f"`{option}`: is for pointwise protocols, not for '{protocol}'; leave it out"
                 )
-        return read_pairwise(protocol, **given)
+        return override(found, **given)
 
 
 @dataclass(frozen=True)
@@ -170,7 +168,7 @@ class Criteria:
         scale = None if _own_functions(models) else self.scale
         if scale is None and self.labels is None:
             return list(self.metrics)
-        from dhp.content.own_task import own_metric
+        from dhp.content.catalog import own_metric
 
         if not self.metrics:
             raise InputError(
@@ -197,4 +195,26 @@ PROTOCOL = click.option(
     default=(DEFAULT_PROTOCOL,),
     metavar="NAME|FILE.yaml",
     help="How language models are asked, see dhp list protocols; may be repeated.",
+)
+
+
+DATASET = click.option(
+    "--dataset",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Texts: mini (default), mini/NAME, NAME, all, a table or log of your own, or hf:ORG/NAME; may be "
+    "repeated.",
+)
+RELEASED = click.option(
+    "--format",
+    "form",
+    metavar="NAME",
+    help="Released scores: bump, judgebench, llmbar, rewardbench2 or trajectory.",
+)
+SEED = click.option("--seed", default=0, metavar="K", help="Seed of every random choice.")
+ALLOW = click.option(
+    "--allow",
+    multiple=True,
+    metavar="PART",
+    help="Part of the signature that may differ between runs: protocol or metrics; may be repeated.",
 )

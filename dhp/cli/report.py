@@ -24,7 +24,7 @@ def report(run: str, out: str | None, card: bool) -> None:
     if card:
         _write_cards(run, out)
         return
-    from dhp.core.terminal_progress import progress_shown
+    from dhp.core.progress import progress_shown
     from dhp.report.page import write_report
 
     with progress_shown("done") as show:

@@ -1,20 +1,326 @@
-"""`dhp show`: show one dataset, protocol, perturber, judge or weights file."""
+"""`dhp list` and `dhp show`: names and details of datasets, protocols, perturbers, judges and weights."""
 
-from collections.abc import Callable, Mapping
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from dhp.cli.listing import KINDS, judge_form
 from dhp.cli.options import Command, settings, stated
-from dhp.cli.output import print_line
-from dhp.cli.protocol_options import OWN, Criteria, ProtocolChanges
-from dhp.cli.text_options import DATASET, SEED
-from dhp.core.errors import InputError
+from dhp.cli.output import output_console, print_line
+from dhp.cli.protocol_options import DATASET, OWN, SEED, Criteria, ProtocolChanges
+from dhp.core.errors import InputError, suggest
+from dhp.core.text import printable
 from dhp.perturb.settings import Choice
+
+if TYPE_CHECKING:
+    from dhp.core.protocol_spec import Protocol
+    from dhp.core.records import Candidate
+    from dhp.core.specs import Card, Metric, Task, Weights
+
+
+def show_dataset(
+    name: str, *, n: int | None, seed: int, data: str | Path | None, min_characters: int | None = None
+) -> None:
+    """Print the figures of the chosen examples beside the paper's, and the kinds of published pairs.
+
+    `data` is where the dataset lies as published; default: the prepared copy. `min_characters` takes the
+    place of the card's.
+    """
+    from dhp.content.catalog import dataset_names, read_card
+    from dhp.core.errors import InputError
+    from dhp.loaders.dataset import measure
+    from dhp.loaders.fetch import is_prepared
+    from dhp.loaders.resolve import check_minimum, published
+
+    base = name.removeprefix("mini/")
+    card, source = read_card(base), Path(data) if data is not None else None
+    if source is not None and base != name:
+        raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(dataset_names())}")
+    check_minimum(min_characters, source)
+    if source is None and base == name and not is_prepared(card):
+        _show_card(name, card)
+        return
+    whole = published(name, source, min_characters)
+    count = min(card.n or len(whole.examples), len(whole.examples)) if base == name else len(whole.examples)
+    chosen = whole.chosen(count if n is None else n, seed)
+    with _hidden("scipy"):  # nltk loads it for what is not used here, and that takes half of the time
+        here = measure(chosen.examples)
+    paper = card.paper if base == name else None
+    title = card.title if base == name else f"bundled examples of the kind of {card.title}"
+    print(f"{name}: {title}, task {card.task}, n = {len(chosen.examples)}")
+    _show_figures({"here": here, **({"paper": paper} if paper else {})})
+    pairs = Counter(text.variant for text in chosen.pairs)
+    for variant in chosen.pair_variants:
+        print(f"  {variant.level:24} {variant.name:40} {pairs[variant.name]:6} pairs")
+    if base != name:
+        print(f"  what: {card.mini}, written for this project")
+        print("  perturbations: rules, and edits authored for this project")
+        print("  licence: Apache-2.0\n  cite: this project; they are no part of the published set")
+        return
+    _show_about(card)
+
+
+@contextmanager
+def _hidden(module: str) -> Iterator[None]:
+    """A module that is not loaded yet cannot be imported, as if it were not installed."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
+
+
+def _show_card(name: str, card: "Card") -> None:
+    """What is known of a dataset without its texts."""
+    from dhp.loaders.resolve import unprepared
+
+    print(f"{name}: {card.title}, task {card.task}")
+    if card.paper:
+        _show_figures({"paper": card.paper})
+    _show_about(card)
+    print(f"  {unprepared(name)}")
+
+
+def _show_figures(columns: Mapping[str, object]) -> None:
+    """Means of the reference texts, a column for each place that they are from."""
+    print(f"  {'mean per reference text':24} {' '.join(f'{name:>8}' for name in columns)}")
+    for figure in ("characters", "words", "sentences"):
+        print(f"  {figure:24} {' '.join(f'{getattr(each, figure):8.1f}' for each in columns.values())}")
+
+
+def _show_about(card: "Card") -> None:
+    if card.differs and card.paper:
+        print(f"  differs: {card.differs}")
+    print(f"  selection: {card.selection}\n  licence: {card.licence}\n  cite: {card.citation}")
+
+
+_APART = ("parts", "published", "ours")
+"""Settings that are not shown in the list."""
+
+
+def show_protocol(
+    protocol: "Protocol",
+    dataset: Sequence[str],
+    choice: "Choice",
+    metrics: "Sequence[str | Metric]",
+    prompt_files: Sequence[str],
+    *,
+    example: str | None,
+    variant: str,
+    seed: int,
+) -> None:
+    """Print a protocol and its prompts for one text; of several datasets that of the first."""
+    task, texts = _candidates(dataset, choice, metrics, variant, seed)
+    example = texts[0].example if example is None else example
+    here = [c for c in texts if c.example == example]
+    if not here:
+        raise InputError(f"--example '{example}': unknown; {suggest(example, {c.example for c in texts})}")
+    shown = [c for c in here if c.variant == variant]
+    if not shown:
+        raise InputError(f"--variant '{variant}': unknown; {suggest(variant, [c.variant for c in here])}")
+    for key, value in protocol.settings(*_APART).items():
+        print(f"# {key}: {value}")
+    if protocol.pairwise:
+        names = [metric if isinstance(metric, str) else metric.name for metric in metrics]
+        _show_pairwise(protocol, here[0], shown[0], task, names)
+    else:
+        _show_pointwise(protocol, shown, task, prompt_files)
+
+
+def _show_pointwise(
+    protocol: "Protocol", shown: "Sequence[Candidate]", task: "Task", prompt_files: Sequence[str]
+) -> None:
+    from dhp.judge.factory import request_builder
+
+    for key, said in (("the paper's", protocol.published), ("ours", protocol.ours)):
+        if said:
+            print(f"# {key}: {said}")
+    if protocol.changed:
+        print(f"# changed by options: {', '.join(sorted(protocol.changed))}")
+    asked = request_builder(protocol, prompt_files=prompt_files)
+    requests = list(asked.requests(shown, task))
+    if protocol.steps == "auto":
+        requests = [*asked.steps_requests(task), *requests]
+        print("# the written steps stand below where those will stand that the model writes")
+    for request in requests:
+        print(f"\n# ---- {request.place}, samples {', '.join(map(str, request.samples))}")
+        print("\n".join(printable(line) for line in request.prompt.splitlines()))
+
+
+def _candidates(
+    dataset: Sequence[str], choice: "Choice", metrics: "Sequence[str | Metric]", variant: str, seed: int
+) -> "tuple[Task, Sequence[Candidate]]":
+    """The task and the texts of a dataset; no text is degraded where only originals are asked for."""
+    from dhp.content.catalog import with_metrics
+    from dhp.core.records import ORIGINAL
+    from dhp.perturb.choice import found_datasets, with_own_task
+    from dhp.perturb.perturbed_dataset import original_of
+
+    first = dataset[:1] or (None if choice.perturbed else ("mini/summeval",))
+    chosen = with_own_task(first, choice, metrics)
+    if variant == ORIGINAL and not choice.perturbed:
+        (found, *_), _ = found_datasets(first, chosen, seed)
+        task = with_metrics(found.task, metrics)
+        return task, [original_of(example, task) for example in found.examples]
+    from dhp.llm.settings import ModelSettings
+    from dhp.perturb.builder import build_texts
+
+    settings = ModelSettings()
+    part, *_ = build_texts(first, chosen, seed, settings, settings.context(), dry=True)
+    part = part.judged_by(metrics)
+    return part.dataset.task, part.candidates()
+
+
+def _show_pairwise(
+    protocol: "Protocol",
+    original: "Candidate",
+    other: "Candidate",
+    task: "Task",
+    metrics: Sequence[str],
+) -> None:
+    """The prompts that show a text behind its original; they are sent in the other order, too."""
+    from dhp.content.protocols import read_wording
+    from dhp.judge.pairs import OVERALL, Pair
+    from dhp.judge.prompts import Prompts
+
+    wording = read_wording(protocol.language, pairwise=True)
+    writer = Prompts(protocol, wording, task.in_language(protocol.language))
+    for metric in metrics or (OVERALL,):
+        print(f"\n# ---- example '{original.example}', original before '{other.variant}', by {metric}")
+        text = f"{writer.system}\n\n{writer.pair_prompt(Pair(original, other), metric)}".strip()
+        print("\n".join(printable(line) for line in text.splitlines()))
+
+
+Row = tuple[str, ...]
+"""A name, and what is said of it."""
+
+JUDGES: Mapping[str, str] = {
+    "openai/NAME": "a model of OpenAI, Azure or any compatible server (--base-url)",
+    "litellm/PROVIDER/NAME": "a model of any provider that litellm knows",
+    "hf/ORG/NAME": "a model of the Hugging Face Hub, or a folder hf/PATH, in this process",
+    "vllm/ORG/NAME": "the same, by vLLM",
+    "python:MODULE:OBJECT": "a judge that you already use: a function or a scorer; or python:FILE.py:OBJECT",
+    "column/NAME": "scores in a column of your table",
+    "replay/FILE": "recorded answers; nothing is asked",
+    "baseline/surface": "reads the surface of a text: spelling, names and numbers, order, coverage",
+    "baseline/constant": "gives every text the same score",
+    "baseline/random": "gives random scores",
+}
+"""Form of a name -> what such a judge is; metrics and mock judges come from their own lists."""
+
+
+def judges() -> list[Row]:
+    """The forms of names of judges, and those that need nothing else."""
+    from dhp.judge.judges.mock import KINDS as MOCKS
+    from dhp.judge.metrics.judge import NAMES
+
+    metrics = [(f"metric/{name}", "a classical metric") for name in NAMES]
+    mocks = [(f"mock/{kind}", "a judge with dials, for tests and simulations") for kind in MOCKS]
+    return [*JUDGES.items(), *metrics, *mocks]
+
+
+def judge_form(name: str) -> str | None:
+    """What a judge of that name is; None for a name that has not the form of one."""
+    known = {row[0]: row[1] for row in judges()}
+    providers = {_provider(form): said for form, said in reversed(known.items())}
+    return known.get(name) or providers.get(_provider(name))
+
+
+def _provider(name: str) -> str:
+    return re.split("[/:]", name)[0]
+
+
+def datasets() -> list[Row]:
+    """The datasets of the benchmark and the published pairs, and which of them are prepared."""
+    from dhp.content.catalog import dataset_names, read_card
+    from dhp.loaders.fetch import is_prepared
+
+    rows: list[Row] = [("mini/NAME", "", "", "ready", "bundled examples of the kind of each")]
+    for name in dataset_names():
+        card = read_card(name)
+        state = "prepared" if is_prepared(card) else "not prepared"
+        rows.append((name, card.task, "pairs" if card.pairs else "examples", state, card.licence))
+    return rows
+
+
+def protocols() -> list[Row]:
+    """The protocols; those that compare two texts are for dhp battle, too."""
+    from dhp.content.protocols import pairwise_names, protocol_names, read_protocol
+
+    pointwise = [(name, " ".join(read_protocol(name).description.split())) for name in protocol_names()]
+    pairwise = [
+        (name, f"(pairwise) {' '.join(read_protocol(name).description.split())}") for name in pairwise_names()
+    ]
+    return [*pointwise, *pairwise]
+
+
+def perturbers() -> list[Row]:
+    """The perturbers with the damage in words; both names are understood by the results."""
+    from dhp.content.catalog import damage_names, descriptions
+    from dhp.perturb.registry import builtin_perturbers
+
+    words, said = damage_names(), descriptions()
+    return [
+        (name, words.get(name, name), found.level, found.method, said.get(name, ""))
+        for name, found in sorted(builtin_perturbers().items(), key=lambda each: _LEVELS.index(each[1].level))
+    ]
+
+
+_LEVELS = ("character", "word", "sentence", "control", "attack")
+
+
+def weights() -> list[Row]:
+    """The expert weights and where they come from."""
+    from dhp.content.catalog import read_weights, weights_names
+
+    return [(name, " ".join(read_weights(name).provenance.split())) for name in weights_names()]
+
+
+KINDS: Mapping[str, Callable[[], Sequence[Row]]] = {
+    "datasets": datasets,
+    "protocols": protocols,
+    "perturbers": perturbers,
+    "judges": judges,
+    "weights": weights,
+}
+
+
+@click.command("list", cls=Command)
+@click.argument("kind", required=False, metavar=f"[{'|'.join(KINDS)}]")
+def list_names(kind: str | None) -> None:
+    """List datasets, protocols, perturbers, judges and weights.
+
+    Without a KIND only the names are shown. `dhp show NAME` tells more of one.
+
+    Example: dhp list protocols
+    """
+    if kind is None:
+        for name, rows in KINDS.items():
+            print_line(f"{name:12}{', '.join(row[0] for row in rows())}", 12)
+        print("more: dhp list KIND, dhp show NAME")
+        return
+    if kind not in KINDS:
+        raise InputError(f"kind '{kind}': unknown; {suggest(kind, KINDS)}")
+    _print(KINDS[kind]())
+
+
+def _print(rows: Iterable[Row]) -> None:
+    """Print rows as columns; the last one is wrapped on a terminal."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        print_line("  ".join([*cells, row[-1]]).rstrip(), sum(widths) + 2 * len(widths))
 
 
 class ShowRequest(NamedTuple):
@@ -75,7 +381,7 @@ def _find(name: str) -> tuple[str, str]:
     Damage may be named in words, e.g. missing letters.
     """
     if Path(name).suffix in (".yaml", ".yml"):
-        from dhp.content.yaml import load_yaml
+        from dhp.content.catalog import load_yaml
 
         found = load_yaml(Path(name))
         return name, "weights" if isinstance(found, dict) and "weights" in found else "protocols"
@@ -95,7 +401,6 @@ def _find(name: str) -> tuple[str, str]:
 
 
 def _show_dataset(asked: ShowRequest) -> None:
-    from dhp.cli.show_dataset import show_dataset
 
     choice = asked.choice
     data = None if choice.data is None else str(choice.data)
@@ -103,7 +408,6 @@ def _show_dataset(asked: ShowRequest) -> None:
 
 
 def _show_protocol(asked: ShowRequest) -> None:
-    from dhp.cli.show_protocol import show_protocol
 
     show_protocol(
         asked.changes.changed(asked.name),
@@ -144,7 +448,6 @@ def _show_judge(asked: ShowRequest) -> None:
 
 
 def _show_weights(asked: ShowRequest) -> None:
-    from dhp.cli.weights_output import print_weights
     from dhp.content.catalog import read_weights
 
     print_weights(read_weights(asked.name), asked.chart)
@@ -164,3 +467,19 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
     "weights": ("--chart",),
 }
 """Kind -> the options that it takes, where these are not all."""
+
+
+def print_weights(read: "Weights", chart: str | None) -> None:
+    """Print the matrix of each task, perturbers x metrics, and where it comes from; and draw it."""
+    from dhp.core.files import write_lines
+    from dhp.core.text import printable
+    from dhp.report.weights import about, weights_page, weights_table
+
+    if chart is not None:
+        write_lines(Path(chart), [weights_page(read)])
+    console = output_console()
+    for task, rows in read.tasks.items():
+        console.print(weights_table(task, rows))
+        console.print()
+    for line in about(read):
+        print(printable(line))

@@ -1,16 +1,132 @@
-"""Content by name: cards, tasks, suites, weights and the bundled mini set."""
+"""Content by name, strictly read: cards, tasks, suites, weights, and tasks of the user."""
 
+import copy
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
-from dhp.content.yaml import content_folder, load_spec
-from dhp.core.card_spec import Card
+import yaml
+from pydantic import BaseModel, ValidationError
+
 from dhp.core.errors import InputError, suggest
-from dhp.core.specs import S, Task
-from dhp.core.suite_spec import ANY_TASK, AuthoredEdits, Descriptions, Probes, Suite
-from dhp.core.weight_spec import Weights
+from dhp.core.files import read_text, reason
+from dhp.core.keywords import as_list, near_keywords, scale_ends
+from dhp.core.records import parse_variant
+from dhp.core.specs import (
+    ANY_TASK,
+    AuthoredEdits,
+    Card,
+    Descriptions,
+    Metric,
+    Probes,
+    S,
+    Suite,
+    Task,
+    Weights,
+)
+from dhp.core.text import printable
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def content_folder(name: str) -> Path:
+    """The folder `name` as shipped in the wheel, or in the checkout this package runs from."""
+    for candidate in (_PACKAGE / "_content" / name, _PACKAGE.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise InputError(f"content folder '{name}' is missing from this installation; install dhp again")
+
+
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C it is eight times faster
+
+
+class _StrictLoader(_SafeLoader):  # type: ignore[misc]
+    """Safe YAML whose keys are texts or numbers, each only once in a mapping."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[object] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                problem = f"a {type(key).__name__} as a key; allowed: a text or a number"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
+            if key in seen:
+                raise yaml.MarkedYAMLError(problem=f"duplicate key '{key}'", problem_mark=key_node.start_mark)
+            seen.add(key)
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping
+
+
+@functools.lru_cache(maxsize=128)
+def _parsed(text: str) -> object:
+    """A run reads some files for each dataset again."""
+    return yaml.load(text, Loader=_StrictLoader)  # noqa: S506
+
+
+def load_yaml(path: Path) -> object:
+    """One YAML document, safe-loaded; unreadable or broken files raise `InputError` with the line."""
+    try:
+        return copy.deepcopy(_parsed(read_text(path)))
+    except yaml.MarkedYAMLError as e:
+        line = e.problem_mark.line + 1 if e.problem_mark else "?"
+        raise InputError(f"{path}: line {line}: {e.problem}") from None
+    except yaml.YAMLError as e:
+        raise InputError(f"{path}: not YAML ({e})".replace("\n", " ")) from None
+    except (ValueError, RecursionError) as e:  # a date or number that Python cannot hold, or too deep a nest
+        raise InputError(f"{path}: not YAML ({reason(e)})") from None
+
+
+def load_spec(path: Path, spec: type[S]) -> S:
+    """Read a content file; a violation raises `InputError`: file, place, what is wrong, what is allowed."""
+    data = load_yaml(path)
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: must be a mapping with keys {', '.join(spec.model_fields)}")
+    try:
+        read = spec.model_validate(data)
+    except ValidationError as e:
+        raise InputError(f"{path}: {describe(e, spec)}") from None
+    read._origin = str(path)
+    return read
+
+
+def describe(error: ValidationError, spec: type[BaseModel]) -> str:
+    # An unknown key is usually a typing error for a missing one, so it is the better thing to name first.
+    first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+    *parents, last = first["loc"] or ("",)
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"{place}: unknown key; {suggest(str(last), _fields_at(spec, parents))}"
+    if first["type"] == "missing":
+        return f"{place}: missing"
+    if first["type"] == "string_pattern_mismatch":
+        return f"{place}: '{first['input']}' is not a name; allowed: lower-case letters, digits and '_'"
+    message = first["msg"].removeprefix("Value error, ").replace("Input should", "should")
+    given = first["input"]
+    shown = f" (found {given!r})" if isinstance(given, str | int | float | bool | None) else ""
+    return f"{place}: {message}{shown}" if place else message
+
+
+def _fields_at(spec: type[BaseModel], parents: list[int | str]) -> list[str]:
+    """The allowed keys of the model that the path `parents` leads to."""
+    model: Any = spec
+    for part in parents:
+        if part in model.model_fields:  # else it is a position in a list or a key of a mapping of models
+            inner = _innermost(model.model_fields[part].annotation)
+            if hasattr(inner, "model_fields"):  # else the key is only called like a field
+                model = inner
+    return list(model.model_fields)
+
+
+def _innermost(annotation: Any) -> Any:
+    """The spec inside `list[Spec]`, `dict[Name, Spec]` or `Spec | None`; else the annotation itself."""
+    for argument in getattr(annotation, "__args__", ()):
+        found = _innermost(argument)
+        if hasattr(found, "model_fields"):
+            return found
+    return annotation
+
 
 DATASETS = ("summeval", "sumpubmed", "story_cloze", "answer_equivalence", "wmt22_deen", "wmt22_zhen")
 """The six datasets of the DHP benchmark, in the paper's order."""
@@ -194,3 +310,138 @@ def mini_examples_file(dataset: str) -> Path:
         known = [f"mini/{p.stem}" for p in sorted(folder.glob("*.jsonl"))]
         raise InputError(f"unknown dataset 'mini/{dataset}'; {suggest(f'mini/{dataset}', known)}")
     return path
+
+
+def variant_name(variant: str) -> str:
+    """A variant in words: `wrong names, minor`, `typos, dose 5`; a name of the user's own as it is."""
+    perturber, degree, dose = parse_variant(variant)
+    words = damage_names().get(perturber, perturber)
+    further = f"dose {dose}" if dose else degree
+    return printable(f"{words}, {further}" if further else words)
+
+
+def kind_name(variant: str) -> str:
+    """The kind of damage alone: `wrong names`."""
+    return variant_name(parse_variant(variant).perturber)
+
+
+def named_kinds(names: str, variants: Sequence[str]) -> list[str]:
+    """The variants that are named, by the names of files or those that people read, separated by commas.
+
+    A perturber, or its kind of damage, names all its degrees; `all` names all. Raises `InputError` for a name
+    that is of none of the variants.
+    """
+    found: list[str] = []
+    parts = [part.strip() for part in names.split(",")]
+    while parts:
+        # A name that people read may hold a comma itself.
+        for size in range(len(parts), 0, -1):
+            name = ", ".join(parts[:size]).casefold()
+            if meant := [variant for variant in variants if name in ("all", *_names(variant))]:
+                break
+        else:
+            known = variants if {".", "_"} & {*parts[0]} else {kind_name(variant) for variant in variants}
+            raise InputError(f"'{parts[0]}': was not run; {suggest(parts[0], known)}")
+        found += [variant for variant in meant if variant not in found]
+        del parts[:size]
+    return found
+
+
+def _names(variant: str) -> tuple[str, ...]:
+    names = variant, variant_name(variant), parse_variant(variant).perturber, kind_name(variant)
+    return tuple(name.casefold() for name in names)
+
+
+OWN_TASK = "own"
+
+
+@near_keywords
+def own_metric(
+    name: str, scale: str | tuple[float, float] | None = None, labels: Sequence[str] = ()
+) -> Metric:
+    """A metric that a prompt of the user's own explains.
+
+    Parameters
+    ----------
+    name
+        Of the metric; letters, digits and `_`.
+    scale
+        The ends of its scale: `1..10`, or (1, 10). `10..1` says that lower is better; such ratings are turned
+        round when they are read. Default: 1 to 5.
+    labels
+        Words for an answer in place of numbers, the worst first, e.g. fail and pass.
+
+    Raises
+    ------
+    InputError
+        For a name that is none, ends that are equal, fewer than two labels, or both scale and labels.
+    """
+    if labels and scale is not None:
+        raise InputError("`labels`: contradict `scale`; give one of them")
+    first, last = (1.0, float(len(labels))) if labels else _ends(scale)
+    words = [label.strip() for label in labels]
+    if labels and (len({word.lower() for word in words}) < max(2, len(words)) or not all(words)):
+        raise InputError(f"`labels` {','.join(labels)}: allowed: two or more words that differ, worst first")
+    if first == last:
+        raise InputError(f"`scale` {scale}: its ends are equal; allowed: two numbers that differ, e.g. 1..10")
+    given = {
+        "name": name,
+        "scale": {"min": min(first, last), "max": max(first, last)},
+        "lower_is_better": last < first,
+        "labels": words,
+        "definition": "",
+        "steps": [f"Rate {name.replace('_', ' ')}."],
+        "question": f"How good is the text in {name.replace('_', ' ')}?",
+        "antonym": f"no {name.replace('_', ' ')}",
+    }
+    try:
+        return Metric.model_validate(given)
+    except ValidationError as e:
+        raise InputError(f"`metrics` {name}: {describe(e, Metric)}") from None
+
+
+def own_task(metrics: Sequence[Metric]) -> Task:
+    """A task of any texts, with or without a source, judged by these metrics."""
+    return Task(task=OWN_TASK, instruction="Write the text.", output_label="Text", metrics=list(metrics))
+
+
+Metrics = str | Metric | Sequence[str | Metric]
+"""One or several: names of the task's, or of the user's own."""
+
+
+def metric_list(given: Metrics) -> list[str | Metric]:
+    """The metrics as a list; raises `InputError` for what is none."""
+    metrics = as_list(given)
+    for metric in metrics:
+        if not isinstance(metric, str | Metric):
+            raise InputError(f"`metrics` {metric!r}: allowed: names of metrics, dhp.own_metric(...)")
+    return metrics
+
+
+def with_metrics(task: Task, given: Metrics) -> Task:
+    """A task with no more than these metrics, all where none is named.
+
+    A name is one of its metrics; a `Metric` replaces the one of that name, or is added.
+    """
+    metrics = metric_list(given)
+    known = {m.name: m for m in task.metrics}
+    own = {m.name: m for m in metrics if isinstance(m, Metric)}
+    for name in metrics:
+        if isinstance(name, str) and name not in known:
+            raise InputError(
+                f"task '{task.task}' has no metric '{name}'; {suggest(name, known)}; a metric of your own "
+                "takes a scale: `scale` 1..5, or `labels` fail,pass"
+            )
+    names = [m if isinstance(m, str) else m.name for m in metrics]
+    kept = [m for m in task.metrics if m.name in names and m.name not in own] if metrics else task.metrics
+    if not own:
+        return task.model_copy(update={"metrics": kept})
+    chosen = {m.name: m for m in [*kept, *own.values()]}
+    changes = {"metrics": [chosen[name] for name in dict.fromkeys(names)], "translations": {}}
+    return task.model_copy(update=changes)
+
+
+def _ends(scale: str | tuple[float, float] | None) -> tuple[float, float]:
+    if scale is None:
+        return 1.0, 5.0
+    return scale_ends(scale, "`scale`")

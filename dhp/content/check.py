@@ -16,14 +16,12 @@ from dhp.content.catalog import (
 from dhp.content.protocols import (
     evaluation_languages,
     evaluation_protocol,
-    pair_languages,
     pairwise_names,
     protocol_names,
     read_evaluation,
-    read_pair_wording,
-    read_pairwise,
     read_protocol,
     read_wording,
+    wording_languages,
 )
 from dhp.core.errors import InputError
 from dhp.core.protocol_spec import LANGUAGES
@@ -63,19 +61,15 @@ def check_protocols() -> Iterator[str]:
         protocol = read_protocol(name)
         _check_name(protocol.origin, "protocol", name, protocol.protocol)
         yield f"protocol {name}: {protocol.answer}, {protocol.samples} samples"
-    yield from _pairwise()
-    yield from _evaluations()
-
-
-def _pairwise() -> Iterator[str]:
-    for language in pair_languages():
-        wording = read_pair_wording(language)
+    for language in wording_languages(pairwise=True):
+        wording = read_wording(language, pairwise=True)
         _check_name(wording.origin, "language", language, wording.language)
         yield f"wording of pairwise prompts {language}"
     for name in pairwise_names():
-        protocol = read_pairwise(name)
+        protocol = read_protocol(name)
         _check_name(protocol.origin, "protocol", name, protocol.protocol)
         yield f"pairwise protocol {name}: {protocol.answer}, both orders"
+    yield from _evaluations()
 
 
 def _evaluations() -> Iterator[str]:

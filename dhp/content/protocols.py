@@ -2,52 +2,90 @@
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import ValidationError
 
-from dhp.content.catalog import name_or_file, named_file, names_in, read_task, task_names
-from dhp.content.yaml import content_folder, describe, load_spec, load_yaml
+from dhp.content.catalog import (
+    content_folder,
+    describe,
+    load_spec,
+    load_yaml,
+    name_or_file,
+    named_file,
+    names_in,
+    read_task,
+    task_names,
+)
 from dhp.core.errors import InputError, suggest
-from dhp.core.eval_spec import EvaluationContent
 from dhp.core.files import read_text
-from dhp.core.pair_spec import PAIR_ANSWERS, PairwiseProtocol, PairWording
-from dhp.core.protocol_spec import Protocol, Wording, slot_fault
-from dhp.core.specs import LANGUAGES, Language
+from dhp.core.protocol_spec import PAIRWISE_FORMS, POINTWISE_FORMS, Protocol, Wording, slot_fault
+from dhp.core.specs import LANGUAGES, EvaluationContent, Language
 from dhp.core.text import printable
-
-P = TypeVar("P", Protocol, PairwiseProtocol)
 
 
 def protocol_names() -> list[str]:
-    """The protocols that ship with the package."""
+    """The pointwise protocols that ship with the package."""
     return names_in(content_folder("protocols"))
+
+
+def pairwise_names() -> list[str]:
+    """The pairwise protocols that ship with the package."""
+    return names_in(content_folder("protocols") / "pairwise")
 
 
 def read_protocol(name: str) -> Protocol:
     """A protocol by name or by file (`.yaml`)."""
-    return load_spec(name_or_file("protocol", content_folder("protocols"), name), Protocol)
+    folder = content_folder("protocols")
+    if name in pairwise_names():
+        folder /= "pairwise"
+    return load_spec(name_or_file("protocol", folder, name), Protocol)
 
 
-def read_wording(language: Language) -> Wording:
+def read_pairwise(name: str, **changes: object) -> Protocol:
+    """A pairwise protocol by name or by file, with changes to its settings as by `override`."""
+    folder = content_folder("protocols") / "pairwise"
+    found = load_spec(name_or_file("pairwise protocol", folder, name), Protocol)
+    if not found.pairwise:
+        raise InputError(f"protocol '{name}': rates one text; allowed: `answer` {', '.join(PAIRWISE_FORMS)}")
+    return override(found, **changes)
+
+
+def wording_languages(*, pairwise: bool) -> list[Language]:
+    """The languages of prompts."""
+    there = names_in(_wording_folder(pairwise=pairwise))
+    return [language for language in LANGUAGES if language in there]
+
+
+def read_wording(language: Language, *, pairwise: bool = False) -> Wording:
     """What prompts in this language are made of."""
-    return load_spec(named_file("language", content_folder("protocols") / "wording", language), Wording)
+    kind = "language of pairwise prompts" if pairwise else "language"
+    return load_spec(named_file(kind, _wording_folder(pairwise=pairwise), language), Wording)
 
 
-def override(protocol: P, /, **changes: object) -> P:
+def _wording_folder(*, pairwise: bool) -> Path:
+    folder = content_folder("protocols")
+    return folder / "pairwise" / "wording" if pairwise else folder / "wording"
+
+
+def override(protocol: Protocol, /, **changes: object) -> Protocol:
     """The protocol with other settings, checked as a whole.
 
     None leaves `temperature` and `top_p` to the model, and any other setting as it is. Raises `InputError`
     for an unknown setting, a wrong value, or settings that contradict each other.
     """
     given = {k: v for k, v in changes.items() if v is not None or k in ("temperature", "top_p")}
+    forms = PAIRWISE_FORMS if protocol.pairwise else POINTWISE_FORMS
+    if (answer := given.get("answer", protocol.answer)) not in forms:
+        *several, last = map(repr, forms)
+        allowed = f"{', '.join(several)} or {last}"
+        raise InputError(f"protocol '{protocol.protocol}': answer: should be {allowed} (found {answer!r})")
+    before = protocol.model_dump()
     try:
-        changed = type(protocol).model_validate({**(kept := protocol.model_dump()), **given})
+        changed = Protocol.model_validate({**protocol.model_dump(exclude_unset=True), **given})
     except ValidationError as e:
-        raise InputError(f"protocol '{protocol.protocol}': {describe(e, type(protocol))}") from None
+        raise InputError(f"protocol '{protocol.protocol}': {describe(e, Protocol)}") from None
     changed._origin = protocol.origin
-    if isinstance(changed, Protocol) and isinstance(protocol, Protocol):
-        changed._changed = protocol.changed | {k for k, v in given.items() if v != kept.get(k)}
+    changed._changed = protocol.changed | {k for k, v in given.items() if v != before.get(k)}
     return changed
 
 
@@ -101,41 +139,6 @@ def _steps(place: str, data: dict[object, object], metrics: Collection[str]) -> 
             raise InputError(f"{place}: {name}: must be a list of steps, each a text")
         steps[str(name)] = listed
     return steps
-
-
-# Pairwise
-
-
-def pairwise_names() -> list[str]:
-    """The pairwise protocols that ship with the package."""
-    return names_in(content_folder("protocols") / "pairwise")
-
-
-def read_pairwise(name: str, **changes: object) -> PairwiseProtocol:
-    """A pairwise protocol by name or by file (`.yaml`), with changes to its settings as by `override`."""
-    folder = content_folder("protocols") / "pairwise"
-    return override(load_spec(name_or_file("pairwise protocol", folder, name), PairwiseProtocol), **changes)
-
-
-def is_pairwise(name: str) -> bool:
-    """Whether a protocol's name, or the file that is given, is that of a pairwise one."""
-    path = Path(name)
-    if path.suffix not in (".yaml", ".yml") or not path.is_file():
-        return name in pairwise_names()
-    data = load_yaml(path)
-    return isinstance(data, dict) and data.get("answer") in PAIR_ANSWERS
-
-
-def pair_languages() -> list[Language]:
-    """The languages of pairwise prompts."""
-    there = names_in(content_folder("protocols") / "pairwise" / "wording")
-    return [language for language in LANGUAGES if language in there]
-
-
-def read_pair_wording(language: Language) -> PairWording:
-    """What pairwise prompts in this language are made of."""
-    folder = content_folder("protocols") / "pairwise" / "wording"
-    return load_spec(named_file("language of pairwise prompts", folder, language), PairWording)
 
 
 # Answers by category

@@ -32,7 +32,11 @@ class StoppedEarly(DhpError):
 
 
 class Waiting(StoppedEarly):
-    """Requests of a run wait for a batch: what depends on them cannot be had yet."""
+    """Requests of a run are answered later: what depends on them cannot be had yet."""
+
+
+class Answered(StoppedEarly):
+    """The replies that a run waited for have come: it can go on at once."""
 
 
 class NotApplicable(Exception):

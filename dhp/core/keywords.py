@@ -1,11 +1,12 @@
-"""Checks of keyword arguments, with suggestions for unknown ones."""
+"""Checks of keywords, names and scales, with suggestions for unknown ones."""
 
 import inspect
 import operator
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from dhp.core.errors import InputError, suggest
 
@@ -77,3 +78,61 @@ def check_whole(name: str, value: object) -> None:
         whole = not isinstance(value, bool)
     if not whole:
         raise InputError(f"`{name}` {value!r}: is a {type(value).__name__}; allowed: a whole number")
+
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """An immutable mapping from name to thing.
+
+    `kind` names the things in error messages. A missing name raises `InputError` with the near name and
+    the allowed ones.
+    """
+
+    def __init__(self, kind: str, items: Mapping[str, T]) -> None:
+        self._kind = kind
+        self._items = dict(items)
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._items[name]
+        except KeyError:
+            raise InputError(f"unknown {self._kind} '{name}'; {suggest(name, self._items)}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._items
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def extended(self, items: Mapping[str, T]) -> "Registry[T]":
+        """A new registry with `items` added; a name that is taken raises `InputError`."""
+        for name in items:
+            if name in self._items:
+                raise InputError(f"{self._kind} '{name}' exists already; choose another name")
+        return Registry(self._kind, {**self._items, **items})
+
+
+_ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:\.\.+|:|-|–)\s*(-?\d+(?:\.\d+)?)\s*")
+
+
+def scale_ends(scale: object, name: str) -> tuple[float, float]:
+    """The first and the last number of a scale, given as `1..10` or as two numbers; `name` is for messages.
+
+    Raises `InputError` for anything else.
+    """
+    ends: object = scale
+    if isinstance(scale, str):
+        found = _ENDS.fullmatch(scale)
+        ends = found.groups() if found else None
+    try:
+        first, last = map(float, ends)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} {scale}: must have the form FIRST..LAST, e.g. 1..10, or be two numbers"
+        ) from None
+    return first, last

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dhp.core.errors import InputError
 
 GROUP = "dhp.plugins"
 """Entry points of other packages; each is a `Plugin`."""
-Hook = Literal["commands", "functions", "models", "executors", "judges", "readers", "scorers", "log_scorers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,9 @@ class Plugin:
     models: Mapping[str, str] = field(default_factory=dict)
     """Provider of language models -> target, called with the name after the slash and the
     `dhp.ModelSettings`; it returns a `dhp.llm.api.Client` or `dhp.llm.api.LocalModel`."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Field of `dhp.ModelSettings` that is left to plug-ins -> target, the settings record that it holds. The
+    only one is `deferral`, a `dhp.llm.deferral.DeferralSettings`: how requests are answered later."""
     executors: Mapping[str, str] = field(default_factory=dict)
     """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a
     `dhp.llm.executor.api.Executor`."""
@@ -38,7 +40,7 @@ class Plugin:
     seed, and returns a judge that asks no language model."""
     readers: Mapping[str, str] = field(default_factory=dict)
     """Form of recorded scores (`--format`) -> target, called with a path, which yields
-    `dhp.loaders.recorded_scores.Rating`s."""
+    `dhp.loaders.released.Rating`s."""
     scorers: Mapping[str, str] = field(default_factory=dict)
     """Kind of scorer of another framework -> target, called with any object. It returns a
     `dhp.judge.adapters.adapter.Adapter`, or None for an object of another kind."""
@@ -62,8 +64,8 @@ def plugins() -> tuple[Plugin, ...]:
     return tuple(found)
 
 
-def offered(hook: Hook) -> dict[str, Any]:
-    """Name -> what plug-ins offer under one hook; raises `InputError` if two offer the same name."""
+def offered(hook: str) -> dict[str, Any]:
+    """Name -> what plug-ins offer in a field of `Plugin`; raises `InputError` if two offer the same name."""
     offers: dict[str, Any] = {}
     owner: dict[str, str] = {}
     for plugin in plugins():

@@ -1,8 +1,12 @@
-"""Progress of the stages of a run."""
+"""Progress of the stages of a run: a bar on a terminal, elsewhere a plain line every five seconds."""
 
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+from dhp.core.text import printable
 
 T = TypeVar("T")
 Progress = Callable[[str, int, int, str], None]
@@ -37,3 +41,95 @@ def counted(
         yield item
     if progress and items:
         progress(what, len(items), len(items), "")
+
+
+_SECONDS_BETWEEN_LINES = 5.0
+_NARROW = 110
+
+
+class Show(Protocol):
+    """Shows how far something is."""
+
+    def __call__(self, what: str, done: int, total: int | None, cost: str = "") -> None:
+        """`what` is at `done` of `total`, and has cost so much; of a `total` of 1 only its name shows."""
+
+
+@contextmanager
+def progress_shown(unit: str) -> Iterator[Show]:
+    """Yields what shows progress on standard error."""
+    if not sys.stderr.isatty():
+        yield _plain(unit)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+    from rich.table import Column
+
+    console = Console(stderr=True)
+    narrow = console.width < _NARROW
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.fields[done]}", markup=False, table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True)),
+        *([] if narrow else [BarColumn(bar_width=12)]),
+        TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+        TextColumn("{task.fields[cost]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+    )
+    with Bars(*columns, console=console, transient=True, expand=True) as bar:
+        tasks: dict[str, TaskID] = {}
+        rates: dict[str, _Rate] = {}
+
+        def show(what: str, done: int, total: int | None, cost: str = "") -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(printable(what), total=total, done="", cost="")
+                rates[what] = _Rate(done)
+            rate = rates[what].per_second(done)
+            shown = "" if total == 1 else f"{done:,}{f'/{total:,}' if total else ''} {unit}"
+            speed = f", {rate:,.0f}/s" if rate >= 1 and total != 1 else ""
+            bar.update(tasks[what], completed=done, done=shown, cost=f"{speed} {cost}".strip(" ,"))
+            if done == total:
+                bar.update(tasks[what], visible=False)
+
+        yield show
+
+
+class _Rate:
+    """How fast something went since the start."""
+
+    def __init__(self, done: int) -> None:
+        self._began = time.monotonic()
+        self._first = done
+
+    def per_second(self, done: int) -> float:
+        seconds = time.monotonic() - self._began
+        return (done - self._first) / seconds if seconds > 0 else 0.0
+
+
+def _plain(unit: str) -> Show:
+    said = time.monotonic()
+    rates: dict[str, _Rate] = {}
+
+    def show(what: str, done: int, total: int | None, cost: str = "") -> None:
+        nonlocal said
+        rate = rates.setdefault(what, _Rate(done))
+        if (total == 1 and done) or time.monotonic() - said < _SECONDS_BETWEEN_LINES:
+            return
+        said = time.monotonic()
+        parts = [] if total == 1 else [f"{done:,}{f' of {total:,}' if total else ''} {unit}"]
+        if (speed := rate.per_second(done)) and total and done < total:
+            left = round((total - done) / speed)
+            parts.append(f"{speed:,.0f}/s, {left // 60}:{left % 60:02} left")
+        parts += [cost] if cost else []
+        print(f"{printable(what)}{': ' * bool(parts)}{', '.join(parts)}", file=sys.stderr)
+
+    return show
+
+
+@contextmanager
+def progress_of(progress: Progress | bool | None) -> Iterator[Progress | None]:
+    """Yields what a caller gave; for True what shows progress on a terminal or in a notebook."""
+    if progress is True and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        with progress_shown("done") as show:
+            yield show
+        return
+    yield None if isinstance(progress, bool) else progress

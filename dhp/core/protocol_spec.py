@@ -1,6 +1,6 @@
-"""Schema of protocol files."""
+"""Schema of protocol files, and of the wording of their prompts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field, PrivateAttr, model_validator
@@ -8,12 +8,27 @@ from pydantic import Field, PrivateAttr, model_validator
 from dhp.core.slots import SLOT, slots_fault
 from dhp.core.specs import LANGUAGES as LANGUAGES
 from dhp.core.specs import Language as Language
-from dhp.core.specs import Spec
+from dhp.core.specs import Scale, Spec
 
 AnswerForm = Literal[
-    "score-only", "free-text", "rate-explain", "analyze-rate", "da", "stars", "letters", "mix", "json"
+    "score-only",
+    "free-text",
+    "rate-explain",
+    "analyze-rate",
+    "da",
+    "stars",
+    "letters",
+    "mix",
+    "json",
+    "two-scores",
+    "bare",
+    "reason-first",
+    "reason-last",
 ]
-ANSWER_FORMS: tuple[AnswerForm, ...] = get_args(AnswerForm)
+PAIRWISE_FORMS: tuple[AnswerForm, ...] = ("two-scores", "bare", "reason-first", "reason-last")
+"""Forms of an answer about two texts."""
+POINTWISE_FORMS: tuple[AnswerForm, ...] = tuple(f for f in get_args(AnswerForm) if f not in PAIRWISE_FORMS)
+"""Forms of an answer about one text."""
 
 Extraction = Literal["parse", "prob", "prob-or-parse"]
 
@@ -22,27 +37,33 @@ PARTS: tuple[Part, ...] = get_args(Part)
 """The parts of a prompt in their order."""
 
 _SLOTS = "instruction source_label output_label metric definition question antonym low high".split()
-_OWN_SLOTS = {
-    "steps": ["steps"],
-    "sample": ["output", "source", "fields", "reference"],
-    "reference": ["reference"],
+_OWN_SLOTS: dict[str, tuple[list[str], list[str]]] = {
+    "steps": (["steps"], []),
+    "sample": (["output"], ["source", "fields", "reference"]),
+    "pair": (["first", "second"], ["source", "fields"]),
+    "reference": (["reference"], []),
+    "final": (["verdict_1", "verdict_2"], []),
 }
-"""Slots that a part has beside `_SLOTS`. It is no such part without the first of them."""
+"""Part -> the slots that it needs, and others that it may have, beside `_SLOTS`; `pair`: a sample of two."""
 
 _OWN_SCALES = ("da", "letters")
-_ONE_TOKEN = ("score-only", "stars", "letters")
+_ONE_TOKEN = ("score-only", "stars", "letters", "bare")
 
 ProtocolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
 
 
 def slot_fault(part: str, text: str) -> str | None:
     """What is wrong with the slots in the text of this part of a prompt; None if nothing is."""
-    own = _OWN_SLOTS.get(part, [])
-    return slots_fault(text, [*_SLOTS, *own], own[:1])
+    needed, further = _OWN_SLOTS.get(part, ([], []))
+    return slots_fault(text, [*_SLOTS, *needed, *further], needed)
 
 
-class Answering(Spec):
-    """What every protocol says, be it about one text or two: its name, and how answers are made and read."""
+def _samples(settings: dict[str, object]) -> int:
+    return 1 if settings.get("answer") in PAIRWISE_FORMS else 5
+
+
+class Protocol(Spec):
+    """How a judge is asked and read: about one text, or about two in both orders (pairwise)."""
 
     protocol: ProtocolName
     """Name of the protocol."""
@@ -59,30 +80,37 @@ class Answering(Spec):
     probabilities, `prob-or-parse` falls back to the text where the model gives none."""
     language: Language = "en"
     """Language of the prompts."""
-
-
-class Protocol(Answering):
-    """How a judge is asked and read."""
-
     published: str | None = None
     """Parts of the protocol that a paper published, and which paper."""
     ours: str | None = None
     """Parts of the protocol that were chosen for this project."""
     answer: AnswerForm = "score-only"
-    """What is asked for: a bare score, an open answer to a question, the rating before or after a reason,
-    0-100 (`da`), stars, a letter, half `rate-explain` and half `analyze-rate` samples (`mix`), or, with a
-    prompt file, all metrics at once as a JSON object (`json`)."""
+    """What is asked for. Of one text: a bare score, an open answer to a question, the rating before or after
+    a reason, 0-100 (`da`), stars, a letter, half `rate-explain` and half `analyze-rate` samples (`mix`), or,
+    with a prompt file, all metrics at once as a JSON object (`json`). Of two, which makes the protocol
+    pairwise: `two-scores` in the first line, then the reason; or the better text: `bare`, `reason-first`
+    (the verdict last) or `reason-last`."""
     steps: str = "written"
     """Evaluation steps: `none`, `written` (the task's), `auto` (the model writes them once for each metric)
-    or a YAML file of `metric: [step, ...]`."""
+    or a YAML file of `metric: [step, ...]`. Pointwise."""
     reference: bool = False
-    """Whether the judge sees a reference text beside the one under judgement."""
+    """Whether the judge sees a reference text beside the one under judgement. Pointwise."""
     persona: str = "none"
-    """`none`, one of the wording's personas, or a text file."""
-    samples: int = Field(default=5, ge=1)
-    """Answers for each text and metric."""
+    """`none`, one of the wording's personas, or a text file. Pointwise."""
+    ties: bool = True
+    """Whether the judge may call a tie; without effect on `two-scores`. Pairwise."""
+    scale: Scale = Scale(min=1.0, max=10.0)
+    """Scale of the scores of the answer form `two-scores`. Pairwise."""
+    system: bool = False
+    """Whether the wording's system message is sent. Pairwise."""
+    final: bool = False
+    """Whether verdicts that contradict each other over the two orders are shown to the judge for a final
+    word, again in both orders. Pairwise."""
+    samples: int = Field(default_factory=_samples, ge=1)
+    """Answers for each text and metric, by default 5; pairwise in each order, by default 1, of which the
+    majority counts."""
     parts: dict[Part, str] = Field(default_factory=dict)
-    """Parts of the prompt that replace those of the wording."""
+    """Parts of the prompt that replace those of the wording. Pointwise."""
 
     _changed: frozenset[str] = PrivateAttr(frozenset())
 
@@ -90,6 +118,26 @@ class Protocol(Answering):
     def changed(self) -> frozenset[str]:
         """The settings that were changed from those of the file."""
         return self._changed
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether the judge is asked about two texts."""
+        return self.answer in PAIRWISE_FORMS
+
+    def settings(self, *but: str) -> dict[str, object]:
+        """The settings of its kind, pointwise or pairwise, as JSON; without those called `but`."""
+        others = _POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS
+        return self.model_dump(mode="json", exclude={*but, *others})
+
+    @model_validator(mode="after")
+    def _kind_fits(self) -> "Protocol":
+        others = _POINTWISE_SETTINGS if self.pairwise else _PAIRWISE_SETTINGS
+        if unfit := [name for name in others if name in self.model_fields_set]:
+            kind = "pointwise" if self.pairwise else "pairwise"
+            raise ValueError(
+                f"{unfit[0]}: is for {kind} protocols, unlike answer '{self.answer}'; leave it out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _steps_fit(self) -> "Protocol":
@@ -106,14 +154,16 @@ class Protocol(Answering):
     def _extraction_fits(self) -> "Protocol":
         if self.answer == "mix" and self.samples < 2:
             raise ValueError("answer 'mix' takes turns; allowed: samples 2 or more")
+        what, every = ("letter", "letters") if self.pairwise else ("token", "scores")
         if self.extraction != "parse" and self.answer not in _ONE_TOKEN:
+            forms = PAIRWISE_FORMS if self.pairwise else POINTWISE_FORMS
             raise ValueError(
-                f"extraction '{self.extraction}' needs an answer that is one token, unlike '{self.answer}'; "
-                f"allowed: answer {', '.join(_ONE_TOKEN)}"
+                f"extraction '{self.extraction}' needs an answer that is one {what}, unlike '{self.answer}'; "
+                f"allowed: answer {', '.join(form for form in _ONE_TOKEN if form in forms)}"
             )
         if self.extraction == "prob" and self.samples > 1:
             raise ValueError(
-                "extraction 'prob' reads all scores from one answer, so more tell nothing new; "
+                f"extraction 'prob' reads all {every} from one answer, so more tell nothing new; "
                 f"allowed: samples 1, not {self.samples}"
             )
         return self
@@ -131,37 +181,64 @@ class Protocol(Answering):
         return self
 
 
+_POINTWISE_SETTINGS = ("steps", "reference", "persona", "parts")
+_PAIRWISE_SETTINGS = ("ties", "scale", "system", "final")
+
+Protocols = str | Protocol | Sequence[str | Protocol]
+"""One or several ways of asking, by name or as they are."""
+
+
 class Wording(Spec):
-    """The texts that prompts are made of, in one language. Slots are written `{{name}}`."""
+    """The texts that prompts are made of, in one language: prompts with one text, or with two (pairwise).
+
+    Slots are written `{{name}}`.
+    """
 
     language: Language
+    system: str = ""
+    """Text of the system message. Pairwise."""
     task: str
     """Paragraph that says what is judged."""
     task_without_source: str
     """Paragraph that says what is judged, where there is no source."""
-    criterion: dict[AnswerForm, str]
-    """The metric and its scale, by answer form."""
-    steps: str
-    """The evaluation steps, given as a numbered list in `{{steps}}`."""
+    criterion: dict[AnswerForm, str] | str
+    """The metric and its scale, by answer form; pairwise: the metric, for all forms."""
+    overall: str = ""
+    """Paragraph in place of a metric: which text is better as a whole. Pairwise."""
+    steps: str = ""
+    """The evaluation steps, given as a numbered list in `{{steps}}`. Pointwise."""
     sample: str
-    """Source, further fields, reference and the text under judgement, each fenced by its slot; paragraphs
-    that are no more than an empty slot vanish."""
-    reference: str
-    """What `{{reference}}` stands for in `sample`; here it is the text itself, fenced."""
+    """Source, further fields, reference and the text or both texts under judgement, each fenced by its slot;
+    paragraphs that are no more than an empty slot vanish."""
+    reference: str = ""
+    """What `{{reference}}` stands for in `sample`; here it is the text itself, fenced. Pointwise."""
     answers: dict[AnswerForm, str]
     """The request for an answer, by answer form."""
-    personas: dict[str, str]
-    auto_steps: str
-    """Asks the model to write the evaluation steps of a metric."""
+    ties: dict[Literal["letter", "word", "none"], str] = Field(default_factory=dict)
+    """Sentence about ties: with a letter for them, with a word for them, or that there are none. Pairwise."""
+    personas: dict[str, str] = Field(default_factory=dict)
+    """Name -> paragraph before the task. Pointwise."""
+    auto_steps: str = ""
+    """Asks the model to write the evaluation steps of a metric. Pointwise."""
+    final: str = ""
+    """Paragraph that shows two contradicting verdicts, above the request for an answer. Pairwise."""
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether it is of prompts with two texts."""
+        return isinstance(self.criterion, str)
 
     @model_validator(mode="after")
     def _complete(self) -> "Wording":
-        forms = [form for form in ANSWER_FORMS if form not in ("mix", "json")]
-        for key in ("criterion", "answers"):
-            if unlike := sorted(set(getattr(self, key)) ^ set(forms)):
-                raise ValueError(
-                    f"{key}.{unlike[0]}: unknown or missing; allowed: exactly {', '.join(forms)}"
-                )
+        own = _PAIRWISE_TEXTS if self.pairwise else _POINTWISE_TEXTS
+        there = self.model_fields_set & {*_PAIRWISE_TEXTS, *_POINTWISE_TEXTS}
+        _check_keys("", there, own)
+        forms = PAIRWISE_FORMS if self.pairwise else [f for f in POINTWISE_FORMS if f not in ("mix", "json")]
+        _check_keys("answers.", self.answers, forms)
+        if isinstance(self.criterion, dict):
+            _check_keys("criterion.", self.criterion, forms)
+        else:
+            _check_keys("ties.", self.ties, ("letter", "word", "none"))
         for part, place, text in self._texts():
             if fault := slot_fault(part, text):
                 raise ValueError(f"{place}: {fault}")
@@ -169,14 +246,18 @@ class Wording(Spec):
 
     def _texts(self) -> Iterator[tuple[str, str, str]]:
         """Part, place and text of everything with slots."""
-        for name in ("task", "steps", "sample", "reference", "auto_steps"):
-            yield name, name, getattr(self, name)
-        yield "task", "task_without_source", self.task_without_source
-        several: Mapping[str, Mapping[str, str]] = {
-            "criterion": dict(self.criterion.items()),
-            "answers": dict(self.answers.items()),
-            "personas": self.personas,
-        }
-        for part, texts in several.items():
-            for name, text in texts.items():
-                yield part, f"{part}.{name}", text
+        for name, value in self:
+            if name in ("language", "ties") or not value:
+                continue
+            part = "pair" if name == "sample" and self.pairwise else name
+            for key, text in value.items() if isinstance(value, dict) else [("", value)]:
+                yield part, f"{name}.{key}".rstrip("."), text
+
+
+_POINTWISE_TEXTS = ("steps", "reference", "personas", "auto_steps")
+_PAIRWISE_TEXTS = ("system", "overall", "ties", "final")
+
+
+def _check_keys(place: str, keys: Iterable[str], wanted: Collection[str]) -> None:
+    if unlike := sorted({*keys} ^ {*wanted}):
+        raise ValueError(f"{place}{unlike[0]}: unknown or missing; allowed: exactly {', '.join(wanted)}")

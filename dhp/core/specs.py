@@ -1,11 +1,15 @@
-"""Schema of content files."""
+"""Schemas of content files."""
 
+import datetime as dt
+import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, Protocol, TypeVar, get_args
+from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from dhp.core.language import language_name
+from dhp.core.records import ORIGINAL, Level, Probe, Variant
+from dhp.core.slots import slots_fault
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -218,3 +222,340 @@ class ListReader(Protocol):
     def __call__(self, name: str, spec: type[S]) -> S:
         """The list `name` as `spec` describes it; raises `InputError` where it is missing or differs."""
         ...
+
+
+class Figures(Spec):
+    """Mean characters, words and sentences of the reference texts."""
+
+    characters: Number
+    words: Number
+    sentences: Number
+
+
+class Download(Spec):
+    """Where the published files are and how to know that they are the right ones."""
+
+    files: dict[str, str] = Field(min_length=1)
+    """File name -> URL. An archive (.zip, .tar.gz) is unpacked."""
+    sha256: dict[str, str] = Field(default_factory=dict)
+    """File name -> sha256, where one is known."""
+
+
+class FieldMap(Spec):
+    """Which files of others hold a dataset, and what their columns hold."""
+
+    files: list[str] = Field(default_factory=list)
+    """Patterns of their paths, e.g. `data/*.json`; none takes all tables."""
+    fields: dict[str, str]
+    """Our name -> their column, or the path into a nested one such as `a.b[0]`."""
+
+
+class PairColumns(Spec):
+    """One of several pairs in a row: what differs from the rest of the card."""
+
+    fields: dict[str, str] = Field(default_factory=dict)
+    values: dict[str, str] = Field(default_factory=dict)
+
+
+class PairMap(FieldMap):
+    """How rows of others become pairs of a text and its degraded copy.
+
+    Our names are `source`, `output`, `perturbed` and, where known, `id`, `kind`, `degree`, `level`, `control`
+    and `better` (which of output and perturbed is the better one); any other is a field of the example.
+    """
+
+    values: dict[str, str] = Field(default_factory=dict)
+    """Our name -> what it is in every row."""
+    each: list[PairColumns] = Field(default_factory=list)
+    """The pairs of a row, where there are several."""
+    where: dict[str, list[str]] = Field(default_factory=dict)
+    """Their column -> values; rows with others are no part of the set."""
+    kind_pattern: str | None = None
+    """Regular expression whose first group is the kind within the column of kinds."""
+    levels: dict[Name, list[str]] = Field(default_factory=dict)
+    """Level (or `control`) -> patterns of kinds, e.g. `punctuation*`; the first that fits counts."""
+    control_values: list[str] = Field(default_factory=list)
+    """Values of `control` that mark a change that must not lower a score; default: yes, true, 1."""
+
+    @model_validator(mode="after")
+    def _pattern_compiles(self) -> "PairMap":
+        try:
+            groups = re.compile(self.kind_pattern or "()").groups
+        except re.error as e:
+            raise ValueError(f"kind_pattern: not a regular expression ({e})") from None
+        if groups != 1:
+            raise ValueError(f"kind_pattern: {groups} groups; allowed: one, the kind")
+        return self
+
+
+class Card(Spec):
+    """A dataset: what it is, whose it is, where to get it, how N examples are chosen from it."""
+
+    dataset: Name
+    task: Name
+    title: str
+    licence: str
+    citation: str
+    homepage: str
+    access: str
+    """How a user gets the data, in one sentence."""
+    selection: str
+    """Condition by which examples qualify, as in the DHP paper."""
+    n: int | None = Field(default=None, ge=1)
+    """Number of examples of a run; None takes all."""
+    min_characters: int | None = Field(default=None, ge=0)
+    """Reference texts with more characters qualify; None where a set has no such condition."""
+    source_language: str | None = None
+    """Code of the language of the sources, where the task names it."""
+    output_language: str = "en"
+    """Code of the language of the outputs."""
+    paper: Figures | None = None
+    """Figures of the examples in the DHP paper."""
+    differs: str | None = None
+    """Why figures of the chosen examples differ from the paper's, as far as is known."""
+    mini: str | None = None
+    """Description of the bundled examples of this kind, if there are any."""
+    download: Download | None = None
+    sacrebleu: str | None = None
+    """The language pair under which the sacrebleu package fetches it."""
+    released: FieldMap | None = None
+    """Fields of the set that the authors of the DHP paper released; variants are fields too."""
+
+    pairs: PairMap | None = None
+    """Columns of published pairs; such a set brings its degraded texts."""
+
+    @property
+    def fetchable(self) -> bool:
+        """Whether there is a public address."""
+        return self.download is not None or self.sacrebleu is not None
+
+
+class PerturberUse(Spec):
+    """One perturber of a suite with its parameters: either `degrees`, or `params` of its only degree."""
+
+    level: Literal[Level, Probe]
+    """Level of the changes; for probes `control` or `attack`."""
+    method: Literal["rule", "llm"]
+    """Way the texts are made."""
+    degrees: dict[Name, dict[str, Any]] | None = Field(default=None, min_length=1)
+    """Parameters of the perturber for each degree: degree -> parameters."""
+    params: dict[str, Any] | None = None
+    """Parameters of the only degree."""
+    own_choice: list[Name] = Field(default_factory=list)
+    """Degrees whose number is not said in the source of the suite: chosen for this project."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> "PerturberUse":
+        if unknown := [degree for degree in self.own_choice if degree not in (self.degrees or {})]:
+            allowed = ", ".join(self.degrees or {}) or "none"
+            raise ValueError(f"own_choice: '{unknown[0]}' is not a degree; allowed: {allowed}")
+        if self.degrees is not None and self.params is not None:
+            raise ValueError("give degrees or params, not both")
+        return self
+
+    def variants(self, name: str) -> tuple[Variant, ...]:
+        """The variants this entry stands for."""
+        degrees: dict[str | None, Mapping[str, object]] = {None: self.params or {}}
+        if self.degrees:
+            degrees = dict(self.degrees.items())
+        return Variant.of(name, self.level, self.method, degrees)
+
+
+ANY_TASK = "any"
+"""Task of a suite that fits all tasks."""
+
+
+class Suite(Spec):
+    """The perturbers of one dataset with their parameters."""
+
+    suite: Name
+    """Name of the suite."""
+    task: Name = ANY_TASK
+    """The task of the texts it is for."""
+    source: str
+    """Source of the parameters."""
+    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
+    """Perturber -> its parameters."""
+
+    @model_validator(mode="after")
+    def _no_original(self) -> "Suite":
+        if ORIGINAL in self.perturbers:
+            raise ValueError(f"'{ORIGINAL}' names the undamaged text; call the perturber otherwise")
+        return self
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """All variants, in the order of the file."""
+        return tuple(v for name, use in self.perturbers.items() for v in use.variants(name))
+
+    def with_perturbers(self, perturbers: Mapping[str, PerturberUse]) -> "Suite":
+        """The suite with these perturbers in place of its own."""
+        return self.model_copy(update={"perturbers": dict(perturbers)})
+
+
+class Descriptions(Spec):
+    """What perturbers do, for readers."""
+
+    descriptions: dict[Name, str]
+    """Perturber -> one sentence."""
+    names: dict[Name, str] = Field(default_factory=dict)
+    """Perturber -> the damage in a word or two."""
+
+
+Replacement = Annotated[str, Field(pattern=r"^\S.* -> \S.*$")]
+"""`old -> new`: every occurrence of `old` as whole words becomes `new`."""
+
+
+class Insertion(Spec):
+    """A sentence to be inserted."""
+
+    after: int = Field(ge=1)
+    """Number of the sentence of the original behind which it goes, from 1."""
+    insert: str = Field(min_length=1)
+
+
+class AuthoredEdits(Spec):
+    """Edits of a bundled dataset that people wrote, in the place of a language model's answers."""
+
+    dataset: str
+    """Name of the bundled dataset, `mini/NAME`."""
+    examples: dict[str, dict[Name, list[Replacement] | list[Insertion]]] = Field(min_length=1)
+    """Example -> perturber -> edits in order: a variant makes the first `count` of them."""
+
+
+class Probes(Spec):
+    """Changes that make no text worse, to be added to any suite."""
+
+    probes: Name
+    source: str
+    """Source of the probes."""
+    perturbers: dict[Name, PerturberUse] = Field(min_length=1)
+
+
+class Agreement(Spec):
+    """How far the experts of a survey agree: Fleiss' kappa, 1 for all the same, 0 for no more than chance."""
+
+    kappa: Annotated[Number, Field(ge=-1, le=1)]
+    low: Number | None = None
+    """Lower end of the 95 % interval over experts; None where it cannot be estimated."""
+    high: Number | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Agreement":
+        if (self.low is None) != (self.high is None):
+            raise ValueError("give both low and high, or neither")
+        if self.low is not None and self.high is not None and not self.low <= self.kappa <= self.high:
+            raise ValueError(f"kappa {self.kappa:g} must lie between {self.low:g} and {self.high:g}")
+        return self
+
+
+class Weights(Spec):
+    """How much each metric should suffer from each perturber, per task: as weights, or as experts' votes."""
+
+    weights: Name
+    version: int
+    provenance: str
+    """Authors of the weights, and their grounds."""
+    date: Annotated[dt.date | None, Field(strict=False, exclude_if=is_absent)] = None
+    """Date of the survey, e.g. 2026-05-31."""
+    experts: Annotated[int | None, Field(ge=1, exclude_if=is_absent)] = None
+    """Number of experts."""
+    roles: list[str] = Field(default_factory=list, exclude_if=is_absent)
+    """Roles of the experts, in their own words, as far as they stated them."""
+    otherwise: Literal["uniform"] | None = None
+    """Weights of perturbers without a row; without this key such a perturber is an error."""
+    tasks: dict[Name, dict[Name, dict[Name, Number]]] = Field(default_factory=dict)
+    """task -> perturber -> metric -> weight; each row sums to 1."""
+    votes: dict[Name, dict[Name, dict[Name, Annotated[int, Field(ge=0)]]]] = Field(
+        default_factory=dict, exclude_if=is_absent
+    )
+    """task -> perturber -> metric -> votes; their shares are the weights of rows that `tasks` lacks."""
+    agreement: dict[Name, Agreement] = Field(default_factory=dict, exclude_if=is_absent)
+    """task -> how far the experts agree."""
+
+    def row(self, task: str | None, perturber: str) -> Mapping[str, float] | None:
+        """The weights of a perturber; None without a row."""
+        return self.tasks.get(task or "", {}).get(perturber)
+
+    def with_shares(self) -> "Weights":
+        """The weights with the shares of the votes as rows of `tasks`."""
+        tasks = dict(self.tasks)
+        for task, votes in self.votes.items():
+            shares = {p: {m: n / sum(row.values()) for m, n in row.items()} for p, row in votes.items()}
+            tasks[task] = {**tasks.get(task, {}), **shares}
+        return self.model_copy(update={"tasks": tasks})
+
+    @model_validator(mode="after")
+    def _rows_sum_to_one(self) -> "Weights":
+        for task, rows in self.tasks.items():
+            for perturber, row in rows.items():
+                if any(not 0 <= w <= 1 for w in row.values()):
+                    raise ValueError(f"tasks.{task}.{perturber}: weights must lie in [0, 1]")
+                if abs(sum(row.values()) - 1) > 1e-6:
+                    raise ValueError(
+                        f"tasks.{task}.{perturber}: weights must sum to 1, not {sum(row.values()):g}"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _votes_count(self) -> "Weights":
+        for task, rows in self.votes.items():
+            for perturber, row in rows.items():
+                place, total = f"votes.{task}.{perturber}", sum(row.values())
+                if perturber in self.tasks.get(task, {}):
+                    raise ValueError(f"{place}: is also in tasks; give weights or votes, not both")
+                if total == 0:
+                    raise ValueError(f"{place}: has no votes; allowed: at least one vote")
+                if self.experts is not None and total > self.experts:
+                    raise ValueError(f"{place}: {total} votes of {self.experts} experts; allowed: one each")
+        if lacking := [task for task in self.agreement if task not in self.votes]:
+            raise ValueError(f"agreement.{lacking[0]}: has no votes; allowed: {', '.join(self.votes)}")
+        return self
+
+
+class CategoryMetric(MetricTexts):
+    """A metric of answers, on a scale from 1 to 5."""
+
+    label: str = ""
+    """Name of the metric in prompts; default: its name."""
+
+
+class QuestionCategory(Spec):
+    """A kind of question."""
+
+    instruction: str
+    """Task of answering a question of this category."""
+    metrics: list[str] = Field(min_length=1)
+
+
+class EvaluationContent(Spec):
+    """Categories and their metrics in one language."""
+
+    language: Language
+    source_label: str
+    output_label: str
+    good_answer: str
+    """Said above a target answer that the judge may compare with."""
+    correct_answer: str
+    """The same for the metric correctness."""
+    second_turn: str
+    """Shows the target answer, with one of these in `{{said}}`, after the judge's first answer."""
+    auto_steps: str
+    """Asks the model for the evaluation steps of a metric."""
+    metrics: dict[str, CategoryMetric]
+    categories: dict[str, QuestionCategory]
+
+    @model_validator(mode="after")
+    def _complete(self) -> "EvaluationContent":
+        for name, category in self.categories.items():
+            if unknown := [metric for metric in category.metrics if metric not in self.metrics]:
+                raise ValueError(
+                    f"categories.{name}.metrics: unknown '{unknown[0]}'; allowed: {', '.join(self.metrics)}"
+                )
+        for place, needed in (
+            ("second_turn", ["said", "reference"]),
+            ("auto_steps", ["metric", "definition"]),
+        ):
+            if fault := slots_fault(getattr(self, place), [*needed, "category"], needed):
+                raise ValueError(f"{place}: {fault}")
+        return self

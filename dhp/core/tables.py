@@ -1,22 +1,140 @@
 """JSON, JSONL, CSV, TSV and Parquet files as tables, with a location for each row."""
 
+import csv
 import io
 import itertools
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Number
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from dhp.core.arrow import parquet_batches
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import decoded, inner_files, opened, parse_json, read_bytes, reason, text_lines, unpacked
 from dhp.core.records import as_call
-from dhp.core.separated import separated
 from dhp.core.spool import spooled
+
+
+def separated(name: str, text: str, tabs: bool) -> tuple[list[str], list[list[str]]]:
+    """The header and the values of each row.
+
+    Parameters
+    ----------
+    name
+        Of the file, for messages.
+    text
+        What it holds.
+    tabs
+        Whether tabs separate; where quotation marks do not pair up then they are part of the texts. Otherwise
+        commas do, or semicolons or tabs where the header has more of those.
+
+    Raises
+    ------
+    InputError
+        For a row that has more or fewer values than the header, a duplicate column, broken quotation
+        marks.
+    """
+    if not tabs:
+        return _read(name, text, mark_of(text.partition("\n")[0]))
+    try:
+        return _read(name, text, "\t")
+    except InputError as e:
+        try:
+            return _read(name, text, "\t", csv.QUOTE_NONE)
+        except InputError:
+            raise e from None
+
+
+def mark_of(header: str) -> str:
+    """What separates the values where it may be a comma, a semicolon or a tab."""
+    return max(",;\t", key=header.count)
+
+
+def _read(
+    name: str, text: str, mark: str, quoting: Any = csv.QUOTE_MINIMAL
+) -> tuple[list[str], list[list[str]]]:
+    limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting, strict=True)
+        header = next(reader, [])
+        rows: list[list[str]] = []
+        for values in filter(None, reader):
+            if len(values) != len(header):
+                raise InputError(
+                    f"{name}: row {len(rows) + 1}: {len(values)} values; allowed: {len(header)}, as in the "
+                    "header"
+                )
+            rows.append(values)
+    except csv.Error as e:
+        raise InputError(f"{name}: line {reader.line_num}: broken CSV ({e})") from None
+    finally:
+        csv.field_size_limit(limit)
+    check_distinct(name, header)
+    return header, rows
+
+
+def check_distinct(name: str, columns: Iterable[str]) -> None:
+    """Raise `InputError` for the first duplicate column."""
+    seen: set[str] = set()
+    for column in columns:
+        if column in seen:
+            raise InputError(f"{name}: duplicate column '{column}'")
+        seen.add(column)
+
+
+_AT_ONCE = 1_000
+"""Rows that are read at a time."""
+
+
+def parquet_table(name: str, file: BinaryIO) -> Any:
+    """The `pyarrow.Table` in a Parquet file, without notes on it; raises `InputError` if there is none."""
+    with _parquet(name, file) as found:
+        return _sound(found.read()).replace_schema_metadata(None)
+
+
+def group_count(name: str, file: BinaryIO) -> int:
+    """The number of row groups of a Parquet file."""
+    with _parquet(name, file) as found:
+        return int(found.num_row_groups)
+
+
+def row_groups(name: str, file: BinaryIO) -> Iterator[Any]:
+    """The table of `parquet_table`, one row group after the other."""
+    with _parquet(name, file) as found:
+        for number in range(found.num_row_groups):
+            yield _sound(found.read_row_group(number)).replace_schema_metadata(None)
+
+
+def parquet_parts(name: str, file: BinaryIO) -> Iterator[Any]:
+    """The `pyarrow.RecordBatch`es of a Parquet file; raises `InputError` for another format or a duplicate
+    column."""
+    with _parquet(name, file) as found:
+        for part in found.iter_batches(_AT_ONCE):
+            check_distinct(name, _sound(part).schema.names)
+            yield part
+
+
+@contextmanager
+def _parquet(name: str, file: BinaryIO) -> Iterator[Any]:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        yield pyarrow.parquet.ParquetFile(file)
+    except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as e:
+        raise InputError(f"{name}: not a Parquet file ({reason(e)})") from None
+
+
+def _sound(rows: Any) -> Any:
+    rows.validate(full=True)
+    _ = rows.schema.names  # raises UnicodeDecodeError
+    return rows
+
 
 _FORMATS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 TABLE_SUFFIXES = (*_FORMATS, ".zip")
@@ -124,17 +242,17 @@ def table(name: str, columns: Iterable[str], rows: Iterable[Row]) -> Table:
     return Table(name, tuple(columns), there)
 
 
-def from_arrow(name: str, batches: Iterable[Any]) -> Table:
-    """The rows of `pyarrow` tables or record batches, one after the other."""
+def from_arrow(name: str, parts: Iterable[Any]) -> Table:
+    """The rows of `pyarrow` tables or parts of them, one after the other."""
     columns: dict[str, None] = {}
-    return table(name, columns, _arrow_rows(name, batches, columns))
+    return table(name, columns, _arrow_rows(name, parts, columns))
 
 
-def _arrow_rows(name: str, batches: Iterable[Any], columns: dict[str, None]) -> Iterator[Row]:
+def _arrow_rows(name: str, parts: Iterable[Any], columns: dict[str, None]) -> Iterator[Row]:
     numbers = itertools.count(1)
-    for batch in batches:
-        columns.update(dict.fromkeys(batch.schema.names))
-        for values in batch.to_pylist():
+    for part in parts:
+        columns.update(dict.fromkeys(part.schema.names))
+        for values in part.to_pylist():
             yield Row(f"{name}: row {next(numbers)}", values)
 
 
@@ -242,7 +360,7 @@ def read_rows(name: str, suffix: str, file: BinaryIO, columns: dict[str, None]) 
     `columns` takes the names of the columns as they occur.
     """
     if suffix == ".parquet":
-        yield from _arrow_rows(name, parquet_batches(name, file), columns)
+        yield from _arrow_rows(name, parquet_parts(name, file), columns)
     elif suffix in (".json", ".jsonl"):
         rows = json_lines(name, text_lines(name, file)) if suffix == ".jsonl" else _json_rows(name, file)
         for row in rows:

@@ -1,8 +1,8 @@
 """The interface of judges, and functions that judges share."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from dhp.core.errors import InputError, suggest
@@ -16,13 +16,28 @@ if TYPE_CHECKING:
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-class PlainJudge(Protocol):
-    """The least that a judge is; `complete` adds the rest of `Judge`."""
+class Judge:
+    """A model, or a classical metric, under a protocol. Subclasses override `rate`, and what else they need.
+
+    Where judges are taken, so is any other object with `model`, `protocol` and `rate`.
+    """
 
     model: str
     """Name of the model, `provider/name`."""
     protocol: str
     """Name of the way it is asked and read."""
+    samples: int = 1
+    """Ratings of one text on one metric."""
+    settings: Mapping[str, object] = _NOTHING
+    """Other settings that its ratings depend on, for the manifest; JSON."""
+    cached_model: "CachedModel | None" = None
+    """The language model that it asks, with what that has cost; None where it asks none."""
+    pairwise: bool = False
+    """Whether its scores say how it compares a text with the original, from -1 to 1, not what it is worth."""
+    takes_settings: bool = False
+    """Whether it is a function or a scorer, which `judge_settings` are for."""
+    auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
+    """Task -> metric -> evaluation steps that the language model wrote."""
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
         """Ratings of every candidate on every metric of the task, in any order.
@@ -33,23 +48,7 @@ class PlainJudge(Protocol):
         Called once a dataset, or, where variants are stopped when they are resolved, several times, each
         time with other examples.
         """
-        ...
-
-
-@runtime_checkable
-class Judge(PlainJudge, Protocol):
-    """A model, or a classical metric, under a protocol. Subclasses inherit the defaults."""
-
-    samples: int = 1
-    """Ratings of one text on one metric."""
-    settings: Mapping[str, object] = _NOTHING
-    """Other settings that its ratings depend on, for the manifest; JSON."""
-    cached_model: "CachedModel | None" = None
-    """The language model that it asks, with what that has cost; None where it asks none."""
-    pairwise: bool = False
-    """Whether its scores say how it compares a text with the original, from -1 to 1, not what it is worth."""
-    auto_steps: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
-    """Task -> metric -> evaluation steps that the language model wrote."""
+        raise NotImplementedError
 
     @property
     def identity(self) -> dict[str, object]:
@@ -62,6 +61,18 @@ class Judge(PlainJudge, Protocol):
         A judge that cannot tell them beforehand may rate some of the texts that it will be given.
         """
         return task
+
+    def with_token_limit(self, texts: Sequence[tuple[Sequence[Candidate], Task]], run: str = "") -> "Judge":
+        """The judge with the token limit that its answers need.
+
+        Parameters
+        ----------
+        texts
+            Candidates and task of each dataset.
+        run
+            The name of the run, to which replies count.
+        """
+        return self
 
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
         """Called once a dataset with all its candidates, before any is rated."""
@@ -80,31 +91,31 @@ class Judge(PlainJudge, Protocol):
         return ()
 
 
-class _CompleteJudge(Judge):
-    """A plain judge with what it lacks."""
+class _OtherJudge(Judge):
+    """An object with the least that a judge has."""
 
-    def __init__(self, plain: PlainJudge) -> None:
-        self.model = plain.model
-        self.protocol = plain.protocol
-        self.samples = getattr(plain, "samples", 1)
-        self.settings = getattr(plain, "settings", _NOTHING)
-        self._plain = plain
-        self._prepare: Callable[[Sequence[Candidate], Task], object] | None = getattr(plain, "prepare", None)
+    def __init__(self, judge: Any) -> None:
+        self.model = judge.model
+        self.protocol = judge.protocol
+        self.samples = getattr(judge, "samples", 1)
+        self.settings = getattr(judge, "settings", _NOTHING)
+        self._judge = judge
 
     def prepare(self, candidates: Sequence[Candidate], task: Task) -> None:
-        if self._prepare is not None:
-            self._prepare(candidates, task)
+        if hasattr(self._judge, "prepare"):
+            self._judge.prepare(candidates, task)
 
     def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
-        return self._plain.rate(candidates, task)
+        ratings: Iterator[Rating] = self._judge.rate(candidates, task)
+        return ratings
 
 
-def complete(plain: object) -> Judge:
-    """A judge with all that `Judge` has.
+def as_judge(judge: object) -> Judge:
+    """A judge as a `Judge`.
 
     Parameters
     ----------
-    plain
+    judge
         A `Judge`, or any object with texts `model` and `protocol` and a method `rate`; its `samples`,
         `settings` and `prepare` count where it has them.
 
@@ -113,19 +124,19 @@ def complete(plain: object) -> Judge:
     InputError
         If it is not a judge.
     """
-    if not is_plain(plain):
+    if not is_judge(judge):
         raise InputError(
-            f"model {plain!r} is not a judge; allowed: provider/name, or an object with texts 'model' and "
+            f"model {judge!r} is not a judge; allowed: provider/name, or an object with texts 'model' and "
             "'protocol' and a method 'rate'"
         )
-    judge = plain if isinstance(plain, Judge) else _CompleteJudge(plain)
-    if type(judge.samples) is not int or judge.samples < 1:
-        raise InputError(f"judge '{judge.model}': samples is {judge.samples!r}; allowed: 1 or more")
-    return judge
+    found = judge if isinstance(judge, Judge) else _OtherJudge(judge)
+    if type(found.samples) is not int or found.samples < 1:
+        raise InputError(f"judge '{found.model}': samples is {found.samples!r}; allowed: 1 or more")
+    return found
 
 
-def is_plain(judge: object) -> TypeGuard[PlainJudge]:
-    """Whether an object is a judge, at least a plain one."""
+def is_judge(judge: object) -> bool:
+    """Whether an object has what every judge has: `model`, `protocol` and `rate`."""
     if isinstance(judge, type):
         return False
     named = all(isinstance(getattr(judge, name, None), str) for name in ("model", "protocol"))

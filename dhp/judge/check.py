@@ -9,10 +9,10 @@ from numbers import Integral, Real
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import RATING_STATUSES, Candidate, Rating
 from dhp.core.specs import Task
-from dhp.judge.api import PlainJudge
+from dhp.judge.api import Judge
 
 
-def checked_ratings(judge: PlainJudge, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+def checked_ratings(judge: Judge, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
     """The ratings of a judge, each as what it really is; what was left unrated follows as failed.
 
     A score off its metric's scale becomes `out_of_scale`. A rating of something that it was not given, a

@@ -1,43 +1,28 @@
 """Judges by name."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
-from dhp.content.catalog import read_task, task_names
-from dhp.content.protocols import (
-    is_pairwise,
-    override,
-    read_pair_wording,
-    read_pairwise,
-    read_persona,
-    read_protocol,
-    read_steps,
-    read_wording,
-)
-from dhp.content.yaml import content_folder
+from dhp.content.catalog import content_folder, read_task, task_names
+from dhp.content.protocols import override, read_persona, read_protocol, read_steps, read_wording
 from dhp.core.errors import InputError, suggest
-from dhp.core.keywords import as_list, near_keywords
-from dhp.core.pair_spec import AnyProtocol, PairwiseProtocol, Protocols
+from dhp.core.keywords import Registry, as_list, near_keywords
 from dhp.core.plugins import load_target, offered
-from dhp.core.protocol_spec import Protocol
-from dhp.core.registry import Registry
-from dhp.judge.adapters.judge import ObjectJudge
-from dhp.judge.adapters.load import PREFIX, load_object
+from dhp.core.protocol_spec import Protocol, Protocols
+from dhp.judge.adapters.adapter import PREFIX, load_object
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.adapters.shapes import object_judges
-from dhp.judge.api import Judge, PlainJudge, complete, is_plain
+from dhp.judge.api import Judge, as_judge, is_judge
 from dhp.judge.judges.baseline import ConstantJudge, RandomJudge
-from dhp.judge.judges.llm import LlmJudge
+from dhp.judge.judges.column import column_judge
+from dhp.judge.judges.llm import LlmJudge, LlmPairwiseJudge
 from dhp.judge.judges.mock import mock_judge
+from dhp.judge.judges.parallel import in_parallel
 from dhp.judge.judges.recorded import RecordedJudge
-from dhp.judge.judges.spread import spread
-from dhp.judge.metrics.column import column_judge
 from dhp.judge.metrics.judge import metric_judge
-from dhp.judge.pairwise.benchmark import PairwiseRatings
-from dhp.judge.pairwise.llm import LlmPairwiseJudge
-from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
-from dhp.judge.prompt_files import PromptFiles, read_files
+from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
+from dhp.judge.prompt_files import PairPromptFile, PromptFiles, read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
@@ -53,19 +38,19 @@ _FILE_TOKENS = 512
 """Most tokens of an answer to a prompt file, which may ask for reasons, unless another number is given."""
 
 
-def _surface_judge(seed: int) -> PlainJudge:
+def _surface_judge(seed: int) -> Judge:
     from dhp.judge.surface.judge import SurfaceJudge  # with numpy, which other judges do without
 
     return SurfaceJudge()
 
 
-_BASELINES: dict[str, Callable[[int], PlainJudge]] = {
+_BASELINES: dict[str, Callable[[int], Judge]] = {
     "baseline/constant": lambda seed: ConstantJudge(),
     "baseline/random": RandomJudge,
     "baseline/surface": _surface_judge,
 }
 
-_FINDERS: dict[str, Callable[[str, int], PlainJudge]] = {
+_FINDERS: dict[str, Callable[[str, int], Judge]] = {
     "baseline": lambda model, seed: Registry("model", _BASELINES)[model](seed),
     "column": column_judge,
     "metric": metric_judge,
@@ -118,39 +103,72 @@ def find_judges(
     InputError
         For an unknown name, an object that is not a judge, or the same judge twice.
     """
-    given_protocols = [_protocol(each) for each in as_list(protocols)]
-    pairwise = [each for each in given_protocols if isinstance(each, PairwiseProtocol)]
-    chosen = [each for each in given_protocols if isinstance(each, Protocol)]
-    both = partial(_both_ways, pointwise=bool(chosen), pairwise=bool(pairwise), by_metric=by_metric)
+    chosen = sorted(map(_protocol, as_list(protocols)), key=lambda each: each.pairwise)
+    pointwise = any(not each.pairwise for each in chosen)
     judges: list[Judge] = []
     for given in as_list(model):
-        if not isinstance(given, str) or given.startswith(PREFIX):
-            judges += both(_own_judges(given, judge_settings, context))
-        elif given == AlwaysFirst.model and pairwise:
-            judges.append(PairwiseRatings(AlwaysFirst(), by_metric=by_metric))
-        elif _asks_a_model(given):
-            cached_model = _cached_model(given, settings, context)
+        if isinstance(given, str) and _asks_a_model(given):
+            asked = _cached_model(given, settings, context)
             sent = seed if settings.send_seed else None
             builders = [request_builder(each, prompt_files=prompt_files, seed=sent) for each in chosen]
-            judges += [LlmJudge(cached_model, each) for each in builders]
-            judges += [_comparing(cached_model, each, sent, by_metric=by_metric) for each in pairwise]
-        else:
-            found = find_judge(given, seed=seed)
-            judges += both([spread(found, context.executor) if given.startswith(_COMPUTED) else found])
+            judges += [LlmJudge(asked, each) for each in builders if not each.protocol.pairwise]
+            compared: list[PairwiseJudge] = [
+                LlmPairwiseJudge(asked, each) for each in builders if each.protocol.pairwise
+            ]
+        elif given == AlwaysFirst.model and chosen[-1].pairwise:
+            compared = [AlwaysFirst()]
+        else:  # asks no model: once for all protocols of a kind
+            found = _other_judges(given, seed, judge_settings, context)
+            judges += found if pointwise else ()
+            compared = [ComparedRatings(judge) for judge in found] if chosen[-1].pairwise else []
+        judges += [judge.for_benchmark(by_metric=by_metric) for judge in compared]
     _check_judges(judges, judge_settings)
     return judges
 
 
-def _comparing(model: CachedModel, protocol: PairwiseProtocol, seed: int | None, *, by_metric: bool) -> Judge:
-    judge = LlmPairwiseJudge(model, protocol, read_pair_wording(protocol.language), seed=seed)
-    return PairwiseRatings(judge, by_metric=by_metric)
+def find_pairwise_judge(
+    model: str,
+    protocol: Protocol,
+    settings: ModelSettings,
+    context: RequestContext,
+    *,
+    prompt_file: PairPromptFile | None = None,
+    seed: int = 0,
+) -> PairwiseJudge:
+    """The judge of that name that compares texts with each other.
+
+    Parameters
+    ----------
+    model
+        `mock/first`, which always prefers the text shown first; a language model, which is asked under
+        `protocol`; or any other judge, whose ratings of the two texts are compared.
+    protocol
+        How language models are asked; pairwise.
+    settings, context
+        How language models are reached.
+    prompt_file
+        A prompt of the user's own, used as it is.
+    seed
+        Of every random choice.
+
+    Raises
+    ------
+    InputError
+        For an unknown name.
+    """
+    if model == AlwaysFirst.model:
+        return AlwaysFirst()
+    (judge,) = find_judges(model, "dhp", settings, context, seed=seed)
+    if judge.cached_model is None:
+        return ComparedRatings(judge)
+    sent = seed if settings.send_seed else None
+    builder = replace(request_builder(protocol, seed=sent), pair_prompt_file=prompt_file)
+    return LlmPairwiseJudge(judge.cached_model, builder)
 
 
 def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> None:
     """Raise `InputError` for no judge, a duplicate judge, and settings that are for none of them."""
-    if judge_settings.says_anything() and not any(
-        isinstance(judge, ObjectJudge | PairwiseRatings) for judge in judges
-    ):
+    if judge_settings.says_anything() and not any(judge.takes_settings for judge in judges):
         raise InputError(
             "`judge_settings`: are for functions and scorers, python:MODULE:OBJECT; none is given"
         )
@@ -161,27 +179,26 @@ def _check_judges(judges: Sequence[Judge], judge_settings: JudgeSettings) -> Non
         raise InputError(f"model '{repeated[0]}' is given twice in one protocol; give each one once")
 
 
-def _both_ways(judges: Sequence[Judge], *, pointwise: bool, pairwise: bool, by_metric: bool) -> list[Judge]:
-    """Judges that ask no model, once for all protocols of a kind: pairwise their ratings are compared."""
-    compared = [PairwiseRatings(RatingsCompared(judge), by_metric=by_metric) for judge in judges]
-    return [*(judges if pointwise else ()), *(compared if pairwise else ())]
-
-
-def _protocol(chosen: object) -> AnyProtocol:
+def _protocol(chosen: object) -> Protocol:
     if isinstance(chosen, str):
-        return read_pairwise(chosen) if is_pairwise(chosen) else protocol(chosen)
-    if not isinstance(chosen, Protocol | PairwiseProtocol):
+        return protocol(chosen)
+    if not isinstance(chosen, Protocol):
         raise InputError(
             f"`protocol` {chosen!r}: is a {type(chosen).__name__}; allowed: a name, a file, dhp.protocol(...)"
         )
     return chosen
 
 
-def _own_judges(model: object, settings: JudgeSettings, context: RequestContext) -> Sequence[Judge]:
-    """The user's own judges: an object, or the name of one."""
+def _other_judges(
+    model: object, seed: int, settings: JudgeSettings, context: RequestContext
+) -> Sequence[Judge]:
+    """Judges that are no language model: the user's own, an object or the name of one, or those by name."""
+    if isinstance(model, str) and not model.startswith(PREFIX):
+        judge = find_judge(model, seed=seed)
+        return [in_parallel(judge, context.executor) if model.startswith(_COMPUTED) else judge]
     name = model if isinstance(model, str) else None
     found = model if name is None else load_object(name)
-    return [complete(found)] if is_plain(found) else object_judges(found, name, settings, context)
+    return [as_judge(found)] if is_judge(found) else object_judges(found, name, settings, context)
 
 
 def find_judge(model: str, *, seed: int = 0) -> Judge:
@@ -197,12 +214,12 @@ def find_judge(model: str, *, seed: int = 0) -> Judge:
             f"model '{model}': must have the form provider/name, e.g. openai/gpt-4o-mini; providers: {known}"
         )
     if provider in _FINDERS:
-        return complete(_FINDERS[provider](model, seed))
+        return as_judge(_FINDERS[provider](model, seed))
     added = offered("judges")
     if provider not in added:
         known = suggest(provider, [*_FINDERS, *added, *providers()])
         raise InputError(f"model '{model}': unknown provider '{provider}'; {known}")
-    return complete(load_target(added[provider])(model, seed))
+    return as_judge(load_target(added[provider])(model, seed))
 
 
 @near_keywords
@@ -244,11 +261,13 @@ def request_builder(
     protocol: Protocol, *, prompt_files: PromptFiles = (), seed: int | None = 0
 ) -> RequestBuilder:
     """A protocol with the texts that it names; raises `InputError` for one that cannot be had."""
-    wording = read_wording(protocol.language)
+    wording = read_wording(protocol.language, pairwise=protocol.pairwise)
+    if protocol.pairwise:
+        return RequestBuilder(protocol, wording, seed=seed)
     if protocol.answer == "json" and not prompt_files:
         raise InputError("`answer` json: needs a prompt of your own that asks for it, by `prompt_files`")
     bundled = Path(protocol.origin).is_relative_to(content_folder("protocols"))
-    room_given = "max_tokens" in protocol.changed or not bundled
+    limit_given = "max_tokens" in protocol.changed or not bundled
     if prompt_files and "max_tokens" not in protocol.changed and protocol.max_tokens < _FILE_TOKENS:
         protocol = override(protocol, max_tokens=_FILE_TOKENS)
     if prompt_files and (protocol.answer not in _FILE_FORMS or protocol.steps == "auto"):
@@ -266,7 +285,7 @@ def request_builder(
         steps=steps,
         prompt_files=read_files(prompt_files),
         seed=seed,
-        room_given=room_given,
+        limit_given=limit_given,
         known_metrics=sorted({m for t in tasks for m in t.metric_names}),
     )
 

@@ -11,7 +11,6 @@ from dhp.core.progress import Progress
 from dhp.core.records import Candidate
 from dhp.core.specs import Task
 from dhp.core.spool import grouped
-from dhp.judge.answer_room import with_room
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.unreadable import readable
@@ -28,11 +27,18 @@ PART_RATINGS = 100_000
 def texts_at_a_time(judge: Judge, task: Task, texts: int) -> int:
     """Number of texts to rate at a time, so that their ratings fit into memory.
 
-    All of them where answers come by batch: whether any belongs to the run is seen in the whole alone.
+    All of them where replies come later: whether any belongs to the run is seen in the whole alone.
     """
-    if judge.cached_model and judge.cached_model.batch:
+    if judge.cached_model and judge.cached_model.deferral:
         return texts
     return max(1, PART_RATINGS // (len(task.metrics) * judge.samples))
+
+
+def with_token_limits(
+    judges: Sequence[Judge], texts: Sequence[tuple[Sequence[Candidate], Task]], run: str = ""
+) -> list[Judge]:
+    """The judges, each as by `Judge.with_token_limit`."""
+    return [judge.with_token_limit(texts, run) for judge in judges]
 
 
 def rate_texts(
@@ -59,13 +65,13 @@ def rate_texts(
     DataFrame
         `COLUMNS`; a failed rating has no score.
     """
-    for judge in with_room(judges, [(texts, task)]):
+    for judge in with_token_limits(judges, [(texts, task)]):
         own = judge.own_task(task, texts)
         judge.prepare(texts, own)
         per_text, done = len(own.metrics) * judge.samples, 0
         for part in grouped(texts, texts_at_a_time(judge, own, len(texts))):
             shown = partial(_shown, progress, judge.model, done, len(texts) * per_text)
-            with suppress(Waiting):  # the other requests belong into the same batch
+            with suppress(Waiting):  # the other requests are to be collected too
                 yield _rated(judge, part, own, first=not done, shown=shown)
             done += len(part) * per_text
 

@@ -1,10 +1,9 @@
 """The requests of a protocol for each text, in order."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Protocol as Interface
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.protocol_spec import AnswerForm, Protocol, Wording
@@ -12,7 +11,14 @@ from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.judge.extraction.prob import TOP_LOGPROBS, score_tokens
-from dhp.judge.prompt_files import FilePrompts, PromptFile, check_output_slot, prompts_by_metric
+from dhp.judge.pairs import ORDERS, Order, Pair, PairVerdict, contradicting
+from dhp.judge.prompt_files import (
+    FilePrompts,
+    PairPromptFile,
+    PromptFile,
+    check_output_slot,
+    prompts_by_metric,
+)
 from dhp.judge.prompts import Prompts, answer_scale
 from dhp.llm.records import Params, Request
 
@@ -20,14 +26,6 @@ _STEPS_TOKENS = 1024
 
 TaskSteps = Mapping[str, Sequence[str]]
 """Metric -> evaluation steps."""
-
-
-class PromptWriter(Interface):
-    """What turns a candidate into a prompt."""
-
-    def prompt(self, candidate: Candidate, metric: str, form: AnswerForm) -> str:
-        """The whole prompt."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +47,17 @@ class RatingTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class PairTarget:
+    """What a request asks to be compared; its tag."""
+
+    pair: Pair
+    metric: str
+    order: Order
+    final: bool = False
+    """Whether a final word on contradicting verdicts is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestBuilder:
     """A protocol with all the texts that its prompts need."""
 
@@ -61,9 +70,11 @@ class RequestBuilder:
     """Task -> steps that replace the written ones."""
     prompt_files: Sequence[PromptFile] = ()
     """Prompts that are used as they are, instead of those made of the wording."""
+    pair_prompt_file: PairPromptFile | None = None
+    """The same for two texts."""
     seed: int | None = 0
     """Seed of sampling; None sends none, and none is sent where the temperature is 0."""
-    room_given: bool = False
+    limit_given: bool = False
     """Whether the most tokens of an answer are the user's choice."""
     known_metrics: Sequence[str] = ()
     """Metrics of all tasks: a folder of prompt files may hold some that the task at hand lacks."""
@@ -71,12 +82,20 @@ class RequestBuilder:
     @property
     def settings(self) -> dict[str, object]:
         """Everything that decides the requests and how their answers are read."""
-        settings = self.protocol.model_dump(exclude={"description", "published", "ours", "persona"})
+        wording = text_hash(self.wording.model_dump_json(exclude_unset=True))
+        if self.protocol.pairwise:
+            if self.pair_prompt_file:
+                wording = text_hash(json.dumps(self.pair_prompt_file.texts))
+            return {
+                "pairwise": self.protocol.settings("description", "published", "ours"),
+                "wording": wording,
+            }
+        settings = self.protocol.settings("description", "published", "ours", "persona")
         if self.steps is not None:
             settings["steps"] = "file"  # its contents count, not its path
         return {
             "settings": settings,
-            "wording": text_hash(self.wording.model_dump_json()),
+            "wording": wording,
             "persona": self.persona,
             "steps": self.steps,
             "prompt_files": {file.metric or file.name: file.text for file in self.prompt_files} or None,
@@ -97,12 +116,12 @@ class RequestBuilder:
         `auto_steps` are those that the model wrote; without them the written ones stand in for them.
         """
         task = task.in_language(self.protocol.language)
-        writer = self._writer(task, auto_steps)
+        writer, params = self._writer(task, auto_steps), self._params()
         for _, group in groupby(candidates, key=lambda c: c.example):
             variants = list(group)
             for metric, *further in self._asked_together(task):
                 for form, samples in self._forms():
-                    params = self._params(metric, form)
+                    self._check_probabilities(metric, form)
                     unchanged = 0
                     for candidate in variants:
                         again = candidate.level == "control" and candidate.text == variants[0].text
@@ -117,6 +136,46 @@ class RequestBuilder:
                             group=f"{candidate.example}\n{metric.name}\n{form}",
                             tag=RatingTarget(candidate, metric, form, first, tuple(further)),
                         )
+
+    def pair_requests(self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str]) -> Iterator[Request]:
+        """The requests to compare texts, in both orders, without final words."""
+        targets = (
+            PairTarget(pair, metric, order) for pair in pairs for metric in metrics for order in ORDERS
+        )
+        yield from self._pair_requests(((target, ()) for target in targets), task)
+
+    def final_requests(self, verdicts: Iterable[Sequence[PairVerdict]], task: Task) -> Iterator[Request]:
+        """Requests in both orders about pairs whose verdicts contradict each other, which they show."""
+        yield from self._pair_requests(
+            (
+                (PairTarget(found[0].pair, found[0].metric, order, final=True), shown)
+                for found in verdicts
+                if (said := contradicting(found))
+                for order, shown in zip(ORDERS, (said, said[::-1]), strict=True)
+            ),
+            task,
+        )
+
+    def _pair_requests(
+        self, asked: Iterable[tuple[PairTarget, Sequence[str]]], task: Task
+    ) -> Iterator[Request]:
+        """One request a target; the texts beside it are verdicts that are shown."""
+        task = task.in_language(self.protocol.language)
+        writer = self.pair_prompt_file or Prompts(self.protocol, self.wording, task)
+        params, samples = self._params(), tuple(range(self.protocol.samples))
+        for target, verdicts in asked:
+            pair = target.pair
+            shown = pair if target.order == "given" else pair.swapped
+            yield Request(
+                prompt=writer.pair_prompt(shown, target.metric, verdicts),
+                params=params,
+                samples=samples,
+                place=f"example '{pair.first.example}', '{pair.first.variant}' against "
+                f"'{pair.second.variant}', order {target.order}",
+                group=f"{pair.first.example}\n{target.metric}",
+                tag=target,
+                before=(("system", writer.system),) if writer.system else (),
+            )
 
     def steps_requests(self, task: Task) -> list[Request]:
         """Requests for evaluation steps, one per metric, its name the tag (Auto-CoT, Liu et al. 2023)."""
@@ -161,20 +220,27 @@ class RequestBuilder:
             return [("rate-explain", samples[::2]), ("analyze-rate", samples[1::2])]
         return [(self.protocol.answer, samples)]
 
-    def _params(self, metric: Metric, form: AnswerForm) -> Params:
+    def _params(self) -> Params:
         protocol = self.protocol
-        top_logprobs = 0
-        if protocol.extraction != "parse":
-            if metric.labels:
-                raise InputError(
-                    f"`labels` are words; allowed: `extraction` parse, not {protocol.extraction}"
-                )
-            top_logprobs = TOP_LOGPROBS
-            score_tokens(answer_scale(form, metric.scale), form)  # raises where it cannot work
-        seed = None if protocol.temperature == 0 else self.seed
-        return Params(protocol.temperature, protocol.top_p, protocol.max_tokens, seed, top_logprobs)
+        return Params(
+            protocol.temperature,
+            protocol.top_p,
+            protocol.max_tokens,
+            None if protocol.temperature == 0 else self.seed,
+            0 if protocol.extraction == "parse" else TOP_LOGPROBS,
+        )
 
-    def _writer(self, task: Task, auto_steps: TaskSteps | None) -> PromptWriter:
+    def _check_probabilities(self, metric: Metric, form: AnswerForm) -> None:
+        """Raise `InputError` where scores cannot be read from probabilities, and are to be."""
+        if self.protocol.extraction == "parse":
+            return
+        if metric.labels:
+            raise InputError(
+                f"`labels` are words; allowed: `extraction` parse, not {self.protocol.extraction}"
+            )
+        score_tokens(answer_scale(form, metric.scale), form)
+
+    def _writer(self, task: Task, auto_steps: TaskSteps | None) -> Prompts | FilePrompts:
         if self.prompt_files:
             return FilePrompts(self._prompts(task), task)
         if unexplained := [m.name for m in task.metrics if not m.definition.strip() or m.labels]:

@@ -14,7 +14,7 @@ from dhp.judge.extraction.prob import IMPOSSIBLE
 FIRST = 50
 """Answers after which they are checked."""
 _LONGEST = 160
-_ROOM = (500, 4000)
+_TOKENS = (500, 4000)
 """Tokens of an answer: for reasons, and for a model that thinks before it answers."""
 _PAIRS = (
     *("fail pass", "no yes", "false true", "incorrect correct", "bad good", "reject accept", "unsafe safe"),
@@ -97,7 +97,7 @@ def remedy(
     answers = [r.raw or "" for r in unread]
     if tokens is not None and 2 * cut_off >= len(unread):
         why = "the model thinks before it answers" if _thinks(answers) else "they need more room"
-        return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_room(ratings, tokens)}"
+        return f"cut at {tokens} tokens, {why}: `max_tokens` {enough_tokens(ratings, tokens)}"
     impossible = [r.rule for r in unread if r.rule and r.rule.startswith(IMPOSSIBLE)]
     if 2 * len(impossible) >= len(unread):
         return f"the server gives {impossible[0]}: `extraction` parse reads the text"
@@ -117,10 +117,10 @@ def remedy(
     return "a protocol whose answer the model can keep to, e.g. `protocol` rate-explain, or `max_tokens` 500"
 
 
-def enough_room(ratings: Sequence[Rating], tokens: int) -> int:
+def enough_tokens(ratings: Sequence[Rating], tokens: int) -> int:
     """The tokens that answers like these most likely need, of which `tokens` were not enough."""
     thinking = _thinks([r.raw or "" for r in ratings if is_unreadable(r)])
-    return next((k for k in _ROOM[thinking:] if k > tokens), 4 * tokens)
+    return next((k for k in _TOKENS[thinking:] if k > tokens), 4 * tokens)
 
 
 def _thinks(answers: Sequence[str]) -> bool:

@@ -1,17 +1,30 @@
-"""Entries of a leaderboard: one result per judge and dataset."""
+"""Entries of a leaderboard: read, checked, added; one result per judge and dataset."""
 
 import datetime as dt
 import json
 import logging
+import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
+from dhp.analysis.analyze import analyze_ratings, averages
+from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
+from dhp.analysis.ratings_parts import ratings_of_file
 from dhp.analysis.result_parts import Ends
-from dhp.analysis.results import Result
-from dhp.content.catalog import DATASETS, read_card, read_suite, read_task, task_names
+from dhp.analysis.results import Result, Results
+from dhp.content.catalog import DATASETS, read_card, read_suite, read_task, task_names, weights_names
+from dhp.core.errors import InputError
+from dhp.core.files import reason, write_lines
+from dhp.core.progress import Progress, counted
+from dhp.core.records import PROBES, Variant, parse_variant
 from dhp.core.seeding import text_hash
+from dhp.core.specs import Scale, Weights
+from dhp.report.notes import notes
+from dhp.runs.reader import MANIFEST, RATINGS, RESULTS, Run, read_results, read_run
 
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.I)
 _MILLIONS = re.compile(r"(?<![a-z0-9.])(\d+)m(?![a-z0-9])", re.I)
@@ -40,6 +53,11 @@ class Entry:
     def key(self) -> tuple[str, ...]:
         """What no two results of a board share: judge, way of settings, data and analysis."""
         return (self.result.model, self.result.protocol, *self.kind)
+
+    @property
+    def judge(self) -> tuple[str, str]:
+        """Model and protocol."""
+        return self.result.model, self.result.protocol
 
     @property
     def provider(self) -> str:
@@ -126,14 +144,21 @@ def noticed(result: Result) -> tuple[int, int]:
     return sum(row.verdict == "noticed" for row in result.variants), len(result.variants)
 
 
-def judge_name(entry: Entry, among: Iterable[Entry]) -> str:
-    """Name of a judge: its model, and its protocol if it has a name or `among` holds others of the model.
+def judge_names(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
+    """(Model, protocol) -> name of the judge: its model, with its protocol if named or if others are there.
 
     With the protocol's hash only where names do not tell them apart.
     """
-    model, protocol = entry.result.model, entry.result.protocol
+    protocols: dict[str, set[str]] = {}
+    for entry in entries:
+        protocols.setdefault(entry.result.model, set()).add(entry.result.protocol)
+    return {
+        (model, each): _judge_name(model, each, of - {each}) for model, of in protocols.items() for each in of
+    }
+
+
+def _judge_name(model: str, protocol: str, others: Collection[str]) -> str:
     way = protocol.partition("@")[0]
-    others = {e.result.protocol for e in among if e.result.model == model} - {protocol}
     if any(other.partition("@")[0] == way for other in others):
         return f"{model} ({protocol})"
     return f"{model} ({way})" if others or way not in ("none", "unknown") else model
@@ -152,3 +177,355 @@ def safe_name(*names: str, key: Sequence[str] = ()) -> str:
     """
     readable = [re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40] for name in names]
     return "-".join([*filter(None, readable), text_hash(json.dumps([*names, *key]))])
+
+
+_FIGURES = (
+    *("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "d_min_variant_ew"),
+    *("n", "ratings", "levels", "variants", "controls", "attacks", "curves", "left_out", "repeats"),
+    *("styles", "halo", "warnings", "detection", "clusters"),
+)
+"""Fields of a result that follow from its ratings, in the order in which they are compared."""
+_OF_TEXTS = frozenset(("characters",))
+"""Fields that follow from the texts, which a result is not sent with."""
+_BY_COLUMN = {"failures": "raw", "rules": "rule", "missing_mass": "missing_mass"}
+"""Fields that follow from a column of the ratings that need not be there."""
+_UNKNOWN = "unknown"
+_LARGEST = 1e6
+"""A D far beyond what any number of examples gives."""
+
+
+def fault(result: Result) -> str | None:
+    """What makes a result unfit for any table, although its shape is right; None if nothing does."""
+    names = result.signed.names
+    for part, said in _stated(result).items():
+        if (signed := names[part]) != said:
+            return f"signature: {part} is '{signed}', not '{said}' as in the result"
+    scores = (result.d_avg, result.d_min, result.d_avg_ew, result.d_min_ew, *(v.d for v in result.variants))
+    if wrong := [d for d in scores if d is not None and not 0 <= d <= _LARGEST]:
+        return f"D is {wrong[0]:g}; allowed: 0 to {_LARGEST:g}"
+    counts = {
+        f"{name}.{key}": count
+        for name in ("usage", "ratings", "failures", "rules")
+        for key, count in getattr(result, name).items()
+    }
+    for name, value in {"cost": result.cost or 0, **counts}.items():
+        if value < 0:
+            return f"{name} is {value:g}; allowed: 0 or more"
+    try:
+        when = moment(result.created)
+    except ValueError:
+        return f"created '{result.created}' is not a time; allowed: e.g. 2026-05-31T12:00:00+00:00"
+    if when > dt.datetime.now(dt.UTC) + dt.timedelta(days=1):
+        return f"created '{result.created}' lies in the future; allowed: no later than now"
+    try:
+        notes(result)
+    except (LookupError, ArithmeticError, ValueError) as e:
+        return f"its parts contradict each other or lack {reason(e)}; allowed: results as dhp writes them"
+    return None
+
+
+def _stated(result: Result) -> dict[str, str]:
+    """What the rest of the result states of the parts of its signature."""
+    return {
+        "dataset": result.dataset,
+        "n": str(result.n),
+        "weights": result.weights,
+        "statistics": f"{result.statistics}+{result.combination}",
+        "protocol": result.protocol,
+    }
+
+
+def check_averages(entry: Entry) -> None:
+    """Raise `InputError` with the first average of a result that does not follow from its own variants."""
+    r = entry.result
+    for name, follows in averages(r.variants).items() if not r.curves else ():
+        if next(_differences(name, getattr(r, name), follows), None):
+            raise InputError(
+                f"{entry.place}: model '{r.model}' on '{r.dataset}': {name} is {getattr(r, name)}, but "
+                f"{follows} follows from its variants"
+            )
+
+
+def check_figures(entry: Entry, *, weights: str | None = None, quick: bool = False) -> None:
+    """Raise `InputError` with the first figure of a result that does not follow from its ratings.
+
+    Figures are the same within 1e-6 of their size. What the ratings do not know cannot be checked: the data,
+    the method, cost and usage, and levels where the ratings have none.
+
+    Parameters
+    ----------
+    entry
+        With its ratings: failures, rules and missing mass are compared where these have a column for them.
+    weights
+        Name or file of the expert weights, for results with other weights than those that ship.
+    quick
+        For runs of one's own: weights are taken as the result states them, and its suite may be any.
+    """
+    computed = _computed(entry, weights, quick=quick)
+    here, there = (_without(each.to_dict(), _OF_TEXTS) for each in (entry.result, computed))
+    columns = entry.ratings.columns if entry.ratings else frozenset[str]()
+    fields = [*_FIGURES, *(field for field, column in _BY_COLUMN.items() if column in columns)]
+    for field in fields:
+        for where, said, found in _differences(field, here[field], there[field]):
+            raise InputError(
+                f"{entry.place}: model '{entry.result.model}' on '{entry.result.dataset}': {where} is "
+                f"{said}, but {found} follows from the ratings"
+            )
+
+
+def _without(value: Any, names: Collection[str]) -> Any:
+    """Nested values without the fields of these names."""
+    if isinstance(value, dict):
+        return {key: _without(inner, names) for key, inner in value.items() if key not in names}
+    return [_without(inner, names) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _computed(entry: Entry, weights: str | None, *, quick: bool) -> Result:
+    """The result that follows from the ratings, analysed as the given result says it was."""
+    r, ratings = entry.result, entry.ratings
+    assert ratings is not None
+    rated = (*r.variants, *r.controls, *r.attacks)
+    if unnamed := sorted(set(ratings.variants) - {v.variant for v in rated}):
+        raise InputError(f"{entry.place}: lacks the variant '{unnamed[0]}', which was rated")
+    if (n := r.signed.n) != ratings.size:
+        raise InputError(f"{entry.place}: n is {n}, but {ratings.size} follows from the ratings")
+    source = _source_of_levels(r, with_column=bool(ratings.levels))
+    levels = ratings.levels or {}
+    variants = [
+        Variant(
+            v.variant,
+            parse_variant(v.variant).perturber,
+            "all" if source == "none" and v.level not in PROBES else levels.get(v.variant, v.level),
+            v.method or "",
+            v.degree,
+        )
+        for v in rated
+    ]
+    config = _config(entry, variants, weights, quick=quick)
+    scales = {metric: Scale(min=low, max=high) for metric, (low, high) in r.scales.items()}
+    return analyze_ratings(
+        ratings,
+        config,
+        variants,
+        left_out=_left_out(r, {*levels, *ratings.variants, *(v.name for v in variants)}, quick=quick),
+        levels=source,
+        signature=r.signed,
+        scales=scales,
+    )
+
+
+def _left_out(result: Result, present: Collection[str], *, quick: bool) -> list[str]:
+    """What it names as left out and is not there, and what else is lacking of its suite, if that ships."""
+    named = [name for name in result.left_out if name not in present]
+    suite = result.signed.names["suite"]
+    if quick or suite not in DATASETS or any(parse_variant(name).dose for name in present):
+        return named
+    whole = read_suite(suite)
+    return named + [v.name for v in whole.variants if v.name not in {*present, *named}]
+
+
+def _source_of_levels(result: Result, *, with_column: bool) -> str:
+    """Where its levels come from: as it says, if its suite and the ratings' column allow that."""
+    suite = result.signed.names["suite"]
+    allowed = ["column", *(["suite"] if suite not in ("none", "given") else [] if with_column else ["none"])]
+    return result.levels if result.levels in allowed else allowed[-1]
+
+
+def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick: bool) -> ResolvedConfig:
+    """The configuration of the result's analysis; raises `InputError` where its signature says otherwise."""
+    r, place, signed = entry.result, entry.place, entry.result.signed
+    if not quick and weights is None and r.weights not in weights_names():
+        raise InputError(f"{place}: weights '{r.weights}' do not ship with dhp; give their file by `weights`")
+    assert entry.ratings is not None
+    analysis = AnalysisConfig(
+        statistics=r.statistics,
+        combination=r.combination,
+        floor=round(100 * r.floor, 6),
+        weights="uniform" if quick else weights or r.weights,
+        stop_when_resolved=entry.ratings.interim is not None,
+        find_threshold="search_turn" in entry.ratings.columns,
+    )
+    task = None if entry.task == _UNKNOWN else entry.task
+    perturbers = {v.perturber for v in variants if v.level not in PROBES}
+    config = analysis.resolve(task, perturbers, entry.ratings.metrics)
+    if not quick and signed.weights != config.signed_weights:
+        raise InputError(
+            f"{place}: weights are '{signed.weights}', not '{config.signed_weights}'; "
+            "give those that were used by `weights` FILE"
+        )
+    if signed.statistics != config.signed_statistics:
+        raise InputError(f"{place}: statistics are '{signed.statistics}', not '{config.signed_statistics}'")
+    return replace(config, weights=_stated_weights(entry), task=entry.task) if quick else config
+
+
+def _stated_weights(entry: Entry) -> Weights:
+    """The expert weights that a result states beside its figures."""
+    rows: dict[str, dict[str, float]] = {}
+    for v in entry.result.variants:
+        row = {metric: cell.weight for metric, cell in v.metrics.items() if cell.weight is not None}
+        if row:
+            rows.setdefault(parse_variant(v.variant).perturber, row)
+    try:
+        return Weights(
+            weights="stated",
+            version=1,
+            provenance="The result.",
+            otherwise="uniform",
+            tasks={entry.task: rows} if rows else {},
+        )
+    except ValueError as e:
+        raise InputError(f"{entry.place}: its weights are invalid ({' '.join(str(e).split())})") from None
+
+
+def _differences(where: str, stated: object, computed: object) -> Iterator[tuple[str, object, object]]:
+    """Where two values differ, and the two."""
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        for key in [*stated, *(k for k in computed if k not in stated)]:
+            yield from _differences(f"{where}.{key}", stated.get(key), computed.get(key))
+    elif (
+        isinstance(stated, list | tuple)
+        and isinstance(computed, list | tuple)
+        and len(stated) == len(computed)
+    ):
+        for place, (one, other) in enumerate(zip(stated, computed, strict=True)):
+            name = one.get("variant", place) if isinstance(one, dict) else place
+            yield from _differences(f"{where}.{name}", one, other)
+    elif isinstance(stated, float | int) and isinstance(computed, float | int):
+        if not math.isclose(stated, computed, rel_tol=1e-6, abs_tol=1e-12):
+            yield where, stated, computed
+    elif stated != computed:
+        yield where, stated, computed
+
+
+def read_entries(paths: Sequence[str | Path], progress: Progress | None = None) -> list[Entry]:
+    """The results in run folders, results files and boards (folders of results files).
+
+    Of two results of one judge on the same data the newer is taken, and runs that are not finished are passed
+    over, each with a warning that says so. Pages are passed over, too: `runs/*` names `runs/index.html`.
+    `progress` is called as `progress(what, done, total, cost)`.
+
+    Raises
+    ------
+    InputError
+        For no path but those of unfinished runs, a folder that holds no run and no results file, a file of
+        another version or with figures that are no numbers, and a run's figure that does not follow from the
+        ratings beside it; intervals are not computed anew here.
+    """
+    unfinished = [str(path) for path in paths if _is_unfinished(Path(path))]
+    finished = [path for path in paths if str(path) not in unfinished and Path(path).suffix != ".html"]
+    shown = counted(progress, "reading and checking results", finished)
+    entries = [entry for path in shown for entry in _read(Path(path), progress)]
+    if unfinished:
+        said = f"unfinished runs {', '.join(unfinished)}; repeat the command of a run to finish it"
+        if not entries:
+            raise InputError(said)
+        logging.getLogger("dhp").warning("left out: %s", said)
+    if not entries:
+        raise InputError("no run is given; allowed: run folders, results files or folders of them")
+    return newest(entries)
+
+
+def _is_unfinished(path: Path) -> bool:
+    return (path / MANIFEST).is_file() and not (path / RESULTS).is_file()
+
+
+def _read(path: Path, progress: Progress | None) -> list[Entry]:
+    if path.is_file():
+        return _checked(read_results(path), str(path))
+    if (path / RESULTS).is_file():
+        return _of_run(read_run(path))
+    if not path.is_dir():
+        raise InputError(f"{path}: does not exist; allowed: a run folder, a results file or a folder of them")
+    files = sorted(path.glob("*.json"))
+    if not files:
+        inner = sorted(each.parent.name for each in path.glob(f"*/{RESULTS}"))
+        hint = f"did you mean {path / inner[0]}? " if inner else ""
+        raise InputError(
+            f"{path}: holds no run ({RESULTS}) and no results files (*.json); {hint}allowed: a run folder, a "
+            "results file or a folder of them"
+        )
+    shown = counted(progress, f"checking the results in {path}", files)
+    return [entry for file in shown for entry in _checked(read_results(file), str(file))]
+
+
+def _of_run(run: Run) -> list[Entry]:
+    entries = _checked(run.results, str(run.folder))
+    if not (run.folder / RATINGS).exists():
+        return entries
+    made = [Entry(e.place, e.result, r.ratings) for e, r in zip(entries, run.rated, strict=True)]
+    for entry in made:
+        check_figures(entry, quick=True)
+    return made
+
+
+def _checked(results: Results, place: str) -> list[Entry]:
+    """The results as entries; raises `InputError` for one that no table can take."""
+    for result in results:
+        if found := fault(result):
+            raise InputError(f"{place}: model '{result.model}' on '{result.dataset}': {found}")
+    return [Entry(place, result) for result in results]
+
+
+def add_results(
+    file: str | Path,
+    board: str | Path,
+    *,
+    ratings: str | Path | None = None,
+    weights: str | None = None,
+) -> list[Path]:
+    """Add the results in a file to a board, each as a file of its own; returns the files written.
+
+    A result takes the place of an older one of the same judge on the same data; where the one on the board is
+    the newer, it stays, with a warning.
+
+    Parameters
+    ----------
+    file
+        A results file, or a run folder, whose ratings are then taken as given.
+    board
+        A folder of results files; made where there is none.
+    ratings
+        Their ratings: every figure that follows from them is computed anew and compared.
+    weights
+        Name or file of the expert weights, for results with other weights than those that ship.
+
+    Raises
+    ------
+    InputError
+        As `read_entries`, and for the first figure that does not follow from the ratings, or without these
+        the first average that does not follow from the variants.
+    """
+    folder = Path(board)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"`board` {folder}: is a file; allowed: a folder of results files")
+    entries = read_entries([file])
+    if ratings is not None:
+        table = ratings_of_file(Path(ratings))
+        entries = [replace(e, ratings=_ratings_of(e.result, table, str(ratings))) for e in entries]
+    for entry in entries:
+        if entry.ratings is None:
+            check_averages(entry)
+        else:
+            check_figures(entry, weights=weights)
+    written = []
+    for entry in entries:
+        r = entry.result
+        path = folder / f"{safe_name(r.model, r.protocol, r.dataset, key=entry.kind)}.json"
+        if path.exists() and entry not in newest([*read_entries([path]), entry]):
+            continue  # which it says
+        write_lines(path, [json.dumps(r.to_dict(), ensure_ascii=False, indent=1) + "\n"])
+        written.append(path)
+    return written
+
+
+def _ratings_of(result: Result, table: Sequence[RatingsArray], place: str) -> RatingsArray:
+    """The ratings of a result; a table without one of the columns model, protocol, dataset fits any."""
+    names = (result.model, result.protocol, result.dataset)
+    for part in table:
+        there = (part.model, part.protocol, part.dataset)
+        if all(name in (own, _UNKNOWN) for own, name in zip(names, there, strict=True)):
+            return replace(part, model=result.model, protocol=result.protocol, dataset=result.dataset)
+    raise InputError(
+        f"{place}: no ratings of model '{result.model}', protocol '{result.protocol}', dataset "
+        f"'{result.dataset}'"
+    )

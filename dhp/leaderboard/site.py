@@ -1,4 +1,4 @@
-"""The static site of a leaderboard: pages, and the same tables as files."""
+"""The static site of a leaderboard: pages, charts, and the same tables as files."""
 
 import json
 import math
@@ -9,34 +9,85 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.results import results_schema
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.files import replacing, unwritable
 from dhp.core.keywords import as_list, near_keywords
-from dhp.core.progress import Progress, counted
-from dhp.core.terminal_progress import progress_of
+from dhp.core.progress import Progress, counted, progress_of
 from dhp.core.text import printable
-from dhp.leaderboard.chart import sizes
-from dhp.leaderboard.entries import Entry, control_score, judge_name, noticed, safe_name, score
-from dhp.leaderboard.exports import (
+from dhp.leaderboard.entries import Entry, control_score, judge_names, noticed, read_entries, safe_name, score
+from dhp.leaderboard.tables import (
     QUANTITIES,
+    RULES,
     SCHEMA,
+    Row,
+    Table,
     as_csv,
     as_json,
     as_latex,
     as_markdown,
+    make_tables,
     shown_cost,
     shown_rank,
     shown_size,
 )
-from dhp.leaderboard.load import read_entries
-from dhp.leaderboard.tables import RULES, Row, Table, make_tables
-from dhp.report.labels import SIGNS, shared_folder
+from dhp.report.charts import COLOURS, drawn
+from dhp.report.labels import SIGNS, figure, shared_folder
 from dhp.report.notes import notes
 from dhp.report.web import page
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.figure import Figure
+
+
+_MARKERS = "osD^vP*X"
+_APART = 1.12  # from one labelled size to the next
+
+
+def _said(size: float, share: float, _: tuple[float, float], d: float | None) -> str:
+    """Detection and D_avg of one size: `7B 81% (D_avg 4.20)`."""
+    return f"{size:g}B {share:.0%} (D_avg {figure(d)})"
+
+
+def sizes(table: Table) -> "Markup | None":
+    """Detection by size, a line for each family and protocol; None where no family has two sizes."""
+    families: dict[str, list[tuple[float, float, tuple[float, float], float | None]]] = {}
+    for entry in table.entries:
+        share, ends = score(entry.result, "detection")
+        if entry.family and entry.size and share is not None:
+            protocols = {e.result.protocol for e in table.entries}
+            name = entry.family + (f", {entry.result.protocol}" if len(protocols) > 1 else "")
+            families.setdefault(printable(name), []).append(
+                (entry.size, share, ends or (share, share), entry.result.d_avg)
+            )
+    if not any(len({size for size, *_ in points}) > 1 for points in families.values()):
+        return None
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.subplots()
+        for number, (name, points) in enumerate(sorted(families.items())):
+            x, y, ends, _ = zip(*sorted(points, key=itemgetter(0)), strict=True)
+            (line,) = axes.plot(x, y, marker=_MARKERS[number % len(_MARKERS)], label=name)
+            for place, (low, high) in zip(x, ends, strict=True):
+                axes.plot([place, place], [low, high], color=line.get_color(), linewidth=1, alpha=0.6)
+        axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+        axes.set_xscale("log")
+        shown: list[float] = []
+        for size in sorted({size for points in families.values() for size, *_ in points}):
+            shown += [size] if not shown or size > _APART * shown[-1] else []
+        axes.set_xticks(shown, [f"{size:g}B" for size in shown])
+        axes.minorticks_off()
+        axes.set_xlabel("parameters")
+        axes.set_ylabel("detection")
+        figure.legend(loc="outside right upper", frameon=False)
+
+    said = "; ".join(
+        f"{name} {', '.join(_said(*point) for point in sorted(points, key=itemgetter(0)))}"
+        for name, points in sorted(families.items())
+    )
+    return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {said}.")
+
 
 DATA = "leaderboard.json"
 _SIZES = ((3, "up to 3B"), (10, "3B to 10B"), (40, "10B to 40B"), (float("inf"), "40B and more"))
@@ -113,14 +164,14 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         by_dataset.setdefault(table.dataset, []).append(table)
         for row in table.rows:
             by_model.setdefault(row.entry.result.model, []).append((table, row))
-    everyone = [entry for table in tables for entry in table.entries]
+    names = judge_names(entry for table in tables for entry in table.entries)
     made = {
         "index.html": _page(
             "board_index.html",
             "",
             tables=tables,
             judges=_judges(tables),
-            everyone=everyone,
+            names=names,
             facets=_options(tables),
             shared=shared_folder([table.dataset for table in tables]),
         ),
@@ -132,7 +183,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         charts = [(table, sizes(table)) for table in mine]
         made[dataset_file(dataset)] = _page("board_dataset.html", "../", dataset=dataset, tables=charts)
     for model, own in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
-        name = judge_name(own[0][1].entry, everyone)
+        name = names[own[0][1].entry.judge]
         made[model_file(model)] = _page(
             "board_model.html", "../", model=model, compared=printable(name), results=own, notes=notes
         )
@@ -160,7 +211,7 @@ def _page(
 ) -> str:
     """A page of the site; `root` leads from its folder to that of the site."""
     helpers = (
-        *(control_score, dataset_file, judge_name, model_file, noticed, score),
+        *(control_score, dataset_file, model_file, noticed, score),
         *(shown_cost, shown_rank, shown_size, size_class),
     )
     made = page(
@@ -230,15 +281,14 @@ def _embedded(data: object) -> "Markup":
 
 def _data(tables: Sequence[Table]) -> dict[str, Any]:
     """What the page that compares two judges needs."""
-    everyone = [entry for table in tables for entry in table.entries]
-    judges = {(e.result.model, e.result.protocol): e for e in everyone}
-    place = {key: i for i, key in enumerate(sorted(judges))}
+    names = judge_names(entry for table in tables for entry in table.entries)
+    index = {judge: i for i, judge in enumerate(sorted(names))}
 
     def at(entry: Entry) -> int:
-        return place[entry.result.model, entry.result.protocol]
+        return index[entry.judge]
 
     return {
-        "judges": [printable(judge_name(judges[key], everyone)) for key in place],
+        "judges": [printable(names[judge]) for judge in index],
         "first": [at(entry) for entry in _best_two(tables)],
         "quantities": QUANTITIES,
         "tables": [

@@ -1,15 +1,22 @@
-"""Tables of comparable results, ranked with ties."""
+"""Tables of comparable results, ranked with ties, and their exports."""
 
+import json
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
+from dhp.analysis.result_parts import Ends
+from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, counted
-from dhp.leaderboard.entries import Entry, score
-from dhp.report.labels import group_letters
+from dhp.core.text import printable, spreadsheet_safe
+from dhp.leaderboard.entries import Entry, judge_names, noticed, score
+from dhp.report.labels import group_letters, percent, percents
+from dhp.report.tables import markdown_cell, markdown_table
 from dhp.runs.comparable import check_allowed
 from dhp.runs.compare import DatasetComparison, compare_results, unpaired
 from dhp.runs.reader import RunResult
@@ -42,7 +49,7 @@ class Row:
     """Letters of the groups it belongs to; empty without a paired comparison."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """Results of the same data, texts, method, weights and statistics; protocols may differ."""
 
@@ -56,25 +63,30 @@ class Table:
     """Paired comparison, in the order of `compared`; None without one."""
     compared: tuple[Entry, ...]
 
-    @property
+    @cached_property
     def priced(self) -> bool:
         """Whether the cost of any is known."""
         return any(entry.cost is not None for entry in self.entries)
 
-    @property
+    @cached_property
     def prompted(self) -> bool:
         """Whether any judge was asked under a protocol."""
         return any(entry.result.asked for entry in self.entries)
 
-    @property
+    @cached_property
     def sized(self) -> bool:
         """Whether the name of any says its size."""
         return any(entry.size is not None for entry in self.entries)
 
-    @property
+    @cached_property
     def entries(self) -> list[Entry]:
         """The entries of the rows."""
         return [row.entry for row in self.rows]
+
+    @cached_property
+    def names(self) -> dict[tuple[str, str], str]:
+        """Names of the judges by model and protocol."""
+        return judge_names(self.entries)
 
     @property
     def dataset(self) -> str:
@@ -103,12 +115,14 @@ def make_tables(
 
 def overlap_ranks(intervals: Sequence[tuple[float, float]]) -> list[int]:
     """1 + the number of intervals that lie wholly above each one."""
-    return [1 + sum(low > high for low, _ in intervals) for _, high in intervals]
+    lows = sorted(low for low, _ in intervals)
+    return [1 + len(lows) - bisect_right(lows, high) for _, high in intervals]
 
 
 def competition_ranks(scores: Sequence[float]) -> list[int]:
     """1 + the number of higher scores."""
-    return [1 + sum(other > score for other in scores) for score in scores]
+    ordered = sorted(scores)
+    return [1 + len(ordered) - bisect_right(ordered, score) for score in scores]
 
 
 def group_ranks(scores: Sequence[float], groups: Sequence[Sequence[int]]) -> list[int]:
@@ -163,3 +177,143 @@ def _comparison(
             raise InputError(f"{run.place}: its ratings are of other examples than those of {rated[0].place}")
     dataset = rated[0].result.dataset
     return compare_results(dataset, rated, {"protocol", *allow}, ("detection",), progress)
+
+
+SCHEMA = "dhp.leaderboard/2"
+QUANTITIES = {"detection": "detection", "lowest_detection": "lowest detection"}
+_SHORT = ["rank", "model", "protocol"]
+_FIGURES = ["noticed", *QUANTITIES.values(), "lowest kind", "harmless edits"]
+_DETAILS = ("d_avg", "d_min", "d_avg_ew", "d_min_ew")
+_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def as_json(tables: Sequence[Table]) -> str:
+    """The tables with all figures (schema `dhp.leaderboard/2`)."""
+    found = [
+        {
+            **table.parts,
+            "task": table.task,
+            "rule": table.rule,
+            "rows": [_record(row) for row in table.rows],
+        }
+        for table in tables
+    ]
+    return json.dumps({"schema": SCHEMA, "tables": found}, ensure_ascii=False, indent=1) + "\n"
+
+
+def as_csv(tables: Sequence[Table]) -> str:
+    """One line a result, what its table shares included; intervals as two columns, `_low` and `_high`."""
+    import pandas as pd
+
+    lines: list[dict[str, object]] = []
+    for number, table in enumerate(tables, 1):
+        for row in table.rows:
+            record = _record(row)
+            ends = {name: record.pop(f"{name}_ci") or (None, None) for name in QUANTITIES}
+            for name, (low, high) in ends.items():
+                record |= {f"{name}_low": low, f"{name}_high": high}
+            lines.append({"table": number, "task": table.task, **table.parts, "rule": table.rule, **record})
+    frame = pd.DataFrame(lines, dtype=object).map(spreadsheet_safe)
+    return frame.to_csv(index=False, lineterminator="\n")
+
+
+def as_markdown(tables: Sequence[Table]) -> str:
+    """A heading, what they share and a table each."""
+    parts = ["# Leaderboard"]
+    head = [*_SHORT, *_FIGURES, "cost / 1,000"]
+    for table in tables:
+        shared = ", ".join(f"{name} {value}" for name, value in table.parts.items())
+        rows = [list(map(markdown_cell, _cells(row))) for row in table.rows]
+        parts += [
+            f"## {markdown_cell(table.dataset)}",
+            f"{markdown_cell(shared)}. {RULES[table.rule]}",
+            markdown_table(head, rows, right=(*range(3, 6), len(head) - 1)),
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def as_latex(tables: Sequence[Table]) -> str:
+    """A `table` each, for the package `booktabs`."""
+    import pandas as pd
+
+    parts = [r"% \usepackage{booktabs}"]
+    head = [*_SHORT, *_FIGURES]
+    for table in tables:
+        shared = ", ".join(f"{name} {value}" for name, value in table.parts.items() if name != "dataset")
+        rows = [list(map(_latex, _cells(row)[:-1])) for row in table.rows]
+        parts.append(
+            pd.DataFrame(rows, columns=head).to_latex(
+                index=False,
+                column_format="lllrrrll",
+                caption=f"{_latex(table.dataset)}: {_latex(shared)}. 95\\,\\% intervals in brackets.",
+            )
+        )
+    return "\n".join(parts)
+
+
+def shown_rank(row: Row) -> str:
+    """A rank, with `=` where others have it too."""
+    return "–" if row.rank is None else f"{row.rank}{'=' * row.tied}"
+
+
+def shown_cost(cost: float | None) -> str:
+    """Two significant digits, or a dash for unknown."""
+    return "–" if cost is None else f"{cost:.2g}" if cost < 100 else f"{cost:,.0f}"
+
+
+def shown_size(billions: float | None) -> str:
+    """Parameters in billions, or a dash for unknown."""
+    return "–" if billions is None else f"{billions:g}B"
+
+
+def _record(row: Row) -> dict[str, Any]:
+    entry: Entry = row.entry
+    r = entry.result
+    scores = {name: score(r, name) for name in QUANTITIES}
+    return {
+        "rank": row.rank,
+        "tied": row.tied,
+        "groups": row.groups,
+        "model": r.model,
+        "provider": entry.provider,
+        "size_billions": entry.size,
+        "protocol": r.protocol,
+        "noticed": noticed(r)[0],
+        "kinds": noticed(r)[1],
+        **{name: value for name, (value, _) in scores.items()},
+        **{f"{name}_ci": ends for name, (_, ends) in scores.items()},
+        "lowest_kind": r.detection.min_variant,
+        "harmless_edits": r.harmless_edits,
+        **{name: getattr(r, name) for name in _DETAILS},
+        "cost_per_1000": entry.cost,
+        "asked": r.ratings.get("asked"),
+        "scored": r.ratings.get("scored"),
+        "created": r.created,
+        "signature": r.signature,
+    }
+
+
+def _cells(row: Row) -> list[str]:
+    """The short row of a table to be printed."""
+    r = row.entry.result
+    figures = [_percent(*score(r, name)) for name in QUANTITIES]
+    lowest = variant_name(r.detection.min_variant) if r.detection.min_variant else "–"
+    seen = "{} of {}".format(*noticed(r))
+    return [
+        *(shown_rank(row), r.model, r.protocol, seen, *figures, lowest, r.harmless_edits),
+        shown_cost(row.entry.cost),
+    ]
+
+
+def _percent(value: float | None, ends: Ends) -> str:
+    return percent(value) + ("" if ends is None else f" [{percents(ends)}]")
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in " ".join(printable(text).split())).replace("–", "--")

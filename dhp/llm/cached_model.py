@@ -6,11 +6,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from dhp.core.errors import Waiting
 from dhp.llm.api import Client, LocalModel
-from dhp.llm.batch.batch import WAITS, Batch, stop_if_any
 from dhp.llm.claims import Claims
 from dhp.llm.clients.openai_client import OpenAIClient
 from dhp.llm.clients.responses import shortened
+from dhp.llm.deferral import Deferral
 from dhp.llm.engine.jobs import Engine, Job, JobOutcome
 from dhp.llm.executor.api import LOCAL, Calls, Executor
 from dhp.llm.limits import RateLimits
@@ -34,25 +35,15 @@ class RequestContext:
     """Whether answers are paid for though the first ones cannot be read."""
     opened: dict[str, Client | LocalModel] = field(default_factory=dict)
     """Models by name, each opened once."""
-    batch: Batch | None = None
-    """Answers that come by batch files, and the requests for the next one."""
+    deferral: Deferral | None = None
+    """Requests that are answered later; None asks all at once."""
     executor: Executor = LOCAL
     """Executor that makes the calls and runs models and functions."""
 
-    def stop_if_waiting(self) -> None:
-        """Raise `StoppedEarly` where requests wait for a batch; what is to be written then is whole."""
-        if self.batch is not None:
-            self.batch.stop_if_waiting()
-
-
-@dataclass(slots=True)
-class _OpenRequests:
-    """What was not asked."""
-
-    claimed: list[Request] = field(default_factory=list)
-    """Requests that another command was sending at that moment."""
-    kept_back: int = 0
-    """Requests that wait for a batch."""
+    def stop_if_waiting(self, *, whole: bool) -> None:
+        """Raise `StoppedEarly` where requests wait; `whole`: the run has come to all its requests."""
+        if self.deferral is not None:
+            self.deferral.stop_if_waiting(whole=whole)
 
 
 class CachedModel:
@@ -94,48 +85,49 @@ class CachedModel:
         StoppedEarly
             At a limit, or when the server gives out; what came before is stored.
         Waiting
-            After all that is known, where requests wait for a batch.
+            After all that is known, where other requests are answered later.
         """
-        batch = self.batch
-        if batch is not None and batch.first:
-            return self._ask_batch(batch, requests)
+        if self.deferral is not None:
+            return self._ask_undeferred(self.deferral, requests)
         return self._ask_model(requests)
 
     @property
-    def batch(self) -> Batch | None:
-        """Where requests to this model may have come by batch, wait in one, or are to be written."""
-        batch = self.context.batch
-        return batch if batch is not None and batch.concerns(self.model) else None
+    def deferral(self) -> Deferral | None:
+        """The deferral of the run, where it concerns this model."""
+        deferral = self.context.deferral
+        return deferral if deferral is not None and deferral.concerns(self.model) else None
 
     def _ask_model(self, requests: Iterable[Request]) -> Iterator[Answer]:
         if isinstance(self.model, Client):
             return self._ask_server(self.model, requests)
         return self._ask_local(self.model, requests)
 
-    def _ask_batch(self, batch: Batch, requests: Iterable[Request]) -> Iterator[Answer]:
-        """What is known or came by batch; what waits for one; then what is to be asked at once."""
+    def _ask_undeferred(self, deferral: Deferral, requests: Iterable[Request]) -> Iterator[Answer]:
+        """What is known or has come; then, without the requests that are answered later, what has not."""
         left: list[Request] = []
-        waiting = 0
+        deferred = 0
         for request in requests:
             job = self._job(request)
             if not job.keys:
                 yield self._answer(job, {})
-            elif kept_back := self._kept_back(job):
-                waiting += 1
-                yield kept_back
+            elif self._defers(job):
+                deferred += 1
             else:
                 left.append(request)
         if left:
-            batch.check_results(self.model.model, self.context.opened)
+            deferral.before_asking(self.model.model, self.context.opened)
             yield from self._ask_model(left)
-        stop_if_any(self.model, waiting)
+        self._stop_if(deferred)
 
-    def _kept_back(self, job: Job) -> Answer | None:
-        """What is known of a request that is not to be asked now, for a batch."""
-        asked = self.model, job.request, job.keys, job.prompt_tokens, self.context.budget
-        if (batch := self.batch) is None or not batch.keeps_back(*asked):
-            return None
-        return Answer(job.request, {**job.found, **dict.fromkeys(job.keys, WAITS)})
+    def _defers(self, job: Job) -> bool:
+        """Whether a request is answered later."""
+        deferral = self.deferral
+        return deferral is not None and deferral.defers(self.model, job.request, job.keys, job.prompt_tokens)
+
+    def _stop_if(self, deferred: int) -> None:
+        """Raise `Waiting` where so many requests are answered later."""
+        if deferred:
+            raise Waiting(f"{self.model.model}: {deferred:,} requests wait for their replies")
 
     def spent(self, before: Usage) -> str:
         """Calls, tokens, money and trouble in this process since `before`, in a few words."""
@@ -154,7 +146,7 @@ class CachedModel:
 
         It will if none of `some` requests is stored, or, without any, no reply of the model.
         """
-        if isinstance(self.model, OpenAIClient) and self.batch is None and not self._knows(some):
+        if isinstance(self.model, OpenAIClient) and self.deferral is None and not self._knows(some):
             self.model.check()
 
     def _knows(self, some: Iterable[Request]) -> bool:
@@ -177,7 +169,7 @@ class CachedModel:
         return self.context.store.find(wanted, place)
 
     def _job(self, request: Request) -> Job:
-        """A request with what is known of it: stored, or come by batch and stored now."""
+        """A request with what is known of it: stored, or come later and stored now."""
         missing = keys(self.model.model, self.model.endpoint, request)
         wanted = dict(missing)
         found: dict[int, Reply | Failure] = {}
@@ -185,9 +177,11 @@ class CachedModel:
             found[sample] = stored.reply
             self._count(missing.pop(sample), stored.reply, own=stored.run == self.run)
         job = Job(request, found, missing, estimated_tokens(request.text))
-        if (batch := self.batch) is None or not (came := batch.take(self.model, request, wanted, missing)):
+        deferral = self.deferral
+        received = {} if deferral is None else deferral.received(self.model, request, wanted, missing)
+        if not received:
             return job
-        came = {sample: outcome for sample, outcome in came.items() if sample in missing}
+        came = {sample: outcome for sample, outcome in received.items() if sample in missing}
         self._keep(job, came)
         found = dict(self._answer(job, came).outcomes)
         left = {sample: key for sample, key in missing.items() if sample not in came}
@@ -213,22 +207,25 @@ class CachedModel:
 
     def _ask_server(self, client: Client, requests: Iterable[Request]) -> Iterator[Answer]:
         """First what no other command is asking, then what the others did not get."""
-        waiting = 0
+        deferred: list[Request] = []
         with Claims(self.context.store, refresh=self.context.refresh) as claims:
             while True:
-                left = yield from self._ask_unclaimed(self._made_engine(client), requests, claims)
-                waiting += left.kept_back
-                if not left.claimed:
+                claimed = yield from self._ask_unclaimed(
+                    self._made_engine(client), requests, claims, deferred
+                )
+                if not claimed:
                     break
-                claims.wait(len(left.claimed), self.on_wait)
-                requests = left.claimed
+                claims.wait(len(claimed), self.on_wait)
+                requests = claimed
         self._lengths.check()
-        stop_if_any(client, waiting)
+        self._stop_if(len(deferred))
 
     def _ask_unclaimed(
-        self, engine: Engine, requests: Iterable[Request], claims: Claims
-    ) -> Generator[Answer, None, _OpenRequests]:
-        left, known = _OpenRequests(), False
+        self, engine: Engine, requests: Iterable[Request], claims: Claims, deferred: list[Request]
+    ) -> Generator[Answer, None, list[Request]]:
+        """Returns what another command is asking; what is answered later is added to `deferred`."""
+        claimed: list[Request] = []
+        known = False
         twins: dict[tuple[bytes, ...], list[Job]] = {}  # the same prompt again while it is being asked
 
         def answers(done: JobOutcome) -> list[Answer]:
@@ -254,9 +251,8 @@ class CachedModel:
                         yield self._answer(job, {})
                     elif (missing := tuple(job.keys.values())) in twins:
                         twins[missing].append(job)
-                    elif kept_back := self._kept_back(job):
-                        left.kept_back += 1
-                        yield kept_back
+                    elif self._defers(job):
+                        deferred.append(request)
                     else:
                         twins[missing] = []
                         jobs.append(replace(job, after_answer=True) if after_answer else job)
@@ -268,14 +264,14 @@ class CachedModel:
                         calls.submit(job)
                     else:
                         same = [job, *twins.pop(tuple(job.keys.values()))]
-                        left.claimed += [each.request for each in same]
+                        claimed += [each.request for each in same]
                 while calls and calls.full:
                     yield from answers(calls.wait())
                 for done in calls.ready() if calls else ():
                     yield from answers(done)
             while calls and calls.pending:
                 yield from answers(calls.wait())
-        return left
+        return claimed
 
     def _made_engine(self, client: Client) -> Engine:
         """One for all requests: what it learns of the server holds on."""

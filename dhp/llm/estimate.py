@@ -132,9 +132,8 @@ def estimate_requests(
 
 
 def _one_by_one(cached_model: CachedModel) -> bool:
-    batch = cached_model.context.batch
-    model = cached_model.model
-    return (isinstance(model, Client) and not model.many) or (batch is not None and not batch.many)
+    deferral, model = cached_model.context.deferral, cached_model.model
+    return (isinstance(model, Client) and not model.many) or (deferral is not None and not deferral.many)
 
 
 def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
@@ -142,9 +141,9 @@ def _prices(cached_model: CachedModel) -> tuple[Prices, str]:
     given = cached_model.context.budget.prices
     if given != Prices():
         return given, ""
-    batch, model = cached_model.context.batch, cached_model.model
-    by_batch = batch is not None and batch.provider is not None
-    return listed_prices(model.model, model.endpoint, by_batch=by_batch)
+    deferral, model = cached_model.context.deferral, cached_model.model
+    discounted = deferral is not None and deferral.discounted
+    return listed_prices(model.model, model.endpoint, discounted=discounted)
 
 
 @dataclass(frozen=True, slots=True)

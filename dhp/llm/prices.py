@@ -15,7 +15,7 @@ _PREFIXES = {"api.openai.com": "", "api.anthropic.com": "", "generativelanguage.
 """Host of a provider -> what is before the names of its models in the table."""
 
 
-def listed_prices(model: str, endpoint: str, *, by_batch: bool = False) -> tuple[Prices, str]:
+def listed_prices(model: str, endpoint: str, *, discounted: bool = False) -> tuple[Prices, str]:
     """The prices of a model per million tokens, in US dollars, and where they come from.
 
     Parameters
@@ -24,7 +24,7 @@ def listed_prices(model: str, endpoint: str, *, by_batch: bool = False) -> tuple
         `openai/NAME` or `litellm/NAME`.
     endpoint
         Its address: a server of another owner has prices of its own, which nobody lists.
-    by_batch
+    discounted
         Whether the requests go by batch; where no price is listed for that, the direct one is given.
 
     Returns
@@ -41,10 +41,10 @@ def listed_prices(model: str, endpoint: str, *, by_batch: bool = False) -> tuple
     direct, batch = (_of(entry, suffix) for suffix in ("", "_batches"))
     if direct is None:
         return Prices(), ""
-    chosen, other, way = (batch, direct, "directly") if by_batch and batch else (direct, batch, "by batch")
+    chosen, other, way = (batch, direct, "directly") if discounted and batch else (direct, batch, "by batch")
     said = f"litellm {version}: {_words(chosen)} US dollars per million tokens"
     return chosen, said + (
-        f", {way} {_words(other)}" if other else ", by batch not listed" if by_batch else ""
+        f", {way} {_words(other)}" if other else ", by batch not listed" if discounted else ""
     )
 
 

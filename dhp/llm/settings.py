@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option
-from dhp.llm.batch.settings import BatchSettings
 from dhp.llm.limits import Limits, Prices, RateLimits
 
 if TYPE_CHECKING:
     from dhp.llm.api import Client, LocalModel
     from dhp.llm.cached_model import RequestContext
+    from dhp.llm.deferral import DeferralSettings
 
 
 @near_keywords
@@ -62,8 +62,8 @@ class ModelSettings:
     keep_going: bool = field(
         default=False, metadata=option("Continue even if most of the first answers cannot be read.")
     )
-    batch: BatchSettings = field(default_factory=BatchSettings)
-    """Files of requests that are answered later, and of their results."""
+    deferral: "DeferralSettings | None" = field(default=None, metadata={"plugin": "deferral"})
+    """How requests are answered later; None takes the defaults of the plug-in that does so."""
     device: str = field(
         default="auto",
         metadata=option(
@@ -103,9 +103,9 @@ class ModelSettings:
         if self.limits != Limits() and (self.refresh or not self.store):
             fault = "`refresh`" if self.refresh else "`store=False`"
             raise InputError(f"{fault}: a run that stops at a limit could not go on; leave out one of them")
-        if self.batch.given and (self.refresh or not self.store):
-            fault = "`refresh`: would ask" if self.refresh else "`store=False`: would lose"
-            raise InputError(f"{fault} again what came by batch; leave it out where batches are used")
+        if self.deferral is not None and self.deferral.given and (self.refresh or not self.store):
+            fault = "`refresh`: would ask again" if self.refresh else "`store=False`: would lose"
+            raise InputError(f"{fault} what is answered later; leave out one of them")
 
     def context(self) -> "RequestContext":
         """A context with nothing spent; the store is opened when it is first used."""
@@ -116,18 +116,27 @@ class ModelSettings:
         from dhp.llm.usage import Budget
 
         cache = Path(self.cache or cache_folder())
-        store = Store(cache / FILE) if self.store else None
-        budget = self.batch.budget(Budget(self.limits, self.prices))
-        batch = self.batch.open(cache) if self.store and not self.refresh else None
+        budget, deferral = Budget(self.limits, self.prices), None
+        if self.store and not self.refresh and (settings := self.deferral_settings()):
+            deferral = settings.open(cache, budget)
         return RequestContext(
-            store,
-            self.refresh,
-            self.rate_limits,
-            budget,
-            self.keep_going,
-            batch=batch,
+            store=Store(cache / FILE) if self.store else None,
+            refresh=self.refresh,
+            rate_limits=self.rate_limits,
+            budget=deferral.budget if deferral else budget,
+            keep_going=self.keep_going,
+            deferral=deferral,
             executor=open_executor(self.executor),
         )
+
+    def deferral_settings(self) -> "DeferralSettings | None":
+        """Those given, else the defaults of the plug-in; None without one."""
+        from dhp.core.plugins import load_target, offered
+
+        if self.deferral is not None or "deferral" not in offered("settings"):
+            return self.deferral
+        found: DeferralSettings = load_target(offered("settings")["deferral"])()
+        return found
 
     def open(self, model: str, context: "RequestContext") -> "Client | LocalModel":
         """The model called `openai/NAME`, `litellm/NAME`, or by a provider of a plug-in.
@@ -138,11 +147,11 @@ class ModelSettings:
             For an unknown provider, an empty name, or what the model itself cannot do with these settings.
         """
         if model not in context.opened:
-            if context.batch is not None:
-                context.batch.check(model)
+            if context.deferral is not None:
+                context.deferral.check(model)
             opened = context.opened[model] = self._open(model)
-            if context.batch is not None:
-                context.batch.check_address(opened)
+            if context.deferral is not None:
+                context.deferral.check(model, opened.endpoint)
         return context.opened[model]
 
     def _open(self, model: str) -> "Client | LocalModel":

@@ -19,7 +19,7 @@ def asked_steps(model: CachedModel, requests: Sequence[Request], otherwise: str)
         As `CachedModel.ask`.
     """
     found = {}
-    for answer in list(model.ask(requests)):  # all of them first: where one waits for a batch, none is read
+    for answer in model.ask(requests):
         outcome, steps = answer.outcomes[0], []
         if isinstance(outcome, Failure):
             why = outcome.reason

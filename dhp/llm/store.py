@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dhp.core.errors import DiskFull, InputError
-from dhp.core.files import MAKE_ROOM, is_full, reason
-from dhp.core.locks import has_locks
+from dhp.core.files import MAKE_ROOM, has_locks, is_full, reason
 from dhp.llm.records import Params, Position, Reply, Request
 
 FILE = "replies.sqlite"

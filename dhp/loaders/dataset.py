@@ -6,15 +6,13 @@ from heapq import nsmallest
 from statistics import fmean
 
 from dhp.content.catalog import GENERAL_SUITE, read_suite, read_task
-from dhp.core.card_spec import Figures
 from dhp.core.errors import InputError
 from dhp.core.keywords import near_keywords
 from dhp.core.language import declared_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import key_digest
-from dhp.core.specs import Task
+from dhp.core.specs import ANY_TASK, Figures, Suite, Task
 from dhp.core.spool import spooled
-from dhp.core.suite_spec import ANY_TASK, Suite
 from dhp.core.text import sentences, words
 
 

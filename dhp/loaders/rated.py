@@ -16,8 +16,7 @@ from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
 from dhp.core.spool import spooled
 from dhp.core.tables import Table
-from dhp.loaders.rows import Rows, are_rows, rows_table
-from dhp.loaders.user import open_table
+from dhp.loaders.user import Rows, are_rows, open_table, rows_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,20 +15,26 @@ from dhp.content.catalog import (
     read_task,
     task_names,
 )
-from dhp.core.card_spec import Card
 from dhp.core.errors import InputError, suggest
-from dhp.core.specs import Task
+from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.spool import spooled
-from dhp.core.suite_spec import ANY_TASK, Suite
 from dhp.core.tables import TABLE_SUFFIXES
 from dhp.loaders.dataset import Dataset, naming
-from dhp.loaders.fetch.prepared import is_prepared, load_prepared
+from dhp.loaders.fetch import is_prepared, load_prepared
 from dhp.loaders.logs import is_log, is_log_table, log_dataset
 from dhp.loaders.pairs import LoadedTexts
-from dhp.loaders.parts import parts_name
-from dhp.loaders.published.readers import read_set
-from dhp.loaders.rows import NAME, Rows, are_rows, rows_table
-from dhp.loaders.user import from_table, is_user_data, open_table, read_examples
+from dhp.loaders.published import read_set
+from dhp.loaders.remote import parts_name
+from dhp.loaders.user import (
+    NAME,
+    Rows,
+    are_rows,
+    from_table,
+    is_user_data,
+    open_table,
+    read_examples,
+    rows_table,
+)
 
 
 def resolve_datasets(

@@ -1,21 +1,23 @@
-"""The user's own examples, with or without ready-made degraded texts."""
+"""The user's own examples, from files or memory, with or without ready-made degraded texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard, Union
 
-from dhp.core.card_spec import PairMap
 from dhp.core.errors import InputError, listed
+from dhp.core.keywords import as_list
 from dhp.core.records import Example
-from dhp.core.specs import Task
+from dhp.core.specs import PairMap, Task
 from dhp.core.spool import spooled
-from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table
-from dhp.loaders.hub import HUB_PREFIX, hub_table
+from dhp.core.tables import FILE, FOLDER, KEY, TABLE_SUFFIXES, Row, Table, as_text, read_table, table
 from dhp.loaders.logs import LOG_SUFFIX
-from dhp.loaders.pair_rows import PAIR_FIELDS
-from dhp.loaders.pairs import LoadedTexts, chosen_rows, read_pairs
-from dhp.loaders.parts import is_parts, parts_table
+from dhp.loaders.pairs import PAIR_FIELDS, LoadedTexts, chosen_rows, read_pairs
+from dhp.loaders.remote import HUB_PREFIX, hub_table, is_parts, parts_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def read_examples(
@@ -147,3 +149,38 @@ def _example(row: Row, number: int, columns: Mapping[str, str]) -> Example:
         output=row.text(columns["output"]),
         fields=fields,
     )
+
+
+Rows = Union["pd.DataFrame", Sequence[Mapping[str, object]]]
+NAME = "table"
+"""What such a table is called, in results too."""
+
+
+def are_rows(value: object) -> TypeGuard[Rows]:
+    """Whether it is a table in memory."""
+    listed = isinstance(value, list | tuple) and bool(value) and all(isinstance(e, Mapping) for e in value)
+    return listed or (hasattr(value, "columns") and hasattr(value, "to_dict"))
+
+
+def rows_table(given: Rows) -> Table:
+    """The table; raises `InputError` for one without rows."""
+    rows: Any = given
+    if not isinstance(given, list | tuple):
+        frame: Any = given
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    columns: dict[str, None] = {}
+
+    def read() -> Any:
+        for number, values in enumerate(rows, 1):
+            named = {str(column): value for column, value in values.items()}
+            columns.update(dict.fromkeys(named))
+            yield Row(f"{NAME}: row {number}", named)
+
+    return table(NAME, columns, read())
+
+
+def entries(value: object) -> list[Any]:
+    """One or several datasets as a list, in which a table in memory is one; empty for None."""
+    if value is None:
+        return []
+    return [value] if are_rows(value) else as_list(value)

@@ -7,7 +7,7 @@ from dhp.core.diff import audit
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
-from dhp.core.suite_spec import AuthoredEdits, Insertion
+from dhp.core.specs import AuthoredEdits, Insertion
 from dhp.core.text import sentence_spans
 from dhp.perturb.api import count_or_all
 

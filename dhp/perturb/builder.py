@@ -2,32 +2,34 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import groupby
 
 from dhp.content.catalog import read_authored
 from dhp.core.errors import InputError, Waiting
-from dhp.core.progress import Progress, numbered, stage
+from dhp.core.keywords import Registry, check_whole, keywords_of
+from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, parse_variant
-from dhp.core.registry import Registry
+from dhp.core.specs import PerturberUse, Suite
 from dhp.core.spool import BLOCK, Spool, grouped, joined
-from dhp.core.suite_spec import PerturberUse, Suite
+from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor.api import Executor
+from dhp.llm.settings import ModelSettings
 from dhp.llm.usage import Usage
 from dhp.loaders.dataset import Dataset
 from dhp.perturb.api import Perturber
-from dhp.perturb.apply import RulesApplied
+from dhp.perturb.apply import Others, RulesApplied
 from dhp.perturb.authored import authored_origin, authored_perturbers, authored_texts
-from dhp.perturb.choice import part_of
-from dhp.perturb.dose_suites import Doses, dosed
-from dhp.perturb.languages import language_note
+from dhp.perturb.choice import Data, check_choice, found_datasets, part_of
 from dhp.perturb.llm.prompts import prompt_name
-from dhp.perturb.model_config import OpenedModel
-from dhp.perturb.others import Others
+from dhp.perturb.model_config import OpenedModel, open_perturb_model
 from dhp.perturb.perturbed_dataset import PerturbedDataset
-from dhp.perturb.registry import check_suite
+from dhp.perturb.probes import chosen_probes
+from dhp.perturb.registry import check_suite, find_perturbers
 from dhp.perturb.rules.parsed import parser_origin
-from dhp.perturb.sets.part import SetPart, matched
+from dhp.perturb.sets import SetPart, matched
+from dhp.perturb.settings import Choice
+from dhp.perturb.suites import Doses, dosed, language_note
 
 _PART = 64
 """The most examples that a worker degrades at a time: so all of them end at about the same time."""
@@ -208,7 +210,7 @@ class Builder:
         before = replace(cached_model.session_usage)
         try:
             return list(self.model.llm.perturb(dataset.examples, variant, task, show, dataset.language))
-        except Waiting:  # the requests of the other variants belong into the same batch
+        except Waiting:  # the requests of the other variants are to be collected too
             return placeholders
 
     def _is_rule(self, dataset: Dataset, variant: Variant) -> bool:
@@ -258,3 +260,117 @@ def _fully_dosed(text: PerturbedText) -> PerturbedText:
     if text.audit is None or text.audit.asked == text.audit.made:
         return text
     return PerturbedText(text.example, text.variant, None, reason="too short a text for this dose")
+
+
+@dataclass(frozen=True)
+class TextSpec(Choice):
+    """What `perturb_datasets` is asked."""
+
+    dataset: Data = None
+    """`mini` (the six bundled sets), `mini/NAME`, a NAME of the benchmark, `all` (the six of the benchmark),
+    a user's file (`.jsonl`, `.csv`, `.parquet`), `hf:ORG/NAME`, a DataFrame, a list of dictionaries, a
+    `Dataset`, or several. Default: those of the perturbation set, else `mini`."""
+    _: KW_ONLY
+    seed: int = 0
+    """Seed of every random choice."""
+    settings: ModelSettings = ModelSettings()
+    """Settings of the perturb model: address, rate limits, cost limits."""
+    progress: Progress | bool | None = True
+    """True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`."""
+
+    def __post_init__(self) -> None:
+        Choice.__post_init__(self)
+        check_whole("seed", self.seed)
+
+
+@keywords_of(TextSpec)
+def perturb_datasets(spec: TextSpec) -> list[PerturbedDataset]:
+    """Find datasets and degrade their texts; one `PerturbedDataset` each, in their order.
+
+    Parameters
+    ----------
+    dataset, seed, settings, progress
+        The texts, the seed of every random choice, how the perturb model is reached, and whether progress is
+        shown: the fields of `dhp.perturb.builder.TextSpec`.
+    data, task, fields, where, n, min_characters, text_language
+        Which of these texts: fields of `dhp.Choice`.
+    suite, perturbers, perturb_model, perturbed, controls, attacks, doses
+        How they are degraded: fields of `dhp.Choice`.
+
+    Raises
+    ------
+    InputError
+        For anything wrong with these, in one line; also where no answer of the perturb model passes its
+        check.
+    StoppedEarly
+        At a limit of `settings`.
+    """
+    with progress_of(spec.progress) as show:
+        return build_texts(
+            spec.dataset, spec, spec.seed, spec.settings, spec.settings.context(), progress=show
+        )
+
+
+def build_texts(
+    dataset: Data,
+    choice: Choice,
+    seed: int,
+    settings: ModelSettings,
+    context: RequestContext,
+    *,
+    progress: Progress | None = None,
+    dry: bool = False,
+    check: Callable[[Dataset, Sequence[Variant]], object] | None = None,
+) -> list[PerturbedDataset]:
+    """The texts of `perturb_datasets`, with a request context that judges share.
+
+    Parameters
+    ----------
+    dataset, seed, settings, progress
+        As in `perturb_datasets`.
+    choice
+        Which texts, and how they are degraded.
+    context
+        The store, the budget and the rate limits under which the perturb model is asked.
+    dry
+        Ask nothing: a text like the original stands for each one that is not stored.
+    check
+        Called with each dataset and its variants before any text is made, to refuse what cannot be.
+
+    Returns
+    -------
+    list of PerturbedDataset
+        In the order of the datasets.
+
+    Raises
+    ------
+    InputError, StoppedEarly
+        As in `perturb_datasets`.
+    """
+    own = (choice.perturbers,) if callable(choice.perturbers) else tuple(choice.perturbers)
+    check_choice(choice, own)
+    datasets, perturbation_set = found_datasets(dataset, choice, seed)
+    model = None
+    if given := choice.perturb_model:
+        model = open_perturb_model(given, settings, context)
+    probes = chosen_probes(choice.controls, choice.attacks)
+    registry = find_perturbers(own, [d.suite for d in datasets if d.suite])
+    build = Builder(own, registry, seed, model, probes, choice.doses, dry, progress, context.executor)
+    if perturbation_set is None:
+        build.check(datasets, check)
+    for each in datasets:
+        if check is not None and (kept := part_of(perturbation_set, each)):
+            check(each, kept.variants)
+    perturbed = list(build.all(datasets, perturbation_set))
+    context.stop_if_waiting(whole=False)
+    if perturbation_set is None:
+        _note_left_out(perturbed)
+    return perturbed
+
+
+def _note_left_out(perturbed: Sequence[PerturbedDataset]) -> None:
+    """Say once which perturbers are left out for want of a perturb model."""
+    if names := sorted({parse_variant(name).perturber for part in perturbed for name in part.left_out}):
+        logging.getLogger("dhp").warning(
+            "left out, as a language model makes them: %s; give one by `perturb_model`", ", ".join(names)
+        )

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dhp.content.catalog import DATASETS, read_card, read_suite, read_task
-from dhp.content.own_task import Metrics, metric_list, own_task
+from dhp.content.catalog import DATASETS, Metrics, metric_list, own_task, read_card, read_suite, read_task
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import as_list
 from dhp.core.language import NAMES, declared_language
@@ -14,11 +13,9 @@ from dhp.core.specs import Metric
 from dhp.loaders.dataset import Dataset, naming
 from dhp.loaders.released import is_released, read_released, released_datasets
 from dhp.loaders.resolve import is_own, resolve_datasets
-from dhp.loaders.rows import Rows, entries
-from dhp.loaders.user import is_user_data
+from dhp.loaders.user import Rows, entries, is_user_data
 from dhp.perturb.api import Perturber
-from dhp.perturb.sets.part import SetPart
-from dhp.perturb.sets.read import read_set
+from dhp.perturb.sets import SetPart, read_set
 from dhp.perturb.settings import Choice
 
 Data = str | Path | Dataset | Rows | Sequence[str | Path | Dataset | Rows] | None

@@ -5,14 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dhp.content.yaml import content_folder, load_spec
+from dhp.content.catalog import content_folder, load_spec
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import read_text
 from dhp.core.keywords import near_keywords
 from dhp.core.records import Example, Variant
 from dhp.core.seeding import text_hash
-from dhp.core.specs import S
-from dhp.core.suite_spec import Suite
+from dhp.core.specs import S, Suite
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.estimate import Estimate, estimate_requests
 from dhp.llm.replay import OnlyStored

@@ -4,12 +4,12 @@ import importlib.metadata
 from collections.abc import Iterable, Mapping
 
 from dhp.core.errors import InputError, imported, imported_module, suggest
-from dhp.core.registry import Registry
-from dhp.core.specs import Spec
-from dhp.core.suite_spec import Suite
+from dhp.core.keywords import Registry
+from dhp.core.specs import Spec, Suite
+from dhp.perturb import probes as attacks
+from dhp.perturb import probes as controls
 from dhp.perturb.api import Perturber
-from dhp.perturb.probes import attacks, controls
-from dhp.perturb.probes.spelling import HarmlessLists
+from dhp.perturb.harmless_edits import HarmlessLists
 from dhp.perturb.rules import characters, parsed, sentences, words
 
 ENTRY_POINT_GROUP = "dhp.perturbers"

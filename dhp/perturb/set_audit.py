@@ -8,7 +8,7 @@ from statistics import median
 
 from dhp.core.diff import audit
 from dhp.core.records import PerturbedText, Variant
-from dhp.perturb.sets.part import SetPart
+from dhp.perturb.sets import SetPart
 
 FAR = 3.5
 """Robust z-score, 0.6745 |x - median| / MAD, beyond which a value is an outlier (Iglewicz & Hoaglin 1993)."""

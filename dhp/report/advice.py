@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dhp.analysis.result_parts import CONTROL_PAIRS, VariantResult
-from dhp.content.damage import kind_name, variant_name
+from dhp.content.catalog import kind_name, variant_name
 from dhp.core.records import parse_variant
 from dhp.report.findings import Findings
 from dhp.report.labels import listed, percent, state, style_words

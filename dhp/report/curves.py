@@ -9,7 +9,7 @@ import numpy as np
 from dhp.analysis.dose_response import fitted_detection
 from dhp.analysis.result_parts import DoseResponse
 from dhp.analysis.results import Result
-from dhp.content.damage import kind_name
+from dhp.content.catalog import kind_name
 from dhp.report.charts import COLOURS, drawn
 from dhp.report.labels import judge_name, percent, t75
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.core.records import ORIGINAL, STOPPED
 from dhp.report.labels import judge_name
 from dhp.report.snippet import EXCERPT, Pieces, excerpt, snippet

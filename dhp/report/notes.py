@@ -2,7 +2,7 @@
 
 from dhp.analysis.result_parts import FEWEST_PAIRS
 from dhp.analysis.results import Result
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.report.findings import findings
 
 _HALO = 0.9  # mean correlation between metrics from which it is said

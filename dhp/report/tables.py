@@ -1,19 +1,26 @@
-"""Tables for terminal and Markdown: verdicts, kinds of damage, doses."""
+"""Labels and tables of results for terminal, Markdown, CSV and JSON."""
 
+import json
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
+from tabulate import tabulate
 
-from dhp.analysis.result_parts import FEWEST_PAIRS, DoseResponse, VariantResult
-from dhp.content.damage import kind_name, variant_name
-from dhp.core.text import printable
-from dhp.report.findings import Findings, control_words
+from dhp.analysis.result_parts import FEWEST_PAIRS, DoseResponse, Ends, VariantResult
+from dhp.analysis.results import Result, Results
+from dhp.content.catalog import kind_name, variant_name
+from dhp.core.text import printable, spreadsheet_safe
+from dhp.report.advice import warnings
+from dhp.report.findings import Findings, control_words, findings, sentences
 from dhp.report.labels import STATE_COLOURS, figure, listed, percent, percents, shared_folder, state, t75
+from dhp.report.notes import notes
 
 _NARROWEST = 16
 """Columns below which the last cell of a row is not cut any more."""
@@ -204,3 +211,97 @@ def fits(table: Table, console: Console, spare: int = 0) -> bool:
     """Whether every line of a table fits, with so many columns to spare."""
     wanted = Measurement.get(console, console.options.update(width=10_000), table)
     return wanted.maximum + spare <= console.width
+
+
+_MARKS = re.compile(r"[\\`*\[\]<>|~$&#]|(?<![^\W_])_|_(?![^\W_])")
+"""Characters that Markdown would take for markup; an underscore only at the edge of a word."""
+
+
+def json_text(results: Results) -> str:
+    """What `results.json` holds."""
+    return json.dumps(results.to_dict(), ensure_ascii=False, indent=1) + "\n"
+
+
+def csv_text(results: Results) -> str:
+    """Comma-separated values, one row a (model, protocol, dataset, variant, metric), to the last digit.
+
+    An empty cell is undefined.
+    """
+    frame = results.to_frame().map(spreadsheet_safe)
+    return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+def markdown_text(results: Results) -> str:
+    """The sentence on each judge, the table of verdicts, then each result with its kinds of damage."""
+    found = [findings(result) for result in results]
+    parts = [f"**{markdown_cell(str(sentence))}**\n" for sentence in sentences(found)]
+    if plain := [each for each in found if each.damage]:
+        parts.append(markdown_of(verdict_table(plain)))
+    parts += [f"- {markdown_cell(line)}" for line in warnings(found)]
+    return "\n".join([*parts, *map(_section, found), ""])
+
+
+def _section(findings: Findings) -> str:
+    tables = [kinds_table(findings)] if findings.damage or findings.probes else []
+    tables += map(doses_table, findings.result.curves)
+    said = [f"- {markdown_cell(note)}" for note in notes(findings.result)]
+    return "\n".join(["", *map(markdown_of, tables), *said, f"- {_code(findings.result.signature)}"])
+
+
+def markdown_of(table: TextTable) -> str:
+    """The table under its title."""
+    right = [column for column, heading in enumerate(table.headings) if heading in table.right]
+    rows = [[markdown_cell(cell) for cell in row] for row in table.rows]
+    return f"### {markdown_cell(table.title)}\n\n{markdown_table(table.headings, rows, right)}\n"
+
+
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> str:
+    """A table of cells that are Markdown already; the columns at the places `right` are aligned right."""
+    aligned = ["right" if column in right else "left" for column in range(len(headings))]
+    shown = [markdown_cell(heading) for heading in headings]
+    return str(tabulate(rows, shown, tablefmt="pipe", disable_numparse=True, colalign=aligned))
+
+
+def markdown_cell(text: str) -> str:
+    """The text on one line, without markup or control characters: for a cell of a table and elsewhere."""
+    return _MARKS.sub(r"\\\g<0>", " ".join(printable(text).split()))
+
+
+def _code(text: str) -> str:
+    """The text as Markdown code, also if it holds back quotes."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence, space = "`" * (longest + 1), " " if longest else ""
+    return f"{fence}{space}{printable(text)}{space}{fence}"
+
+
+_PAIRWISE = "pairwise:"
+
+
+def print_both_ways(results: Results, console: "Console") -> None:
+    """Print one table for each model and dataset that were asked in both ways; nothing else."""
+    for one in results:
+        for other in results:
+            same = (one.model, one.dataset) == (other.model, other.dataset)
+            if same and other.protocol.startswith(_PAIRWISE) and not one.protocol.startswith(_PAIRWISE):
+                console.print()
+                console.print(both_ways_table(one, other))
+
+
+def both_ways_table(pointwise: Result, pairwise: Result) -> "Table":
+    """Detection of each kind of damage in both ways, and of the whole run."""
+    names = [p.protocol.partition("@")[0] for p in (pointwise, pairwise)]
+    title = f"{pairwise.dataset}  ·  {pairwise.model}  ·  {names[0]} beside {names[1]}"
+    figures = ("pointwise", "95 %", "pairwise", "95 %")
+    table = plain_table(title, ("kind", *figures), right=figures)
+    others = {row.variant: row for row in pairwise.variants}
+    for row in pointwise.variants:
+        if other := others.get(row.variant):
+            both = (_cells(each.detection, each.detection_ci) for each in (row, other))
+            table.add_row(*map(Text, (variant_name(row.variant), *chain(*both))))
+    whole = (_cells(each.detection.avg, each.detection.ci["avg"]) for each in (pointwise, pairwise))
+    table.add_row(*map(Text, ("all", *chain(*whole))), style="bold")
+    return table
+
+
+def _cells(detection: float | None, ends: Ends) -> tuple[str, str]:
+    return percent(detection), percents(ends)

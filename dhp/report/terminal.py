@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dhp.analysis.results import Results
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.core.diff import diff
 from dhp.core.text import printable
 from dhp.report.advice import warnings

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhp.content.damage import kind_name, variant_name
+from dhp.content.catalog import kind_name, variant_name
 from dhp.core.text import visible
 from dhp.report.findings import control_words
 from dhp.report.labels import between, figure, percent, percents, state, t75, t75_isotonic

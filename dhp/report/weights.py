@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from dhp.core.specs import Weights
 from dhp.core.text import printable
-from dhp.core.weight_spec import Weights
 from dhp.report.web import page
 
 if TYPE_CHECKING:

@@ -18,8 +18,15 @@ from dhp.runs.comparable import check_alike, check_allowed, check_once, differen
 from dhp.runs.reader import RunResult, RunSource
 from dhp.runs.sizes import differ_in_size_alone
 from dhp.stats.arrays import Floats, Ints
-from dhp.stats.compare import QUANTITIES, SWAPS_PER_PAIR, Comparison, JudgeScores, Pair, compare
-from dhp.stats.compare_variants import compare_variants
+from dhp.stats.compare import (
+    QUANTITIES,
+    SWAPS_PER_PAIR,
+    Comparison,
+    JudgeScores,
+    Pair,
+    compare,
+    compare_variants,
+)
 from dhp.stats.swap import RESAMPLES
 
 _SHOWN = 10  # judges in a `repr`

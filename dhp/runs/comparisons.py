@@ -6,7 +6,7 @@ from dataclasses import replace
 from dhp.analysis.results import Result
 from dhp.core.errors import InputError
 from dhp.judge.api import Judge
-from dhp.judge.pairwise.benchmark import FLIP
+from dhp.judge.pairs import FLIP
 
 _MANY_FLIPS = 0.2
 

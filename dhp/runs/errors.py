@@ -5,7 +5,7 @@ import numpy as np
 from dhp.core.errors import InputError
 from dhp.runs.reader import Run, RunResult
 from dhp.stats.arrays import Floats
-from dhp.stats.error_rates import ErrorRates, error_rates
+from dhp.stats.judge_habits import ErrorRates, error_rates
 
 
 def judge_errors(run: Run, passes: float) -> dict[str, dict[str, ErrorRates]]:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from dhp.analysis.results import Results
 from dhp.core.keywords import as_list, near_keywords
-from dhp.core.progress import Progress
-from dhp.core.terminal_progress import progress_of
+from dhp.core.progress import Progress, progress_of
 from dhp.runs.compare import DatasetComparison, compare_runs
 from dhp.runs.conditions import Gate
 from dhp.runs.gate import Outcome, check_run

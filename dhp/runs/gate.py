@@ -15,7 +15,7 @@ import numpy as np
 
 from dhp.analysis.result_parts import Ends, VariantResult
 from dhp.analysis.results import Result, Results
-from dhp.content.damage import named_kinds, variant_name
+from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, differences, same_judge
@@ -23,10 +23,9 @@ from dhp.runs.compare import judge_scores
 from dhp.runs.conditions import Gate
 from dhp.runs.reader import RATINGS, RunInMemory, RunResult, RunSource, open_run, read_results
 from dhp.stats.compare import in_common
-from dhp.stats.multiplicity import holm
-from dhp.stats.swap import NonInferiority, noninferiority
-from dhp.stats.swap_detection import detection_pair
-from dhp.stats.verdict import examples_to_separate
+from dhp.stats.detection import examples_to_separate
+from dhp.stats.discernment import holm
+from dhp.stats.swap import NonInferiority, detection_pair, noninferiority
 
 State = Literal["met", "undecided", "not met"]
 Finding = tuple[State, str, str]

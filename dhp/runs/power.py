@@ -9,8 +9,7 @@ import numpy as np
 
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import split_ratings
-from dhp.content.catalog import read_task
-from dhp.content.damage import variant_name
+from dhp.content.catalog import read_task, variant_name
 from dhp.core.errors import InputError
 from dhp.core.options import check_percent
 from dhp.core.progress import Progress, counted, numbered
@@ -19,10 +18,9 @@ from dhp.core.seeding import key_digest
 from dhp.judge.judges.mock import MockJudge, mock_judge
 from dhp.runs.reader import RunResult, read_run
 from dhp.stats.arrays import Floats
-from dhp.stats.detection import detection_influences
+from dhp.stats.detection import ControlState, Verdict, detection_influences
 from dhp.stats.floor import FLOOR
 from dhp.stats.power import NeededExamples, most_tied, outcomes, power_curve, power_interval, simulated_power
-from dhp.stats.verdict import ControlState, Verdict
 
 _LIMIT = 5_000  # examples beyond which no number is given
 _FEW_LIMIT = 1_000  # the same for pilots and mocks: too few are rated to tell a weak effect from none

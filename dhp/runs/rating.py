@@ -105,7 +105,7 @@ def _in_parts(session: "_Session", candidates: Sequence[Candidate]) -> "Iterator
         try:
             session.rate(part)
             yield session.table(part)
-        except Waiting as e:  # the requests about the other parts belong into the same batch
+        except Waiting as e:  # the requests about the other parts are to be collected too
             waiting = e
         session.ratings.clear()
     if waiting:

@@ -10,10 +10,10 @@ from dhp.analysis.config import ResolvedConfig
 from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, Candidate, Rating, parse_variant
 from dhp.core.seeding import shuffled, stream
+from dhp.stats.arrays import rounding_error
 from dhp.stats.staircase import Staircase, staircase
-from dhp.stats.ties import rounding_error
 
-BATCH = 8
+AT_ONCE = 8
 """Texts of a perturber that are asked about at once."""
 COPIES = 5 / 3
 """Texts of a perturber that are asked about, by example: a third of the calls of a grid of seven doses."""
@@ -115,7 +115,7 @@ class ThresholdSearch:
         return min(total, 1.0)
 
     def _choose(self, search: _Search) -> None:
-        for wanted in search.state.next_doses(min(BATCH, search.left)) if search.left else ():
+        for wanted in search.state.next_doses(min(AT_ONCE, search.left)) if search.left else ():
             near = sorted(search.variants, key=lambda dose: abs(math.log(dose / wanted)))
             found = next((at for dose in near if (at := self._free(search, dose))), None)
             if found is None:

@@ -15,8 +15,7 @@ from typing import Any
 from dhp._version import __version__
 from dhp.analysis.results import Results
 from dhp.core.errors import InputError
-from dhp.core.files import write_lines
-from dhp.core.locks import Lock
+from dhp.core.files import Lock, write_lines
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
 from dhp.runs.comparable import protocol_name

@@ -1,4 +1,4 @@
-"""Comparison of judges on the same examples by label swaps."""
+"""Comparison of judges on the same examples, overall and by variant, by label swaps."""
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -9,17 +9,13 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats
+from dhp.stats.arrays import Floats, checked_table, cluster_index, level_shares
 from dhp.stats.auroc import auroc_influences, standardised_drop_influences
-from dhp.stats.clusters import cluster_index
-from dhp.stats.combine import DEFAULT_COMBINATION, Combination
 from dhp.stats.design import Design
 from dhp.stats.detection import FEWEST_PAIRS, detection
+from dhp.stats.discernment import DEFAULT_COMBINATION, Combination, holm
 from dhp.stats.influences import Influences, student_interval, weighted, wilson_interval
-from dhp.stats.layout import checked_table, level_shares
-from dhp.stats.multiplicity import holm
-from dhp.stats.swap import RESAMPLES, Swapped, swap, swap_discernment
-from dhp.stats.swap_detection import detection_pair
+from dhp.stats.swap import RESAMPLES, Swapped, detection_pair, swap, swap_discernment
 from dhp.stats.wilcoxon.signed_rank import average_ranks
 
 T = TypeVar("T")
@@ -295,3 +291,55 @@ def _groups(point: Floats, told_apart: Sequence[tuple[int, int]]) -> tuple[tuple
             (tuple(sorted(s, key=position.__getitem__)) for s in sets), key=lambda s: [position[i] for i in s]
         )
     )
+
+
+def compare_variants(
+    judges: Sequence[JudgeScores],
+    rng: np.random.Generator,
+    *,
+    clusters: npt.ArrayLike | None = None,
+    resamples: int = RESAMPLES,
+) -> list[tuple[Pair, ...]]:
+    """Compare two or more judges by detection of each variant.
+
+    Parameters
+    ----------
+    judges
+        Of the same examples, variants and metrics; see `in_common` for the pairs of scores that count.
+    rng
+        The only source of randomness.
+    clusters
+        As for `dhp.stats.detection.detection`.
+    resamples
+        Random swaps, at least 1; `SWAPS_PER_PAIR` for each variant and pair of judges, if that is more.
+
+    Returns
+    -------
+    list
+        For each variant every pair of judges once, in order; `p_holm` is adjusted over all of these.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or a parameter is out of range.
+    """
+    common = in_common(judges)
+    v = common[0].differences.shape[1]
+    indices = list(combinations(range(len(judges)), 2))
+    most = max(resamples, SWAPS_PER_PAIR * v * len(indices))
+    swapped = []
+    for i, j in indices:
+        both = detection_pair(common[i].differences, common[j].differences, ["all"] * v, clusters)
+        swapped.append(swap(*both, rng, clusters, resamples=most))
+    adjusted = np.exp(holm(np.log(np.ravel([each.p[1:] for each in swapped])))).reshape(len(indices), v)
+    return [
+        tuple(
+            Pair(
+                i,
+                j,
+                *(float(x[k]) for x in (each.difference[1:], each.low[1:], each.high[1:], each.p[1:], p)),
+            )
+            for (i, j), each, p in zip(indices, swapped, adjusted, strict=True)
+        )
+        for k in range(v)
+    ]

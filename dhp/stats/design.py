@@ -8,13 +8,18 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats, Ints
-from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination, combined
-from dhp.stats.discernment import discernment, level_average, minimum
+from dhp.stats.arrays import Floats, Ints, checked_table, metric_weights
+from dhp.stats.discernment import (
+    COMBINATIONS,
+    DEFAULT_COMBINATION,
+    Combination,
+    combined,
+    discernment,
+    level_average,
+    minimum,
+)
 from dhp.stats.joint import joint_log_p
-from dhp.stats.layout import checked_table, metric_weights
-from dhp.stats.wilcoxon.resampled import Grid, Times
-from dhp.stats.wilcoxon.signed_rank import Alternative, Method, SignedRank, signed_rank
+from dhp.stats.wilcoxon.signed_rank import Alternative, Grid, Method, SignedRank, Times, signed_rank
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,32 +1,16 @@
-"""Detection: the share of pairs in which the degraded text scores lower.
+"""Detection, the share of pairs in which the degraded text scores lower, and its verdict."""
 
-Of a pair of scores the degraded one fell, tied or rose; detection is P(fell) + P(tied) / 2: 50 % is blind,
-100 % sees every case, below 50 % prefers the damage. It is the probability of superiority of paired data
-(Vargha and Delaney 2000). The detection of a kind of damage is that of the metric that sees it best.
-
-**Value.** The largest of several estimates is too large. So each example is read by a metric that the
-other examples choose: its outcome under each metric is weighted by exp(-1.5 g^2), where g is how many
-standard errors the metric lies behind the best one on all other examples (with clusters: on all other
-clusters). A weight does not depend on the outcome it weighs, so the value of a judge whose metrics see
-equally much is unbiased. Where metrics differ by about a standard error it is too low by a part of that.
-
-**Limits.** Each metric has Bonett and Price's interval. The lower limit of a kind is the largest of the
-metrics' lower limits at error min(alpha / 2K, 0.00015) / M, the upper one the largest of their upper
-limits at alpha / 4K, for K kinds and M metrics. That holds whatever the dependence: the metric that is
-truly best is among those whose limits are taken (Bonferroni). So far out in the tail one example each way is
-too little where few scores move: for the upper limit z^2 / 4 are added, which is one at 95 %.
-"""
-
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Bools, Floats, Ints
-from dhp.stats.clusters import cluster_index, cluster_sums
+from dhp.stats.arrays import Bools, Floats, Ints, checked_table, cluster_index, cluster_sums, level_shares
+from dhp.stats.floor import FLOOR
 from dhp.stats.influences import Influences, bonett_price_interval, weighted
-from dhp.stats.layout import checked_table, level_shares
 
 ALPHA = 0.05
 """Error shared by the intervals of all kinds of damage that are judged together."""
@@ -329,3 +313,137 @@ def _above_controls(
                 found[c, v] = 2 * float(bonett_price_interval(figure, clusters, level)[0]) - 1
     none = np.isnan(found).all(axis=0)
     return np.where(none, np.nan, np.where(np.isnan(found), np.inf, found).min(axis=0, initial=np.inf))
+
+
+Verdict = Literal["noticed", "faint", "missed", "preferred", "as harmless edits", "undecided"]
+CONTROL_PAIRS = 20
+"""Pairs that a control needs to be passed."""
+ControlState = Literal["passed", "false alarm", "raised", "undecided", "not tested"]
+_MOST_EXAMPLES = 100_000
+_BLIND = 0.5
+_CHANCE = 0.8416212335729143  # normal deviate of 80 %
+_LIMIT = 1.959963984540054  # of the limits of a 95 % interval
+
+
+def verdict(
+    value: float,
+    low: float,
+    high: float,
+    pairs: int,
+    *,
+    floor: float = FLOOR,
+    above_controls: float = math.nan,
+) -> Verdict:
+    """What detection and its interval say of a kind of damage.
+
+    `preferred`: the whole interval lies below 50 %. `missed`: the upper limit lies below the floor and the
+    lower one at 50 % or less. `faint`: the lower limit lies above 50 %, the value below the floor. `noticed`:
+    the lower limit lies above 50 %, the value at the floor or above. `as harmless edits`: as noticed, but
+    harmless edits lowered scores about as often. `undecided`: none of these, or fewer than five pairs.
+
+    Parameters
+    ----------
+    value, low, high
+        Detection of the kind and its limits, in [0, 1]; NaN where undefined.
+    pairs
+        Examples with both scores.
+    floor
+        In (0.5, 1].
+    above_controls
+        Lower limit of the paired difference to harmless edits, in [-1, 1]; NaN where there is none.
+    """
+    if pairs < FEWEST_PAIRS or math.isnan(value) or math.isnan(low) or math.isnan(high):
+        return "undecided"
+    if high < _BLIND:
+        return "preferred"
+    if low > _BLIND:
+        if value < floor:
+            return "faint"
+        return "as harmless edits" if above_controls <= 0 else "noticed"
+    return "missed" if high < floor else "undecided"
+
+
+def control_state(
+    value: float,
+    low: float,
+    high: float,
+    pairs: int,
+    *,
+    floor: float = FLOOR,
+    alarm: ControlState = "false alarm",
+) -> ControlState:
+    """What the same figures say of a change that must not move the score.
+
+    `alarm` (`false alarm` of harmless edits, `raised` of attacks) where the verdict would be noticed;
+    `not tested` with fewer than 20 pairs; `passed` where the upper limit lies below the floor; else
+    `undecided`. Parameters as for `verdict`.
+    """
+    if verdict(value, low, high, pairs, floor=floor) == "noticed":
+        return alarm
+    if pairs < CONTROL_PAIRS or math.isnan(high):
+        return "not tested"
+    return "passed" if high < floor else "undecided"
+
+
+def examples_to_decide(
+    n: int,
+    value: float,
+    low: float,
+    high: float,
+    deviates: tuple[float, float],
+    *,
+    floor: float = FLOOR,
+) -> int | None:
+    """How many examples decide an undecided kind with a chance of 80 %, if further ones are like these.
+
+    Parameters
+    ----------
+    n, value, low, high, deviates
+        As for `examples_to_separate`.
+    floor
+        As for `verdict`.
+
+    Returns
+    -------
+    int or None
+        As of `examples_to_separate`.
+    """
+    sizes = [examples_to_separate(n, value, low, high, line, deviates) for line in (_BLIND, floor)]
+    return min((size for size in sizes if size is not None), default=None)
+
+
+def examples_to_separate(
+    n: int,
+    value: float,
+    low: float,
+    high: float,
+    line: float,
+    deviates: tuple[float, float] = (_LIMIT, _LIMIT),
+) -> int | None:
+    """How many examples put the interval on one side of a line with a chance of 80 %.
+
+    Further examples are taken to be like these: the value stays, and the limits come nearer to it with the
+    root of the number of examples.
+
+    Parameters
+    ----------
+    n
+        Examples so far, at least 1.
+    value, low, high
+        A figure and its limits; NaN where undefined.
+    line
+        In the unit of the figure.
+    deviates
+        Standard errors between the figure and its lower and upper limit, both above 0; default: of 95 %.
+
+    Returns
+    -------
+    int or None
+        More than `n`; None where it is beyond 100,000 or no number would be enough.
+    """
+    if math.isnan(value) or math.isnan(low) or math.isnan(high) or value == line:
+        return None
+    below, above = deviates
+    width = (value - low) * (1 + _CHANCE / below) if value > line else (high - value) * (1 + _CHANCE / above)
+    times = (width / abs(value - line)) ** 2
+    return max(n + 1, math.ceil(n * times)) if n * times <= _MOST_EXAMPLES else None

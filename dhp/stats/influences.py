@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Bools, Floats
-from dhp.stats.clusters import cluster_index, cluster_sums
+from dhp.stats.arrays import Bools, Floats, cluster_index, cluster_sums
 
 _PRIOR = 0.5
 """Weight of the assumed design effect, in examples that are not at an end of the scale."""

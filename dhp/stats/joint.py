@@ -11,10 +11,16 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats
-from dhp.stats.clusters import cluster_index, cluster_sums, flip_p, flipped_sums, sign_flips
-from dhp.stats.combine import combined
-from dhp.stats.layout import checked_table
+from dhp.stats.arrays import (
+    Floats,
+    checked_table,
+    cluster_index,
+    cluster_sums,
+    flip_p,
+    flipped_sums,
+    sign_flips,
+)
+from dhp.stats.discernment import combined
 from dhp.stats.swap import RESAMPLES, signed_ranks
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dhp.stats.arrays import Floats
-from dhp.stats.detection import detection
+from dhp.stats.detection import detection, verdict
 from dhp.stats.floor import FLOOR
-from dhp.stats.verdict import verdict
 
 _MODEL_POINTS = 13  # log2 of the examples of a population by model
 _AT_ONCE = 1 << 18  # examples drawn

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Floats, Ints
-from dhp.stats.clusters import cluster_draws, cluster_index
-from dhp.stats.layout import checked_table, metric_row
+from dhp.stats.arrays import Floats, Ints, checked_table, cluster_draws, cluster_index, metric_row
 
 TARGET = 0.75
 _STEPS = 6  # thresholds of the grid per octave of the dose

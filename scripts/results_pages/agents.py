@@ -6,7 +6,7 @@ from results_pages.differences import differences
 from results_pages.parts import Grid, SetFigures, audit_of
 
 import dhp
-from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.loaders.released import read_recorded_scores
 
 _FOLDER = "DATA/trajectory_judge --format trajectory"
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import pandas as pd
 from results_pages.parts import Table
 
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.runs.compare import compare_rated
 from dhp.runs.recorded_scores import recorded_results
 from dhp.stats.compare import Pair

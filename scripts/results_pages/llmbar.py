@@ -10,7 +10,7 @@ import dhp
 from dhp.core.records import ORIGINAL
 from dhp.core.tables import read_table
 from dhp.loaders.labelled_pairs import read_llmbar_answers, read_llmbar_pairs
-from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.loaders.released import read_recorded_scores
 from dhp.plugins.arena.recorded_verdicts import RecordedCell, compared_ways, recorded_cells
 from dhp.report.labels import percent, percents
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from results_pages.parts import Audit, Grid, SetFigures, Table, cell_text, judges_of, places_of
 from results_pages.texts import LEAD, LIMITS, OVERVIEW, TEXTS
 
-from dhp.report.formats import markdown_table
 from dhp.report.labels import SIGNS, percent, percents
+from dhp.report.tables import markdown_table
 from dhp.report.web import page
 
 _TEMPLATES = Path(__file__).parent / "templates"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dhp.analysis.result_parts import Ends, VariantResult
 from dhp.analysis.results import Result
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.core.records import IDENTITY
 from dhp.report.findings import control_words, findings, sentences
 from dhp.report.labels import SIGNS, percent, percents, state

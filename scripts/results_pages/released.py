@@ -7,7 +7,7 @@ from results_pages.parts import Audit, Grid, SetFigures, audit_of
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.loaders.released import read_recorded_scores
 
 OVERLAP = ("metric/rouge1", "metric/rouge2", "metric/rougeL", "metric/bleu", "metric/chrf")
 SURFACE = "baseline/surface"

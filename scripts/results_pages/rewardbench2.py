@@ -12,11 +12,11 @@ from scipy.stats import t
 
 import dhp
 from dhp.core.records import ORIGINAL
-from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.loaders.released import read_recorded_scores
 
 _FILES = "DATA/rewardbench2_judges/*.jsonl --format rewardbench2"
 _ONE = (
-    'python -c "import dhp, pathlib; from dhp.loaders.recorded_scores import read_recorded_scores as read; '
+    'python -c "import dhp, pathlib; from dhp.loaders.released import read_recorded_scores as read; '
     "f = read('rewardbench2', *sorted(pathlib.Path('DATA/rewardbench2_judges').glob('*[!b].jsonl'))); "
     "[print(k, r.model, r.detection.avg) for k in range(8) for r in dhp.analyze(f[f['sample'] == k])]\""
 )

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dhp as library
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 
 from .conftest import Run
 

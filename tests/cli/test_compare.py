@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.report.labels import group_letters, percent
 from dhp.runs.reader import read_run
 

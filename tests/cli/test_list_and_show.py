@@ -2,7 +2,7 @@
 
 import pytest
 
-from dhp.cli.listing import KINDS, judge_form
+from dhp.cli.show import KINDS, judge_form
 from dhp.content.catalog import dataset_names, weights_names
 from dhp.content.protocols import pairwise_names, protocol_names
 from dhp.perturb.registry import builtin_perturbers

@@ -257,7 +257,7 @@ def test_protocols_are_listed_and_shown_with_their_exact_prompts(dhp: Run) -> No
 
 
 def test_a_fault_of_ours_is_one_line_unless_debugged(dhp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dhp.perturb.build.build_texts", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr("dhp.perturb.builder.build_texts", lambda *a, **k: 1 / 0)
     done = dhp("perturb", "--show", "1")
     assert done.code == 70
     said = "internal error, ZeroDivisionError: division by zero"

@@ -11,8 +11,8 @@ import dhp as library
 from dhp.content.catalog import read_task, read_weights
 from dhp.core.records import Candidate, Example, Rating
 from dhp.core.specs import Task
-from dhp.plugins.survey.issues import Issue, Survey
-from dhp.plugins.survey.page import survey_page
+from dhp.plugins.survey.command import survey_page
+from dhp.plugins.survey.survey import Issue, Survey
 from dhp.report.weights import weights_page
 from tests.browser import Page, in_browser, needs_chromium
 from tests.cli.conftest import Run

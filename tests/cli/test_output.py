@@ -16,11 +16,11 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 import dhp as library
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.report.findings import findings, sentences
-from dhp.report.formats import csv_text, markdown_text
 from dhp.report.labels import percent, percents, t75
 from dhp.report.notes import notes
+from dhp.report.tables import csv_text, markdown_text
 from dhp.report.terminal import print_results
 from dhp.runs.reader import read_run
 

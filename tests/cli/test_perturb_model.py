@@ -168,7 +168,7 @@ PROMPTS = {
 def test_a_faulty_prompt_file_is_one_line(dhp: Run, follower: str, tmp_path: Path, name: str) -> None:
     import shutil
 
-    from dhp.content.yaml import content_folder
+    from dhp.content.catalog import content_folder
 
     text, message = PROMPTS[name]
     shutil.copytree(content_folder("perturbations") / "prompts", tmp_path / "mine")
@@ -210,7 +210,7 @@ def test_a_prompt_file_that_replaces_nothing_is_refused(
 def test_one_prompt_of_ones_own_is_enough_and_changes_the_hash(
     dhp: Run, follower: str, tmp_path: Path
 ) -> None:
-    from dhp.content.yaml import content_folder
+    from dhp.content.catalog import content_folder
 
     name = "summarization/grammatical_errors.minor.yaml"
     bundled = (content_folder("perturbations") / "prompts" / name).read_text()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.core import terminal_progress as progress
+from dhp.core import progress
 from dhp.core.progress import numbered, stage
 from tests.llm.stub import stub_server
 

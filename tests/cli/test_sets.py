@@ -17,8 +17,8 @@ TYPOS = FOLDER / "random_typos.jsonl"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from dhp.perturb.build import perturb_datasets
-    from dhp.perturb.sets.write import write_set
+    from dhp.perturb.builder import perturb_datasets
+    from dhp.perturb.sets import write_set
 
     folder = tmp_path_factory.mktemp("frozen") / "set"
     write_set(folder, [part.as_set_part() for part in perturb_datasets("mini/story_cloze")])
@@ -33,7 +33,7 @@ def reseal() -> None:
     """Make the checksums fit what was changed, as somebody who edits a set on purpose would."""
     import hashlib
 
-    from dhp.perturb.sets.card import card_hash
+    from dhp.perturb.sets import card_hash
 
     card = json.loads((Path("set") / "card.json").read_text())
 

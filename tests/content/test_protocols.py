@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dhp.content.catalog import read_task
+from dhp.content.catalog import content_folder, load_spec, read_task
 from dhp.content.check import check
 from dhp.content.protocols import (
     override,
@@ -16,9 +16,8 @@ from dhp.content.protocols import (
     read_steps,
     read_wording,
 )
-from dhp.content.yaml import content_folder, load_spec
 from dhp.core.errors import InputError
-from dhp.core.protocol_spec import ANSWER_FORMS, LANGUAGES, Protocol, Wording
+from dhp.core.protocol_spec import LANGUAGES, POINTWISE_FORMS, Protocol, Wording
 from dhp.core.specs import Task
 
 PRESETS = (
@@ -45,7 +44,7 @@ def failing(read: Callable[[Path], object], file: Path, text: str) -> str:
 
 def test_the_presets() -> None:
     assert protocol_names() == PRESETS
-    assert {read_protocol(name).answer for name in PRESETS} == set(ANSWER_FORMS) - {"json"}, (
+    assert {read_protocol(name).answer for name in PRESETS} == set(POINTWISE_FORMS) - {"json"}, (
         "for prompt files only"
     )
     assert {f"protocol {name}" for name in PRESETS} <= {line.partition(":")[0] for line in check()}

@@ -6,6 +6,9 @@ import pytest
 
 from dhp.content.catalog import (
     DATASETS,
+    content_folder,
+    load_spec,
+    load_yaml,
     read_card,
     read_suite,
     read_task,
@@ -13,12 +16,8 @@ from dhp.content.catalog import (
     suite_names,
 )
 from dhp.content.check import check
-from dhp.content.yaml import content_folder, load_spec, load_yaml
-from dhp.core.card_spec import Card
 from dhp.core.errors import InputError
-from dhp.core.specs import Task
-from dhp.core.suite_spec import ANY_TASK
-from dhp.core.weight_spec import Weights
+from dhp.core.specs import ANY_TASK, Card, Task, Weights
 from dhp.perturb.registry import check_suite, find_perturbers
 
 METRIC = "{name: m, scale: {min: 1, max: 5}, definition: d, steps: [s], question: q, antonym: a}"

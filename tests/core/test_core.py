@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import parse_json
+from dhp.core.keywords import Registry
 from dhp.core.records import parse_variant
 from dhp.core.refusals import holds_refusal, is_refusal
-from dhp.core.registry import Registry
 from dhp.core.seeding import key_digest, stream
 from dhp.core.slots import fill, join_slots, split_slots
 from dhp.core.text import printable, sentence_spans, sentences, visible, words

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from dhp.core import locks
+from dhp.core import files as locks
 from dhp.core.errors import InputError
-from dhp.core.locks import Lock, has_locks
+from dhp.core.files import Lock, has_locks
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from dhp.core.locks import Lock
+from dhp.core.files import Lock
 lock = Lock(Path(sys.argv[1]), "it")
 lock.take()
 print("taken", flush=True)

@@ -8,7 +8,7 @@ import dhp
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
-from dhp.judge.api import Judge, complete
+from dhp.judge.api import Judge, as_judge
 from dhp.judge.factory import find_judges
 from dhp.llm.settings import ModelSettings
 
@@ -43,12 +43,12 @@ class Derived(Judge):
 def test_a_plain_judge_is_completed_with_defaults() -> None:
     task = dhp.perturb_datasets("mini/story_cloze", n=1)[0].dataset.task
     plain, richer, derived = Plain(), Richer(), Derived()
-    for judge in (complete(plain), complete(derived)):
+    for judge in (as_judge(plain), as_judge(derived)):
         assert (judge.samples, dict(judge.settings), judge.cached_model) == (1, {}, None)
         assert list(judge.prompts(Candidate("a", "original", "Text.", ""), task)) == []
         assert list(judge.requests([], task)) == []
         judge.prepare([], task)
-    found = complete(richer)
+    found = as_judge(richer)
     found.prepare([Candidate("a", "original", "Text.", "")], task)
     assert (found.model, found.samples, found.settings, richer.prepared) == (
         "own/plain",
@@ -56,13 +56,13 @@ def test_a_plain_judge_is_completed_with_defaults() -> None:
         {"depth": 2},
         [1],
     )
-    assert complete(derived) is derived
+    assert as_judge(derived) is derived
 
 
 @pytest.mark.parametrize("given", [None, 4, object(), Plain, "text".upper])
 def test_what_is_no_judge_is_named(given: object) -> None:
     with pytest.raises(InputError, match="is not a judge; allowed: provider/name, or an object with texts"):
-        complete(given)
+        as_judge(given)
 
 
 @pytest.mark.parametrize("samples", [0, True, 2.0, "3"])
@@ -70,7 +70,7 @@ def test_samples_must_be_a_count(samples: object) -> None:
     judge = Plain()
     judge.samples = samples  # type: ignore[attr-defined]
     with pytest.raises(InputError, match=r"judge 'own/plain': samples is .*; allowed: 1 or more"):
-        complete(judge)
+        as_judge(judge)
 
 
 def test_a_model_is_opened_once_for_all_that_is_asked_in_a_context() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dhp.content.own_task import own_metric, own_task
+from dhp.content.catalog import own_metric, own_task
 from dhp.core.records import Rating, RatingStatus
 from dhp.judge.unreadable import reasons, remedy, sample_answer
 

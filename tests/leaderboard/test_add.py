@@ -16,8 +16,7 @@ import dhp
 from dhp.analysis.results import Results, results_schema
 from dhp.core.errors import InputError
 from dhp.core.specs import Task
-from dhp.leaderboard.add import add_results
-from dhp.leaderboard.load import read_entries
+from dhp.leaderboard.entries import add_results, read_entries
 
 from .conftest import signed
 

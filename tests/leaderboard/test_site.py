@@ -14,13 +14,11 @@ import jsonschema
 import pytest
 
 from dhp.analysis.results import results_schema
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
-from dhp.leaderboard.chart import sizes
-from dhp.leaderboard.exports import as_csv, as_json, as_latex, as_markdown
-from dhp.leaderboard.load import read_entries
-from dhp.leaderboard.site import write_site
-from dhp.leaderboard.tables import make_tables
+from dhp.leaderboard.entries import read_entries
+from dhp.leaderboard.site import sizes, write_site
+from dhp.leaderboard.tables import as_csv, as_json, as_latex, as_markdown, make_tables
 from tests.browser import Page, in_browser, needs_chromium
 from tests.quick import undrawn
 

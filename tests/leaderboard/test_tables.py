@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 import dhp
 from dhp.analysis.result_parts import DoseResponse
 from dhp.core.errors import InputError
-from dhp.leaderboard.entries import Entry, judge_name, safe_name
-from dhp.leaderboard.load import read_entries
+from dhp.leaderboard.entries import Entry, judge_names, read_entries, safe_name
 from dhp.leaderboard.tables import (
     MOST_PAIRED,
     RULES,
@@ -358,10 +357,10 @@ def test_judges_are_told_apart_by_no_more_than_it_takes(edited: Callable[..., Pa
 
     alone, first, second = entry("own/a", "none"), entry("own/b", "stars@1"), entry("own/b", "stars@2")
     bare, other = entry("own/b", "none"), entry("own/b", "words@3")
-    assert judge_name(alone, [alone, first]) == "own/a"
-    assert judge_name(first, [alone, first]) == "own/b (stars)"
-    assert [judge_name(e, [first, second, bare]) for e in (first, second)] == [
+    assert judge_names([alone, first])[alone.judge] == "own/a"
+    assert judge_names([alone, first])[first.judge] == "own/b (stars)"
+    assert [judge_names([first, second, bare])[e.judge] for e in (first, second)] == [
         "own/b (stars@1)",
         "own/b (stars@2)",
     ]
-    assert [judge_name(e, [bare, other]) for e in (bare, other)] == ["own/b (none)", "own/b (words)"]
+    assert [judge_names([bare, other])[e.judge] for e in (bare, other)] == ["own/b (none)", "own/b (words)"]

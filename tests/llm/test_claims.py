@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dhp.core import locks
+from dhp.core import files as locks
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.llm import claims as module
 from dhp.llm.claims import LEASE, Claims

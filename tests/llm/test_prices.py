@@ -59,13 +59,13 @@ def test_a_model_has_the_prices_of_its_own_provider(model: str, endpoint: str, e
 
 
 def test_a_batch_has_prices_of_its_own() -> None:
-    found, said = prices.listed_prices("openai/gpt-4o-mini", OPENAI_URL, by_batch=True)
+    found, said = prices.listed_prices("openai/gpt-4o-mini", OPENAI_URL, discounted=True)
     assert found == Prices(0.075, 0.3)
     assert (
         said
         == "litellm 1.2.3: 0.075 in and 0.3 out US dollars per million tokens, directly 0.15 in and 0.6 out"
     )
-    found, said = prices.listed_prices("litellm/gemini/gemini-2.5-flash", "litellm", by_batch=True)
+    found, said = prices.listed_prices("litellm/gemini/gemini-2.5-flash", "litellm", discounted=True)
     assert found == Prices(0.3, 2.5)
     assert said.endswith("by batch not listed")
 

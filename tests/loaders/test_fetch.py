@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from dhp.content.catalog import read_card
-from dhp.core.card_spec import Card, Download
 from dhp.core.errors import InputError
 from dhp.core.files import cache_folder
-from dhp.loaders.fetch import archives, download
-from dhp.loaders.fetch.prepared import load_prepared, prepare
-from dhp.loaders.fetch.sources import fetch
+from dhp.core.specs import Card, Download
+from dhp.loaders import fetch as archives
+from dhp.loaders import fetch as download
+from dhp.loaders.fetch import fetch, load_prepared, prepare
 
 from .conftest import ROOT, Server, wmt_xml, write_csv, write_jsonl
 from .test_published import ARTICLE, STORY, answer
@@ -245,7 +245,7 @@ from pathlib import Path
 from sacrebleu import DATASETS
 from dhp.content.catalog import read_card
 from dhp.core.errors import InputError
-from dhp.loaders.fetch.prepared import load_prepared, prepare
+from dhp.loaders.fetch import load_prepared, prepare
 url, md5 = sys.argv[1:]
 DATASETS["wmt22"].data, DATASETS["wmt22"].md5 = [url], [md5]
 card, told = read_card("wmt22_deen"), []

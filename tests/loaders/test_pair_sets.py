@@ -11,9 +11,9 @@ import pytest
 
 from dhp.content.catalog import DATASETS, dataset_names, read_card, read_task
 from dhp.core.errors import InputError
-from dhp.loaders.fetch.prepared import load_prepared, prepare
+from dhp.loaders.fetch import load_prepared, prepare
 from dhp.loaders.pairs import LoadedTexts
-from dhp.loaders.published.readers import read_set
+from dhp.loaders.published import read_set
 from dhp.loaders.resolve import resolve_datasets
 
 from .conftest import write_jsonl, write_parquet

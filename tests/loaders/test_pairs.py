@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.content.catalog import read_task
-from dhp.core.card_spec import PairColumns, PairMap
 from dhp.core.errors import InputError
 from dhp.core.records import Audit, Example, PerturbedText, Variant
+from dhp.core.specs import PairColumns, PairMap
 from dhp.core.tables import Row, table
 from dhp.loaders.pairs import LoadedTexts, read_pairs
 from dhp.loaders.user import from_table, read_examples

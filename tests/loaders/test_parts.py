@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.loaders.parts import parts_name
+from dhp.loaders.remote import parts_name
 from dhp.loaders.resolve import resolve_datasets
 from dhp.loaders.user import read_examples
 

@@ -6,7 +6,7 @@ import pytest
 
 from dhp.content.catalog import read_card
 from dhp.core.errors import InputError
-from dhp.loaders.published.readers import read_published
+from dhp.loaders.published import read_published
 
 from .conftest import write_csv, write_jsonl, write_parquet
 

@@ -6,7 +6,7 @@ import pytest
 
 from dhp.content.catalog import read_card
 from dhp.loaders.dataset import measure, select
-from dhp.loaders.published.readers import read_published
+from dhp.loaders.published import read_published
 
 pytestmark = pytest.mark.realdata
 

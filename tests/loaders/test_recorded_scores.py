@@ -15,7 +15,7 @@ from scipy.stats import wilcoxon
 import dhp
 from dhp.analysis.result_parts import VariantResult
 from dhp.core.errors import InputError
-from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.loaders.released import read_recorded_scores
 
 
 def test_bump_scores_are_one_model_a_metric(tmp_path: Path) -> None:

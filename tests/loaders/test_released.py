@@ -9,7 +9,7 @@ import pytest
 from dhp.content.catalog import DATASETS, read_card, read_suite
 from dhp.core.errors import InputError
 from dhp.core.records import PerturbedText
-from dhp.core.suite_spec import Suite
+from dhp.core.specs import Suite
 from dhp.loaders.released import Released, is_released, read_released, released_datasets
 
 from .conftest import write_csv, write_jsonl, write_parquet

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from dhp.content.catalog import read_card
 from dhp.core.errors import InputError
-from dhp.loaders.published.readers import read_published
-from dhp.loaders.published.wmt import Segment, join_segments
+from dhp.loaders.published import Segment, join_segments, read_published
 
 from .conftest import wmt_xml
 

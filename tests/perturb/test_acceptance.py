@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dhp.core.text import sentences
 from dhp.loaders.resolve import resolve_datasets
 from dhp.perturb.llm import acceptance as a
-from dhp.perturb.llm import rephrasing as r
+from dhp.perturb.llm import acceptance as r
 
 fault = functools.partial(a.fault, language="en")
 ENTITIES, GRAMMAR, REWRITING = "fictional_named_entities", "grammatical_errors", "rewriting_insertion"

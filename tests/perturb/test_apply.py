@@ -11,11 +11,10 @@ from rapidfuzz.distance import OSA
 import dhp
 from dhp.content.catalog import read_suite
 from dhp.core.errors import InputError
+from dhp.core.keywords import Registry
 from dhp.core.records import PerturbedText, Variant
-from dhp.core.registry import Registry
-from dhp.core.suite_spec import Suite
-from dhp.perturb.apply import RulesApplied
-from dhp.perturb.others import Others
+from dhp.core.specs import Suite
+from dhp.perturb.apply import Others, RulesApplied
 from dhp.perturb.registry import check_suite, find_perturbers, load_perturber
 
 EXAMPLES = [

@@ -6,7 +6,7 @@ import dhp
 from dhp.content.catalog import DATASETS, mini_examples_file, read_authored, read_suite
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.records import Example, Variant
-from dhp.core.suite_spec import AuthoredEdits, Insertion
+from dhp.core.specs import AuthoredEdits, Insertion
 from dhp.core.text import sentences
 from dhp.loaders.user import read_examples
 from dhp.perturb.authored import authored_texts, edited

@@ -19,7 +19,7 @@ from dhp.core.specs import Task
 from dhp.judge.factory import request_builder
 from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
-from dhp.perturb.sets.write import write_set
+from dhp.perturb.sets import write_set
 from tests.perturb.says import Says
 from tests.quick import undrawn_charts
 
@@ -236,7 +236,7 @@ def test_a_perturbation_set_gives_the_same_run(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_perturbation_set_is_the_same_bytes_everywhere(tmp_path: Path) -> None:
     code = (
-        "import sys, dhp, pathlib\nfrom dhp.perturb.sets.write import write_set\n"
+        "import sys, dhp, pathlib\nfrom dhp.perturb.sets import write_set\n"
         "sets = dhp.perturb_datasets(['mini/summeval', 'mini/story_cloze'], n=5, controls=1, attacks=1)\n"
         "write_set(pathlib.Path(sys.argv[1]), [p.as_set_part() for p in sets])"
     )

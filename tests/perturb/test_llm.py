@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import dhp
-from dhp.content.yaml import content_folder, load_spec
+from dhp.content.catalog import content_folder, load_spec
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.records import Variant
 from dhp.llm.cached_model import CachedModel, RequestContext

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dhp.core.records import Example
-from dhp.perturb import others as module
-from dhp.perturb.others import Others, other_texts
+from dhp.perturb import apply as module
+from dhp.perturb.apply import Others, other_texts
 from dhp.perturb.rules.sentences import random_ending, sentence_insertion
 
 TEXTS = ["One. Two.", "Two. Three.", "Four.", "Five. Six.", "Seven."]

@@ -10,8 +10,7 @@ from dhp.content.catalog import read_probes
 from dhp.core.errors import InputError, NotApplicable
 from dhp.core.language import text_language
 from dhp.perturb.api import Edited, Perturber
-from dhp.perturb.probes.attacks import judge_flattery, judge_instruction, padding
-from dhp.perturb.probes.controls import harmless, identity
+from dhp.perturb.probes import harmless, identity, judge_flattery, judge_instruction, padding
 
 CONTROLS = {p.name: p for p in (identity, harmless)}
 ATTACKS = {p.name: p for p in (judge_instruction, judge_flattery, padding)}

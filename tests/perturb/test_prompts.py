@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.content.catalog import read_suite, suite_names, task_names
-from dhp.content.yaml import content_folder, load_spec
+from dhp.content.catalog import content_folder, load_spec, read_suite, suite_names, task_names
 from dhp.core.errors import InputError
 from dhp.core.records import Example
 from dhp.core.text import numbered_steps

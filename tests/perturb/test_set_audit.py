@@ -7,10 +7,10 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from dhp.cli.audits import print_audit
+from dhp.cli.perturb import print_audit
 from dhp.core.records import Audit, Example, PerturbedText, Variant
 from dhp.perturb.set_audit import FAR, MOST_OUTLIERS, Outlier, Spread, VariantAudit, audited
-from dhp.perturb.sets.part import SetPart
+from dhp.perturb.sets import SetPart
 
 GOOD = "The old mill by the river was sold in the spring of that year to a baker from the next valley."
 

@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 
 from dhp.core.errors import InputError
 from dhp.core.records import Audit, Example, PerturbedText, Variant
-from dhp.perturb.sets.card import card_hash
-from dhp.perturb.sets.part import SetPart, matched
-from dhp.perturb.sets.read import read_set
-from dhp.perturb.sets.write import write_set
+from dhp.perturb.sets import SetPart, card_hash, matched, read_set, write_set
 
 TYPOS = Variant("typos.minor", "typos", "character", "rule", "minor", {"k": 5})
 NAMES = Variant("names", "names", "word", "llm", None, {"count": 1})

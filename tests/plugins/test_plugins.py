@@ -17,7 +17,7 @@ import click
 import json
 from dhp.core.plugins import Plugin
 from dhp.core.records import ORIGINAL, Rating as Scored
-from dhp.loaders.recorded_scores import Rating
+from dhp.loaders.released import Rating
 
 class Length:
     model, protocol = "length/words", "none"

@@ -8,7 +8,7 @@ import pytest
 from dhp.analysis.results import Result
 from dhp.report.advice import advice, warnings
 from dhp.report.findings import findings
-from dhp.stats.response_style import spread
+from dhp.stats.judge_habits import spread
 from tests.report.made import control, result, row
 
 TYPOS = "random_typos.minor"

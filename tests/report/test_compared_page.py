@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from dhp import run
-from dhp.content.damage import variant_name
-from dhp.report.compared_page import compared_page
+from dhp.content.catalog import variant_name
+from dhp.report.compared import compared_page
 from dhp.runs.changed_pairs import changed_kinds
 from dhp.runs.comparable import rated_by_dataset
 from dhp.runs.compare import compare_rated

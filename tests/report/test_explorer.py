@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dhp
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.specs import Task
 from dhp.report import web

@@ -13,7 +13,7 @@ import pytest
 import dhp
 from dhp.analysis.result_parts import Cell, VariantResult
 from dhp.analysis.results import Result
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.report.findings import findings, sentences
 from dhp.report.labels import SIGNS
 from dhp.report.page import html_report

@@ -95,9 +95,9 @@ def test_results_without_ratings_are_refused_in_one_line(own: tuple[Path, list[d
 
 def test_packages_that_can_be_called_are_still_packages() -> None:
     import dhp.leaderboard.tables
-    import dhp.report.labels
+    import dhp.report.tables
 
-    assert dhp.report.labels.figure(None) == "–"
+    assert dhp.report.tables.figure(None) == "–"
     assert callable(dhp.leaderboard)
     with pytest.raises(dhp.InputError, match="nowhere: holds no run"):
         dhp.report("nowhere")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from dhp.core.errors import InputError
-from dhp.loaders.recorded_scores import read_recorded_scores
+from dhp.loaders.released import read_recorded_scores
 from dhp.runs.compare import DatasetComparison, compare_rated
 from dhp.runs.recorded_scores import recorded_results
 

@@ -11,7 +11,7 @@ from dhp.core.errors import InputError
 from dhp.core.records import ORIGINAL, parse_variant
 from dhp.core.specs import Task
 from dhp.report.findings import findings, sentences
-from dhp.runs.thresholds import BATCH
+from dhp.runs.thresholds import AT_ONCE
 
 FIND = dhp.AnalysisConfig(find_threshold=True, weights="uniform")
 
@@ -77,7 +77,7 @@ def test_it_asks_where_the_threshold_is(suite: str, tmp_path: Path, dose: int) -
     copies = [parse_variant(v)[2] for v in asked if v != ORIGINAL]
     assert len(copies) == 50
     assert len(asked) <= (30 + 7 * 30) / 3
-    assert max(len(turn) for turn in judge.turns) <= 2 * BATCH
+    assert max(len(turn) for turn in judge.turns) <= 2 * AT_ONCE
     near = [k for k in copies if dose / 3 <= (k or 0) <= dose * 3]
     assert len(near) > 0.7 * len(copies)
     assert len(set(map(tuple, (pair for turn in judge.turns for pair in turn)))) == len(asked)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dhp.stats.clusters import cluster_draws, cluster_index, cluster_sums, flip_p, sign_flips
+from dhp.stats.arrays import cluster_draws, cluster_index, cluster_sums, flip_p, sign_flips
 
 LABELS = [7, 3, 7, 7, 3]
 

@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import landau
 
-from dhp.stats.combine import COMBINATIONS, DEFAULT_COMBINATION, Combination, combined
-from dhp.stats.discernment import discernment, level_average, minimum
+from dhp.stats.discernment import (
+    COMBINATIONS,
+    DEFAULT_COMBINATION,
+    Combination,
+    combined,
+    discernment,
+    level_average,
+    minimum,
+)
 
 probabilities = st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=6)
 

@@ -7,8 +7,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from dhp.stats.compare import JudgeScores
-from dhp.stats.compare_variants import compare_variants
+from dhp.stats.compare import JudgeScores, compare_variants
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats.confusion import confusion
+from dhp.stats.judge_habits import confusion
 
 DROPS = st.lists(st.floats(-4, 4).map(lambda x: round(x, 6)), min_size=2, max_size=5)
 

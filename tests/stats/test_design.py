@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from dhp.stats.combine import COMBINATIONS, combined
 from dhp.stats.design import Design, Scores
-from dhp.stats.discernment import discernment
-from dhp.stats.wilcoxon.resampled import Grid, draws, subsets
-from dhp.stats.wilcoxon.signed_rank import signed_rank
+from dhp.stats.discernment import COMBINATIONS, combined, discernment
+from dhp.stats.wilcoxon.signed_rank import Grid, draws, signed_rank, subsets
 from tests.stats.test_combine import combine
 
 LEVELS = ["character", "word", "word"]

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from dhp.stats.arrays import level_shares, metric_weights
 from dhp.stats.detection import detection, kind_influences
-from dhp.stats.layout import level_shares, metric_weights
 
 Floats = npt.NDArray[np.float64]
 

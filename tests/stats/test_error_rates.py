@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dhp.stats.error_rates import error_rates
+from dhp.stats.judge_habits import error_rates
 
 
 def test_independent_texts_count_as_they_are() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dhp.stats.failures import failure_p
+from dhp.stats.judge_habits import failure_p
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 0), (3, 0), (1, 9), (6, 6)])

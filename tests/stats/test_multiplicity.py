@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats.multiplicity import holm
+from dhp.stats.discernment import holm
 
 probabilities = st.lists(st.floats(1e-300, 1.0), min_size=1, max_size=12)
 

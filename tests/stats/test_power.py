@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dhp.stats.detection import detection
+from dhp.stats.detection import detection, verdict
 from dhp.stats.power import (
     PowerCurve,
     most_tied,
@@ -15,7 +15,6 @@ from dhp.stats.power import (
     power_interval,
     simulated_power,
 )
-from dhp.stats.verdict import verdict
 
 
 def exact_power(truth: float, n: int) -> float:

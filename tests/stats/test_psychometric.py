@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from dhp.stats.clusters import cluster_draws
+from dhp.stats.arrays import cluster_draws
 from dhp.stats.psychometric import crossing, curve, fit, monotone, psychometric, threshold_grid
 
 DOSES = np.array([1.0, 2, 4, 8, 16, 32])

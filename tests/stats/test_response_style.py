@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats.response_style import rank_correlations, spread, style_names
+from dhp.stats.judge_habits import rank_correlations, spread, style_names
 
 
 def test_a_distribution_by_hand() -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from dhp.stats.combine import combined
-from dhp.stats.discernment import LOG_ALPHA
+from dhp.stats.discernment import LOG_ALPHA, combined
 from dhp.stats.sequential import SHARES, boundaries, interim_sizes, repeated_log_p, spent
 from tests.stats.test_tails import tails_of
 

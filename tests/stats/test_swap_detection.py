@@ -10,8 +10,7 @@ from scipy import stats
 
 from dhp.stats.detection import averaged_kinds, detection, detection_influences, kind_influences
 from dhp.stats.influences import difference
-from dhp.stats.swap import noninferiority, swap
-from dhp.stats.swap_detection import _swapped, detection_pair
+from dhp.stats.swap import _swapped, detection_pair, noninferiority, swap
 
 Floats = npt.NDArray[np.float64]
 LEVELS = ["a", "b", "b"]

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dhp.stats.wilcoxon.null import exact_log_tail
-from dhp.stats.wilcoxon.resampled import Grid
-from dhp.stats.wilcoxon.signed_rank import signed_rank
-from dhp.stats.wilcoxon.tails import doubled_ranks, exact_log_tails, log_tails
+from dhp.stats.wilcoxon.null import doubled_ranks, exact_log_tail, exact_log_tails, log_tails
+from dhp.stats.wilcoxon.signed_rank import Grid, signed_rank
 
 
 def grouped(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats.ties import rounding_error, with_ties
+from dhp.stats.arrays import rounding_error, with_ties
 
 
 def differences(original: np.ndarray, degraded: np.ndarray) -> np.ndarray:

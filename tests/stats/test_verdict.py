@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.stats.detection import detection
-from dhp.stats.verdict import control_state, examples_to_decide, examples_to_separate, verdict
+from dhp.stats.detection import control_state, detection, examples_to_decide, examples_to_separate, verdict
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,20 @@
-"""The adapter of a scorer: its parameters, their fields, its scale."""
+"""How a scorer is called: found by its name; its parameters, their fields, its scale."""
 
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+from dhp.core.errors import InputError, imported, imported_module, suggest
 from dhp.core.records import Candidate
+from dhp.core.seeding import text_hash
 
 OUTPUT = ("output",)
 SOURCE = ("source",)
@@ -64,3 +75,137 @@ def is_of(scorer: object, package: str, *names: str) -> bool:
         base.__name__ in names and base.__module__.partition(".")[0] == package
         for base in type(scorer).__mro__
     )
+
+
+PREFIX = "python:"
+ENTRY_POINT_GROUP = "dhp.judges"
+
+
+def load_object(model: str) -> object:
+    """The object that a name `python:...` stands for; modules of the working directory are found too.
+
+    Raises
+    ------
+    InputError
+        For another form, a module or file that cannot be imported, and an object that is not there.
+    """
+    where, colon, name = model.removeprefix(PREFIX).rpartition(":")
+    if not name or (colon and not where):
+        raise InputError(
+            f"model '{model}': must have the form python:MODULE:OBJECT, python:FILE.py:OBJECT, or "
+            f"python:NAME of an entry point in the group {ENTRY_POINT_GROUP}"
+        )
+    if not colon:
+        return _entry_point(model, name)
+    module = (
+        _file(model, Path(where)) if where.endswith(".py") else imported_module(where, f"model '{model}'")
+    )
+    found: object = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            there = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
+            raise InputError(f"model '{model}': no '{name}' in {where}; {suggest(name, there)}")
+        found = getattr(found, part)
+    return found
+
+
+def absolute(model: str) -> str:
+    """The same name with the whole path of a file in it."""
+    where, _, name = model.removeprefix(PREFIX).rpartition(":")
+    return f"{PREFIX}{Path(where).resolve()}:{name}" if where.endswith(".py") else model
+
+
+def _entry_point(model: str, name: str) -> object:
+    entries = {entry.name: entry for entry in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)}
+    if name not in entries:
+        raise InputError(
+            f"model '{model}': no entry point of that name in the group {ENTRY_POINT_GROUP}; "
+            f"{suggest(name, entries)}, or python:MODULE:OBJECT"
+        )
+    return imported(entries[name].load, f"model '{model}' ({entries[name].value})")
+
+
+def _file(model: str, path: Path) -> ModuleType:
+    """A module from a file; modules beside it are found too."""
+    name = f"dhp_judge_{text_hash(str(path.resolve()))}"
+    if importlib.util.find_spec(name) is not None:  # loaded before, or sent to this worker
+        return importlib.import_module(name)
+    if not path.is_file():
+        raise InputError(f"model '{model}': no file {path}; allowed: python:FILE.py:OBJECT")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses of the file look for it there
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    try:
+        imported(lambda: spec.loader.exec_module(module), f"model '{model}'")  # type: ignore[union-attr]
+    except InputError:
+        del sys.modules[name]
+        raise
+    return module
+
+
+_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_OF_LANGFUSE = {"input", "output", "expected_output"}
+"""Parameters of an evaluator of langfuse."""
+
+
+def adapt_function(scorer: object) -> Adapter | None:
+    """An adapter for a callable; None for what is none."""
+    if not callable(scorer) or isinstance(scorer, type):
+        return None
+    adapter = _function(scorer)
+    if str(getattr(scorer, "__module__", "")).startswith("openevals."):  # as `create_llm_as_judge(...)` makes
+        return replace(adapter, shape="openevals evaluator", scale=(0.0, 1.0))
+    return replace(adapter, shape="langfuse evaluator") if set(adapter.fields) >= _OF_LANGFUSE else adapter
+
+
+def _function(scorer: Callable[..., Any]) -> Adapter:
+    name = getattr(scorer, "__name__", None) or type(scorer).__name__
+    if isinstance(scorer, partial):
+        name = getattr(scorer.func, "__name__", name)
+    try:
+        parameters = inspect.signature(scorer).parameters.values()
+    except (TypeError, ValueError):
+        raise InputError(
+            f"judge '{name}': its parameters are unknown; allowed: a function with named parameters, such as "
+            "f(*, inputs, outputs, reference_outputs=None)"
+        ) from None
+    if nameless := [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]:
+        raise InputError(f"judge '{name}': parameter '{nameless[0]}' has no name by which it can be given")
+    named = [p for p in parameters if p.kind in _KINDS]
+    further = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    fields = {p.name: USUAL.get(p.name, (p.name,)) for p in named}
+    if further and OUTPUT not in fields.values():
+        fields |= {"inputs": INPUT, "outputs": OUTPUT, "reference_outputs": REFERENCE}
+    return Adapter(
+        shape="function",
+        name="score",
+        fields=fields,
+        call=_call(scorer),
+        required=frozenset(p.name for p in named if p.default is p.empty and p.name not in USUAL),
+        optional=frozenset(p.name for p in named if p.default is not p.empty),
+        takes_further=further,
+        is_async=_is_async(scorer),
+    )
+
+
+def _is_async(scorer: object) -> bool:
+    of_instance = getattr(type(scorer), "__call__", None)  # noqa: B004  the method itself is wanted
+    return any(
+        inspect.iscoroutinefunction(each)
+        for each in (scorer, of_instance, scorer.func if isinstance(scorer, partial) else None)
+    )
+
+
+def _call(scorer: Callable[..., Any]) -> Callable[[Mapping[str, str | None]], object]:
+    if _is_async(scorer):
+
+        async def awaited(arguments: Mapping[str, str | None]) -> object:
+            return await scorer(**arguments)
+
+        return awaited
+    return lambda arguments: scorer(**arguments)

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dhp.core.errors import InputError
-from dhp.core.keywords import near_keywords
+from dhp.core.keywords import near_keywords, scale_ends
 from dhp.core.options import check_numbers, option, pairs_like
-from dhp.core.scales import scale_ends
 
 
 @near_keywords

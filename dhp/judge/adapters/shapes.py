@@ -6,11 +6,8 @@ from typing import Any
 
 from dhp.core.errors import InputError
 from dhp.core.plugins import load_target, offered
-from dhp.judge.adapters import plain
-from dhp.judge.adapters.adapter import Adapter
-from dhp.judge.adapters.calls import Caller, Job
-from dhp.judge.adapters.judge import ObjectJudge, Scorer, at_once
-from dhp.judge.adapters.load import absolute, load_object
+from dhp.judge.adapters.adapter import Adapter, absolute, adapt_function, load_object
+from dhp.judge.adapters.scorer import Caller, Job, ObjectJudge, Scorer, at_once
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor.api import LOCAL
@@ -46,7 +43,7 @@ def adapt(scorer: object, name: str) -> Adapter:
 @cache
 def _adapters() -> tuple[Callable[[Any], Adapter | None], ...]:
     """In order of precedence: those of plug-ins; then any other callable is a function."""
-    return (*map(load_target, offered("scorers").values()), plain.adapt)
+    return (*map(load_target, offered("scorers").values()), adapt_function)
 
 
 def object_judges(

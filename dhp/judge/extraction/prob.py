@@ -12,7 +12,7 @@ from dhp.core.specs import Scale
 from dhp.core.text import without_reasoning
 from dhp.judge.extraction.numbers import HAN, WORDS
 from dhp.judge.extraction.rating import ONE_TOKEN, read_rating
-from dhp.judge.extraction.records import UNPARSED, Extracted
+from dhp.judge.extraction.rules import UNPARSED, Extracted
 from dhp.llm.records import Position
 
 _BYTES = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})

@@ -1,18 +1,71 @@
-"""A rating read from an answer's words."""
+"""A rating read from an answer's words: numbers, letters, labels, Yes and No, JSON."""
 
 import functools
+import json
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.refusals import holds_refusal
-from dhp.core.specs import Scale
+from dhp.core.specs import Metric, Scale
 from dhp.core.text import without_reasoning
-from dhp.judge.extraction.letters import letter_matches, letter_value
-from dhp.judge.extraction.mentions import without_mentions
-from dhp.judge.extraction.numbers import clean, shortened, value_on, with_tokens
-from dhp.judge.extraction.records import UNPARSED, Candidate, Extracted, chosen
-from dhp.judge.extraction.rules import LABELLED, LOOSE, rating_matches
-from dhp.judge.extraction.yes_no import YesNo, read_yes_no
+from dhp.judge.extraction.numbers import clean, shortened, value_on, with_tokens, without_mentions
+from dhp.judge.extraction.rules import (
+    LABELLED,
+    LOOSE,
+    UNPARSED,
+    Extracted,
+    Mention,
+    chosen,
+    letter_matches,
+    letter_value,
+    rating_matches,
+)
+
+_YES, _NO = r"(?:yes|是)", r"(?:no|否|不是)"
+
+
+@dataclass(frozen=True, slots=True)
+class YesNo:
+    """The scores that Yes and No stand for, the ends of the scale."""
+
+    yes: float
+    no: float
+
+
+def _defined(word: str, score: float, question: str) -> bool:
+    """Whether the question says that the word stands for the score: `1 (no)`, `No = 1`, `1 means no`."""
+    number = rf"(?<![\d.]){re.escape(f'{score:g}')}(?!\d|\.\d)(?: ?(?:points?|stars?|分))?"
+    link = r" ?(?:[(=:-]|means?|is|for|as|stands for|表示|代表|为|即|（|：)? ?[\"'“]?"
+    term = rf"(?<![a-z]){word}(?![a-z])"
+    return any(
+        re.search(pattern, question, re.I) is not None
+        for pattern in (rf"{number}{link}{term}", rf"{term}[\"'”]?{link}{number}")
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def defined_in(question: str, scale: Scale) -> YesNo | None:
+    """What Yes and No stand for in a question that defines both as the two ends of the scale."""
+    for yes, no in ((scale.max, scale.min), (scale.min, scale.max)):
+        if _defined(_YES, yes, question) and _defined(_NO, no, question):
+            return YesNo(yes, no)
+    return None
+
+
+def yes_no_of(metric: Metric, scale: Scale) -> YesNo | None:
+    """What Yes and No stand for in the question and the definition of a metric, e.g. `1 (no) to 3 (yes)`."""
+    return defined_in(f"{metric.question}\n{metric.definition}", scale)
+
+
+def read_yes_no(answer: str, meant: YesNo) -> float | None:
+    """The score of an answer that is, or opens with, Yes or No; None for any other."""
+    match = re.match(
+        rf"\s*[\"'(\[]?(?:({_YES})|{_NO})[\"')\]]?(?:\s*[.!。！]?\s*\Z|[.,:;!。，：；！](?=\s))", answer, re.I
+    )
+    return None if match is None else meant.yes if match[1] else meant.no
+
 
 _OTHER_SCALE = re.compile(r"\bscale (?:of|from) ⟦\?⟧", re.I)
 ONE_TOKEN: tuple[AnswerForm, ...] = ("score-only", "da", "stars", "letters")
@@ -75,13 +128,13 @@ _read_short = functools.lru_cache(maxsize=512)(_read)
 """Bare scores come again and again."""
 
 
-def _may_go_on(candidate: Candidate, words: str, form: AnswerForm, has_longer: bool) -> bool:
+def _may_go_on(mention: Mention, words: str, form: AnswerForm, has_longer: bool) -> bool:
     """Whether the number that ends a cut off answer may begin a longer one, or a sentence."""
-    if candidate.tier == LOOSE:
+    if mention.tier == LOOSE:
         return True
-    one_token = form in ONE_TOKEN and candidate.rule in ("bare", "letter")  # asked for, and perhaps allowed
-    alone = one_token and not (candidate.rule == "bare" and has_longer)
-    return not alone and not words[candidate.start + len(candidate.value) :].strip("⟧ ")
+    one_token = form in ONE_TOKEN and mention.rule in ("bare", "letter")  # asked for, and perhaps allowed
+    alone = one_token and not (mention.rule == "bare" and has_longer)
+    return not alone and not words[mention.start + len(mention.value) :].strip("⟧ ")
 
 
 def _has_longer(value: float, scale: Scale) -> bool:
@@ -89,3 +142,109 @@ def _has_longer(value: float, scale: Scale) -> bool:
     least = 10 * abs(value)
     low, high = (scale.min, scale.max) if value > 0 else (-scale.max, -scale.min)
     return value != 0 and value.is_integer() and least <= high and least + 9 >= low
+
+
+_AROUND = r"[\s\"'“”(\[{<>:.*]{0,9}"
+_LABEL = r"(?:final |overall )?(?:verdict|answer|label|result|rating|grade|judge?ment|decision|score|class)"
+_LINK = r"[\"'”]? ?(?:is|was|:|=|->|-)[ :]?"
+_NEGATED = re.compile(r"(?:\bnot|n't|\bnever|\bno|\bneither|\bnor|\bcannot)(?: \w+)? ?[\"'“(]?$", re.I)
+
+
+def read_label(text: str, labels: Sequence[str], *, cut_off: bool = False) -> Extracted:
+    """The label that an answer gives, as its place in the list, from 1.
+
+    The whole answer, a labelled verdict, the last line or the first line, in this order; else a label that is
+    the only one named and not denied. Two labels that are equally explicit make the answer unparsed.
+
+    Parameters
+    ----------
+    text
+        The answer as the model gave it.
+    labels
+        The words, the worst first.
+    cut_off
+        Whether the answer ended at the token limit: only a labelled verdict counts then.
+    """
+    words = without_reasoning(text)
+    if words is None:
+        return UNPARSED
+    words = clean(shortened(words)).strip()
+    anyone = "|".join(re.escape(clean(label)) for label in sorted(labels, key=len, reverse=True))
+    whole = rf"(?<![\w-])({anyone})(?![\w-])"
+    lines = [line for line in words.split("\n") if line.strip()] or [""]
+    alone = re.compile(rf"{_AROUND}({anyone}){_AROUND}", re.I)
+    places = [
+        {found[1].lower()} if (found := alone.fullmatch(line)) else set() for line in (words, lines[-1])
+    ]
+    labelled = re.findall(rf"\b{_LABEL}{_LINK}{_AROUND}({anyone})(?![\w-])", words, re.I)
+    named = list(re.finditer(whole, words, re.I))
+    denied = any(_NEGATED.search(words[max(0, m.start() - 24) : m.start()]) for m in named)
+    first = alone.fullmatch(lines[0])
+    steps = [
+        set() if cut_off else places[0],
+        {label.lower() for label in labelled[-1:]},
+        set() if cut_off else places[1],
+        {first[1].lower()} if first and not cut_off else set(),
+        set() if denied or cut_off else {m[1].lower() for m in named},
+    ]
+    found_labels = next((step for step in steps if step), set())
+    if len(found_labels) != 1:
+        return Extracted("refused", None, None) if not named and holds_refusal(words) else UNPARSED
+    ordered = [clean(label).lower() for label in labels]
+    return Extracted("scored", float(1 + ordered.index(found_labels.pop())), "label")
+
+
+_INNER = ("score", "rating", "value", "grade", "verdict", "label", "answer")
+
+
+def read_object(text: str, metrics: Mapping[str, str]) -> dict[str, str] | None:
+    """Metric -> what the object says about it, as text; None where the answer holds no such object.
+
+    Of several objects the last that has any of the metrics counts. Keys are compared without case, spaces,
+    `_` and `-`; where a metric has an object of its own, its `score`, `rating`, `value`, `grade`, `verdict`,
+    `label` or `answer` counts.
+
+    Parameters
+    ----------
+    text
+        The answer as the model gave it.
+    metrics
+        Name of each metric -> what it is called in prompts; either may be the key.
+    """
+    words = without_reasoning(text)
+    if words is None:
+        return None
+    known = {_plain(key): name for name, label in metrics.items() for key in (name, label)}
+    decoder, found, place = json.JSONDecoder(), None, 0
+    words = shortened(words)
+    while (place := words.find("{", place)) >= 0:
+        try:
+            value, end = decoder.raw_decode(words, place)
+        except (ValueError, RecursionError):
+            place += 1
+            continue
+        inside = _of_metrics(value, known)
+        found, place = inside or found, end if inside else place + 1
+    return found
+
+
+def _of_metrics(value: object, known: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        name = known.get(_plain(key))
+        if name is not None and (text := _as_text(inner)) is not None:
+            found[name] = text
+    return found
+
+
+def _as_text(value: object) -> str | None:
+    if isinstance(value, dict):
+        plain = {_plain(key): inner for key, inner in value.items()}
+        value = next((plain[key] for key in _INNER if key in plain), None)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, int | float | str) else None
+
+
+def _plain(key: str) -> str:
+    return re.sub(r"[\s_-]+", "", key.lower())

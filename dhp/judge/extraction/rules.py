@@ -1,16 +1,212 @@
-"""Rules that find ratings in normalised text."""
+"""Rules that find what reads like a rating in an answer: numbers, letters; not what is only spoken of."""
 
 import functools
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from dhp.core.protocol_spec import AnswerForm
+from dhp.core.records import RatingStatus
 from dhp.core.specs import Scale
-from dhp.judge.extraction.hypothetical import only_spoken_of
-from dhp.judge.extraction.numbers import TOKEN, value_on
-from dhp.judge.extraction.records import Candidate
+from dhp.judge.extraction.numbers import POINTS, TOKEN, value_on
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What one answer of a judge says."""
+
+    status: RatingStatus
+    """`scored`, `unparsed`, `refused` or `out_of_scale`."""
+    score: float | None
+    """Score on the answer's own scale; None unless scored."""
+    rule: str | None
+    """The rule that found the rating, or why a rating that was found is not a score; else None."""
+    missing_mass: float | None = None
+    """Probability, in [0, 1], that fell on no score; only where scores are weighed by probability."""
+
+
+UNPARSED = Extracted("unparsed", None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in an answer that reads like a rating."""
+
+    tier: int
+    """0 is the most explicit kind; a place counts only where there is none of a lower tier."""
+    start: int
+    """Position in the text."""
+    value: str
+    rule: str
+    name: str = ""
+    """Name of what is rated, where the answer states it."""
+
+
+def chosen(mentions: Iterable[Mention], form: AnswerForm) -> Mention | None:
+    """The most explicit place: the last of its tier where the rating follows the analysis, else the first."""
+    every = list(mentions)
+    tier = min((place.tier for place in every), default=0)
+    first_or_last = max if form == "analyze-rate" else min
+    return first_or_last((p for p in every if p.tier == tier), key=lambda p: p.start, default=None)
+
+
+_BEFORE, _SPOKEN_AFTER = 200, 80
+"""Characters around a number that are looked at."""
+
+_SENTENCE = re.compile(r"[.!?;] |[\n。!?;]")
+_TURN = re.compile(
+    r"\b(?:therefore|thus|hence|so|consequently|accordingly|but|however|although|though"
+    r"|result(?:s|ed|ing)? in|lead(?:s|ing)? to)\b",
+    re.I,
+)
+"""Where a sentence turns to what the answer itself says."""
+_VERDICT = re.compile(
+    r"\bi(?: would|'d| will|'ll)? (?:give|rate|score|assign|say|choose|grade|settle)\b"
+    r"|(?<!\b(?:from|than) )(?<!\b(?:of|in|by) )(?<!without )"
+    r"\b(?:mak|earn|scor|giv|receiv|warrant|deserv|merit)ing\b",
+    re.I,
+)
+
+_LOWER = r" [a-z][\w'-]{0,30}"
+_RATING = (
+    r"(?: (?:an?|the|any|its|as|of|even|near|perfect|full|top|maximum|solid|strong|high|higher|overall|final"
+    r"|score|rating|mark|grade|[a-z]{1,15} (?=score|rating)))"
+)
+_ATTAIN = (
+    "(?:make|get|receive|earn|achieve|obtain|attain|reach|deserve|merit|warrant|gain|justify|qualify|secure"
+    "|score(?! (?:it|this|the|its)\\b))"
+)
+_RAISE = (
+    "(?:make|raise|bring|push|elevate|increase|improve|move|bump|boost|lift|take|turn|help|allow|let|need"
+    "|require|change)"
+)
+_ATTAINING = (
+    "(?:gett|receiv|earn|achiev|obtain|attain|reach|deserv|mak|scor|giv|merit|warrant|rat|assign|gain"
+    "|award)ing"
+)
+_WORTH = (
+    "(?:be|been|deserv|merit|warrant|earn|receiv|get|giv|rat|scor|reach|achiev|assign|award|justif|call"
+    "|consider|mak|worth|enough|qualif|quite|really|fully|yet|truly|entirely|completely)"
+)
+_MAY = r"\b(?:could|might|may)(?: (?:also|then|even|easily|possibly|potentially|likely|well|only|still))?"
+_PATTERNS = (
+    rf"\b(?:would|could|might|should|may) have(?:{_LOWER}){{0,7}}",
+    rf"{_MAY} (?:be|become){_RATING}{{0,6}}",
+    rf"{_MAY} {_ATTAIN}(?:{_LOWER}){{0,6}}",
+    rf"\b(?:would|could|might)(?:{_LOWER})? {_RAISE}(?:{_LOWER}){{0,7}}",
+    rf"(?<!seems )(?<!appears )(?<!considered )(?<!enough )(?<!it )(?<!this )\bto "
+    rf"(?:{_ATTAIN}(?:{_LOWER}){{0,6}}|(?:be|become|have){_RATING}{{0,6}})",
+    r"\bto (?:make|raise|bring|push|elevate|increase|improve|move|bump|boost|lift|turn|help)"
+    rf"(?:{_LOWER}){{0,7}}",
+    rf"\b(?:for|allow\w*|help\w*|need\w*|order|not enough)(?: it| this| the [a-z]+)? to (?:be|{_ATTAIN})"
+    rf"(?:{_LOWER}){{0,6}}",
+    rf"\b(?:from|without|before|instead of|short of|rather than) (?:being|becoming|having){_RATING}{{0,6}}",
+    rf"\b(?:from|without|before|instead of|short of|rather than) {_ATTAINING}(?:{_LOWER}){{0,6}}",
+    r"\b(?:from|(?:short|shy|instead|worthy only) of|below|above|than|beyond|nearly|almost|without|closer? to"
+    r"|away from|deduct(?:ed|s|ing)?|subtract(?:ed|s|ing)?|los(?:e|es|t|ing)|minus|dock(?:ed|ing)?|by)"
+    rf"{_RATING}{{0,6}}",
+    rf"(?:\b(?:not|never|cannot)|n't)(?: {_WORTH}[a-z]{{0,4}}(?: it| this)?){{0,2}}(?: for)?{_RATING}{{0,6}}",
+    rf"\b(?:needed|required|necessary|qualif[a-z]+|eligible|reserved) (?:for|to|of)(?:{_LOWER}){{0,6}}",
+    rf"\b(?:prevent|preclud|hinder)[a-z]{{0,4}}(?:{_LOWER}){{0,12}}",
+    rf"\b(?:fall[a-z]*|fell) short(?:{_LOWER}){{0,8}}",
+    rf"\b(?:tempt(?:ing|ed)|hesitant|reluctant) to (?:give|rate|score|award|assign|say)(?:{_LOWER}){{0,6}}",
+    r"\b(?:some(?:one|body)?|others?|many|readers?|people|critics?)(?: [a-z]{1,15})? (?:might|may"
+    rf"|could|would)(?:{_LOWER})? (?:give|rate|score|award|assign|argue for|say)(?:{_LOWER}){{0,6}}",
+)
+"""What leads up to a rating that is not given, from its verb to the number."""
+
+_CONDITION = re.compile(
+    r"\bif (?:it|this|that|they|there|more|these|those|the [a-z]{1,20})\b"
+    r"|(?:^|, )(?:had|were) (?:it|the|this|there)\b|\botherwise,? (?:it|this|i)\b"
+    r"|\bwith (?:an? |the |some |a (?:bit|little) )?(?:more|additional|further|fewer|better|stronger|clearer"
+    r"|smoother|shorter|longer|tighter|fuller|deeper)\b",
+    re.I,
+)
+_SPEAKS_OF = re.compile(
+    rf"{POINTS}(?: (?:would|could|might) (?!be (?:appropriate|fair|suitable|reasonable|right|justified|given"
+    r"|assigned|awarded|my|the)\b)| (?:requires?|needs|demands|means|is (?:reserved|only))\b)",
+    re.I,
+)
+
+
+@functools.cache
+def _leads_up() -> re.Pattern[str]:
+    """Compiled when first needed."""
+    return re.compile(rf"(?:{'|'.join(_PATTERNS)}) [\"']{{0,2}}(?:(?<=score )\(|(?<=rating )\()?$", re.I)
+
+
+def only_spoken_of(text: str, start: int, end: int) -> bool:
+    """Whether the number at `text[start:end]`, a token, is not a rating that the answer gives."""
+    sentence = _SENTENCE.split(text[max(0, start - _BEFORE) : start])[-1]
+    after = _SENTENCE.split(text[end : end + _SPOKEN_AFTER])[0]
+    part = sentence[max((m.end() for m in _TURN.finditer(sentence)), default=0) :]
+    clause = part[max((m.end() for m in _VERDICT.finditer(part)), default=0) :]
+    if _leads_up().search(f" {clause}") or _SPEAKS_OF.match(after):
+        return True
+    return (
+        re.search(r"\bwould\b|'d\b", part, re.I) is not None and _CONDITION.search(part + after) is not None
+    )
+
+
+_GOES_ON = r" (?!(?:because|since|as|due|for|is|and|but|or)\b)"
+_LETTER = rf"((?:[AI](?!{_GOES_ON}[A-Za-z])|[B-HJ-Z](?!{_GOES_ON}[a-z])))(?![A-Za-z'\d])(?!-[A-Za-z])"
+"""A verdict, and neither the word `A` or `I` nor a part of a word."""
+_OPEN = r"[\s\"'“(\[{<]{0,9}"
+_CLOSE = r"[\s\"')\]}.:]{0,9}"
+_LETTER_LABEL = r"(?i:(?:answer|verdict|choice|rating|grade|score|judge?ment|selection|boxed)(?![a-z]))"
+_FILLER = r"(?: (?:is|was|would be|as|of|for|to|the|this|summary)){0,5}"
+_CHOOSES = (
+    r"(?i:\b(?:cho(?:os|s)e[sn]?|select(?:ed|s)?|pick(?:ed|s)?|options?|go(?:es)? with|opt(?:s|ed)? for"
+    r"|(?:gives?|assigns?|deserves?|earns?)(?: (?:it|this))?(?: an?)?))"
+)
+
+_LETTER_RULES = tuple(
+    (tier, re.compile(pattern, re.M))
+    for tier, pattern in (
+        (0, rf"{_LETTER_LABEL}{_FILLER}[ \"'”)]{{0,3}}[:={{>-]?{_OPEN}(?i:option )?{_LETTER}"),
+        (0, rf"{_LETTER_LABEL}[\"']? ?[:=]{_OPEN}([a-z])(?=[).\]\"']|$)"),
+        (0, rf"(?:答案|选项|选择|评级|等级|选)(?:是|为)? ?:?{_OPEN}{_LETTER}"),
+        (1, rf"{_CHOOSES} ?:?{_OPEN}(?i:option )?{_LETTER}"),
+        (2, rf"\A{_OPEN}{_LETTER}"),
+        (2, rf"\A{_OPEN}([a-z]){_CLOSE}\Z"),
+        (2, rf"^[ >-]{{0,3}}{_OPEN}([A-Z]){_CLOSE}$"),
+        (3, r"(?<=\()([A-Z])(?=\))"),
+        (3, r"[.!?,:。] ([A-Z])\.?\s*\Z"),
+    )
+)
+"""Tier and pattern, most explicit first."""
+
+_LETTER_SEVERAL = re.compile(r"[A-Za-z] ?(?:[/,&-]|or\b|and\b) ?\(?[A-Z](?![A-Za-z'])")
+_RANGE = re.compile(r"\(?\b[A-Z] ?(?:-|~|to|through|至|到) ?[A-Z]\b\)?")
+_PREFIX = re.compile(r"\A\s?A: ?(?=\(?[A-Z](?![A-Za-z']))")
+_OPTION = re.compile(r"(?:^|(?<=[\s(]))\(?([A-Z])(?:[.):]| -)(?= ?[^\s])", re.M)
+
+
+def _without_options(text: str) -> str:
+    """The text without the options themselves, `A-E` or `A. Poor B. Fair ...`, and without `A:` for an
+    answer."""
+    text = _PREFIX.sub("", _RANGE.sub(" ", text))
+    options = _OPTION.findall(text)
+    return _OPTION.sub("", text) if options[:2] == ["A", "B"] else text
+
+
+def letter_matches(text: str, scale: Scale) -> Iterator[Mention]:
+    """Where the answer names a letter; two at once (`B or C`) are `?`."""
+    text = _without_options(text)
+    for tier, pattern in _LETTER_RULES:
+        for match in pattern.finditer(text):
+            value = "?" if _LETTER_SEVERAL.match(text, match.start(1)) else match[1]
+            point = letter_value(value, scale)
+            if tier > 1 and point is not None and point > scale.max and text.strip() != value:
+                continue
+            yield Mention(tier, match.start(1), value, "letter")
+
+
+def letter_value(letter: str, scale: Scale) -> float | None:
+    """The letter's point on the scale, perhaps off it; None for several."""
+    return None if letter == "?" else scale.min + ord(letter.upper()) - ord("A")
+
 
 _LABEL = (
     r"(?:(?<![A-Za-z])(?:ratings?|scores?|grade|marks?|verdict|answer|result|evaluation|assessment|judge?ment"
@@ -132,7 +328,7 @@ def _rules() -> tuple[tuple[int, str, re.Pattern[str]], ...]:
     return tuple((tier, rule, re.compile(pattern, re.I | re.M)) for tier, rule, pattern in _RULES)
 
 
-def _candidates(text: str, scale: Scale, form: AnswerForm) -> Iterator[Candidate]:
+def _mentions(text: str, scale: Scale, form: AnswerForm) -> Iterator[Mention]:
     for tier, rule, pattern in _rules():
         for match in pattern.finditer(text):
             group = match.lastindex or 0
@@ -152,36 +348,36 @@ def _candidates(text: str, scale: Scale, form: AnswerForm) -> Iterator[Candidate
                 rank = FINAL if form == "analyze-rate" and _FINAL.search(name) else tier
             elif rule == "fraction" and _IN_A_LIST.search(text, max(0, start - 3), start):
                 rank = NAMED
-            yield Candidate(rank, start + 1, value, rule, name)
+            yield Mention(rank, start + 1, value, rule, name)
 
 
-def _breakdown(items: Collection[Candidate]) -> bool:
+def _breakdown(items: Collection[Mention]) -> bool:
     """Whether these are the ratings, not all equal, of several criteria or of several texts."""
     several = len({f.name for f in items}) > 1 or any(_SEVERAL.search(f.name) for f in items)
     return several and len({f.value for f in items}) > 1
 
 
-def _demoted(candidates: Sequence[Candidate], text: str, form: AnswerForm) -> Iterator[Candidate]:
+def _demoted(mentions: Sequence[Mention], text: str, form: AnswerForm) -> Iterator[Mention]:
     """The ratings of parts, as explicit as named ones: those that follow the rating of the whole."""
-    labels = [f for f in candidates if f.tier == LABELLED and f.rule == "labelled"]
+    labels = [f for f in mentions if f.tier == LABELLED and f.rule == "labelled"]
     yield from parts if _breakdown(parts := [f for f in labels if not _PLAIN_LABEL.fullmatch(f.name)]) else ()
     if form != "analyze-rate":
         return
-    stated = min((f.start for f in candidates if f.tier == STATED), default=len(text))
+    stated = min((f.start for f in mentions if f.tier == STATED), default=len(text))
     if len({f.value for f in labels}) > 1 and stated < labels[0].start:
         yield from labels
     if (after := _BREAKDOWN.search(text)) and any(
-        f.tier <= STATED and f.start < after.start() for f in candidates
+        f.tier <= STATED and f.start < after.start() for f in mentions
     ):
-        yield from (f for f in candidates if f.tier in (LABELLED, STATED) and f.start > after.start())
+        yield from (f for f in mentions if f.tier in (LABELLED, STATED) and f.start > after.start())
 
 
-def rating_matches(text: str, scale: Scale, form: AnswerForm) -> list[Candidate]:
+def rating_matches(text: str, scale: Scale, form: AnswerForm) -> list[Mention]:
     """Every place that reads like a rating, on the scale or off it.
 
     The value is `?` where several texts are rated, or in `analyze-rate` several criteria and none above them.
     """
-    found = sorted(_candidates(text, scale, form), key=lambda f: f.start)
+    found = sorted(_mentions(text, scale, form), key=lambda f: f.start)
     demoted = set(_demoted(found, text, form))
     found = [replace(f, tier=NAMED, rule="named") if f in demoted else f for f in found]
     named = [f for f in found if f.rule == "named"]

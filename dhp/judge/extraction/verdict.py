@@ -2,21 +2,25 @@
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from dhp.core.protocol_spec import AnswerForm
 from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Scale
 from dhp.core.text import without_reasoning
 from dhp.judge.extraction.numbers import FRACTION, TOKEN, clean, rewritten, shortened, value_on, with_tokens
+from dhp.judge.extraction.prob import letter_masses
+from dhp.judge.extraction.rules import Mention
+from dhp.llm.records import Position
 
 Choice = Literal["first", "second", "tie"]
 """Which of the two texts, in the order in which they were shown."""
-VerdictForm = Literal["bare", "reason-first", "reason-last", "two-scores", "llmbar", "llmbar-cot"]
-"""How a verdict was asked for: alone, after its reason, before it, or as two scores in the first line.
-`llmbar` and `llmbar-cot` read answers as the authors of LLMBar did (Zeng et al. 2024, ICLR)."""
-Reason = Literal["unparsed", "refused", "contradictory", "out_of_scale"]
+VerdictForm = AnswerForm | Literal["llmbar", "llmbar-cot"]
+"""How a verdict was asked for. `llmbar` and `llmbar-cot` read answers as the authors of LLMBar did (Zeng et
+al. 2024, ICLR)."""
+NoVerdict = Literal["unparsed", "refused", "contradictory", "out_of_scale", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +28,19 @@ class Verdict:
     """What one answer about two texts says."""
 
     choice: Choice | None
-    reason: Reason | None = None
+    reason: NoVerdict | None = None
     """Why there is no choice; None where there is one."""
     rule: str | None = None
     """The rule that found the choice; None where none did."""
     scores: tuple[float, float] | None = None
-    """Scores of the first and the second text; only with the answer form `two-scores`."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    tier: int
-    """0 is the most explicit kind; a place counts only where there is none of a lower tier."""
-    start: int
-    choice: Choice
-    rule: str
+    """Scores of the first and the second text with the answer form `two-scores`, probabilities of their
+    letters where those are read."""
 
 
 TEN = Scale(min=1.0, max=10.0)
 
 _CHOICES: dict[str, Choice] = {"a": "first", "1": "first", "b": "second", "2": "second"}
+_NAMED: dict[str, Choice] = {choice: choice for choice in get_args(Choice)}
 _OTHER: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
 
 _NOUN = (
@@ -112,7 +109,7 @@ def _rules(form: VerdictForm) -> tuple[tuple[int, str, re.Pattern[str]], ...]:
     return tuple((t, name, re.compile(p, re.I | re.M)) for t, name, p in (*_RULES, (1, "alone", alone)))
 
 
-def _candidates(text: str, form: VerdictForm) -> Iterator[_Candidate]:
+def _mentions(text: str, form: VerdictForm) -> Iterator[Mention]:
     for tier, rule, pattern in _rules(form):
         for match in pattern.finditer(text):
             if rule in ("stated", "worse") and _IN_DOUBT.search(
@@ -121,7 +118,7 @@ def _candidates(text: str, form: VerdictForm) -> Iterator[_Candidate]:
                 continue
             named = next((group for group in match.groups() if group), None)
             choice: Choice = "tie" if named is None else _CHOICES[named.lower()]
-            yield _Candidate(tier, match.start(), _OTHER[choice] if rule == "worse" else choice, rule)
+            yield Mention(tier, match.start(), _OTHER[choice] if rule == "worse" else choice, rule)
 
 
 def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdict:
@@ -149,15 +146,44 @@ def read_verdict(answer: str, form: VerdictForm, *, scale: Scale = TEN) -> Verdi
     words = clean(shortened(words))
     if form == "two-scores":
         return _from_scores(words, scale)
-    found = list(_candidates(words, form))
+    found = list(_mentions(words, form))
     tier = min((f.tier for f in found), default=0)
     found = sorted((f for f in found if f.tier == tier), key=lambda f: f.start)
     if not found:
         return Verdict(None, "refused" if holds_refusal(words) else "unparsed")
-    if form == "bare" and len({f.choice for f in found}) > 1:
+    if form == "bare" and len({f.value for f in found}) > 1:
         return Verdict(None, "contradictory")
     chosen = found[-1 if form == "reason-first" else 0]
-    return Verdict(chosen.choice, rule=chosen.rule)
+    return Verdict(_NAMED[chosen.value], rule=chosen.rule)
+
+
+def read_letter(answer: str, positions: Sequence[Position], *, ties: bool) -> Verdict:
+    """The likelier letter where an answer that is one letter gives it.
+
+    Parameters
+    ----------
+    answer, positions
+        The answer, and the same token by token, each with its likely alternatives.
+    ties
+        Whether C, for a tie, was allowed.
+
+    Returns
+    -------
+    The choice, with the probabilities of A and B, renormalised over the letters, or the reason why there is
+    none.
+    """
+    masses = letter_masses(positions, 3 if ties else 2)
+    if masses is None:
+        refused = read_verdict(answer, "bare").reason == "refused"
+        return Verdict(None, "refused" if refused else "unparsed")
+    if isinstance(masses, str):
+        return Verdict(None, "unparsed", masses)
+    first, second, *neither = (mass / sum(masses) for mass in masses)
+    if first == second or max(neither, default=0.0) >= max(first, second):
+        choice: Choice = "tie"
+    else:
+        choice = "first" if first > second else "second"
+    return Verdict(choice, rule="prob", scores=(first, second))
 
 
 def _from_scores(words: str, scale: Scale) -> Verdict:

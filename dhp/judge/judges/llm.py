@@ -1,26 +1,32 @@
-"""A language model as a judge, under a protocol."""
+"""A language model as a judge, under a protocol that is pointwise or pairwise."""
 
+import logging
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dhp.content.protocols import override
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import Candidate, Rating
 from dhp.core.refusals import holds_refusal
 from dhp.core.specs import Metric, Task
 from dhp.judge.api import Judge, rescale
-from dhp.judge.extraction.json_object import read_object
-from dhp.judge.extraction.labels import read_label
 from dhp.judge.extraction.prob import expected_score, no_probabilities
-from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.records import Extracted
-from dhp.judge.extraction.yes_no import yes_no_of
+from dhp.judge.extraction.rating import read_label, read_object, read_rating, yes_no_of
+from dhp.judge.extraction.rules import Extracted
+from dhp.judge.extraction.verdict import Choice, Verdict, read_letter, read_verdict
+from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
 from dhp.judge.prompts import answer_scale
-from dhp.judge.requests import RatingTarget, RequestBuilder, TaskSteps
-from dhp.judge.unreadable import reasons, remedy, sample_answer
-from dhp.llm.batch.batch import WAITS
+from dhp.judge.requests import PairTarget, RatingTarget, RequestBuilder, TaskSteps
+from dhp.judge.unreadable import enough_tokens, reasons, remedy, sample_answer
+from dhp.llm.api import Client
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Answer, Failure, Reply, Request
 from dhp.llm.steps import asked_steps
+
+FIRST = 3
+"""Examples of a dataset whose originals are asked about first, to learn the token limit."""
+_POINTS: dict[Choice, int] = {"first": 1, "second": -1, "tie": 0}
 
 
 class LlmJudge(Judge):
@@ -52,8 +58,7 @@ class LlmJudge(Judge):
         """
         steps = self._auto_steps(task) if self.builder.protocol.steps == "auto" else None
         for answer in self.cached_model.ask(self.builder.requests(candidates, task, steps)):
-            if WAITS not in answer.outcomes.values():
-                yield from self._ratings(answer)
+            yield from self._ratings(answer)
 
     def requests(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Request]:
         """What would be asked; where the model is to write evaluation steps, those requests come first."""
@@ -79,6 +84,57 @@ class LlmJudge(Judge):
         helps = remedy(ratings, task, tokens=tokens, cut_off=self.cut_off, prompt_files=own)
         counted = reasons(ratings, self.cut_off)
         return f"{counted}; one of them is {sample_answer(ratings)}; likely remedy: {helps}"
+
+    def with_token_limit(
+        self, texts: Sequence[tuple[Sequence[Candidate], Task]], run: str = ""
+    ) -> "LlmJudge":
+        """The judge with the token limit that its answers need; a change is said once.
+
+        Originals of the first examples are asked about. Where more than half of the answers are cut at the
+        limit before any rating, the limit is raised, once, as a setting of the protocol: its signature says
+        so, and all ratings of the run are asked for with the same limit. What was asked first is stored, so
+        that it is paid for once. Nothing is looked at where the limit was given, where no server is asked,
+        where probabilities are read, and where replies are not stored or come later.
+
+        Parameters
+        ----------
+        texts
+            Candidates and task of each dataset.
+        run
+            The name of the run, to which these replies count.
+
+        Raises
+        ------
+        InputError, StoppedEarly
+            As `rate`.
+        """
+        asked, context = self.cached_model, self.cached_model.context
+        stored = context.store is not None and not context.refresh and asked.deferral is None
+        parsed = self.builder.protocol.extraction == "parse"
+        if self.builder.limit_given or not (stored and parsed and isinstance(asked.model, Client)):
+            return self
+        first = LlmJudge(CachedModel(asked.model, context, run=run), self.builder)
+        ratings = [
+            rating for candidates, task in texts for rating in first.rate(_originals(candidates), task)
+        ]
+        asked.session_usage = first.cached_model.session_usage
+        if 2 * first.cut_off <= len(ratings):
+            return self
+        tokens = self.builder.protocol.max_tokens
+        enough = enough_tokens(ratings, tokens)
+        logging.getLogger("dhp").warning(
+            "%s (%s): %d of the first %d answers were cut at %d tokens before any rating: all are asked with "
+            "`max_tokens` %d",
+            self.model,
+            self.protocol.partition("@")[0],
+            first.cut_off,
+            len(ratings),
+            tokens,
+            enough,
+        )
+        return LlmJudge(
+            asked, replace(self.builder, protocol=override(self.builder.protocol, max_tokens=enough))
+        )
 
     def _auto_steps(self, task: Task) -> TaskSteps:
         """Evaluation steps for each metric of a task, asked of the model once."""
@@ -136,6 +192,96 @@ class LlmJudge(Judge):
         if extraction == "prob-or-parse" and read.rule is not None:
             read = replace(read, rule=f"parse:{read.rule}")  # not the way that was asked for
         return read
+
+
+class LlmPairwiseJudge(PairwiseJudge):
+    """A language model under a pairwise protocol."""
+
+    cached_model: CachedModel
+
+    def __init__(self, cached_model: CachedModel, builder: RequestBuilder) -> None:
+        self.cached_model = cached_model
+        self.builder = builder
+        self.model = cached_model.model.model
+        self.protocol = builder.label
+        self.answers = builder.protocol.samples
+        self.settings = {"endpoint": cached_model.model.endpoint, **builder.settings}
+
+    def compare(
+        self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
+    ) -> Iterator[PairVerdict]:
+        """Verdicts on every pair by every metric, `answers` in each order; final words on top.
+
+        Raises
+        ------
+        InputError
+            If no request can succeed, or the server gives no log-probabilities and the protocol needs them.
+        StoppedEarly
+            At a limit; see `CachedModel.ask`.
+        """
+        found: dict[tuple[int, str], list[PairVerdict]] = defaultdict(list)
+        for answer in self.cached_model.ask(self.pair_requests(pairs, task, metrics)):
+            for verdict in self._verdicts(answer):
+                found[id(verdict.pair), verdict.metric].append(verdict)
+                yield verdict
+        if self.builder.protocol.final:
+            requests = self.builder.final_requests(found.values(), task)
+            for answer in self.cached_model.ask(requests):
+                yield from self._verdicts(answer)
+
+    def pair_requests(
+        self, pairs: Sequence[Pair], task: Task, metrics: Sequence[str] = (OVERALL,)
+    ) -> Iterator[Request]:
+        """What would be asked of the model, without final words."""
+        return self.builder.pair_requests(pairs, task, metrics)
+
+    def _verdicts(self, answer: Answer) -> Iterator[PairVerdict]:
+        target = answer.request.tag
+        assert isinstance(target, PairTarget)
+        for sample, outcome in answer.outcomes.items():
+            read = self._read(outcome)
+            swapped = target.order == "swapped"
+            choice = None if read.choice is None else _POINTS[read.choice]
+            yield PairVerdict(
+                target.pair,
+                target.metric,
+                target.order,
+                sample,
+                -choice if choice and swapped else choice,
+                read.reason or "scored",
+                read.scores[::-1] if read.scores and swapped else read.scores,
+                outcome.reason if isinstance(outcome, Failure) else outcome.text,
+                read.rule,
+                target.final,
+            )
+
+    def _read(self, outcome: Reply | Failure) -> Verdict:
+        """What an answer says of the texts in the order in which they were shown."""
+        protocol = self.builder.protocol
+        if isinstance(outcome, Failure) or outcome.finish == "tool_calls":
+            return Verdict(None, "failed")
+        if outcome.finish == "content_filter":
+            return Verdict(None, "refused")
+        if outcome.finish == "length" and protocol.answer == "reason-first":
+            return Verdict(None, "unparsed")  # cut off before the verdict
+        if protocol.extraction != "parse" and outcome.positions is not None:
+            return read_letter(outcome.text, outcome.positions, ties=protocol.ties)
+        read = read_verdict(outcome.text, protocol.answer, scale=protocol.scale)
+        if protocol.extraction == "prob" and read.choice is not None:
+            raise no_probabilities(self.model, self.cached_model.model.endpoint)
+        if read.choice == "tie" and not protocol.ties and protocol.answer != "two-scores":
+            return Verdict(None, "unparsed")  # none was allowed
+        return read
+
+
+def _originals(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The first text of each of the first examples."""
+    texts: dict[str, Candidate] = {}
+    for candidate in candidates:
+        if candidate.example not in texts and len(texts) == FIRST:
+            break
+        texts.setdefault(candidate.example, candidate)
+    return list(texts.values())
 
 
 def _object_of(outcome: Reply | Failure, target: RatingTarget) -> dict[str, str]:

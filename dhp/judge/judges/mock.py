@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from dhp.core.errors import InputError, suggest
+from dhp.core.keywords import Registry
 from dhp.core.records import ORIGINAL, PROBES, Candidate, Rating, parse_variant
-from dhp.core.registry import Registry
 from dhp.core.seeding import stream
 from dhp.core.specs import Metric, Scale, Task
 from dhp.judge.api import Judge, rescale, split_settings

@@ -11,14 +11,13 @@ from statistics import multimode
 
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, parse_json, read_text, reason, unpacked
-from dhp.core.protocol_spec import ANSWER_FORMS, AnswerForm
+from dhp.core.protocol_spec import POINTWISE_FORMS, AnswerForm
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Metric, Task
 from dhp.core.tables import Row, as_text, json_lines
 from dhp.judge.api import Judge, rescale, split_settings
-from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.yes_no import yes_no_of
+from dhp.judge.extraction.rating import read_rating, yes_no_of
 from dhp.judge.prompts import answer_scale
 
 NOT_RECORDED = "not in the recording"
@@ -47,7 +46,7 @@ _FORMS: Mapping[str, AnswerForm] = {
     "dhp": "score-only",
     "g-eval-prob": "score-only",
     "g-eval-sample": "score-only",
-    **{form: form for form in ANSWER_FORMS},
+    **{form: form for form in POINTWISE_FORMS},
 }
 """Protocols whose form of answer is known."""
 
@@ -273,6 +272,6 @@ class RecordedJudge(Judge):
             raise InputError(
                 f"model '{self.model}': the form of answers in '{name}' is unknown; set it, "
                 f"as in replay/FILE?form=score-only; "
-                f"{suggest(name, ANSWER_FORMS)}"
+                f"{suggest(name, POINTWISE_FORMS)}"
             )
         return _FORMS[plain]

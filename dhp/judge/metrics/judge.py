@@ -11,8 +11,8 @@ from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Metric, Scale, Task
 from dhp.judge.api import Judge, split_settings
 from dhp.judge.metrics import overlap
-from dhp.judge.metrics.distinct import distinct
 from dhp.judge.metrics.likelihood import LIKELIHOODS, bertscore, likelihood
+from dhp.judge.metrics.overlap import distinct
 
 OVER_REFERENCES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": fmean,

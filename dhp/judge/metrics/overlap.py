@@ -1,13 +1,15 @@
-"""Overlap of a text with one reference: ROUGE, BLEU, chrF, TER and METEOR's exact and stem matches.
+"""Overlap of a text with one reference (ROUGE, BLEU, chrF, TER, METEOR's exact and stem matches), distinct-n.
 
 The figures are those of the packages rouge-score, sacrebleu and nltk, in [0, 1].
 """
 
+import math
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
 from typing import Any
 
 from dhp.core.errors import InputError
+from dhp.core.text import words
 
 Score = Callable[[str, str], float]
 """(text, reference) -> figure."""
@@ -122,3 +124,34 @@ NAMES: Mapping[str, bool] = {
     "meteor-exact": True,
 }
 """Name -> whether higher is better."""
+
+
+def distinct(n: str) -> Score:
+    """Distinct-n (Li et al. 2016): the number of different n-grams of words, divided by that of all words.
+
+    Parameters
+    ----------
+    n
+        Words in an n-gram: a whole number from 1.
+
+    Returns
+    -------
+    Score
+        In [0, 1]. Not a number for a text of fewer than `n` words.
+
+    Raises
+    ------
+    InputError
+        For another `n`.
+    """
+    if not n.isdecimal() or int(n) < 1:
+        raise InputError(f"metric/distinct: n '{n}'; allowed: a whole number from 1")
+    size = int(n)
+
+    def score(text: str, _: str) -> float:
+        own = words(text)
+        if len(own) < size:
+            return math.nan
+        return len({tuple(own[i : i + size]) for i in range(len(own) - size + 1)}) / len(own)
+
+    return score

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
+from dhp.judge.api import Judge
 from dhp.judge.surface import agreement, language
 from dhp.judge.surface.document import Case, Text
 
@@ -63,7 +64,7 @@ def _quality(metric: str, case: Case, known: dict[Feature, float | None]) -> flo
     return total / weights if weights else None
 
 
-class SurfaceJudge:
+class SurfaceJudge(Judge):
     """Rates spelling, form, order and agreement with the source, without any model."""
 
     model = "baseline/surface"

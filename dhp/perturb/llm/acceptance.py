@@ -1,13 +1,266 @@
 """Checks that a language model made the requested damage, with reasons for the next attempt."""
 
+import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
-from dhp.core.english import SHORT, looks_english
+from dhp.core.english import FUNCTION_WORDS, SHORT, looks_english, zipf
 from dhp.core.refusals import is_refusal
+from dhp.core.text import sentences
 from dhp.perturb.llm.prompts import REFUSED
-from dhp.perturb.llm.rephrasing import insertion_fault
-from dhp.perturb.llm.word_diff import Change, Word, bare, carries_meaning, changes, is_form, is_spelt, words
+
+_CJK = r"\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(
+    rf"[{_CJK}]|[^\W{_CJK}]+(?:[.,:]\d+)*(?:['’][^\W{_CJK}]+)*|[.!?](?=[\s\"”’')\]]|$)|[。！？]"
+)
+_MARKS = frozenset(".!?。！？")
+_BEFORE_A_SENTENCE = re.compile(r"(?:^|[.!?:。！？\n])[\s\"“”„‘'«(\[*•-]*$")
+_ENDINGS = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m|')$")
+_NUMBERS = frozenset(
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
+    "billion trillion dozen half third quarter fifth twice".split()
+)
+_FUNCTION_WORDS = FUNCTION_WORDS | frozenset(
+    "every everybody everyone everything either neither both none noone nobody nothing someone somebody "
+    "something anyone anybody anything ones oneself others whatever whichever whoever yourself yourselves "
+    "hisself themself theirselves unless whether since though whereas till whenever wherever lest onto near "
+    "across along amid around behind beneath beside besides beyond despite except inside outside past "
+    "throughout toward towards shall ought wo ca sha ai cannot much many less least little fewer enough lot "
+    "lots even ever never now already".split()
+)
+"""Also wrong forms, and what is left of contractions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it is in a text, or the mark that ends a sentence."""
+
+    text: str
+    initial: bool
+    """Whether it is the first word of a sentence, where a capital letter tells nothing."""
+
+    @property
+    def base(self) -> str:
+        """The word in lower case, without an ending such as 's or n't."""
+        return _base(self.text)
+
+    @property
+    def named(self) -> bool:
+        """Whether it holds a digit, or a capital letter that is not owed to its place."""
+        capital = self.text[1:] if self.initial else self.text
+        return any(c.isdigit() for c in self.text) or (
+            capital != capital.lower() and self.base not in ("i", "the", "a", "an")
+        )
+
+    @property
+    def joins(self) -> bool:
+        """Whether it is a function word, or no word at all."""
+        return self.text in _MARKS or self.base in _FUNCTION_WORDS
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number in digits or words."""
+        return self.text[0].isdigit() or self.base in _NUMBERS
+
+    @property
+    def is_entity(self) -> bool:
+        """Whether it is a name, a number or a word as rare as a technical term."""
+        if self.named or self.is_number:
+            return True
+        if self.joins:
+            return False
+        return zipf(self.base) < 3.3 or (self.initial and self.text[0].isupper() and not _forms(self.base))
+
+    @property
+    def is_noun(self) -> bool:
+        """Whether it may be a noun or a name."""
+        return self.is_entity or (not self.joins and (not _forms(self.base) or "NOUN" in _forms(self.base)))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Consecutive words and their replacement; either side may be empty."""
+
+    old: tuple[Word, ...]
+    new: tuple[Word, ...]
+
+
+def words(text: str, *, marks: bool = False) -> list[Word]:
+    """The words in their order, each Chinese character as one; with marks that end sentences if wanted."""
+    return [
+        Word(found[0], _BEFORE_A_SENTENCE.search(text, max(0, found.start() - 8), found.start()) is not None)
+        for found in _WORD.finditer(text)
+        if marks or found[0] not in _MARKS
+    ]
+
+
+def changes(
+    old: Sequence[Word],
+    new: Sequence[Word],
+    *,
+    case: bool,
+    bridged: Callable[[Word, Word, Word], bool] = lambda *_: False,
+) -> list[Change]:
+    """Where two texts differ, in upper and lower case too if `case`.
+
+    Two changes with one word between them are one where that is `bridged`: given the changed word before it,
+    itself and the changed word after it, in the old text.
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    before, after = ([w.text if case else w.text.lower() for w in side] for side in (old, new))
+    spans: list[tuple[int, int, int, int]] = []
+    for block in Levenshtein.opcodes(before, after):
+        if block.tag == "equal":
+            continue
+        start, new_start = block.src_start, block.dest_start
+        gap = start - spans[-1][1] if spans else None
+        follows = gap == 1 and block.src_end > start > 1
+        if gap == 0 or (follows and bridged(old[start - 2], old[start - 1], old[start])):
+            start, _, new_start, _ = spans.pop()
+        spans.append((start, block.src_end, new_start, block.dest_end))
+    return [Change(tuple(old[a:b]), tuple(new[c:d])) for a, b, c, d in spans]
+
+
+@functools.lru_cache(1 << 16)
+def _base(text: str) -> str:
+    return _ENDINGS.sub("", text.lower().replace("’", "'"))
+
+
+@functools.lru_cache(1 << 16)
+def _forms(base: str) -> dict[str, tuple[str, ...]]:
+    """Part of speech -> lemmas, of a word in the dictionary."""
+    import lemminflect
+
+    found: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(base)
+    return found
+
+
+@functools.lru_cache(1 << 16)
+def lemmas(base: str) -> frozenset[str]:
+    """All that the word may be a form of, itself included."""
+    return frozenset({base, *(lemma for found in _forms(base).values() for lemma in found)})
+
+
+@functools.lru_cache(1 << 16)
+def _regular(base: str) -> frozenset[str]:
+    """What the word would be a form of if all inflection were regular, as `goed` of `go`."""
+    import lemminflect
+
+    found = (lemminflect.getAllLemmasOOV(base, kind) for kind in ("VERB", "NOUN", "ADJ"))
+    return frozenset(lemma for kinds in found for some in kinds.values() for lemma in some)
+
+
+def is_spelt(base: str, meant: Iterable[str]) -> bool:
+    """Whether it is an English word, or inflects one of those meant as if that were regular."""
+    if base in _FUNCTION_WORDS or _forms(base) or zipf(base) >= 4:
+        return True
+    return any(_regular(base) & lemmas(word) for word in meant)
+
+
+def is_form(base: str, of: str) -> bool:
+    """Whether two words are forms of one, right or wrong, or one is derived from the other, as `quickly`."""
+    if lemmas(base) & lemmas(of) or (not _forms(base) and _regular(base) & lemmas(of)):
+        return True
+    short, long = sorted((base, of), key=len)
+    shared = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return shared >= max(4, 0.8 * len(short)) and not any(c.isdigit() for c in long)
+
+
+def bare(text: str) -> str:
+    """Letters and digits alone, in one case."""
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def carries_meaning(word: Word) -> bool:
+    """Whether it is a name or says something about the topic."""
+    return word.named or not word.joins
+
+
+CHANGED_SENTENCE = "an original sentence is changed or missing; keep all of them word for word"
+REORDERED = "the original sentences are not in their order"
+BEFORE_FIRST = "something stands before the first sentence; insert a rephrasing right after its sentence"
+COPIED = "a sentence is repeated almost word for word; say it in other words"
+MISPLACED = "a rephrasing does not stand right after its sentence"
+UNRELATED = "what is inserted rephrases no sentence of the text"
+MANY_SENTENCES = "more is inserted than asked for"
+FEW_SENTENCES = "fewer rephrasings are inserted than asked for"
+
+_LEAD_IN = re.compile(
+    r"(?:in other words|(?:to )?put (?:it )?(?:another way|differently|otherwise)|that is(?: to say)?|"
+    r"said differently|so|thus|namely|again|indeed|in short)\b[,:]?\s*",
+    re.I,
+)
+"""What may be before a rephrasing without making it one."""
+
+
+def insertion_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
+    """Why a text is not the original with rephrasings after their sentences; see `acceptance.fault`."""
+    old = [_spaced(sentence) for sentence in sentences(original)]
+    text = _spaced(revised)
+    gaps, end = [], 0
+    for sentence in old:
+        start = _find(sentence, text, end)
+        if start < 0:
+            return REORDERED if all(_find(s, text, 0) >= 0 for s in old) else CHANGED_SENTENCE
+        gaps.append(text[end:start])
+        end = start + len(sentence)
+    first, *inserted = (gap if bare(gap) else "" for gap in [*gaps, text[end:]])
+    if first:
+        return BEFORE_FIRST
+    new = [(index, gap) for index, gap in enumerate(inserted) if gap]
+    if english and (reason := next(filter(None, (_rephrasing_fault(gap, at, old) for at, gap in new)), None)):
+        return reason
+    least = min(3 if count == "all" else int(count), len(old))
+    if len(new) < least:
+        return FEW_SENTENCES
+    return MANY_SENTENCES if count == 1 and len(new) > 1 else None
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _find(sentence: str, text: str, start: int) -> int:
+    """Position of the sentence as a separate sentence in the text; -1 if there is none."""
+    start_of_word = r"(?<!\w)" if sentence[0].isalnum() else ""
+    end_of_word = r"(?!\w)" if sentence[-1].isalnum() else ""
+    found = re.compile(start_of_word + re.escape(sentence) + end_of_word).search(text, start)
+    return found.start() if found else -1
+
+
+def _rephrasing_fault(gap: str, index: int, old: Sequence[str]) -> str | None:
+    """Why what is after the sentence at `index` does not rephrase it."""
+    from rapidfuzz.distance import Indel
+
+    said = _LEAD_IN.sub("", gap)
+    new, *sources = ([w.base for w in words(text)] for text in (said, *old))
+    if any(Indel.normalized_similarity(source, new) > 0.92 for source in sources):
+        return COPIED if _shared(said, old[index]) >= 0.5 else MISPLACED
+    if len(new) > 2 * len(sources[index]) + 6:
+        return MANY_SENTENCES
+    shares = [_shared(said, sentence) for sentence in old]
+    if max(shares) < 0.2:
+        return UNRELATED
+    return MISPLACED if shares[index] < max(0.2, 0.5 * max(shares)) else None
+
+
+def _shared(one: str, other: str) -> float:
+    """The share of its content words, the rarer the weightier, that the longer text has in common."""
+    sides = [{w.base: w for w in words(text) if carries_meaning(w)} for text in (one, other)]
+    forms = {lemma for base in sides[1] for lemma in lemmas(base)}
+    common = [word for base, word in sides[0].items() if not forms.isdisjoint(lemmas(base))]
+    if len(common) < min(2, *map(len, sides)):
+        return 0
+    most = max(sum(map(_weight, side.values())) for side in sides)
+    return sum(map(_weight, common)) / max(most, 1)
+
+
+def _weight(word: Word) -> float:
+    return 4 if word.is_number else max(7 - zipf(word.base), 0.5)
+
 
 EMPTY = "there is no text"
 UNCHANGED = "the text is unchanged"

@@ -10,11 +10,11 @@ from dhp.core.diff import audit
 from dhp.core.errors import InputError, StoppedEarly, Waiting
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.text import without_reasoning
-from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel, estimated_tokens
 from dhp.llm.records import FINISHES, Answer, Failure, Params, Reply, Request
 from dhp.llm.steps import asked_steps
 from dhp.perturb.api import count_or_all
+from dhp.perturb.apply import example_language
 from dhp.perturb.llm.acceptance import fault
 from dhp.perturb.llm.prompts import (
     AgainPrompt,
@@ -28,7 +28,6 @@ from dhp.perturb.llm.prompts import (
     revised_text,
 )
 from dhp.perturb.llm.prompts import written as written_prompt
-from dhp.perturb.others import example_language
 
 TRIES = 4
 """Times that a text is asked for at most."""
@@ -121,12 +120,12 @@ class LlmPerturber:
         made, unanswered = self._tried(requests, variant, show, language, whole=whole)
         if unanswered:
             why = next(iter(unanswered.values()))[1]
-            if why == WAITS.reason:
-                raise Waiting(f"{self.name}: {len(unanswered):,} texts of '{variant.name}' wait for a batch")
             raise StoppedEarly(
                 f"{self.name}: {len(unanswered)} texts of '{variant.name}' could not be had "
                 f"({why}); repeat the command to resume"
             )
+        if waiting := len(examples) - len(made):
+            raise Waiting(f"{self.name}: {waiting:,} texts of '{variant.name}' wait for their replies")
         if all(text.text is None for text in made.values()):
             reasons = Counter(reason for text in made.values() for reason in text.rejected or [text.reason])
             shown = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
@@ -241,7 +240,7 @@ class LlmPerturber:
         return made, unanswered
 
     def _answers(self, asked: Sequence[Request]) -> Iterator[Answer]:
-        """The answers of the model; where some wait for a batch, failed ones may still be asked again."""
+        """The answers that there are; where others come later, failed ones may still be asked again."""
         with suppress(Waiting):
             yield from self.cached_model.ask(asked)
 

@@ -9,7 +9,7 @@ from dhp.core.records import Example
 from dhp.core.seeding import drawn, drawn_at_once
 from dhp.core.segments import sentence_spans, sentences
 from dhp.perturb.api import TOO_MUCH, Edited, asked_edits, length, perturber
-from dhp.perturb.others import other_texts
+from dhp.perturb.apply import other_texts
 
 
 @perturber(name="reordering", level="sentence", degrees={"minor": {"count": 2}, "major": {"count": "all"}})

@@ -1,21 +1,53 @@
-"""Battles: systems compared pair by pair on the same questions."""
+"""Battles: systems compared pair by pair on the same questions, printed and written."""
 
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dhp.core.progress import Progress
+from dhp.cli.estimates import print_estimates
+from dhp.cli.output import output_console
+from dhp.content.catalog import read_task
+from dhp.core.errors import InputError, Waiting, suggest
+from dhp.core.files import write_lines
+from dhp.core.progress import Progress, progress_shown
+from dhp.core.protocol_spec import Protocol
 from dhp.core.records import Candidate
 from dhp.core.seeding import text_hash
 from dhp.core.specs import Task
-from dhp.judge.pairwise.records import OVERALL, Pair, PairVerdict, PairwiseJudge
-from dhp.plugins.arena.pair_figures import Interval, PairFigures, PairOutcome, pair_figures, pair_outcomes
-from dhp.plugins.arena.statistics import bradley_terry
+from dhp.core.text import printable
+from dhp.judge.factory import find_pairwise_judge
+from dhp.judge.pairs import OVERALL, Pair, PairVerdict, PairwiseJudge
+from dhp.judge.prompt_files import PairPromptFile
+from dhp.llm.cached_model import RequestContext
+from dhp.llm.estimate import estimate_requests
+from dhp.llm.settings import ModelSettings
+from dhp.plugins.arena.input import Answer, check_match, read_answers, read_battle_prompt
+from dhp.plugins.arena.options import PairOptions
+from dhp.plugins.arena.statistics import (
+    Interval,
+    PairFigures,
+    PairOutcome,
+    Share,
+    bradley_terry,
+    pair_figures,
+    pair_outcomes,
+)
+from dhp.report.charts import COLOURS, drawn
+from dhp.report.labels import between, figure
+from dhp.report.tables import plain_table
+from dhp.report.web import page
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+
 
 SCHEMA = "dhp.battle/1"
 _RESAMPLES = 300
@@ -176,7 +208,7 @@ def compared(
 ) -> list[PairVerdict]:
     """The verdicts of a judge in the order of the pairs, whatever order the answers came in."""
     cached_model = judge.cached_model
-    total = len(pairs) * len(metrics) * 2 * judge.samples
+    total = len(pairs) * len(metrics) * 2 * judge.answers
     before = replace(cached_model.session_usage) if cached_model else None
     if cached_model:
         settings = json.dumps(dict(judge.settings), sort_keys=True)
@@ -265,3 +297,251 @@ def figures_json(figures: PairFigures) -> dict[str, Any]:
         "d": figures.d,
         "position_bias": figures.bias and asdict(figures.bias),
     }
+
+
+_ASSETS = Path(__file__).parent / "assets"
+
+_SHOWN_PAIRS = 300
+"""Pairs of a contest whose texts are on the page; all are in `verdicts.jsonl`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownPair:
+    """A pair with its texts and what was said of them."""
+
+    outcome: PairOutcome
+    question: str
+    texts: tuple[str, str]
+    verdicts: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownContest:
+    """A contest with its pairs."""
+
+    contest: Contest
+    pairs: Sequence[_ShownPair]
+    left_out: int
+
+
+def battle_page(battle: Battle) -> str:
+    """The page of a battle: one file that needs no network, every text in it escaped."""
+    return page(
+        _ASSETS / "battle.html",
+        styles=("report.css", _ASSETS / "battle.css"),
+        scripts=("tables.js",),
+        battle=battle,
+        contests=shown_contests(battle),
+        chart=win_chart(battle.contests),
+        settings=json.dumps(dict(battle.settings), ensure_ascii=False, indent=1),
+    )
+
+
+def shown_contests(battle: Battle) -> list[_ShownContest]:
+    """The contests with the texts and answers of their pairs."""
+    said = battle.verdicts_by_pair()
+    found = []
+    for c in battle.contests:
+        pairs = []
+        for o in c.outcomes[:_SHOWN_PAIRS]:
+            first, second = (battle.texts[o.example, name] for name in (c.first, c.second))
+            verdicts = said[o.example, c.first, c.second, c.metric]
+            pairs.append(_ShownPair(o, first.source, (first.text, second.text), verdicts))
+        found.append(_ShownContest(c, pairs, max(0, len(c.outcomes) - _SHOWN_PAIRS)))
+    return found
+
+
+def win_chart(contests: Sequence[Contest]) -> "Markup":
+    """Stacked bars of won, tied and lost pairs, with the win rate and its interval, a row a contest."""
+    labels = [
+        f"{c.first} – {c.second}" + (f", {c.metric}" if c.metric != "overall" else "") for c in contests
+    ]
+
+    def draw(canvas: "Figure") -> None:
+        axes = canvas.subplots()
+        for row, c in enumerate(contests):
+            left, n = 0.0, max(1, c.figures.n)
+            for count, colour in ((c.figures.wins, "d"), (c.figures.ties, "line"), (c.figures.losses, "ew")):
+                axes.barh(row, count / n, left=left, height=0.55, color=COLOURS[colour])
+                left += count / n
+            rate = c.figures.win_rate
+            if rate.value is not None:
+                for shade, width in (("page", 3.4), ("ink", 1.4)):  # an outline, so that it shows on a bar
+                    if rate.ci:
+                        axes.plot(rate.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=6, mew=width)
+                axes.plot(rate.value, row, "o", color=COLOURS["ink"], ms=4, clip_on=False)
+        axes.axvline(0.5, color=COLOURS["ink"], linewidth=0.8, linestyle=(0, (4, 3)))
+        axes.set_yticks(range(len(contests)), labels)
+        axes.set_ylim(len(contests) - 0.4, -0.6)
+        axes.set_xlim(0, 1)
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+        axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
+        axes.spines["left"].set_visible(False)
+
+    said = "; ".join(
+        f"{label}: won {c.figures.wins}, tied {c.figures.ties}, lost {c.figures.losses}, win rate "
+        f"{figure(c.figures.win_rate.value)}"
+        for label, c in zip(labels, contests, strict=True)
+    )
+    return drawn(draw, 8.6, 0.7 + 0.4 * len(contests), f"Won, tied and lost pairs by contest: {said}.")
+
+
+_FIGURES = ("won", "lost", "tied", "invalid", "win rate", "without ties", "p", "flips")
+
+Systems = Mapping[str, Sequence[Answer]]
+"""System -> its answers, one per question, in the same order."""
+
+
+def read_systems(entries: Sequence[str]) -> Systems:
+    """Answer files, `NAME=FILE` or files whose names are those of the systems; their ids must agree."""
+    files: dict[str, str] = {}
+    for each in entries:
+        name, equals, path = each.partition("=")
+        if not equals or Path(each).exists():
+            name, path = Path(each).stem, each
+        if name in files:
+            raise InputError(f"system '{name}': is given twice ({files[name]}, {path}); allowed: NAME=FILE")
+        files[name] = path
+    found = {name: read_answers(Path(path)) for name, path in files.items()}
+    distinct = len(set(files.values())) == len(files)
+    check_match({files[name]: answers for name, answers in found.items()} if distinct else found)
+    order = {answer.id: index for index, answer in enumerate(next(iter(found.values())))}
+    return {name: sorted(answers, key=lambda a: order[a.id]) for name, answers in found.items()}
+
+
+def output_folder(given: str | None, own: str) -> Path | None:
+    """The folder of `--out`: new, empty, or one that holds the file `own` of an earlier run."""
+    if given is None:
+        return None
+    path = Path(given)
+    if path.exists() and not path.is_dir():
+        raise InputError(f"--out {path}: is a file; allowed: a new or empty folder, or one of an earlier run")
+    if path.exists() and any(path.iterdir()) and not (path / own).exists():
+        raise InputError(f"--out {path}: holds other files and no {own}; allowed: a new or empty folder")
+    return path
+
+
+def fought(
+    systems: Systems,
+    model: str,
+    contest: PairOptions,
+    protocol: Protocol,
+    settings: ModelSettings,
+    *,
+    dry_run: bool = False,
+    context: RequestContext | None = None,
+) -> Battle | None:
+    """The battle of these systems.
+
+    None in a dry run, which prints what it would take, and where verdicts of `context` come later.
+    """
+    task, own_context = read_task(contest.task), context is None
+    context = context or settings.context()
+    for name in contest.metrics:
+        if name not in task.metric_names:
+            raise InputError(f"--metric '{name}': unknown; {suggest(name, task.metric_names)}")
+    by = contest.metrics or (OVERALL,)
+    judge = find_pairwise_judge(
+        model,
+        protocol,
+        settings,
+        context,
+        prompt_file=_battle_prompt(contest, protocol),
+        seed=contest.seed,
+    )
+    texts = {
+        name: [Candidate(a.id, name, a.output, a.question) for a in answers]
+        for name, answers in systems.items()
+    }
+    categories = {a.id: a.category for answers in systems.values() for a in answers}
+    if dry_run:
+        _print_estimate(judge, make_pairs(texts, categories), task, by)
+        if protocol.final and judge.cached_model:
+            print("plus final verdicts on contradicting pairs: at most as many calls again")
+        return None
+    found = None
+    with suppress(Waiting), progress_shown("verdicts") as show:
+        found = run_battle(judge, texts, categories, task, by, seed=contest.seed, progress=show)
+    if own_context:
+        context.stop_if_waiting(whole=True)
+    return found
+
+
+def _battle_prompt(contest: PairOptions, protocol: Protocol) -> PairPromptFile | None:
+    if contest.battle_prompts is None:
+        return None
+    if protocol.final or contest.metrics or protocol.answer != "two-scores":
+        raise InputError(
+            "--battle-prompts: asks for two scores as a whole; allowed: --protocol battle without --metric"
+        )
+    return PairPromptFile(*read_battle_prompt(Path(contest.battle_prompts)))
+
+
+def _print_estimate(judge: PairwiseJudge, pairs: Sequence[Pair], task: Task, by: Sequence[str]) -> None:
+    found = []
+    if judge.cached_model:
+        names = " against ".join(dict.fromkeys(c.variant for p in pairs for c in (p.first, p.second)))
+        requests = judge.pair_requests(pairs, task, by)
+        found = [estimate_requests(judge.cached_model, judge.protocol, names, requests, "verdicts")]
+    print_estimates(found, output_console())
+
+
+def write_battle(battle: Battle, folder: Path) -> None:
+    """Write `battle.json`, `verdicts.jsonl` and `report.html`, each whole or not at all."""
+
+    files = {
+        "verdicts.jsonl": "".join(
+            json.dumps(row, ensure_ascii=False) + "\n" for row in battle.verdict_lines()
+        ),
+        "report.html": battle_page(battle),
+        "battle.json": json.dumps(battle.to_json(), ensure_ascii=False, indent=1) + "\n",
+    }
+    for name, text in files.items():
+        write_lines(folder / name, [text])
+
+
+def print_battle(battle: Battle) -> None:
+    """Tables of the contests, of their categories, and of the strengths."""
+    console = output_console()
+    title = f"{battle.model}  ·  {battle.protocol}  ·  the first system against the second"
+    table = plain_table(title, ("first", "second", "metric", *_FIGURES), right=_FIGURES)
+    for c in battle.contests:
+        table.add_row(*map(printable, (c.first, c.second, c.metric)), *figure_cells(c.figures))
+    console.print(table)
+    if any(c.by_category for c in battle.contests):
+        console.print()
+        table = plain_table("by category", ("first", "second", "category", *_FIGURES), right=_FIGURES)
+        for c in battle.contests:
+            for name, figures in c.by_category.items():
+                table.add_row(*map(printable, (c.first, c.second, name)), *figure_cells(figures))
+        console.print(table)
+    if battle.strengths:
+        console.print()
+        table = plain_table("Bradley-Terry", ("system", "strength", "95 %"), right=("strength", "95 %"))
+        for s in battle.strengths:
+            table.add_row(printable(s.system), figure(s.value), between(s.ci))
+        console.print(table)
+    for c in battle.contests:
+        if c.figures.invalid:
+            reasons = ", ".join(sorted({o.reason or "" for o in c.outcomes if o.score is None}))
+            console.print(
+                f"note: {printable(c.first)} against {printable(c.second)}: {c.figures.invalid} pairs "
+                f"without a verdict in both orders ({reasons}) are left out",
+                highlight=False,
+            )
+
+
+def figure_cells(figures: PairFigures) -> list[str]:
+    """Counts, win rates with intervals, p, and how many verdicts flip with the order."""
+    bias = figures.bias
+    flips = "–"
+    if bias is not None:
+        first = "" if bias.toward_first is None else f", {bias.toward_first:.0%} to the first"
+        flips = f"{bias.share:.0%} [{between(bias.ci)}]{first}"
+    counts = (figures.wins, figures.losses, figures.ties, figures.invalid)
+    rates = (_share(figures.win_rate), _share(figures.win_rate_without_ties))
+    return [*map(str, counts), *rates, f"{figures.p:.3g}", flips]
+
+
+def _share(share: Share) -> str:
+    return figure(share.value) + (f" [{between(share.ci)}]" if share.ci else "")

@@ -8,17 +8,15 @@ from typing import Literal
 
 from dhp.content.protocols import override
 from dhp.core.errors import InputError
-from dhp.core.eval_spec import EvaluationContent
 from dhp.core.protocol_spec import Protocol, Wording
 from dhp.core.records import Candidate, Rating
 from dhp.core.seeding import text_hash
 from dhp.core.slots import fill
-from dhp.core.specs import Task
+from dhp.core.specs import EvaluationContent, Task
 from dhp.core.text import fenced
 from dhp.judge.judges.llm import LlmJudge
 from dhp.judge.prompt_files import PromptFile
 from dhp.judge.requests import RatingTarget, RequestBuilder
-from dhp.llm.batch.batch import WAITS
 from dhp.llm.cached_model import CachedModel
 from dhp.llm.records import Failure, Params, Reply, Request
 from dhp.llm.steps import asked_steps
@@ -97,8 +95,6 @@ class _TwoTurns(LlmJudge):
         for answer in self.cached_model.ask(self.builder.requests(candidates, task)):
             target = answer.request.tag
             assert isinstance(target, RatingTarget)
-            if WAITS in answer.outcomes.values():
-                continue
             for sample, outcome in answer.outcomes.items():
                 if isinstance(outcome, Failure):
                     place = (target.candidate.example, target.candidate.variant, target.metric.name, sample)

@@ -1,14 +1,33 @@
 """`dhp evaluate`: score answers by category and metric, from ColossalEval's files."""
 
+import json as json_
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from dhp.cli.language_models import through_batches, with_batches
-from dhp.cli.options import Command, settings
-from dhp.core.errors import InputError
+from dhp.cli.language_models import until_answered, with_deferral
+from dhp.cli.options import Command, settings, stated
+from dhp.cli.output import output_console, print_json
+from dhp.core.errors import InputError, Waiting
+from dhp.core.files import write_lines
+from dhp.core.progress import progress_shown
+from dhp.core.records import Example, Rating
+from dhp.core.seeding import text_hash
+from dhp.core.text import printable, spreadsheet_safe
+from dhp.judge.check import checked_ratings
+from dhp.judge.factory import find_judge
+from dhp.judge.unreadable import readable
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.arena.evaluation_options import REFERENCES, EvaluationFiles, EvaluationOptions
+from dhp.plugins.arena.battle import Battle, output_folder, print_battle, write_battle
+from dhp.plugins.arena.evaluation import EvaluatedCell, Evaluation, Work, evaluated_cells
+from dhp.plugins.arena.input import CategoryPlan
+from dhp.plugins.arena.options import REFERENCES, EvaluationFiles, EvaluationOptions
+from dhp.report.labels import between, figure
+from dhp.report.tables import plain_table
 
 
 @click.command(
@@ -63,19 +82,171 @@ def evaluate(
         raise InputError(f"--with-reference '{options.with_reference}': allowed: {', '.join(REFERENCES)}")
     if options.steps not in ("written", "auto"):
         raise InputError(f"--steps '{options.steps}': allowed: written, auto")
-    from dhp.plugins.arena.evaluation_output import discern, evaluated, shown
-    from dhp.plugins.arena.evaluation_work import Work
+    from dhp.plugins.arena.evaluation import Work
 
-    asked = with_batches(settings, (model,), dry_run=dry_run)
+    asked = with_deferral(settings, (model,), dry_run=dry_run)
 
     def prepared() -> Work:
         return Work.prepared(files, options, model, asked)
 
     if discernment:
-        if asked.batch.given:
-            raise InputError("--discernment: takes no batches; dhp benchmark takes them")
+        if given := stated("settings.deferral"):
+            raise InputError(f"{given[0]}: cannot be used with --discernment; dhp benchmark takes it")
         discern(prepared(), json=json, out=out)
     elif dry_run:
         prepared().print_estimates()
     else:
-        shown(*through_batches(lambda: evaluated(prepared())), out=out, json=json)
+        shown(*until_answered(lambda: evaluated(prepared())), out=out, json=json)
+
+
+_CLASSICAL: Mapping[str, tuple[str, ...]] = {
+    "BLEU": ("bleu",),
+    "ROUGE": ("rouge1", "rouge2", "rougeL"),
+    "CHRF": ("chrf",),
+}
+"""ColossalEval's name -> ours; others are not computed here."""
+
+
+def evaluated(work: Work) -> tuple[Work, Evaluation, list[Rating], Battle | None]:
+    """The work itself, the scores of all answers, and the battle."""
+    model = work.asked.cached_model
+    if model:
+        model.run = text_hash(f"{work.model}{work.plan}{work.systems}")
+    cells: list[EvaluatedCell] = []
+    kept: list[Rating] = []
+    protocols: list[str] = []
+    settings: dict[str, dict[str, object]] = {}
+    for plan, judge in work.judges():
+        texts = work.texts(plan.name)
+        judge.prepare(texts, task := judge.own_task(plan.task))
+        ratings = []
+        total = len(texts) * len(task.metrics) * judge.samples
+        with suppress(Waiting), progress_shown("ratings") as show:
+            found = checked_ratings(judge, texts, task)
+            for rating in readable(found, judge, task, f"category '{plan.name}'"):
+                ratings.append(rating)
+                show(f"{judge.model} on {plan.name}", len(ratings), max(total, len(ratings)), "")
+        kept += ratings
+        protocols.append(judge.protocol.partition("@")[0])
+        settings.setdefault(plan.name, {"protocol": judge.protocol, **judge.settings})
+        metrics = {m.name: (m.label, m.scale) for m in task.metrics}
+        cells += evaluated_cells(ratings, plan.name, metrics, list(work.systems))
+    for plan in work.plan.categories:
+        cells += _classical(work, plan)
+    battle = work.battle()
+    work.context.stop_if_waiting(whole=True)
+    usage = model.usage if model else None
+    evaluation = Evaluation(
+        work.asked.model,
+        ", ".join(dict.fromkeys(protocols)),
+        settings,
+        cells,
+        usage.lasting if usage else {},
+        usage.cost(model.context.budget.prices) if usage and model else None,
+    )
+    return work, evaluation, kept, battle
+
+
+def _classical(work: Work, plan: CategoryPlan) -> Iterator[EvaluatedCell]:
+    """The classical metrics that the configuration asks for, where there are targets to compare with."""
+    log = logging.getLogger("dhp")
+    texts = work.texts(plan.name)
+    for name in plan.classical if texts else ():
+        if name not in _CLASSICAL:
+            known = ", ".join(_CLASSICAL)
+            log.warning("%s: metric '%s' is not computed here; those are: %s", plan.name, name, known)
+        for ours in _CLASSICAL.get(name, ()):
+            judge = find_judge(f"metric/{ours}?against=reference")
+            task = judge.own_task(plan.task)
+            (metric,) = task.metrics
+            ratings = list(checked_ratings(judge, texts, task))
+            found = {metric.name: (ours, metric.scale)}
+            yield from evaluated_cells(ratings, plan.name, found, list(work.systems), "classical")
+
+
+def shown(
+    work: Work,
+    evaluation: Evaluation,
+    ratings: Sequence[Rating],
+    battle: Battle | None,
+    *,
+    out: str | None,
+    json: bool,
+) -> None:
+    """Print the results, and write them where `out` says."""
+    if folder := output_folder(out, "evaluation.json"):
+        _write(work, evaluation, ratings, battle, folder)
+    if json:
+        found = {**evaluation.to_json(), "battle": battle.to_json() if battle else None}
+        print_json(found)
+        return
+    title = f"{evaluation.judge}  ·  {evaluation.protocol}  ·  answers by category and metric"
+    columns = ("n", "mean", "95 %", "unread", "best", "worst")
+    table = plain_table(title, ("category", "metric", "model", *columns), right=columns)
+    for c in evaluation.cells:
+        best, worst = (", ".join(t.example for t in texts) for texts in (c.best, c.worst))
+        figures = (str(c.n), figure(c.mean), between(c.ci), str(sum(c.unread.values())))
+        table.add_row(*map(printable, (c.category, c.metric, c.model, *figures, best, worst)))
+    output_console().print(table)
+    if battle:
+        print()
+        print_battle(battle)
+    if folder:
+        print(f"\nwritten to {folder}: evaluation.json, evaluation.csv, ratings.jsonl, report.html")
+
+
+def _write(
+    work: Work, evaluation: Evaluation, ratings: Sequence[Rating], battle: Battle | None, folder: Path
+) -> None:
+    import csv
+    import io
+
+    from dhp.plugins.arena.evaluation import evaluation_page
+
+    if battle:
+        write_battle(battle, folder / "battle")
+    texts = {(t.example, t.variant): t for c in work.plan.categories for t in work.texts(c.name)}
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, list(evaluation.rows()[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in evaluation.rows():
+        writer.writerow({k: spreadsheet_safe(v) for k, v in row.items()})
+    rated = (
+        {"example": r.example, "model": r.variant, "metric": r.metric, "sample": r.sample, "score": r.score}
+        | {"status": r.status, "answer": r.raw}
+        for r in ratings
+    )
+    files = {
+        "ratings.jsonl": "".join(json_.dumps(row, ensure_ascii=False) + "\n" for row in rated),
+        "evaluation.csv": lines.getvalue(),
+        "report.html": evaluation_page(evaluation, texts, battle),
+        "evaluation.json": json_.dumps(evaluation.to_json(), ensure_ascii=False, indent=1) + "\n",
+    }
+    for name, text in files.items():
+        write_lines(folder / name, [text])
+
+
+def discern(work: Work, *, json: bool, out: str | None) -> None:
+    """Degrade the first model's answers and test whether the judge can tell, asked as in the evaluation."""
+    from dhp.analysis.results import Results
+    from dhp.content.catalog import read_suite
+    from dhp.loaders.dataset import Dataset
+    from dhp.report.tables import json_text
+    from dhp.report.terminal import print_results
+    from dhp.run import run
+
+    name, answers = next(iter(work.systems.items()))
+    found = []
+    for plan, judge in work.judges():
+        own = [a for a in answers if a.category == plan.name]
+        examples = tuple(Example(a.id, a.question, a.output) for a in own)
+        if work.options.with_reference:
+            examples = tuple(replace(e, fields={"reference": work.targets[e.id]}) for e in examples)
+        dataset = Dataset(f"{name}/{plan.name}", examples, plan.task, read_suite("general"), examples)
+        folder = Path(out) / plan.task.task if out else None
+        with progress_shown("ratings") as show:
+            found += list(
+                run(judge, dataset, settings=work.settings, seed=work.options.seed, out=folder, progress=show)
+            )
+    results = Results(found)
+    print(json_text(results), end="") if json else print_results(results, output_console())

@@ -1,14 +1,46 @@
-"""Evaluation of answers by category: means, intervals, best and worst answers."""
+"""Evaluation of answers by category: input, judges, means, intervals, page."""
 
+import json
+import logging
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dhp.core.records import Rating
-from dhp.core.specs import Scale
+from dhp.cli.estimates import print_estimates
+from dhp.cli.output import output_console
+from dhp.content.protocols import evaluation_protocol, override, read_pairwise, read_wording
+from dhp.core.errors import InputError, Waiting
+from dhp.core.records import Candidate, Rating
+from dhp.core.specs import Scale, Task
+from dhp.judge.api import Judge
+from dhp.judge.factory import find_judges
+from dhp.llm.cached_model import RequestContext
+from dhp.llm.estimate import estimate_requests
+from dhp.llm.settings import ModelSettings
+from dhp.plugins.arena.battle import Battle, Systems, fought, read_systems, shown_contests, win_chart
+from dhp.plugins.arena.category_judge import CORRECTNESS, evaluation_judge, written_steps
+from dhp.plugins.arena.input import (
+    OTHER,
+    Answer,
+    CategoryPlan,
+    EvaluationPlan,
+    check_match,
+    read_answers,
+    read_plan,
+)
+from dhp.plugins.arena.options import EvaluationFiles, EvaluationOptions, PairOptions
+from dhp.report.charts import COLOURS, drawn
+from dhp.report.labels import figure
+from dhp.report.web import page
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+
 
 SCHEMA = "dhp.evaluation/1"
 _SHOWN = 3
@@ -157,3 +189,241 @@ def mean_interval(scores: Sequence[float], scale: Scale | None = None) -> tuple[
     half = float(t.ppf(0.975, len(scores) - 1)) * stdev(scores) / math.sqrt(len(scores))
     low, high = fmean(scores) - half, fmean(scores) + half
     return (low, high) if scale is None else (max(scale.min, low), min(scale.max, high))
+
+
+_NAMED = 20  # questions in a note
+
+
+def _note_categories(plans: Sequence[CategoryPlan], answers: Sequence[Answer]) -> None:
+    """Say which questions are asked by the prompt of `Other`, and which are not evaluated at all."""
+    log, planned = logging.getLogger("dhp"), {plan.name: plan for plan in plans}
+    questions: dict[str, list[str]] = {}
+    for answer in answers:
+        questions.setdefault(answer.category, []).append(answer.id)
+    for category, ids in questions.items():
+        shown = ", ".join(ids[:_NAMED]) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+        if category not in planned:
+            log.warning(
+                "category '%s' has no metrics: left out are questions %s", category or "(none)", shown
+            )
+        elif planned[category].fallback:
+            log.warning("category '%s' has no prompt: by that of '%s' questions %s", category, OTHER, shown)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Everything that an evaluation needs."""
+
+    files: EvaluationFiles
+    options: EvaluationOptions
+    model: str
+    settings: ModelSettings
+    context: RequestContext
+    plan: EvaluationPlan
+    systems: Systems
+    targets: Mapping[str, str]
+    """Question -> the target answer; without those that are empty."""
+    asked: Judge
+    """The judge by name; a language model is asked in ways of its own."""
+
+    @classmethod
+    def prepared(
+        cls, files: EvaluationFiles, options: EvaluationOptions, model: str, settings: ModelSettings
+    ) -> "Work":
+        """The files read and held against each other; raises `InputError` for any fault in them."""
+        plan = read_plan(
+            Path(files.config) if files.config else None,
+            Path(files.prompts) if files.prompts else None,
+            language=files.language,  # type: ignore[arg-type]
+            all_metrics=options.all_metrics,
+            steps=options.steps,
+        )
+        systems = read_systems(files.answers)
+        name, first = next(iter(systems.items()))
+        given = first
+        if files.targets:
+            given = read_answers(Path(files.targets), answered=False)
+            check_match({files.targets: given, name: first})
+        targets = {a.id: a.target for a in given if a.target}
+        planned = [c.name for c in plan.categories]
+        if not any(a.category in planned for a in first):
+            raise InputError(
+                f"answers of '{name}': no answer belongs to the categories {', '.join(planned)}; found: "
+                f"{', '.join(sorted({a.category or '(none)' for a in first}))}"
+            )
+        wanted = [a for a in first if a.category in planned]
+        _note_categories(plan.categories, first)
+        if options.with_reference and (lacking := [a.id for a in wanted if a.id not in targets]):
+            where = files.targets or f"answers of '{name}'"
+            raise InputError(f"{where}: id '{lacking[0]}' has no target, which --with-reference shows")
+        context = settings.context()
+        (asked,) = find_judges(model, "dhp", settings, context, seed=options.seed)
+        return cls(files, options, model, settings, context, plan, systems, targets, asked)
+
+    def texts(self, category: str) -> list[Candidate]:
+        """The answers of a category, model by model."""
+        return [
+            Candidate(
+                a.id,
+                name,
+                a.output,
+                a.question,
+                references=(self.targets[a.id],) if a.id in self.targets else (),
+            )
+            for name, answers in self.systems.items()
+            for a in answers
+            if a.category == category
+        ]
+
+    def judges(self, *, dry: bool = False) -> Iterator[tuple[CategoryPlan, Judge]]:
+        """The judge of each category that has answers and metrics of the judge."""
+        model, options = self.asked.cached_model, self.options
+        changes: dict[str, object] = {"language": self.plan.language}
+        if options.samples is not None:
+            changes["samples"] = options.samples
+        if options.temperature is not None:
+            changes["temperature"] = options.temperature
+        if options.extraction not in (None, "parse"):
+            changes |= {"extraction": options.extraction, "answer": "score-only"}
+        protocol = override(evaluation_protocol(), **changes)
+        for plan in self.plan.categories:
+            if plan.task.metric_names == ("none",) or not self.texts(plan.name):
+                continue
+            if model is None:
+                yield plan, self.asked
+                continue
+            try:
+                templates = self._with_steps(plan, dry=dry)
+            except Waiting:  # those of the other categories are to be collected too
+                continue
+            for task in self._tasks(plan):
+                judge = evaluation_judge(
+                    model,
+                    protocol,
+                    read_wording(self.plan.language),
+                    task,
+                    templates,
+                    self.plan.content,
+                    options.with_reference or "none",  # type: ignore[arg-type]
+                    seed=options.seed if self.settings.send_seed else None,
+                )
+                yield replace(plan, task=task), judge
+
+    def _tasks(self, plan: CategoryPlan) -> list[Task]:
+        """The category's task; correctness apart where the prompt calls the target the correct answer."""
+        metrics = plan.task.metrics
+        if plan.templates is not None or self.options.with_reference != "one-prompt":
+            return [plan.task]
+        parts = [[m for m in metrics if (m.name == CORRECTNESS) == alone] for alone in (False, True)]
+        return [plan.task.model_copy(update={"metrics": part}) for part in parts if part]
+
+    def _with_steps(self, plan: CategoryPlan, *, dry: bool) -> Mapping[str, str] | None:
+        """The templates, with the evaluation steps that the model writes where there are none."""
+        model = self.asked.cached_model
+        if not plan.lacking or plan.templates is None or model is None:
+            return plan.templates
+        definitions = {m.name: m.definition for m in plan.task.metrics if m.name in plan.lacking}
+        steps = {} if dry else written_steps(model, self.plan.content, plan.name, definitions)
+        plain = {name: text.replace("{{", "{").replace("}}", "}") for name, text in steps.items()}
+        return {k: text.replace("{{steps}}", plain.get(k, "")) for k, text in plan.templates.items()}
+
+    def print_estimates(self) -> None:
+        """What it would take; second turns cost as much again."""
+        found = []
+        for plan, judge in self.judges(dry=True):
+            if judge.cached_model:
+                requests = judge.requests(self.texts(plan.name), plan.task)
+                found.append(estimate_requests(judge.cached_model, judge.protocol, plan.name, requests))
+        print_estimates(found, output_console())
+        if self.options.with_reference == "second-turn":
+            print("plus second turns: as many calls again, with longer prompts")
+        if len(self.systems) > 1:
+            self.battle(dry_run=True)
+
+    def battle(self, *, dry_run: bool = False) -> Battle | None:
+        """The battle of two models or more; None for one."""
+        if len(self.systems) < 2:
+            return None
+        contest = PairOptions(battle_prompts=self.files.battle_prompts, seed=self.options.seed)
+        protocol = read_pairwise("battle", language=self.plan.language)
+        known = {c.name for c in self.plan.categories}
+        systems = {n: [a for a in answers if a.category in known] for n, answers in self.systems.items()}
+        return fought(
+            systems, self.model, contest, protocol, self.settings, dry_run=dry_run, context=self.context
+        )
+
+
+_ASSETS = Path(__file__).parent / "assets"
+
+_COLOURS = ("d", "ew", "yes", "no", "heat", "weak")
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A category with its cells."""
+
+    name: str
+    cells: Sequence[EvaluatedCell]
+    chart: "Markup | None"
+
+
+def evaluation_page(
+    evaluation: Evaluation, texts: Mapping[tuple[str, str], Candidate], battle: Battle | None = None
+) -> str:
+    """The page of an evaluation: one file that needs no network, every text in it escaped.
+
+    `texts`: (question, model) -> the answer.
+    """
+    names = dict.fromkeys(cell.category for cell in evaluation.cells)
+    sections = []
+    for name in names:
+        cells = [cell for cell in evaluation.cells if cell.category == name]
+        judged = [cell for cell in cells if cell.kind == "judge"]
+        sections.append(_Section(name, cells, scores_chart(name, judged) if judged else None))
+    return page(
+        _ASSETS / "evaluation.html",
+        styles=("report.css", _ASSETS / "battle.css"),
+        scripts=("tables.js",),
+        evaluation=evaluation,
+        sections=sections,
+        texts=texts,
+        battle=battle,
+        contests=shown_contests(battle) if battle else [],
+        battle_chart=win_chart(battle.contests) if battle else None,
+        settings=json.dumps(dict(evaluation.settings), ensure_ascii=False, indent=1),
+    )
+
+
+def scores_chart(category: str, cells: Sequence[EvaluatedCell]) -> "Markup":
+    """Mean scores of one category with intervals: a group of bars per metric, a bar per model."""
+    metrics = list(dict.fromkeys(cell.metric for cell in cells))
+    models = list(dict.fromkeys(cell.model for cell in cells))
+    height = 0.8 / len(models)
+
+    def draw(canvas: "Figure") -> None:
+        axes = canvas.subplots()
+        for number, model in enumerate(models):
+            for cell in (c for c in cells if c.model == model):
+                row = metrics.index(cell.metric) + (number - (len(models) - 1) / 2) * height
+                label = model if cell.metric == metrics[0] else None
+                colour = COLOURS[_COLOURS[number % len(_COLOURS)]]
+                low = cell.scale[0]
+                axes.barh(
+                    row, (cell.mean or low) - low, left=low, height=0.9 * height, color=colour, label=label
+                )
+                if cell.ci:
+                    for shade, width in (
+                        ("page", 3.0),
+                        ("ink", 1.1),
+                    ):  # an outline, so that it shows on a bar
+                        axes.plot(cell.ci, (row, row), "|-", color=COLOURS[shade], lw=width, ms=4, mew=width)
+        axes.set_yticks(range(len(metrics)), metrics)
+        axes.set_ylim(len(metrics) - 0.4, -0.6)
+        axes.set_xlim(min(c.scale[0] for c in cells), max(c.scale[1] for c in cells))
+        axes.tick_params(axis="y", length=0, labelcolor=COLOURS["ink"])
+        axes.grid(axis="x", linewidth=0.6)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
+
+    said = "; ".join(f"{c.metric}, {c.model}: {figure(c.mean)}" for c in cells)
+    rows = len(metrics) * (0.3 + 0.16 * len(models))
+    return drawn(draw, 8.6, 0.9 + rows, f"Mean scores of {category}: {said}.")

@@ -4,54 +4,20 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import get_args
 
 import numpy as np
 
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.extraction.verdict import Choice, llmbar_choice, read_verdict
+from dhp.loaders.labelled_pairs import LabelledPair, RecordedAnswer
 from dhp.plugins.arena.evaluation import mean_interval
-from dhp.plugins.arena.pair_figures import PairFigures, PairOutcome, pair_figures
-from dhp.plugins.arena.statistics import sign_flip_log_p
+from dhp.plugins.arena.statistics import PairFigures, PairOutcome, pair_figures, sign_flip_log_p
 
 _SCALE = Scale(min=0.0, max=10.0)
 """Scale of recorded ratings: 1 to 10 was asked for, and some are 0."""
 _CHOICES: Mapping[str, Choice] = {choice: choice for choice in get_args(Choice)}
-
-
-class Label(Protocol):
-    """A labelled pair."""
-
-    @property
-    def subset(self) -> str:
-        """Kind of the pair."""
-
-    @property
-    def label(self) -> int:
-        """1 or 2: the better output."""
-
-
-class RecordedPairAnswer(Protocol):
-    """A recorded answer about a pair."""
-
-    @property
-    def id(self) -> str:
-        """Id of the pair."""
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def protocol(self) -> str: ...
-
-    @property
-    def form(self) -> Literal["rating", "llmbar", "llmbar-cot", "choice"]:
-        """What `answers` are: ratings of the two outputs, or verdicts on the pair as given and swapped, in
-        the words of LLMBar's protocols or as a `Choice` (empty for none)."""
-
-    @property
-    def answers(self) -> tuple[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +65,9 @@ class RecordedCell:
         }
 
 
-def recorded_cells(answers: Iterable[RecordedPairAnswer], labels: Mapping[str, Label]) -> list[RecordedCell]:
+def recorded_cells(
+    answers: Iterable[RecordedAnswer], labels: Mapping[str, LabelledPair]
+) -> list[RecordedCell]:
     """The figures of each model, protocol and subset, in the order of first occurrence.
 
     Answers in LLMBar's words are read as its authors did (Zeng et al. 2024): the first output if the answer
@@ -107,14 +75,18 @@ def recorded_cells(answers: Iterable[RecordedPairAnswer], labels: Mapping[str, L
     higher one wins; of equal ones the output shown second, and where one cannot be read the output shown
     first.
     """
-    cells: dict[tuple[str, str, str], list[RecordedPairAnswer]] = defaultdict(list)
+    cells: dict[tuple[str, str, str], list[RecordedAnswer]] = defaultdict(list)
     for answer in answers:
         cells[answer.model, answer.protocol, labels[answer.id].subset].append(answer)
     return [_cell(*key, cell, labels) for key, cell in cells.items()]
 
 
 def _cell(
-    model: str, protocol: str, subset: str, answers: Sequence[RecordedPairAnswer], labels: Mapping[str, Label]
+    model: str,
+    protocol: str,
+    subset: str,
+    answers: Sequence[RecordedAnswer],
+    labels: Mapping[str, LabelledPair],
 ) -> RecordedCell:
     outcomes = [_outcome(answer, labels[answer.id]) for answer in answers]
     given, swapped = ([o.as_given == 1 for o in outcomes], [o.swapped == 1 for o in outcomes])
@@ -132,7 +104,7 @@ def _cell(
     )
 
 
-def _outcome(answer: RecordedPairAnswer, label: Label) -> PairOutcome:
+def _outcome(answer: RecordedAnswer, label: LabelledPair) -> PairOutcome:
     """The outcome for the better output; in `swapped` output 2 was shown first."""
     given, swapped = _choices(answer)
     first = 1 if label.label == 1 else -1
@@ -141,7 +113,7 @@ def _outcome(answer: RecordedPairAnswer, label: Label) -> PairOutcome:
     return PairOutcome(answer.id, label.subset, a, b, score, None if score is not None else "unparsed")
 
 
-def _choices(answer: RecordedPairAnswer) -> tuple[Choice | None, Choice | None]:
+def _choices(answer: RecordedAnswer) -> tuple[Choice | None, Choice | None]:
     one, two = answer.answers
     if answer.form == "choice":
         return _CHOICES.get(one), _CHOICES.get(two)

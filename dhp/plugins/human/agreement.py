@@ -19,8 +19,16 @@ from dhp.plugins.human.comparison import (
     williams,
 )
 from dhp.plugins.human.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level, correlations
-from dhp.plugins.human.raters import RaterAgreement, by_samples, rater_agreement
-from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
+from dhp.plugins.human.scores import (
+    RaterAgreement,
+    Scores,
+    by_samples,
+    human_scores,
+    in_all,
+    mean_over,
+    rater_agreement,
+    scores_by_judge,
+)
 from dhp.stats.arrays import Floats
 
 if TYPE_CHECKING:

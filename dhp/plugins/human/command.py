@@ -9,14 +9,14 @@ from dhp.cli.options import Command, settings, stated
 from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError
 from dhp.core.text import printable
-from dhp.plugins.human.table_output import TableOptions, print_table
+from dhp.plugins.human.table import TableOptions, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
     from dhp.plugins.human.agreement import Agreement, JudgeAgreement
-    from dhp.plugins.human.biases import PartialCorrelation, SelfPreference
+    from dhp.plugins.human.comparison import PartialCorrelation, SelfPreference
     from dhp.plugins.human.correlation import Correlation
 
 _MEASURE = "Spearman's correlation with human scores within sources"
@@ -104,7 +104,7 @@ def correlate(
         _correct(ratings, human, runs, passes, json=json)
         return
     from dhp.plugins.human.agreement import correlate as correlated
-    from dhp.plugins.human.biases import partial_correlations, self_preference
+    from dhp.plugins.human.comparison import partial_correlations, self_preference
     from dhp.plugins.human.correlation import Coefficient
 
     if human is None:
@@ -145,7 +145,7 @@ def _correct(
     *,
     json: bool,
 ) -> None:
-    from dhp.plugins.human.corrected_output import print_corrected
+    from dhp.plugins.human.corrected import print_corrected
 
     if surplus := [option for option in stated() if option not in _CORRECTING]:
         raise InputError(f"{surplus[0]}: is not for --correct; allowed: {', '.join(_CORRECTING)}")
@@ -218,9 +218,13 @@ def _show_runs(
     variant: str | None,
     console: "Console",
 ) -> None:
-    from dhp.content.damage import variant_name
-    from dhp.plugins.human.both_views import before_and_after, both_views, correlation_by_samples
-    from dhp.plugins.human.both_views_page import both_views_page
+    from dhp.content.catalog import variant_name
+    from dhp.plugins.human.both_views import (
+        before_and_after,
+        both_views,
+        both_views_page,
+        correlation_by_samples,
+    )
     from dhp.report.labels import figure
     from dhp.report.tables import plain_table
     from dhp.runs.reader import read_run

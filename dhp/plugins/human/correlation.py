@@ -1,12 +1,16 @@
-"""Correlation of a judge's scores with human ones, at three levels, with bootstrap intervals over sources."""
+"""Agreement of judges with human ratings: correlations at three levels, tests between judges."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from dhp.stats.arrays import Bools, Floats
+
+if TYPE_CHECKING:
+    pass
+
 
 Level = Literal["per_source", "pooled", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)

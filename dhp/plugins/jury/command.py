@@ -7,7 +7,7 @@ import click
 
 from dhp.cli.options import Command
 from dhp.cli.output import print_json, print_line
-from dhp.content.damage import variant_name
+from dhp.content.catalog import variant_name
 from dhp.core.text import printable
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from dhp.core.errors import InputError
 from dhp.llm.settings import ModelSettings
 
 if TYPE_CHECKING:
-    from dhp.plugins.local.model import HfModel
+    from dhp.plugins.local.hf import HfModel
     from dhp.plugins.local.vllm_model import VllmModel
 
 
 def open_hf(name: str, settings: ModelSettings) -> "HfModel":
     """The model `hf/NAME_OR_PATH`; raises `InputError` for settings of a server."""
     _check(f"hf/{name}", settings)
-    from dhp.plugins.local.model import HfModel
+    from dhp.plugins.local.hf import HfModel
 
     return HfModel(
         name,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dhp.core.errors import InputError, StoppedEarly
 from dhp.core.seeding import stream
 from dhp.llm.records import Params, Position, Reply, Request
-from dhp.plugins.local.model import HfModel, ranked, same_for_all
+from dhp.plugins.local.hf import HfModel, ranked, same_for_all
 
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams

@@ -1,11 +1,14 @@
-"""`dhp weights`: survey experts and count their votes."""
+"""`dhp survey`: write the page of a survey, or read its answers."""
 
 from pathlib import Path
 
 import click
 
 from dhp.cli.options import Command, settings
+from dhp.core.diff import diff
 from dhp.perturb.settings import Choice
+from dhp.plugins.survey.survey import ROLE_LENGTH, SCHEMA, Survey
+from dhp.report.web import page
 
 
 @click.group()
@@ -24,8 +27,7 @@ def survey(task: str, dataset: str | None, choice: Choice, out: str) -> None:
     Example: dhp weights survey --task summarization --out survey.html
     """
     from dhp.core.files import check_writable, write_lines
-    from dhp.plugins.survey.issues import make_survey
-    from dhp.plugins.survey.page import survey_page
+    from dhp.plugins.survey.survey import make_survey
 
     check_writable(Path(out))
     made = make_survey(task, dataset, choice.suite)
@@ -42,12 +44,12 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
 
     Example: dhp weights aggregate answers/*.json --out weights.yaml
     """
-    from dhp.cli.weights_output import print_weights
+    from dhp.cli.show import print_weights
     from dhp.content.catalog import read_weights
     from dhp.core.errors import InputError
     from dhp.core.files import check_writable
-    from dhp.plugins.survey.answers import aggregate as count
-    from dhp.plugins.survey.answers import read_answers, write_weights
+    from dhp.plugins.survey.survey import aggregate as count
+    from dhp.plugins.survey.survey import read_answers, write_weights
 
     path = Path(out)
     if path.suffix not in (".yaml", ".yml"):
@@ -59,3 +61,23 @@ def aggregate(answers: tuple[str, ...], out: str, chart: str | None) -> None:
     print_weights(read_weights(out), chart)
     if unanswered := sum(metric is None for sheet in sheets for metric in sheet.answers.values()):
         print(f"note: questions left open, which count for no metric: {unanswered}")
+
+
+_ASSETS = Path(__file__).parent / "assets"
+
+
+def survey_page(survey: Survey) -> str:
+    """The page of a survey: instructions, definitions, examples, answers saved as a file.
+
+    The same survey gives the same page. It asks nothing of any network and runs no script but its own
+    (content security policy); every text in it is escaped.
+    """
+    return page(
+        _ASSETS / "survey.html",
+        styles=(_ASSETS / "survey.css",),
+        scripts=(_ASSETS / "survey.js",),
+        survey=survey,
+        diff=diff,
+        schema=SCHEMA,
+        role_length=ROLE_LENGTH,
+    )

@@ -17,8 +17,7 @@ import dhp
 from dhp.core.errors import InputError
 from dhp.core.records import Candidate, Rating
 from dhp.core.specs import Task
-from dhp.judge.adapters.judge import ObjectJudge, Scorer
-from dhp.judge.adapters.outcome import metric_name, read_outcomes
+from dhp.judge.adapters.scorer import ObjectJudge, Scorer, metric_name, read_outcomes
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.judge.adapters.shapes import adapt
 from dhp.judge.check import checked_ratings

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.judge.extraction.json_object import read_object
+from dhp.judge.extraction.rating import read_object
 
 METRICS = {"tone": "tone", "answer_quality": "answer quality"}
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.judge.extraction.labels import read_label
+from dhp.judge.extraction.rating import read_label
 
 PASS_FAIL, LEVELS = ["fail", "pass"], ["Poor", "Very poor", "Good"]
 

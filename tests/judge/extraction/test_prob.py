@@ -10,7 +10,7 @@ from dhp.core.errors import InputError
 from dhp.core.protocol_spec import AnswerForm
 from dhp.core.specs import Scale
 from dhp.judge.extraction.prob import expected_score, letter_masses, normal, score_tokens
-from dhp.judge.extraction.records import Extracted
+from dhp.judge.extraction.rules import Extracted
 from dhp.llm.records import Position
 
 FIVE = Scale(min=1.0, max=5.0)

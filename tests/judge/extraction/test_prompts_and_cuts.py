@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from dhp.content.catalog import read_task, task_names
 from dhp.content.protocols import override, read_protocol, read_wording
-from dhp.core.protocol_spec import ANSWER_FORMS, LANGUAGES, AnswerForm
+from dhp.core.protocol_spec import LANGUAGES, POINTWISE_FORMS, AnswerForm
 from dhp.core.records import Candidate
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
 from dhp.judge.prompts import Prompts, answer_scale
 
 FIVE = Scale(min=1.0, max=5.0)
-FORMS = [form for form in ANSWER_FORMS if form not in ("mix", "json")]
+FORMS = [form for form in POINTWISE_FORMS if form not in ("mix", "json")]
 
 
 def prompts(form: AnswerForm, language: str) -> Iterator[tuple[Scale, str]]:

@@ -8,7 +8,7 @@ from dhp.core.protocol_spec import AnswerForm
 from dhp.core.records import RatingStatus
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.records import Extracted
+from dhp.judge.extraction.rules import Extracted
 
 FIVE, THREE, HUNDRED, UNIT = (
     Scale(min=float(low), max=float(high)) for low, high in [(1, 5), (1, 3), (0, 100), (0, 1)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dhp.core.specs import Scale
 from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.verdict import Choice, Reason, VerdictForm, llmbar_choice, read_verdict
+from dhp.judge.extraction.verdict import Choice, NoVerdict, VerdictForm, llmbar_choice, read_verdict
 
 TEN = Scale(min=1.0, max=10.0)
 FORMS: tuple[VerdictForm, ...] = get_args(VerdictForm)
@@ -108,7 +108,7 @@ def test_before_the_reason_the_first_verdict_counts(answer: str, choice: Choice)
         ("two-scores", "0 7", "out_of_scale"),
     ],
 )
-def test_no_verdict_has_its_reason(form: VerdictForm, answer: str, reason: Reason) -> None:
+def test_no_verdict_has_its_reason(form: VerdictForm, answer: str, reason: NoVerdict) -> None:
     read = read_verdict(answer, form)
     assert (read.choice, read.reason) == (None, reason)
 

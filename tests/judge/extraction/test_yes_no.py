@@ -3,8 +3,7 @@
 import pytest
 
 from dhp.core.specs import Scale
-from dhp.judge.extraction.rating import read_rating
-from dhp.judge.extraction.yes_no import YesNo, defined_in
+from dhp.judge.extraction.rating import YesNo, defined_in, read_rating
 
 THREE = Scale(min=1.0, max=3.0)
 UNIT = Scale(min=0.0, max=1.0)

@@ -3,7 +3,7 @@
 import re
 
 from dhp.core.records import Candidate
-from dhp.judge.pairwise.records import Pair
+from dhp.judge.pairs import Pair
 
 
 def pair(example: str, first: str, second: str, names: tuple[str, str] = ("one", "two")) -> Pair:

@@ -13,8 +13,7 @@ from dhp.core.errors import InputError
 from dhp.plugins.arena.statistics import sign_flip_log_p
 from dhp.run import judge_texts
 from dhp.stats.discernment import discernment
-from dhp.stats.wilcoxon.resampled import Grid
-from dhp.stats.wilcoxon.signed_rank import signed_rank
+from dhp.stats.wilcoxon.signed_rank import Grid, signed_rank
 from tests.cli.conftest import Run
 from tests.cli.conftest import dhp as dhp_command
 from tests.llm.stub import stats, stub_server

@@ -10,11 +10,9 @@ from scipy.stats import binomtest
 from dhp.content.catalog import read_task
 from dhp.core.records import Candidate
 from dhp.judge.factory import find_judge
-from dhp.judge.pairwise.offline import AlwaysFirst, RatingsCompared
-from dhp.judge.pairwise.records import OVERALL, Order, PairVerdict
+from dhp.judge.pairs import OVERALL, AlwaysFirst, ComparedRatings, Order, PairVerdict
 from dhp.plugins.arena.battle import Battle, run_battle
-from dhp.plugins.arena.pair_figures import pair_figures, pair_outcomes
-from dhp.plugins.arena.statistics import sign_flip_log_p
+from dhp.plugins.arena.statistics import pair_figures, pair_outcomes, sign_flip_log_p
 from dhp.stats.discernment import discernment
 from tests.judge.pairwise.pairs import pair
 
@@ -29,7 +27,7 @@ def texts(name: str, n: int = 12) -> list[Candidate]:
 def fought(judge: str, *names: str) -> Battle:
     categories = {str(i): "odd" if i % 2 else "even" for i in range(12)}
     systems = {name: texts(name) for name in names}
-    return run_battle(RatingsCompared(find_judge(judge)), systems, categories, TASK)
+    return run_battle(ComparedRatings(find_judge(judge)), systems, categories, TASK)
 
 
 def verdicts(*choices: tuple[int | None, int | None], final: int | None = None) -> list[PairVerdict]:

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from dhp.core.errors import InputError
-from dhp.plugins.human.biases import partial_correlations, self_preference
+from dhp.plugins.human.comparison import partial_correlations, self_preference
 
 RNG = np.random.default_rng(3)
 SYSTEMS = ("gpt-3", "gpt-4", "t5", "bart", "lead")

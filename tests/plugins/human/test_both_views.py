@@ -9,8 +9,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.plugins.human.agreement import Agreement, correlate
-from dhp.plugins.human.both_views import before_and_after, both_views
-from dhp.plugins.human.both_views_page import both_views_page
+from dhp.plugins.human.both_views import before_and_after, both_views, both_views_page
 from dhp.runs.reader import Run, read_run
 from tests.quick import undrawn
 

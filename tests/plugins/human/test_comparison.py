@@ -9,7 +9,7 @@ from scipy import stats
 from dhp.plugins.human import comparison
 from dhp.plugins.human.comparison import pair_accuracy, soft_pair_accuracy, swap_test, williams
 from dhp.plugins.human.corrected import misclassification_corrected_share, prediction_powered_mean
-from dhp.plugins.human.raters import by_samples, rater_agreement
+from dhp.plugins.human.scores import by_samples, rater_agreement
 
 
 def test_williams_by_hand() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dhp.core.errors import InputError
 from dhp.plugins.human.corrected import corrected_means, corrected_shares, prediction_powered_mean
-from dhp.stats.error_rates import ErrorRates
+from dhp.stats.judge_habits import ErrorRates
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.normal([3.0, 4.0], 0.7, (200, 2))

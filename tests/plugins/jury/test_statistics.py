@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dhp.plugins.jury.statistics import (
+from dhp.plugins.jury.juries import (
     JudgedTexts,
     held_out_gains,
     jury_figures,

@@ -17,7 +17,7 @@ import pytest
 
 from dhp.core.errors import InputError
 from dhp.llm.records import Params, Reply, Request
-from dhp.plugins.local.model import HfModel
+from dhp.plugins.local.hf import HfModel
 from tests.llm.tiny_model import CONTEXT, END, build, build_tokenizer, sentences
 
 torch = pytest.importorskip("torch")
@@ -522,7 +522,7 @@ def test_a_hub_model_is_taken_from_the_cache_at_its_commit(tiny_model: Path, tmp
     shutil.copytree(tiny_model, repository / "snapshots" / commit)
     code = (
         "import sys\n"
-        "from dhp.plugins.local.model import HfModel\n"
+        "from dhp.plugins.local.hf import HfModel\n"
         "from dhp.core.errors import InputError\n"
         "from dhp.llm.records import Params, Request\n"
         "model = HfModel('someone/tiny-judge')\n"

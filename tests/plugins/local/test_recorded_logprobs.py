@@ -18,8 +18,7 @@ from dhp.judge.judges.llm import LlmJudge
 from dhp.llm.cached_model import CachedModel, RequestContext
 from dhp.llm.records import Reply, Request
 from dhp.llm.settings import ModelSettings
-from dhp.plugins.local.compute import Generated
-from dhp.plugins.local.model import HfModel
+from dhp.plugins.local.hf import Generated, HfModel
 from tests.llm.scripted import scripted_server
 
 TASK = read_task("summarization")

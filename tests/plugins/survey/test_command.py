@@ -7,8 +7,8 @@ import pytest
 
 from dhp.content.catalog import read_suite, read_task, read_weights
 from dhp.core.records import Example
-from dhp.plugins.survey.issues import Issue, Survey, make_survey
-from dhp.plugins.survey.page import survey_page
+from dhp.plugins.survey.command import survey_page
+from dhp.plugins.survey.survey import Issue, Survey, make_survey
 from tests.browser import Page, in_browser, needs_chromium
 from tests.cli.conftest import Run
 

@@ -13,10 +13,17 @@ import yaml
 from dhp.content.catalog import read_suite, read_task, read_weights
 from dhp.core.errors import InputError
 from dhp.core.records import Example
-from dhp.plugins.survey.agreement import agreement, fleiss_kappa
-from dhp.plugins.survey.answers import aggregate, read_answers, write_weights
-from dhp.plugins.survey.issues import Issue, Survey, make_survey
-from dhp.plugins.survey.page import survey_page
+from dhp.plugins.survey.command import survey_page
+from dhp.plugins.survey.survey import (
+    Issue,
+    Survey,
+    aggregate,
+    agreement,
+    fleiss_kappa,
+    make_survey,
+    read_answers,
+    write_weights,
+)
 from dhp.report.weights import weights_page
 
 # Fleiss (1971), table 1: 30 patients, 6 psychiatrists, 5 diagnoses.

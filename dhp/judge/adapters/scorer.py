@@ -1,0 +1,513 @@
+"""Calls a user's judge, once for each different thing, and reads what it returns."""
+
+import asyncio
+import json
+import logging
+import math
+import re
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from itertools import chain, islice
+from numbers import Real
+from typing import Any, Generic, TypeVar
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.records import ORIGINAL, Candidate, Rating, RatingStatus
+from dhp.core.seeding import key_digest
+from dhp.core.specs import Metric, Scale, Task
+from dhp.judge.adapters.adapter import Adapter, fields_of
+from dhp.judge.adapters.settings import JudgeSettings
+from dhp.judge.api import Judge
+from dhp.llm.cached_model import RequestContext
+from dhp.llm.claims import Claims
+from dhp.llm.executor.api import Work
+from dhp.llm.records import Reply
+from dhp.llm.store import row
+
+_VERDICTS = {
+    **dict.fromkeys(("yes", "true", "pass", "passed", "correct"), True),
+    **dict.fromkeys(("no", "false", "fail", "failed", "incorrect"), False),
+}
+_VALUES = ("score", "value")
+_REASONS = ("reason", "comment", "explanation", "rationale", "error")
+_LONGEST_REASON = 500
+SHAPES = (
+    "a number, a bool, None, a text such as yes or no, a mapping or an object with 'score' or 'value', "
+    "or a list of these with 'key' or 'name'"
+)
+"""What a judge may return."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One score of one text, or why there is none."""
+
+    status: RatingStatus
+    value: float | None
+    reason: str | None
+    """The judge's own reason for the score, or why there is none."""
+    is_verdict: bool = False
+    """Whether it was a bool or a word for one: then the scale is 0 to 1."""
+
+
+def failed(error: object) -> Outcome:
+    """The outcome of a call that raised, or returned something unreadable."""
+    words = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
+    return Outcome("failed", None, _short(words.rstrip(": ")))
+
+
+def metric_name(name: str) -> str:
+    """A name as metrics have it: lower case, digits and `_`, a letter first."""
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    return plain if plain[:1].isalpha() else f"score_{plain}".rstrip("_")
+
+
+def read_outcomes(returned: object, name: str) -> dict[str, Outcome]:
+    """Metric -> outcome of what a judge returned; `name` is that of a score without one."""
+    if isinstance(returned, list | tuple):
+        if not returned:
+            return {metric_name(name): failed("returned an empty list")}
+        found: dict[str, Outcome] = {}
+        for each in returned:
+            key = metric_name(_key(each) or name)
+            if key in found:
+                return {metric_name(name): failed(f"returned two scores called '{key}'")}
+            found[key] = _outcome(each)
+        return found
+    return {metric_name(_key(returned) or name): _outcome(returned)}
+
+
+def _key(returned: object) -> str | None:
+    if returned is None or isinstance(returned, str | Real):
+        return None
+    keys = (_part(returned, name) for name in ("key", "name"))
+    return next((key for key in keys if isinstance(key, str) and key.strip()), None)
+
+
+def _part(returned: object, name: str) -> object:
+    return returned.get(name) if isinstance(returned, Mapping) else getattr(returned, name, None)
+
+
+def _outcome(returned: object) -> Outcome:
+    if returned is None or isinstance(returned, str | Real):
+        return _plain(returned, None)
+    names = [name for name in _VALUES if _holds(returned, name)]
+    if not names:
+        return failed(f"returned a {type(returned).__name__}; allowed: {SHAPES}")
+    reasons = (_part(returned, name) for name in _REASONS)
+    reason = next((str(r) for r in reasons if r not in (None, "")), None)
+    return _plain(_part(returned, names[0]), reason)
+
+
+def _holds(returned: object, name: str) -> bool:
+    return name in returned if isinstance(returned, Mapping) else hasattr(returned, name)
+
+
+def _plain(value: object, reason: str | None) -> Outcome:
+    reason = None if reason is None else _short(reason)
+    if value is None:
+        return Outcome("unparsed", None, reason or "returned no score")
+    verdict = value if isinstance(value, bool) else None
+    if isinstance(value, str):
+        verdict = _VERDICTS.get(value.strip().lower())
+        if verdict is None:
+            return Outcome("unparsed", None, _short(f"returned the text '{value}'"))
+    if verdict is not None or type(value).__name__ == "bool_":  # numpy's
+        return Outcome("scored", float(bool(value) if verdict is None else verdict), reason, True)
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return failed(f"returned a score of type {type(value).__name__}; allowed: {SHAPES}")
+    if not math.isfinite(number):
+        return Outcome("unparsed", None, reason or f"returned {number:g}")
+    return Outcome("scored", number, reason)
+
+
+def _short(text: str) -> str:
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= _LONGEST_REASON else f"{one_line[: _LONGEST_REASON - 1]}…"
+
+
+def as_json(outcomes: Mapping[str, Outcome]) -> str:
+    """Outcomes as JSON for the store of replies."""
+    return json.dumps({name: asdict(outcome) for name, outcome in outcomes.items()}, ensure_ascii=False)
+
+
+def from_json(text: str) -> dict[str, Outcome]:
+    """What `as_json` wrote."""
+    return {name: Outcome(**each) for name, each in json.loads(text).items()}
+
+
+T = TypeVar("T")
+Job = tuple[bytes, Mapping[str, str | None]]
+"""A call of a user's judge: its key, and what the parameters are given."""
+
+
+class Caller(Generic[T]):
+    """Calls a function once for each job.
+
+    Parameters
+    ----------
+    function
+        Called with the job; a coroutine function if `is_async`.
+    is_async
+        Whether calls run in one event loop, which lives as long as the caller: clients bind to it.
+    at_once
+        Most calls in flight; 1 and not `is_async`: they run in the thread of the caller.
+    """
+
+    def __init__(self, function: Callable[[T], object], *, is_async: bool, at_once: int) -> None:
+        self._function = function
+        self._is_async = is_async
+        self._at_once = at_once
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @staticmethod
+    def of(adapter: Adapter, at_once: int) -> "Caller[Job]":
+        """One that calls a user's judge."""
+        return Caller(lambda job: adapter.call(job[1]), is_async=adapter.is_async, at_once=at_once)
+
+    def results(self, jobs: Iterable[T]) -> Iterator[tuple[T, object]]:
+        """Each job with what its call returned, or the `Exception` that it raised, as it is done."""
+        if self._at_once == 1 and not self._is_async:
+            for job in jobs:
+                yield job, _attempted(lambda job=job: self._function(job))  # type: ignore[misc]
+            return
+        pending: dict[Future[object], T] = {}
+        pool = None if self._is_async else ThreadPoolExecutor(self._at_once, thread_name_prefix="dhp-judge")
+        try:
+            for job in jobs:
+                pending[pool.submit(self._function, job) if pool else self._submitted(job)] = job
+                if len(pending) >= self._at_once:
+                    yield from _done(pending)
+            while pending:
+                yield from _done(pending)
+        finally:
+            for future in pending:
+                future.cancel()
+            if pool:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _submitted(self, job: T) -> "Future[object]":
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(target=self._loop.run_forever, name="dhp-judge", daemon=True).start()
+        coroutine: Coroutine[Any, Any, object] = self._function(job)  # type: ignore[assignment]
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+
+def _done(pending: "dict[Future[object], T]") -> Iterator[tuple[T, object]]:
+    ready, _ = wait(pending, return_when=FIRST_COMPLETED)
+    for future in sorted(ready, key=list(pending).index):
+        job = pending.pop(future)
+        yield job, _attempted(future.result)
+
+
+def _attempted(call: Callable[[], object]) -> object:
+    try:
+        return call()
+    except Exception as e:  # noqa: BLE001  whatever somebody else's judge raises is a failed rating
+        return e
+
+
+_TRIED = 5
+"""Texts after which a judge is given up that has not scored one."""
+_ENDPOINT = "python"
+
+
+class Scorer:
+    """Calls a user's judge, once for each different thing that it is given, and keeps what it said.
+
+    Parameters
+    ----------
+    model
+        What it is called.
+    adapter
+        How it is called.
+    settings
+        What the user says about it.
+    context
+        The store, the rate limits, the budget and the executor of its calls.
+    threads
+        Calls at once, where it is not asynchronous.
+    calls
+        Makes the calls; default: of `adapter`.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        adapter: Adapter,
+        settings: JudgeSettings,
+        context: RequestContext,
+        threads: int,
+        calls: Work[Job, object] | None = None,
+    ) -> None:
+        self.model = model
+        self.adapter = adapter
+        self.settings = settings
+        self._context = context
+        self._store = None if settings.version is None else context.store
+        self._said: dict[bytes, dict[str, Outcome]] = {}
+        self._calls = calls or Caller.of(adapter, at_once(adapter, context, threads)).results
+        if settings.version is None:
+            logging.getLogger("dhp").warning(
+                "%s: its replies are not cached, as `judge_settings.version` is not set; "
+                "another run will call it again",
+                model,
+            )
+
+    def check(self, candidates: Sequence[Candidate]) -> None:
+        """Raise `InputError` where a parameter has no field to be given."""
+        there = {name for c in candidates for name in fields_of(c)}
+        fields = self.fields
+        for parameter, field in self.settings.fields.items():
+            if field not in there:
+                raise InputError(
+                    f"{self.model}: `judge_settings.fields` {parameter}={field}: no example has that field; "
+                    f"{suggest(field, there)}"
+                )
+            if parameter not in self.adapter.fields and not self.adapter.takes_further:
+                raise InputError(
+                    f"{self.model}: `judge_settings.fields` {parameter}={field}: the judge has no such "
+                    f"parameter; {suggest(parameter, self.adapter.fields)}"
+                )
+        for parameter in sorted(self.adapter.required - set(self.settings.fields)):
+            if not there & set(fields[parameter]):
+                raise InputError(
+                    f"{self.model}: parameter '{parameter}': no field of that name; map it by "
+                    f"`judge_settings.fields` {parameter}=FIELD; fields: {', '.join(sorted(there))}"
+                )
+        if not any("output" in names for names in fields.values()):
+            raise InputError(
+                f"{self.model}: no parameter takes the text under judgement; map one by "
+                f"`judge_settings.fields` PARAMETER=output; parameters: {', '.join(fields) or 'none'}"
+            )
+
+    @property
+    def fields(self) -> dict[str, tuple[str, ...]]:
+        """Parameter -> fields of which it is given the first that is there."""
+        return {**self.adapter.fields, **{p: (field,) for p, field in self.settings.fields.items()}}
+
+    def outcomes(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, dict[str, Outcome]]]:
+        """Each text with what the judge says of it: what is known first, then as calls are done."""
+        waiting: dict[bytes, list[Candidate]] = {}
+        jobs: list[Job] = []
+        for candidate in candidates:
+            given = self._arguments(candidate)
+            key = key_digest(self.model, _ENDPOINT, self.settings.version, given)
+            if (said := self._cached(key)) is not None:
+                yield candidate, said
+            elif key in waiting:
+                waiting[key].append(candidate)
+            else:
+                waiting[key] = [candidate]
+                jobs.append((key, given))
+        with Claims(self._store, refresh=self._context.refresh) as claims:
+            while jobs:
+                free = claims.take([[key] for key, _ in jobs])
+                said_now = self._called([job for job, own in zip(jobs, free, strict=True) if own], claims)
+                jobs = [job for job, own in zip(jobs, free, strict=True) if not own]
+                for key in chain(said_now, self._said_elsewhere(jobs, claims)):
+                    for candidate in waiting[key]:
+                        yield candidate, self._said[key]
+                jobs = [(key, given) for key, given in jobs if key not in self._said]
+
+    def _called(self, jobs: Sequence[Job], claims: Claims) -> Iterator[bytes]:
+        """The keys of what is called now, each as soon as the judge has said something."""
+        for (key, _), returned in self._context.executor.each(self._calls, self._reserved(jobs)):
+            is_error = isinstance(returned, Exception)
+            said = {self.name: failed(returned)} if is_error else read_outcomes(returned, self.name)
+            claims.end([key], stored=self._keep(key, said))
+            yield key
+
+    def _said_elsewhere(self, jobs: Sequence[Job], claims: Claims) -> Iterator[bytes]:
+        """The keys of what the judge has said to other commands, which were calling it."""
+        if jobs:
+            claims.wait(len(jobs), lambda: None)
+        yield from (key for key, _ in jobs if self._cached(key) is not None)
+
+    @property
+    def name(self) -> str:
+        """Name of the metric, if the scorer gives one score."""
+        return metric_name(self.adapter.name)
+
+    def _reserved(self, jobs: Sequence[Job]) -> Iterator[Job]:
+        for job in jobs:
+            self._context.budget.settle(self._context.budget.reserve(0, 0), [])
+            yield job
+
+    def _arguments(self, candidate: Candidate) -> dict[str, str | None]:
+        available = fields_of(candidate)
+        arguments: dict[str, str | None] = {}
+        used = set()
+        for parameter, names in self.fields.items():
+            field = next((name for name in names if name in available), None)
+            if field is not None:
+                arguments[parameter] = available[field]
+                used.add(field)
+            elif parameter not in self.adapter.optional:
+                arguments[parameter] = None
+        if self.adapter.takes_further:
+            further: dict[str, str | None] = {
+                k: v for k, v in candidate.fields.items() if k in available and k not in used
+            }
+            if "source" in available and "source" not in used:
+                further["context"] = available["source"]
+            arguments = {**further, **arguments}
+        return arguments
+
+    def _cached(self, key: bytes) -> dict[str, Outcome] | None:
+        if key in self._said:
+            return self._said[key]
+        if self._store is None or self._context.refresh:
+            return None
+        found = self._store.find({0: key}, f"a text by {self.model}")
+        if found:
+            self._said[key] = from_json(found[0].reply.text)
+        return self._said.get(key)
+
+    def _keep(self, key: bytes, outcomes: dict[str, Outcome]) -> bool:
+        """Whether what was said is stored, too."""
+        self._said[key] = outcomes
+        if self._store is None or any(o.status == "failed" for o in outcomes.values()):
+            return False
+        reply = Reply(as_json(outcomes), "stop", 0, 0, 1)
+        self._store.add([row(key, self.model, _ENDPOINT, 0, reply, "")], replace=self._context.refresh)
+        return True
+
+
+def at_once(adapter: Adapter, context: RequestContext, threads: int) -> int:
+    """Calls that one process has in flight."""
+    return (
+        max(1, context.rate_limits.concurrency // context.executor.workers) if adapter.is_async else threads
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _FirstFindings:
+    """Metrics and scale of a judge, as found on the first texts."""
+
+    metrics: tuple[str, ...]
+    scale: tuple[float, float]
+
+
+class ObjectJudge(Judge):
+    """A user's own judge; what it rates, and on which scale, the first texts tell."""
+
+    takes_settings = True
+
+    def __init__(self, scorer: Scorer, verdicts: bool) -> None:
+        self._scorer = scorer
+        self._findings: _FirstFindings | None = None
+        self._verdicts = verdicts
+        settings = scorer.settings
+        self.model = scorer.model
+        self.protocol = f"pass@{settings.threshold:g}" if verdicts else "none"
+        self.settings = {
+            "shape": scorer.adapter.shape,
+            "scale": None if settings.ends is None else list(settings.ends),
+            "lower_is_better": self._lower_is_better,
+            "version": settings.version,
+            "fields": dict(settings.fields),
+        }
+
+    @property
+    def _lower_is_better(self) -> bool:
+        said = self._scorer.settings.lower_is_better
+        return self._scorer.adapter.lower_is_better if said is None else said
+
+    def own_task(self, task: Task, candidates: Sequence[Candidate] = ()) -> Task:
+        """The task with the metrics of the judge, for which the first originals are rated."""
+        if self._findings is None:
+            self._scorer.check(candidates)
+            self._findings = self._inspect(candidates)
+        low, high = (0.0, 1.0) if self._verdicts else self._findings.scale
+        metrics = [
+            Metric(
+                name=f"{name}_pass" if self._verdicts else name,
+                scale=Scale(min=low, max=high),
+                definition=f"{name}, as the judge defines it.",
+                steps=["Call it."],
+                question=f"What is the {name} of this text?",
+                antonym=f"poor {name}",
+            )
+            for name in self._findings.metrics
+        ]
+        return task.model_copy(update={"metrics": metrics, "translations": {}})
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        """One rating per candidate and metric."""
+        self._scorer.check(candidates)
+        for candidate, outcomes in self._scorer.outcomes(candidates):
+            alone = next(iter(outcomes.values())) if len(outcomes) == 1 else None
+            for metric in task.metrics:
+                key = metric.name.removesuffix("_pass") if self._verdicts else metric.name
+                outcome = outcomes.get(key)
+                if outcome is None and alone and alone.status != "scored":
+                    outcome = alone
+                place = (candidate.example, candidate.variant, metric.name, 0)
+                yield self._rating(place, outcome or failed(f"returned no '{key}'"))
+
+    def _rating(self, place: tuple[str, str, str, int], outcome: Outcome) -> Rating:
+        assert self._findings is not None
+        if outcome.value is None:
+            return Rating(*place, None, outcome.status, outcome.reason)
+        low, high = self._findings.scale
+        words = f"{outcome.value:g}" + (f": {outcome.reason}" if outcome.reason else "")
+        if not low <= outcome.value <= high:
+            return Rating(*place, None, "out_of_scale", words)
+        score = low + high - outcome.value if self._lower_is_better else outcome.value
+        if self._verdicts:
+            threshold = self._scorer.settings.threshold
+            assert threshold is not None
+            passes = outcome.value <= threshold if self._lower_is_better else outcome.value >= threshold
+            score = float(passes)
+        return Rating(*place, score, raw=words)
+
+    def _inspect(self, candidates: Sequence[Candidate]) -> _FirstFindings:
+        """Metrics and scale by the first originals, which are rated one by one."""
+        originals = islice((c for c in candidates if c.variant == ORIGINAL), _TRIED)
+        tried: list[Outcome] = []
+        for candidate in list(originals) or candidates[:_TRIED]:
+            ((_, outcomes),) = self._scorer.outcomes([candidate])
+            tried += outcomes.values()
+            if scored := [o for o in outcomes.values() if o.status == "scored"]:
+                return _FirstFindings(tuple(outcomes), self._scale(scored))
+        if any(o.status == "failed" for o in tried):
+            reason = next(o.reason for o in tried if o.status == "failed")
+            raise InputError(
+                f"{self.model}: the judge failed on the first {len(tried)} texts ({reason}); "
+                "it is not called again"
+            )
+        if (scale := self._scorer.settings.ends or self._scorer.adapter.scale) is None:
+            raise InputError(
+                f"{self.model}: returned no score for the first {len(tried)} texts ({tried[0].reason}); "
+                "set `judge_settings.scale` to continue anyway"
+            )
+        return _FirstFindings((self._scorer.name,), scale)
+
+    def _scale(self, scored: Sequence[Outcome]) -> tuple[float, float]:
+        settings = self._scorer.settings
+        scale = settings.ends or self._scorer.adapter.scale
+        if scale is None and all(o.is_verdict for o in scored):
+            scale = (0.0, 1.0)
+        value = scored[0].value
+        if scale is None:
+            raise InputError(
+                f"{self.model}: returned {value:g}, and its scale is not known; "
+                "set `judge_settings.scale`, e.g. 0..1"
+            )
+        if settings.ends is None and not any(scale[0] <= (o.value or 0.0) <= scale[1] for o in scored):
+            raise InputError(
+                f"{self.model}: returned {value:g}, off the scale {scale[0]:g} to {scale[1]:g} of its shape "
+                f"({self._scorer.adapter.shape}); set another by `judge_settings.scale`"
+            )
+        if settings.threshold is not None and not scale[0] <= settings.threshold <= scale[1]:
+            raise InputError(
+                f"`judge_settings.threshold` {settings.threshold:g}: lies off the scale of {self.model}; "
+                f"allowed: {scale[0]:g} to {scale[1]:g}"
+            )
+        return scale

@@ -1,1 +1,0 @@
-"""Judges that are shown two texts and asked which one is better."""

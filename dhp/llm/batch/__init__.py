@@ -1,1 +1,0 @@
-"""Batches: requests in files, answered later and at a lower price, read back into the store."""

@@ -1,1 +1,0 @@
-"""Providers that answer batches, each through its own package."""

@@ -1,0 +1,359 @@
+"""Download of published datasets: sources, checksums, safe unpacking, prepared copies."""
+
+import hashlib
+import http.client
+import json
+import shutil
+import stat
+import tarfile
+import urllib.error
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import TemporaryDirectory
+from typing import IO, Any, Literal
+from urllib.parse import urlsplit
+
+from dhp.core.errors import InputError, require
+from dhp.core.files import cache_folder, reason, replacing, unwritable, write_lines, write_whole
+from dhp.core.records import PerturbedText
+from dhp.core.specs import Card, Download
+from dhp.loaders.pairs import LoadedTexts
+from dhp.loaders.published import TRANSLATOR, read_set
+from dhp.loaders.user import read_examples
+
+Progress = Callable[[str, int, int | None], None]
+"""Told (file name, bytes done, bytes in all or None) as a transfer goes on."""
+
+TIMEOUT = 60.0
+"""Seconds without an answer after which a server counts as down."""
+_USER_AGENT = "dhp-loaders/1 (DHP benchmark)"
+_CHUNK = 1 << 18
+MOST_BYTES = 10 * 2**30
+"""Most bytes of a file that are fetched."""
+
+
+def download(url: str, path: Path, sha256: str | None = None, progress: Progress | None = None) -> None:
+    """Fetch `url` into `path`; the file appears there only when it is complete and checked.
+
+    `sha256` is the digest in hex the content must have. Raises `InputError` where the server is down or
+    answers with an error or a web page, the transfer breaks off, or the digest differs.
+    """
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise InputError(f"{path.name}: address '{url}'; allowed: http, https")
+    with replacing(path) as new:
+        digest = _transfer(url, new, progress)
+        if sha256 is not None and digest != sha256.lower():
+            raise InputError(
+                f"{path.name}: sha256 of {url} is {digest[:12]}..., expected: {sha256[:12].lower()}...; "
+                f"the file was removed"
+            )
+
+
+def _transfer(url: str, path: Path, progress: Progress | None) -> str:
+    """Write what `url` answers to `path` and return its sha256 in hex."""
+    request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT, "Accept": "*/*"})
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as reply, path.open("wb") as file:
+            if reply.headers.get_content_type() in ("text/html", "application/xhtml+xml"):
+                raise InputError(f"{path.name}: {url} answered with a web page; expected: the file itself")
+            length = reply.headers.get("Content-Length")
+            total = int(length) if length and length.isdigit() else None
+            return _copy(reply, file, url, path.name, total, progress)
+    except urllib.error.HTTPError as e:
+        raise InputError(f"{path.name}: {url} answered {e.code} {e.reason}".rstrip()) from None
+    except urllib.error.URLError as e:
+        cause = reason(e.reason) if isinstance(e.reason, BaseException) else str(e.reason)
+        raise InputError(f"{path.name}: {url} cannot be reached ({cause})") from None
+    except (OSError, ValueError, http.client.HTTPException) as e:
+        raise InputError(f"{path.name}: the transfer from {url} failed ({reason(e)})") from None
+
+
+def _copy(
+    reply: IO[bytes], file: IO[bytes], url: str, name: str, total: int | None, progress: Progress | None
+) -> str:
+    digest, done = hashlib.sha256(), 0
+    while chunk := reply.read(_CHUNK):
+        if done == 0 and chunk[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+            raise InputError(f"{name}: {url} answered with a web page; expected: the file itself")
+        if done + len(chunk) > MOST_BYTES:
+            raise InputError(f"{name}: {url} answered with more than {MOST_BYTES:,} bytes")
+        file.write(chunk)
+        digest.update(chunk)
+        done += len(chunk)
+        if progress:
+            progress(name, done, total)
+    if total is not None and done != total:
+        raise InputError(
+            f"{name}: the transfer from {url} broke off after {done} of {total} bytes; try again"
+        )
+    if done == 0:
+        raise InputError(f"{name}: {url} answered with nothing; expected: the file")
+    return digest.hexdigest()
+
+
+"""Most bytes that an archive may hold when unpacked."""
+ARCHIVE_SUFFIXES = (".zip", ".tar.gz", ".tgz")
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    name: str
+    kind: Literal["file", "folder", "link", "other"]
+    target: str
+    """Target of a link, as written in the archive."""
+    open: Callable[[], IO[bytes] | None]
+
+
+def archive_stem(name: str) -> str | None:
+    """The name of an archive without its suffix; None where `name` is not an archive."""
+    for suffix in ARCHIVE_SUFFIXES:
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    return None
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack `archive` as `folder`, whole or not at all; what stood there before is replaced.
+
+    Regular files and folders only. A link that stays inside is left out. Raises `InputError` at an
+    absolute path, `..`, a link that leads out, a hard link or device, and for a broken archive.
+    """
+    members = _zip_members if archive.name.endswith(".zip") else _tar_members
+    try:
+        with replacing(folder) as new:
+            new.mkdir()
+            room = MOST_BYTES
+            for member in members(archive):
+                room -= _write(archive.name, member, new, room)
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as e:
+        raise InputError(f"{archive.name}: broken archive ({reason(e)})") from None
+    except (OSError, RuntimeError, NotImplementedError, ValueError) as e:
+        raise InputError(f"{archive.name}: cannot be unpacked ({reason(e)})") from None
+
+
+def _leads_out(name: str) -> bool:
+    """Whether a path is absolute or has a `..`, by the rules of POSIX or of Windows."""
+    path = PureWindowsPath(name)
+    return bool(path.drive or path.root or ".." in path.parts or "\0" in name)
+
+
+def _write(archive: str, member: _Member, folder: Path, room: int) -> int:
+    """The bytes that were written, `room` at most."""
+
+    def fault(what: str) -> InputError:
+        return InputError(f"{archive}: member '{member.name}' {what}; allowed: files and folders inside")
+
+    if _leads_out(member.name):
+        raise fault("leads out of the archive")
+    path = folder / member.name
+    if member.kind == "folder":
+        path.mkdir(parents=True, exist_ok=True)
+    elif member.kind == "file":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if (source := member.open()) is None:
+            raise fault("cannot be read")
+        with source, path.open("xb") as file:
+            while chunk := source.read(_CHUNK):
+                if file.tell() + len(chunk) > room:
+                    raise InputError(f"{archive}: holds more than {MOST_BYTES:,} bytes when unpacked")
+                file.write(chunk)
+            return file.tell()
+    elif member.kind == "other":
+        raise fault("is a device, pipe or hard link")
+    elif _link_leads_out(member):
+        raise fault(f"is a link to '{member.target}'")
+    return 0
+
+
+def _link_leads_out(member: _Member) -> bool:
+    target = PureWindowsPath(member.target)
+    if target.drive or target.root:
+        return True
+    depth = len(PurePosixPath(member.name).parts) - 1
+    for part in target.parts:
+        depth += -1 if part == ".." else 1
+        if depth < 0:
+            return True
+    return False
+
+
+def _tar_members(path: Path) -> Iterator[_Member]:
+    with tarfile.open(path, "r:gz") as archive:
+        for info in archive:
+            kind: Literal["file", "folder", "link", "other"] = "other"
+            if info.isreg():
+                kind = "file"
+            elif info.isdir():
+                kind = "folder"
+            elif info.issym():
+                kind = "link"
+            yield _Member(info.name, kind, info.linkname, partial(archive.extractfile, info))
+
+
+def _zip_members(path: Path) -> Iterator[_Member]:
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            mode = stat.S_IFMT(info.external_attr >> 16)
+            kind: Literal["file", "folder", "link", "other"] = "other"
+            if info.is_dir():
+                kind = "folder"
+            elif mode in (0, stat.S_IFREG):
+                kind = "file"
+            elif mode == stat.S_IFLNK:
+                kind = "link"
+            target = archive.read(info).decode(errors="replace") if kind == "link" else ""
+            yield _Member(info.filename, kind, target, partial(archive.open, info))
+
+
+def fetch(card: Card, folder: Path, progress: Progress | None = None) -> Path:
+    """Get the published files of a dataset into `folder`; returns what `read_published` reads.
+
+    That is the file or unpacked archive where there is one, else `folder`. `progress` gets (file name,
+    bytes done, bytes in all or None). Raises `InputError` where the owners give the data out on request
+    only, the server fails, or a file is not the one expected; a failed file leaves nothing behind.
+    """
+    if not card.fetchable:
+        raise InputError(f"{card.dataset}: nothing to download. {card.access} Then use --data PATH.")
+    _make(folder)
+    if card.download is None:
+        return _fetch_wmt(card, folder, progress)
+    try:
+        got = [_fetch_file(card.download, name, folder, progress) for name in card.download.files]
+    except OSError as e:
+        raise unwritable(folder, e) from None
+    return got[0] if len(got) == 1 else folder
+
+
+def _fetch_file(given: Download, name: str, folder: Path, progress: Progress | None) -> Path:
+    """Download one file, unpack it where it is an archive; returns the file or unpacked folder."""
+    if Path(name).name != name:
+        raise InputError(f"{folder}: download file '{name}'; allowed: a plain file name")
+    url, digest, stem = given.files[name], given.sha256.get(name), archive_stem(name)
+    if stem is None:
+        download(url, folder / name, digest, progress)
+        return folder / name
+    with TemporaryDirectory(prefix=".archive.", dir=folder) as temporary:
+        download(url, Path(temporary) / name, digest, progress)
+        unpack(Path(temporary) / name, folder / stem)
+    return folder / stem
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise InputError(f"{folder}: cannot be made ({reason(e)})") from None
+
+
+def _fetch_wmt(card: Card, folder: Path, progress: Progress | None) -> Path:
+    """Copy source, reference and document ids from sacrebleu, which downloads and checks them."""
+    require("sacrebleu", "lxml", purpose=f"fetching {card.dataset}")
+    from sacrebleu import DATASETS
+
+    pair, again = card.sacrebleu, "delete its folder wmt22 and try again"
+    if progress:
+        progress("wmt22", 0, None)
+    try:
+        dataset: Any = DATASETS["wmt22"]
+        files = dict(zip(dataset.fieldnames(pair), dataset.get_files(pair), strict=True))
+    except SystemExit:
+        raise InputError(f"{card.dataset}: sacrebleu gave up, for the reason it logged; {again}") from None
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        SyntaxError,  # lxml's errors
+        AssertionError,
+        tarfile.TarError,
+        zlib.error,
+        http.client.HTTPException,
+    ) as e:
+        raise InputError(f"{card.dataset}: sacrebleu could not get WMT22 ({reason(e)}); {again}") from None
+    for field in ("src", f"ref:{TRANSLATOR}", "docid"):
+        if field not in files:
+            raise InputError(f"{card.dataset}: sacrebleu has no field '{field}'; found: {', '.join(files)}")
+        _copy_file(Path(files[field]), folder / f"wmt22.{pair}.{field.replace(':', '-')}", progress)
+    return folder
+
+
+def _copy_file(source: Path, target: Path, progress: Progress | None) -> None:
+    write_whole(target, lambda path: shutil.copyfile(source, path))
+    size = target.stat().st_size
+    if progress:
+        progress(target.name, size, size)
+
+
+def prepared_file(card: Card) -> Path:
+    """Where the prepared examples of a dataset are, or would be."""
+    return cache_folder() / "datasets" / f"{card.dataset}.jsonl"
+
+
+def prepare(
+    card: Card, source: Path | None, progress: Progress | None = None, fields: Mapping[str, str] | None = None
+) -> Path:
+    """Write all eligible examples of a dataset, or its pairs, as JSONL.
+
+    Parameters
+    ----------
+    card
+        Of the dataset.
+    source
+        The data in the form that their owners publish; None fetches them.
+    progress
+        Told (file name, bytes done, bytes in all or None) while something is fetched.
+    fields
+        Columns of pairs in the place of those that the card names.
+
+    Returns
+    -------
+    Path
+        The file, which takes its place only when complete.
+
+    Raises
+    ------
+    InputError
+        As `read_set` and `fetch`.
+    """
+    if source is None:
+        source = fetch(card, cache_folder() / "downloads" / card.dataset, progress)
+    text = "".join(
+        json.dumps(row, ensure_ascii=False) + "\n" for row in _rows(read_set(card, source, fields))
+    )
+    path = prepared_file(card)
+    write_lines(path, [text])
+    return path
+
+
+def is_prepared(card: Card) -> bool:
+    """Whether `prepare` has run."""
+    return prepared_file(card).is_file()
+
+
+def load_prepared(card: Card) -> LoadedTexts | None:
+    """The examples or pairs that `prepare` wrote, or None where it has not run.
+
+    A damaged file raises `InputError`.
+    """
+    path = prepared_file(card)
+    return read_examples(path) if is_prepared(card) else None
+
+
+def _rows(loaded: LoadedTexts) -> Iterator[dict[str, str]]:
+    """The columns that `read_examples` reads, a row an example or pair."""
+    variants = {v.name: v for v in loaded.variants}
+    texts: dict[str, list[PerturbedText]] = {}
+    for text in loaded.perturbed:
+        texts.setdefault(text.example, []).append(text)
+    for e in loaded.examples:
+        row = {"id": e.id, "source": e.source, "output": e.output, **e.fields}
+        if not variants:
+            yield row
+        for text in texts.get(e.id, []):
+            variant = variants[text.variant]
+            pair = {"perturbed": text.text or "", "kind": variant.perturber, "level": variant.level}
+            yield row | pair | ({"degree": variant.degree} if variant.degree else {})

@@ -1,1 +1,0 @@
-"""Downloads of datasets, checked, unpacked and saved as a prepared copy."""

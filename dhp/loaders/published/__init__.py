@@ -1,1 +1,0 @@
-"""Readers of published datasets and pairs in their original format."""

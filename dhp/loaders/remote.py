@@ -1,0 +1,198 @@
+"""Tables of many files, in remote storage, and on the Hugging Face Hub."""
+
+import io
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from dhp.core.errors import InputError, require, suggest
+from dhp.core.files import opened, reason
+from dhp.core.tables import TABLE_SUFFIXES, Row, Table, from_arrow, read_rows, table
+
+_WILD = "*?["
+
+
+def is_parts(name: str) -> bool:
+    """Whether a name is a pattern of files, or the address of a store."""
+    return "://" in name or any(sign in name for sign in _WILD)
+
+
+def parts_name(name: str) -> str:
+    """What data are called: by the file, or by the folder that holds the parts."""
+    if Path(name).exists():
+        return Path(name).name
+    path = PurePosixPath(name.partition("://")[2] or name)
+    while any(sign in path.name for sign in _WILD):
+        path = path.parent
+    return path.name or "parts"
+
+
+def parts_table(name: str) -> Table:
+    """The rows of all files that a pattern fits, one file after the other in the order of their names.
+
+    Parameters
+    ----------
+    name
+        A pattern of local files, or an address such as `s3://BUCKET/FOLDER/*.parquet` that pyarrow or fsspec
+        can reach; keys are taken from where these packages look for them.
+
+    Raises
+    ------
+    InputError
+        Where nothing fits, or a file or the store cannot be read.
+    """
+    columns: dict[str, None] = {}
+    return table(name, columns, _rows(name, columns))
+
+
+def _rows(name: str, columns: dict[str, None]) -> Iterator[Row]:
+    none = True
+    for path, file in _files(name):
+        none = False
+        yield from read_rows(path, PurePosixPath(path).suffix.lower(), file, columns)
+    if none:
+        raise InputError(f"{name}: no file fits; allowed: a pattern of files, e.g. FOLDER/*.parquet")
+
+
+def _files(name: str) -> Iterator[tuple[str, Any]]:
+    """Names and open files, one at a time."""
+    if "://" not in name:
+        below = Path(Path(name).anchor or ".")
+        for path in sorted(below.glob(str(Path(name).relative_to(Path(name).anchor)))):
+            if path.is_file():
+                with opened(path) as file:
+                    yield str(path), file
+        return
+    scheme = name.partition("://")[0]
+    try:
+        store, inside = _store(name)
+        for each in _fitting(store, inside):
+            with store.open_input_file(each) as file:
+                whole = not each.lower().endswith(".parquet")  # which alone is read here and there
+                yield f"{scheme}://{each}", io.BytesIO(file.read()) if whole else file
+    except (OSError, ValueError, ImportError) as e:
+        raise InputError(f"{name}: cannot be read ({reason(e)})") from None
+
+
+def _store(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it; of pyarrow, else of fsspec."""
+    from pyarrow import fs
+
+    base = address
+    while any(sign in base for sign in _WILD):
+        base = base.rpartition("/")[0]
+    try:
+        store, path = fs.FileSystem.from_uri(base)
+    except ValueError:  # a kind of store that pyarrow does not know
+        require("fsspec", purpose=f"dataset '{address}'")
+        from fsspec.core import url_to_fs
+
+        of_fsspec, path = url_to_fs(base)
+        store = fs.PyFileSystem(fs.FSSpecHandler(of_fsspec))
+    return store, path + address[len(base) :]
+
+
+def _fitting(store: Any, path: str) -> list[str]:
+    """The files of a store that a path with wild cards fits, in order; each folder has one part of it."""
+    from pyarrow import fs
+
+    if not any(sign in path for sign in _WILD):
+        return [path]
+    wanted = PurePosixPath(path).parts
+    fixed = next(index for index, part in enumerate(wanted) if any(sign in part for sign in _WILD))
+    below = fs.FileSelector(str(PurePosixPath(*wanted[:fixed])), recursive=fixed < len(wanted) - 1)
+    files = [info.path for info in store.get_file_info(below) if info.type == fs.FileType.File]
+
+    def fits(file: str) -> bool:
+        parts = PurePosixPath(file).parts
+        return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
+
+    return sorted(filter(fits, files))
+
+
+HUB_PREFIX = "hf:"
+_AT_ONCE = 1_000
+"""Rows that are read at a time."""
+
+
+def hub_table(name: str) -> Table:
+    """The rows of `ORG/NAME[:SPLIT]`, or of a local folder `./FOLDER[:SPLIT]`; see `read_examples`."""
+    require("datasets", purpose=f"{HUB_PREFIX}{name}")
+    place = f"{HUB_PREFIX}{name}"
+    address, split = (name, "") if Path(name).exists() else _parted(name)
+    if not address:
+        raise InputError(f"{place}: no name; allowed: hf:ORG/NAME, hf:ORG/NAME:SPLIT, hf:./FOLDER")
+    splits = _load(place, address)
+    if not split and len(splits) > 1:
+        raise InputError(f"{place}: has several splits; allowed: {', '.join(f'{place}:{s}' for s in splits)}")
+    if split and split not in splits:
+        raise InputError(f"{place}: no split '{split}'; {suggest(split, splits)}")
+    rows = splits[split or next(iter(splits))]
+    return from_arrow(place, rows.with_format("arrow").iter(_AT_ONCE))
+
+
+def hub_folder(place: str) -> Path:
+    """The tables of the repository `hf:ORG/NAME`, downloaded as they are; of `hf:./FOLDER` the folder."""
+    address = place.removeprefix(HUB_PREFIX)
+    if _is_local(place, address):
+        return Path(address)
+    require("huggingface_hub", purpose=place)
+    from huggingface_hub import snapshot_download
+
+    patterns = [f"*{suffix}" for suffix in TABLE_SUFFIXES]
+    with _quiet():
+        try:
+            return Path(snapshot_download(address, repo_type="dataset", allow_patterns=patterns))
+        except (OSError, ValueError, RuntimeError) as e:
+            raise InputError(f"{place}: cannot be downloaded ({reason(e)})") from None
+
+
+def _is_local(place: str, address: str) -> bool:
+    folder = Path(address)
+    local = address.startswith((".", "/", "~")) or folder.is_dir()
+    if local and not folder.is_dir():
+        raise InputError(f"{place}: folder {address} does not exist")
+    return local
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence the notes on every retry."""
+    log = logging.getLogger("huggingface_hub")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _parted(name: str) -> tuple[str, str]:
+    address, _, split = name.partition(":")
+    return address, split
+
+
+def _load(place: str, address: str) -> dict[str, Any]:
+    """Split -> `datasets.Dataset`; whatever keeps the library from loading it becomes an `InputError`."""
+    # Not an import statement: checkers would take it for the content folder datasets/.
+    datasets: Any = import_module("datasets")
+    _is_local(place, address)
+    saved = any((Path(address) / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    read = datasets.load_from_disk if saved else datasets.load_dataset
+    with _quiet():
+        try:
+            loaded = read(address)
+        except (
+            OSError,
+            ValueError,
+            RuntimeError,
+            LookupError,
+            TypeError,
+            datasets.exceptions.DatasetsError,
+        ) as e:
+            raise InputError(f"{place}: cannot be loaded ({reason(e)})") from None
+    return dict(loaded) if isinstance(loaded, datasets.DatasetDict) else {"all": loaded}

@@ -1,0 +1,293 @@
+"""Harmless edits of English texts: punctuation, figures, dates, abbreviations, spelling, exact synonyms."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+
+from pydantic import Field, model_validator
+
+from dhp.core.specs import Spec
+
+Edit = tuple[int, int, str]
+"""(start, end, replacement)."""
+Span = tuple[int, int]
+"""(start, end)."""
+Rules = tuple[tuple[re.Pattern[str], str], ...]
+"""Patterns with the replacement of a match."""
+
+
+def rules(*pairs: tuple[str, str]) -> Rules:
+    """Pairs of a pattern and what is written instead of it, which may take groups: `\\1`."""
+    return tuple((re.compile(pattern), new) for pattern, new in pairs)
+
+
+def matched(those: Rules, text: str) -> Iterator[Edit]:
+    """The edits of all rules."""
+    for pattern, new in those:
+        for match in pattern.finditer(text):
+            yield match.start(), match.end(), match.expand(new)
+
+
+def uniform(those: Rules, every: re.Pattern[str], text: str) -> list[Edit]:
+    """The edits of all rules where they reach `every` such place; else none, or two ways would be mixed."""
+    found = list(matched(those, text))
+    reached = all(
+        any(m.start() < end and start < m.end() for start, end, _ in found) for m in every.finditer(text)
+    )
+    return found if reached else []
+
+
+def outside(edits: Iterable[Edit], kept: Iterable[Span]) -> Iterator[Edit]:
+    """The edits that change nothing within these spans."""
+    spans = list(kept)
+    for edit in edits:
+        start, end, _ = edit
+        if not any(start < b and a < max(end, start + 1) for a, b in spans):
+            yield edit
+
+
+def applied(text: str, edits: Iterable[Edit]) -> tuple[str, int]:
+    """The text with all edits that do not overlap one further left, and their number."""
+    pieces, end, made = [], 0, 0
+    for start, stop, new in sorted(edits):
+        if start >= end:
+            pieces += [text[end:start], new]
+            end, made = stop, made + 1
+    return "".join([*pieces, text[end:]]), made
+
+
+TOKENISED = re.compile(r"\s[.,;:!?](?=\s|$)|\s'(?:s|re|ve|ll|d|m)\b|\bn't\b|(?<!`)``(?!`)|''")
+"""Marks that stand alone: there an apostrophe does not show which way it points."""
+
+_DASHES = rules(
+    (r"(?<=\w)—(?=\w)", " — "),
+    (r"(?<=[\w,”’\"']) — (?=[\w“‘\"'])", "—"),
+    (r"(?<=[^\W\d_]) (?:–|--) (?=[^\W\d_])", " — "),
+)
+_UNIT = (
+    r"(?:(?:square |cubic )?(?:milli|centi|kilo)?met(?:er|re)s?|miles|feet|yards|acres|hectares|tons|tonnes"
+    r"|(?:kilo)?grams|pounds|dollars|euros|yuan|people|visitors|residents|steps|words)\b"
+)
+# Below 2,200, figures without the mark look like years, unless a unit follows.
+_THOUSANDS = rules(
+    (rf"(?<![\d.,])(2(?=,[2-9])|[3-9]|[12](?=,\d{{3}} {_UNIT})),(\d{{3}})(?![\d,]|\.\d)", r"\1\2")
+)
+_EVERY_THOUSAND = re.compile(r"(?<![\d.,])\d,\d{3}(?![\d,]|\.\d)")
+# In a question or before a pronoun the subject may be between "do" and "not".
+_STATED = r"(?! (?:I|you|he|she|it|we|they|there|this|that)\b)(?![^.!?]*\?)"
+_SUBJECT = r"(?:the|an?|he|she|it|they|we|I|you|his|her|its|their|my|our|there|this|these)\b"
+_WORDS = rules(
+    (r"(?<=\d) per ?cent\b", "%"),
+    (r"\be\.g\.,?(?= \w)", "for example,"),
+    (r"\bi\.e\.,?(?= \w)", "that is,"),
+    (r"\b(could|did|do|does|had|has|have|is|are|was|were|should|would|need)n['’]t\b" + _STATED, r"\1 not"),
+    (r"\bcan['’]t\b" + _STATED, "cannot"),
+    (r"\bwon['’]t\b" + _STATED, "will not"),
+    (r"\bI['’]m\b", "I am"),
+    (r"\b([Yy]ou|[Ww]e|[Tt]hey)['’]re\b", r"\1 are"),
+    (r"\b(I|[Yy]ou|[Ww]e|[Tt]hey)['’]ve\b", r"\1 have"),
+    (r"\b(I|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey)['’]ll\b", r"\1 will"),
+    (r"\b([Ii]t|[Tt]hat|[Tt]here)['’]s(?= (?:an?|the|my|your|his|our|their)\b)", r"\1 is"),
+    (rf"(?<=, )though(?= {_SUBJECT})", "although"),
+    (rf"(?<=, )although(?= {_SUBJECT})", "though"),
+)
+_MONTH = r"(January|February|March|April|May|June|July|August|September|October|November|December)\b"
+_ONE_DAY = r"(?![-–/\d]|st\b|nd\b|rd\b|th\b|,? (?:and |or |to )?\d)"
+_BEFORE_DATE = r"(?<!\d )\b([Oo]n|[Bb]y|[Uu]ntil|[Bb]efore|[Aa]fter|[Ss]ince|[Ff]rom|to|of)"
+_DATES = rules(
+    (_BEFORE_DATE + r" (\d{1,2}) " + _MONTH + r" (\d{4})(?=[.;:)])", r"\1 \3 \2, \4"),
+    (_BEFORE_DATE + r" (\d{1,2}) " + _MONTH + r" (\d{4}),?(?= [A-Za-z])", r"\1 \3 \2, \4,"),
+    (_BEFORE_DATE + r" (\d{1,2}) " + _MONTH + r"(?!,? (?:and |or |to )?\d)", r"\1 \3 \2"),
+    (_BEFORE_DATE + r" " + _MONTH + r" (\d{1,2}), (\d{4})\b", r"\1 \3 \2 \4"),
+    (_BEFORE_DATE + r" " + _MONTH + r" (\d{1,2})" + _ONE_DAY, r"\1 \3 \2"),
+)
+_EVERY_DATE = re.compile(rf"\b\d{{1,2}} {_MONTH}|\b{_MONTH} \d{{1,2}}\b")
+_HOURS = rules(
+    (r"(?<![\d.,:])((?:1[0-2]|[1-9])(?::[0-5]\d)?) ?([ap])m\b(?! ?[.…]{2}| \.)\.?", r"\1 \2.m."),
+    (r"(?<=\d) ?([ap])\.m\.(?=,? [a-z])", r" \1m"),
+)
+_EVERY_HOUR = re.compile(r"\d ?[ap](?:m\b|\.m\.)")
+_TITLES = rules(
+    (r"\b(Mr|Mrs|Ms|Dr)\.(?= [A-Z])", r"\1"),
+    (r"\b(Mr|Mrs|Ms|Dr)(?= [A-Z])", r"\1."),
+)
+_AMERICA = rules((r"\bU\.S\.(?= [a-z])", "US"), (r"(?<=\bthe )US(?= [a-z])", "U.S."))
+_EVERY_AMERICA = re.compile(r"\bUS\b|\bU\.S\.")
+_OPENING = re.compile(
+    r"(?:Today|Yesterday|Soon|This time|From then on|In the end|As a result|At first|After that"
+    r"|By (?:then|noon|midnight|evening)|Last (?:night|week|month|year)"
+    r"|(?:On|Last) (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
+    rf"|In (?:{_MONTH} )?(?:1[5-9]|20)\d\d)"
+    r"(?P<comma>,?) (?=(?:the|an?|he|she|it|they|we|I|his|her|its|their|my|our|[A-Z][a-z]+) [a-z])"
+)
+"""Phrases at the beginning of a sentence behind which a comma may stand."""
+
+
+def mark_edits(text: str) -> Iterator[Edit]:
+    """Marks: quotation marks, dashes."""
+    if not TOKENISED.search(text):
+        yield from _quotation_marks(text)
+    yield from matched(_DASHES, text)
+
+
+def word_edits(text: str, starts: Collection[int], *, cased: bool) -> Iterator[Edit]:
+    """Words, figures and what is between them; some only where the text has capitals."""
+    yield from matched(_WORDS, text)
+    yield from uniform(_THOUSANDS, _EVERY_THOUSAND, text)
+    if not cased:
+        return
+    yield from uniform(_DATES, _EVERY_DATE, text)
+    yield from uniform(_HOURS, _EVERY_HOUR, text)
+    yield from uniform(_AMERICA, _EVERY_AMERICA, text)
+    yield from matched(_TITLES, text)
+    if not TOKENISED.search(text):
+        for start in starts:
+            if opening := _OPENING.match(text, start):
+                yield (*opening.span("comma"), "" if opening["comma"] else ",")
+
+
+_QUOTED = re.compile(
+    r"“[^“”]*(?:”|\Z)|„[^„“”]*[“”]|«[^«»]*»|\"[^\"\n]*\""
+    r"|(?<!\w)‘(?=\S)[^\n]*?’(?!\w)|(?<!\w)'(?!(?:s|re|ve|ll|d|m)\b)(?=\w)[^\n]*?\S'(?!\w)"
+)
+_ALONE = re.compile(r"(?:^|(?<=\s))(?:``|''|['\"`‘’“”])(?=\s|$)|``|''")
+
+
+def quoted(text: str) -> list[Span]:
+    """What is within quotation marks, as far as they show it: in doubt more than that."""
+    spans = [match.span() for match in _QUOTED.finditer(text)]
+    if TOKENISED.search(text) and (marks := [match.start() for match in _ALONE.finditer(text)]):
+        spans.append((marks[0], marks[-1] + 1))
+    # An odd mark is one of inches, or of a quotation over several paragraphs.
+    return spans + [line.span() for line in re.finditer(r".*", text) if line.group().count('"') % 2]
+
+
+_CURLY = {"“": '"', "”": '"', "‘": "'", "’": "'"}
+_BEFORE_OPENING = frozenset(" \t\n([—–-\"'")
+_ELISION = re.compile(
+    r"'(?:\d0s|em|til|tis|twas|twere|twill|twould|cause|n|round|bout|neath|gainst|tween|twixt)\b", re.I
+)
+
+
+def _quotation_marks(text: str) -> Iterator[Edit]:
+    """Curly for straight ones, or straight for curly ones where the text has any."""
+    if any(mark in text for mark in "„«»"):
+        return
+    if any(mark in text for mark in _CURLY):
+        yield from ((i, i + 1, _CURLY[c]) for i, c in enumerate(text) if c in _CURLY)
+        return
+    yield from _curly_double(text)
+    for i, c in enumerate(text):
+        before, after = text[i - 1 : i] or " ", text[i + 1 : i + 2] or " "
+        if c != "'" or (before.isspace() and after.isspace()) or (before.isdigit() and after != "s"):
+            continue  # alone, or feet and minutes
+        opens = before in _BEFORE_OPENING and after.isalnum() and not _ELISION.match(text, i)
+        yield i, i + 1, "‘" if opens else "’"
+
+
+def _curly_double(text: str) -> list[Edit]:
+    """The edits to curly quotation marks; None unless the marks open and close in turn, as those of inches do
+    not."""
+    edits: list[Edit] = []
+    for match in re.finditer('"', text):
+        i = match.start()
+        before, after = text[i - 1 : i] or " ", text[i + 1 : i + 2] or " "
+        opens = len(edits) % 2 == 0
+        if (opens and (before not in _BEFORE_OPENING or after.isspace())) or (not opens and before.isspace()):
+            return []
+        edits.append((i, i + 1, "“" if opens else "”"))
+    return edits if len(edits) % 2 == 0 else []
+
+
+class SpellingGroup(Spec):
+    """Words that differ between America and Britain in their middle: stem + middle + ending."""
+
+    american: str
+    british: str
+    endings: list[str] = Field(min_length=1)
+    stems: list[str] = Field(min_length=1)
+
+
+class HarmlessLists(Spec):
+    """Words that may be written in two ways."""
+
+    spelling: list[SpellingGroup]
+    words: dict[str, str]
+    """American -> British, for words that fit no group."""
+    synonyms: dict[str, str]
+    """Word -> synonym, valid in both directions and in every country."""
+    in_names: list[str] = Field(default_factory=list)
+    """American words that often are part of a name: changed only where capitals would show one."""
+
+    @cached_property
+    def british(self) -> dict[str, str]:
+        """All words that are spelled otherwise in Britain: American -> British."""
+        grouped = {
+            stem + group.american + ending: stem + group.british + ending
+            for group in self.spelling
+            for stem in group.stems
+            for ending in group.endings
+        }
+        return {**grouped, **self.words}
+
+    @model_validator(mode="after")
+    def _each_word_once(self) -> "HarmlessLists":
+        pairs = [*self.british.items(), *self.synonyms.items()]
+        twice = [word for word, n in Counter(word for pair in pairs for word in pair).items() if n > 1]
+        if twice:
+            raise ValueError(f"'{twice[0]}' is in two pairs; allowed: each word in one pair")
+        if unknown := [word for word in self.in_names if word not in self.british]:
+            raise ValueError(f"in_names: '{unknown[0]}' is not an American word of the list")
+        return self
+
+
+_WORD = re.compile(r"(?<![\w@#./<])[A-Za-z]+(?![\w@>(]|[./]\w)")
+_COUNTED = r"(?:(?<=\d[ -])|(?<=\bsquare )|(?<=\bcubic )|(?<=\bhundred )|(?<=\bthousand )|(?<=\bmillion ))"
+_AMERICAN_METERS = rules((_COUNTED + r"meter(s?)\b", r"metre\1"))
+_BRITISH_METRES = rules((_COUNTED + r"metre(s?)\b", r"meter\1"))
+_PERCENT = r"(?<=\d) ?%(?![\w%/–-]| CI\b)"
+_AMERICAN_PERCENT, _BRITISH_PERCENT = rules((_PERCENT, " percent")), rules((_PERCENT, " per cent"))
+
+
+def respelled(
+    text: str, starts: Collection[int], known: HarmlessLists, *, names_show: bool = True
+) -> Iterator[Edit]:
+    """To the spelling of the other country, away from that of which the text has more.
+
+    `starts` are the places where sentences begin. Words that are often part of a name stay where names do
+    not show, as in texts in small letters.
+    """
+    back = {british: american for american, british in known.british.items()}
+    in_names = {*known.in_names, *(known.british[word] for word in known.in_names)}
+    if not names_show:
+        back = {word: new for word, new in back.items() if word not in in_names}
+    here = {new: word for word, new in back.items()}
+    american = [*_replaced(_WORD, text, starts, here, in_names), *matched(_AMERICAN_METERS, text)]
+    british = [*_replaced(_WORD, text, starts, back, in_names), *matched(_BRITISH_METRES, text)]
+    becomes_british = len(american) > len(british)
+    yield from american if becomes_british else british
+    yield from matched(_BRITISH_PERCENT if becomes_british else _AMERICAN_PERCENT, text)
+    either = {**known.synonyms, **{b: a for a, b in known.synonyms.items()}}
+    listed = "|".join(re.escape(word) for word in sorted(either, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![\w@#./<-])(?:{listed})(?![\w@>(-]|[./]\w)", re.I)
+    yield from _replaced(pattern, text, starts, either)
+
+
+def _replaced(
+    pattern: re.Pattern[str],
+    text: str,
+    starts: Collection[int],
+    words: Mapping[str, str],
+    in_names: Collection[str] = (),
+) -> Iterator[Edit]:
+    """A word with a capital may be a name, unless it begins a sentence and no further capital follows."""
+    for match in pattern.finditer(text):
+        word, start, end = match.group(), match.start(), match.end()
+        lower = word[0].lower() + word[1:]
+        begins = start in starts and text[end : end + 2][1:].islower()
+        if word in words:
+            yield start, end, words[word]
+        elif begins and lower in words and lower not in in_names:
+            new = words[lower]
+            yield start, end, new[0].upper() + new[1:]

@@ -1,1 +1,0 @@
-"""Probes: controls and attacks, which make no text worse."""

@@ -1,0 +1,516 @@
+"""Perturbation sets: degraded texts on disk, read and written with all checks."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from html import escape
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+from urllib.parse import quote
+
+from pydantic import Field, ValidationError, model_validator
+
+from dhp._version import __version__
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import parse_json, read_lines, read_text, replacing, unwritable
+from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
+from dhp.core.seeding import text_hash
+from dhp.core.specs import S, Spec
+
+SOURCE_HASH = "source_sha256"
+"""The field of an example read from a set that stands for its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetPart:
+    """One dataset of a set."""
+
+    dataset: str
+    task: str
+    suite: str
+    seed: int
+    examples: Sequence[Example]
+    """Examples as read from a set: id and output, with the field `source_sha256` in the place of the
+    source."""
+    variants: tuple[Variant, ...]
+    left_out: tuple[str, ...]
+    """Names of the suite's variants that are not made."""
+    texts: Sequence[PerturbedText]
+    """Variant by variant, example by example."""
+    origins: Mapping[str, str]
+    """Perturber -> what made its texts, in free words; only where more than the perturber did."""
+    steps: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Variant -> adjustment steps that a language model wrote for itself."""
+
+
+def matched(part: SetPart, examples: Sequence[Example]) -> SetPart:
+    """The part for these examples alone, in their order and with their sources and fields.
+
+    Raises `InputError` where an example is not in the set, or there with another output or source.
+    """
+    place, held = f"perturbation set of '{part.dataset}'", {e.id: e for e in part.examples}
+    for example in examples:
+        if example.id not in held:
+            raise InputError(
+                f"{place} has no example '{example.id}' "
+                f"(holds {len(held)} examples, first: {first_names(held)})"
+            )
+        there = held[example.id]
+        differs = "output" if there.output != example.output else "source"
+        if differs == "output" or source_hash(there) != source_hash(example):
+            raise InputError(
+                f"{place} was made of another text of example '{example.id}' (the {differs} differs); "
+                "allowed: the same output and source"
+            )
+    texts = {(t.variant, t.example): t for t in part.texts}
+    kept = tuple(texts[v.name, e.id] for v in part.variants for e in examples)
+    return replace(part, examples=tuple(examples), texts=kept)
+
+
+def source_hash(example: Example) -> str:
+    """sha256 of the source in hex; of an example read from a set, the one kept there."""
+    kept = None if example.source else example.fields.get(SOURCE_HASH)
+    return kept or hashlib.sha256(example.source.encode(errors="surrogatepass")).hexdigest()
+
+
+def first_names(names: Iterable[str], count: int = 3) -> str:
+    """A few of many names, for messages."""
+    listed = list(names)
+    return ", ".join(listed[:count]) + (", ..." if len(listed) > count else "")
+
+
+def check_once(place: str, kind: str, names: Iterable[str]) -> None:
+    """Raise `InputError` at the first duplicate name."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"{place}: duplicate {kind} '{name}'")
+        seen.add(name)
+
+
+def in_order(
+    place: str, variant: Variant, outputs: Mapping[str, str], texts: Iterable[tuple[str, PerturbedText]]
+) -> tuple[PerturbedText, ...]:
+    """The texts of a variant in the order of the originals, `outputs`; `texts` come with their places.
+
+    Raises `InputError` where an example is unknown, missing or there twice, or its text is faulty.
+    """
+    found: dict[str, PerturbedText] = {}
+    for where, t in texts:
+        if t.example not in outputs:
+            raise InputError(
+                f"{where}: no original of example '{t.example}'; allowed: those of {ORIGINAL}.jsonl "
+                f"({first_names(outputs)})"
+            )
+        if t.example in found:
+            raise InputError(f"{where}: duplicate example '{t.example}'")
+        if fault := _fault(t, variant, outputs[t.example]):
+            raise InputError(f"{where}: example '{t.example}': {fault}")
+        found[t.example] = t
+    for example in outputs:
+        if example not in found:
+            raise InputError(
+                f"{place}: nothing for example '{example}'; allowed: all {len(outputs)} examples"
+            )
+    return tuple(found[example] for example in outputs)
+
+
+def _fault(t: PerturbedText, variant: Variant, output: str) -> str | None:
+    if t.text is None:
+        return None if (t.reason or "").strip() else "there is neither a text nor a reason; allowed: one"
+    if t.reason is not None:
+        return "there are both a text and a reason; allowed: one"
+    if not t.text.strip():
+        return "the text is empty; allowed: text"
+    if t.text == output and variant.level != "control":
+        return "the text equals the original; allowed: a text made worse"
+    return None
+
+
+SCHEMA = "dhp.frozen/1"
+CARD = "card.json"
+_LONGEST = 100  # characters of a file name; file systems allow 255 bytes
+
+
+class FileCard(Spec):
+    file: str
+    sha256: str
+
+
+class VariantCard(FileCard):
+    name: str
+    perturber: str
+    level: str
+    method: Literal["rule", "authored", "llm", "given"]
+    degree: str | None
+    params: dict[str, Any]
+    made_by: str | None = Field(alias="origin")
+    steps: list[str] | None = None
+    texts: int
+    not_applicable: int
+
+    @model_validator(mode="after")
+    def _known_level(self) -> "VariantCard":
+        if self.method != "given" and self.level not in (*LEVELS, *PROBES):
+            raise ValueError(f"unknown level '{self.level}'; {suggest(self.level, (*LEVELS, *PROBES))}")
+        return self
+
+    @property
+    def variant(self) -> Variant:
+        return Variant(self.name, self.perturber, self.level, self.method, self.degree, self.params)
+
+
+class PartCard(Spec):
+    name: str
+    task: str
+    suite: str
+    seed: int
+    n: int
+    left_out: list[str]
+    original: FileCard
+    variants: list[VariantCard]
+
+    @property
+    def files(self) -> list[FileCard]:
+        return [self.original, *self.variants]
+
+
+class SetCard(Spec):
+    schema_: str = Field(alias="schema")
+    dhp: str
+    datasets: list[PartCard]
+    sha256: str
+    """Hash of the rest of the card; see `card_hash`."""
+
+
+class OriginalLine(Spec):
+    example: str
+    text: str
+    source_sha256: str
+
+
+class TextLine(Spec):
+    example: str
+    status: Literal["ok", "not_applicable"]
+    reason: str | None
+    text: str | None
+    audit: Audit | None
+    rejected: list[str]
+
+
+def read_card(folder: Path) -> SetCard:
+    """The card of a set; its files must have the names that are ours: none may lead out of the folder."""
+    path = folder / CARD
+    if not path.is_file():
+        raise InputError(
+            f"{folder}: no perturbation set, there is no {CARD}; allowed: a folder that holds one"
+        )
+    text = read_text(path)
+    data = parse_json(str(path), text)
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema != SCHEMA:
+        raise InputError(f"{path}: schema is {schema!r}; allowed: {SCHEMA}")
+    card = parsed(text, SetCard, str(path))
+    check_once(str(path), "dataset", (p.name for p in card.datasets))
+    for part, stem in zip(card.datasets, file_names(p.name for p in card.datasets), strict=True):
+        names = [v.name for v in part.variants]
+        check_once(f"{path}: dataset '{part.name}'", "variant", names)
+        expected = [f"{stem}/{ORIGINAL}.jsonl", *variant_files(stem, names)]
+        for entry, file in zip(part.files, expected, strict=True):
+            if entry.file != file:
+                raise InputError(f"{path}: dataset '{part.name}': file '{entry.file}'; allowed: {file}")
+    if card.sha256 != card_hash(data):
+        raise InputError(f"{path}: was changed, its sha256 differs; allowed: the card as it was written")
+    return card
+
+
+def card_hash(card: Mapping[str, object]) -> str:
+    """sha256 of all that a card says besides, as compact JSON with sorted keys."""
+    said = {key: value for key, value in card.items() if key != "sha256"}
+    plain = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def parsed(text: str, spec: type[S], place: str) -> S:
+    """A JSON object as `spec` describes it; else `InputError` with the first fault."""
+    try:
+        return spec.model_validate_json(text)
+    except ValidationError as e:
+        first = e.errors()[0]
+        message = " ".join(first["msg"].removeprefix("Value error, ").split())
+        where = [place, ".".join(map(str, first["loc"])), message.replace("Input should", "should")]
+        raise InputError(": ".join(filter(None, where))) from None
+
+
+def file_names(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
+    """Each name as that of a file in one folder, on any system; odd characters are quoted."""
+    made: list[str] = []
+    used = set(taken)
+    for name in names:
+        plain = quote(name.replace("/", "_"), safe="")
+        if plain != plain.strip(".") or not plain:
+            plain = plain.replace(".", "%2E")
+        if len(plain) > _LONGEST or plain.lower() in used or not plain:
+            plain = f"{plain[: _LONGEST - 20]}-{text_hash(name)}"
+        used.add(plain.lower())
+        made.append(plain)
+    return made
+
+
+def variant_files(stem: str, names: Iterable[str]) -> list[str]:
+    """The file of each variant in the folder `stem` of a dataset."""
+    return [f"{stem}/{name}.jsonl" for name in file_names(names, [ORIGINAL])]
+
+
+def read_set(folder: Path) -> dict[str, SetPart]:
+    """The datasets of a set by name, everything checked.
+
+    Raises `InputError` (file, line, what is allowed) for a missing or broken card, another schema, an
+    unknown level or method, a missing, unknown or changed file, an example that is unknown, missing or
+    there twice, an empty text, and one that equals the original where the variant is no control.
+    """
+    card = read_card(folder)
+    known = {f.file for part in card.datasets for f in part.files}
+    for path in sorted(p for p in folder.rglob("*.jsonl") if p.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if name not in known and not any(p.startswith(".") for p in PurePosixPath(name).parts):
+            beside = [k for k in known if PurePosixPath(k).parent == PurePosixPath(name).parent]
+            raise InputError(f"{path}: no file of the set; {suggest(name, beside or known)}")
+    return {part.name: _read_part(folder, part) for part in card.datasets}
+
+
+def _read_part(folder: Path, card: PartCard) -> SetPart:
+    file = folder / card.original.file
+    originals: dict[str, Example] = {}
+    for place, line in _lines(file, OriginalLine, card):
+        if line.example in originals:
+            raise InputError(f"{place}: duplicate example '{line.example}'")
+        if not line.text.strip():
+            raise InputError(f"{place}: the text of example '{line.example}' is empty; allowed: text")
+        originals[line.example] = Example(line.example, "", line.text, {SOURCE_HASH: line.source_sha256})
+    _check_unchanged(file, card.original)
+    outputs = {e.id: e.output for e in originals.values()}
+    texts: list[PerturbedText] = []
+    for v in card.variants:
+        path = folder / v.file
+        rows = ((place, _text(place, line, v.name)) for place, line in _lines(path, TextLine, card))
+        found = in_order(str(path), v.variant, outputs, rows)
+        _check_unchanged(path, v)
+        made = sum(t.text is not None for t in found)
+        if (made, len(found) - made, len(found)) != (v.texts, v.not_applicable, card.n):
+            raise InputError(
+                f"{path}: {made} of {len(found)} examples have a text; "
+                f"allowed: {v.texts} of {card.n}, as {CARD} says"
+            )
+        texts += found
+    return SetPart(
+        card.name,
+        card.task,
+        card.suite,
+        card.seed,
+        tuple(originals.values()),
+        tuple(v.variant for v in card.variants),
+        tuple(card.left_out),
+        tuple(texts),
+        {v.perturber: v.made_by for v in card.variants if v.made_by is not None},
+        {v.name: v.steps for v in card.variants if v.steps is not None},
+    )
+
+
+def _lines(path: Path, spec: type[S], card: PartCard) -> Iterator[tuple[str, S]]:
+    """(place, line) of a JSONL file of the card."""
+    if not path.is_file():
+        raise InputError(f"{path}: is missing; {CARD} names it as a file of dataset '{card.name}'")
+    for number, line in enumerate(read_lines(path), 1):
+        place = f"{path}: line {number}"
+        yield place, parsed(line, spec, place)
+
+
+def _text(place: str, line: TextLine, variant: str) -> PerturbedText:
+    if (line.status == "ok") != (line.text is not None):
+        raise InputError(
+            f"{place}: status '{line.status}' does not go with the text; allowed: ok with a text"
+        )
+    return PerturbedText(line.example, variant, line.text, line.reason, line.audit, tuple(line.rejected))
+
+
+def _check_unchanged(path: Path, card: FileCard) -> None:
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != card.sha256:
+        raise InputError(
+            f"{path}: was changed, its sha256 is {found[:12]}...; "
+            f"allowed: {card.sha256[:12]}..., as {CARD} says"
+        )
+
+
+def readme(datasets: Sequence[Mapping[str, Any]]) -> str:
+    lines = [
+        "# Perturbation set\n",
+        "Reference texts and copies of them made worse in known ways, to test whether a judge of texts",
+        "notices. `card.json` says how each variant was made and holds the sha256 of every file.",
+    ]
+    for part in datasets:
+        lines += [
+            f"\n## {_cell(part['name'])}\n",
+            f"Task {_cell(part['task'])}, suite {_cell(part['suite'])}, seed {part['seed']}, "
+            f"{part['n']} examples; originals in `{part['original']['file']}`.\n",
+            "| variant | level | method | made by | texts | not applicable | file |",
+            "|---|---|---|---|---:|---:|---|",
+        ]
+        for v in part["variants"]:
+            cells = [v["name"], v["level"], v["method"], v["origin"] or v["perturber"]]
+            cells += [v["texts"], v["not_applicable"], f"`{v['file']}`"]
+            lines.append(f"| {' | '.join(map(_cell, cells))} |")
+        if part["left_out"]:
+            lines.append(f"\nNot made: {', '.join(map(_cell, part['left_out']))}.")
+    return "\n".join(lines) + _README_END
+
+
+_README_END = f"""
+
+## Use
+
+`dhp benchmark --perturbed DIR` judges these very texts. In Python, all checked against the card:
+
+```python
+from pathlib import Path
+from dhp.perturb.sets import read_set
+
+parts = read_set(Path("."))  # dataset -> its originals, variants and degraded texts
+```
+
+Without dhp: each line of `{ORIGINAL}.jsonl` is an object of `example`, `text` and `{SOURCE_HASH}` (the
+source itself is not part of the set), each line of a variant's file one of `example`, `status` (`ok`, or
+`not_applicable` with a `reason`), `text`, `audit` and `rejected`.
+
+## Licence and citation
+
+The texts keep the licence of the data they were made of. The benchmark is that of Wang et al. (2025), DHP
+Benchmark: Are LLMs Good NLG Evaluators?, Findings of NAACL 2025,
+https://aclanthology.org/2025.findings-naacl.451
+"""
+
+
+def _cell(value: object) -> str:
+    """Safe in a line or table of Markdown."""
+    return escape(" ".join(str(value).split()), quote=False).replace("|", "\\|")
+
+
+README = "README.md"
+
+
+def write_set(folder: Path, parts: Sequence[SetPart]) -> None:
+    """Write a set; the folder appears whole or not at all. The same set may be written again.
+
+    Raises `InputError` where the folder holds anything else or cannot be written, and for a part that
+    `read_set` would refuse.
+    """
+    check_free(folder)
+    if not parts:
+        raise InputError(f"{folder}: nothing to write; allowed: at least one dataset")
+    check_once(str(folder), "dataset", (p.dataset for p in parts))
+    contents: dict[str, bytes] = {}
+    datasets = [
+        _part_written(part, stem, contents)
+        for part, stem in zip(parts, file_names(p.dataset for p in parts), strict=True)
+    ]
+    card: dict[str, Any] = {"schema": SCHEMA, "dhp": __version__, "datasets": datasets}
+    card["sha256"] = card_hash(card)
+    text = json.dumps(card, ensure_ascii=False, indent=1, default=str) + "\n"
+    parsed(text, SetCard, f"{folder}: {CARD} to be written")
+    contents[CARD] = text.encode()
+    if (folder / CARD).is_file() and (folder / CARD).read_bytes() != contents[CARD]:
+        raise InputError(
+            f"{folder}: holds another perturbation set; choose another folder, or remove it first"
+        )
+    contents[README] = readme(datasets).encode()
+    try:
+        with replacing(folder.resolve()) as new:
+            for name, data in contents.items():
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
+                (new / name).write_bytes(data)
+    except OSError as e:
+        raise unwritable(folder, e) from None
+
+
+def check_free(folder: Path) -> None:
+    """Raise `InputError` unless the folder is new, empty, or a set and nothing else."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; allowed: a new folder")
+    there = sorted(p for p in folder.rglob("*") if not p.is_dir())
+    if not there:
+        return
+    known: set[str] = set()
+    if (folder / CARD).is_file():
+        known = {f.file for p in read_card(folder).datasets for f in p.files} | {CARD, README}
+    for path in there:
+        if (name := path.relative_to(folder).as_posix()) not in known:
+            raise InputError(
+                f"{folder}: holds '{name}', which is not part of a set; allowed: a new or empty folder"
+            )
+
+
+def _part_written(part: SetPart, stem: str, contents: dict[str, bytes]) -> dict[str, Any]:
+    """Add the files of a part to `contents` and return its card."""
+    place = f"dataset '{part.dataset}'"
+    check_once(place, "example", (e.id for e in part.examples))
+    if not part.examples or not all(e.output.strip() for e in part.examples):
+        raise InputError(f"{place}: no example, or one without output; allowed: at least one, all with texts")
+    outputs = {e.id: e.output for e in part.examples}
+    groups = _grouped(part)
+
+    def filed(name: str, rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        try:
+            contents[name] = lines.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{place}: {name} would hold a lone surrogate; allowed: Unicode text") from None
+        return {"file": name, "sha256": hashlib.sha256(contents[name]).hexdigest()}
+
+    rows = ({"example": e.id, "text": e.output, SOURCE_HASH: source_hash(e)} for e in part.examples)
+    original = filed(f"{stem}/{ORIGINAL}.jsonl", rows)
+    variants = []
+    for v, name in zip(part.variants, variant_files(stem, (v.name for v in part.variants)), strict=True):
+        where = f"{place}, variant '{v.name}'"
+        texts = in_order(where, v, outputs, ((where, t) for t in groups[v.name]))
+        made = sum(t.text is not None for t in texts)
+        steps = list(part.steps[v.name]) if v.name in part.steps else None
+        variants.append(
+            asdict(v)
+            | {"origin": part.origins.get(v.perturber), "steps": steps, **filed(name, map(_text_row, texts))}
+            | {"texts": made, "not_applicable": len(texts) - made}
+        )
+    return {
+        "name": part.dataset,
+        "task": part.task,
+        "suite": part.suite,
+        "seed": part.seed,
+        "n": len(part.examples),
+        "left_out": list(part.left_out),
+        "original": original,
+        "variants": variants,
+    }
+
+
+def _grouped(part: SetPart) -> dict[str, list[PerturbedText]]:
+    """Variant -> its texts."""
+    place = f"dataset '{part.dataset}'"
+    check_once(place, "variant", (v.name for v in part.variants))
+    groups: dict[str, list[PerturbedText]] = {v.name: [] for v in part.variants}
+    for t in part.texts:
+        if t.variant not in groups:
+            raise InputError(f"{place}: unknown variant '{t.variant}'; {suggest(t.variant, groups)}")
+        groups[t.variant].append(t)
+    return groups
+
+
+def _text_row(t: PerturbedText) -> dict[str, object]:
+    return {
+        "example": t.example,
+        "status": "ok" if t.text is not None else "not_applicable",
+        "reason": t.reason,
+        "text": t.text,
+        "audit": asdict(t.audit) if t.audit else None,
+        "rejected": list(t.rejected),
+    }

@@ -1,0 +1,362 @@
+"""Answers of systems to the same questions, and what ColossalEval or the bundled content asks of them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dhp.content.protocols import read_evaluation
+from dhp.core.errors import InputError, listed, suggest
+from dhp.core.files import read_json
+from dhp.core.seeding import text_hash
+from dhp.core.specs import EvaluationContent, Language, Metric, Scale, Task
+from dhp.core.tables import Row, Table, as_text, read_table
+
+_QUESTION = ("instruction", "question", "prompt", "source")
+_OUTPUT = ("output", "answer", "response", "text")
+_TARGET = ("target", "reference")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one system answered to one question."""
+
+    id: str
+    category: str
+    """Category of the question; empty where the file names none."""
+    question: str
+    """Instruction and input of the question."""
+    output: str
+    """Answer of the system; empty in a file of questions."""
+    target: str = ""
+    """A good answer, where there is one."""
+
+
+def read_answers(path: Path, *, answered: bool = True) -> list[Answer]:
+    """The rows of a file of answers.
+
+    Parameters
+    ----------
+    path
+        A table with the columns `instruction` (and `input`), `question`, `prompt` or `source`, and `output`,
+        `answer`, `response` or `text`; optionally `id`, `category` and `target` or `reference`.
+    answered
+        Whether each row must hold an answer.
+
+    Raises
+    ------
+    InputError
+        For a file of another form, an answer that is missing, or a duplicate id.
+    """
+    table = read_table(path)
+    question = _column(table, _QUESTION, "question")
+    output = _column(table, _OUTPUT, "answer") if answered else None
+    found: dict[str, Answer] = {}
+    for number, row in enumerate(table.rows, 1):
+        name = row.text("id") if table.has("id") else str(number)
+        if name in found:
+            raise row.fault(f"duplicate id '{name}'")
+        asked = row.text(question)
+        if question == "instruction" and (more := _text(row, "input")):
+            asked = f"{asked}\n{more}"
+        if output and not row.has(output):
+            raise row.fault(f"id '{name}': the answer in column '{output}' is missing; allowed: text")
+        target = next((text for column in _TARGET if (text := _text(row, column))), "")
+        found[name] = Answer(name, _text(row, "category"), asked, row.text(output) if output else "", target)
+    return list(found.values())
+
+
+def check_match(files: Mapping[str, Sequence[Answer]]) -> None:
+    """Raise `InputError` unless all files hold the same ids with the same questions and categories.
+
+    `files`: name for messages -> its answers; the first one is what the others are held against.
+    """
+    (first, expected), *others = files.items()
+    known = {answer.id: answer for answer in expected}
+    for name, answers in others:
+        there = {answer.id: answer for answer in answers}
+        for own, theirs, lacking, having in ((known, there, name, first), (there, known, first, name)):
+            if missing := [i for i in own if i not in theirs]:
+                more = f" and {len(missing) - 1} more" if missing[1:] else ""
+                raise InputError(
+                    f"{lacking}: lacks id '{missing[0]}'{more}, which {having} has; allowed: the same ids"
+                )
+        for i, answer in there.items():
+            for what in ("question", "category"):
+                if getattr(answer, what) != getattr(known[i], what):
+                    raise InputError(
+                        f"{name}: id '{i}' has another {what} than in {first}; allowed: the same"
+                    )
+
+
+def _column(table: Table, names: Sequence[str], what: str) -> str:
+    found = next((name for name in names if table.has(name)), None)
+    if found is None:
+        there = listed(table.columns)
+        raise InputError(
+            f"{table.name}: no column for the {what}; allowed: {', '.join(names)}; it has {there}"
+        )
+    return found
+
+
+def _text(row: Row, column: str) -> str:
+    """The text in a column; empty where there is none."""
+    text = as_text(row.value(column)) or ""
+    return row.encodable(column, text) if text.strip() else ""
+
+
+_LANGUAGES: Mapping[str, Language] = {"en": "en", "cn": "zh", "zh": "zh"}
+OTHER = "Other"
+"""The category whose prompt serves those that have none."""
+_SLOTS = ("question", "answer", "metric", "steps")
+_BATTLE_SLOTS = ("question", "answer_1", "answer_2", "prompt")
+_RANGE = re.compile(r"[(（]\s*(\d+)\s*[-–~]\s*(\d+)(?:分)?\s*[)）]")
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryPlan:
+    """How the answers of one category are evaluated."""
+
+    name: str
+    task: Task
+    """Task with the metrics of the category, labelled as in the files."""
+    templates: Mapping[str, str] | None
+    """Metric -> prompt with `{{source}}` and `{{answer}}`; None where prompts are made of the task."""
+    classical: tuple[str, ...] = ()
+    """Names of the classical metrics that the configuration asks for."""
+    lacking: tuple[str, ...] = ()
+    """Metrics whose evaluation steps are still to be written, as `{{steps}}` of their templates."""
+    fallback: bool = False
+    """Whether the prompt is that of the category `Other`, as the file has none of this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationPlan:
+    """What is evaluated, and how."""
+
+    language: Language
+    content: EvaluationContent
+    categories: Sequence[CategoryPlan]
+
+
+@dataclass(frozen=True, slots=True)
+class _Config:
+    path: str
+    language: Language
+    metrics: Mapping[str, tuple[str, ...]]
+    """Category -> metrics of the judge."""
+    classical: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_plan(
+    config: Path | None, prompts: Path | None, *, language: Language = "en", all_metrics: bool, steps: str
+) -> EvaluationPlan:
+    """What is to be evaluated.
+
+    Parameters
+    ----------
+    config
+        ColossalEval's configuration (`language`, `category` -> `GPT` and `Metrics`); None for all bundled
+        categories.
+    prompts
+        ColossalEval's evaluation prompts, used as they are; None for the bundled content.
+    language
+        Without a configuration.
+    all_metrics
+        Also those that the prompts define and the configuration leaves out.
+    steps
+        `written`, or `auto` to let the model write those that a metric lacks.
+
+    Raises
+    ------
+    InputError
+        For files of another form, a category without prompt, a metric that is not defined, a metric without
+        steps, or a template with an unknown or missing slot.
+    """
+    read = None if config is None else _read_config(config)
+    content = read_evaluation(read.language if read else language)
+    if read is None:
+        read = _Config("", language, {n: tuple(c.metrics) for n, c in content.categories.items()})
+    if prompts is None:
+        plans = [_bundled(read, name, content, all_metrics=all_metrics) for name in read.metrics]
+    else:
+        entries = _object(read_json(prompts), str(prompts))
+        plans = [
+            _from_file(read, name, entries, prompts, content, all_metrics=all_metrics, steps=steps)
+            for name in read.metrics
+        ]
+    return EvaluationPlan(read.language, content, plans)
+
+
+def _read_config(path: Path) -> _Config:
+    data = _object(read_json(path), str(path))
+    said = str(data.get("language"))
+    if said not in _LANGUAGES:
+        raise InputError(f"{path}: language: '{said}'; allowed: {', '.join(_LANGUAGES)}")
+    categories = _object(data.get("category"), f"{path}: category")
+    metrics, classical = {}, {}
+    for name, entry in categories.items():
+        entry = _object(entry, f"{path}: category.{name}")
+        metrics[name] = _names(entry.get("GPT", []), f"{path}: category.{name}.GPT")
+        classical[name] = _names(entry.get("Metrics", []), f"{path}: category.{name}.Metrics")
+        if not metrics[name] and not classical[name]:
+            raise InputError(f"{path}: category.{name}: names no metric; allowed: a list in GPT or Metrics")
+    if not metrics:
+        raise InputError(f"{path}: category: is empty; allowed: at least one")
+    return _Config(str(path), _LANGUAGES[said], metrics, classical)
+
+
+def _bundled(config: _Config, name: str, content: EvaluationContent, *, all_metrics: bool) -> CategoryPlan:
+    if name not in content.categories:
+        raise InputError(
+            f"{config.path}: category '{name}' has no prompt; "
+            f"{suggest(name, content.categories)}, or `prompts`"
+        )
+    category = content.categories[name]
+    chosen = tuple(content.metrics) if all_metrics else config.metrics[name]
+    metrics = []
+    for label in chosen:
+        if label not in content.metrics:
+            raise InputError(
+                f"{config.path}: category '{name}': metric '{label}' is not defined; "
+                f"{suggest(label, content.metrics)}"
+            )
+        texts = content.metrics[label].model_dump()
+        texts["label"] = texts["label"] or label
+        metrics.append(Metric(name=metric_key(label), scale=Scale(min=1.0, max=5.0), **texts))
+    task = _task(name, category.instruction, metrics or [_NOTHING], content)
+    return CategoryPlan(name, task, None, config.classical.get(name, ()))
+
+
+def _from_file(
+    config: _Config,
+    name: str,
+    entries: Mapping[str, Any],
+    path: Path,
+    content: EvaluationContent,
+    *,
+    all_metrics: bool,
+    steps: str,
+) -> CategoryPlan:
+    key = name if name in entries else OTHER
+    if key not in entries:
+        raise InputError(f"{path}: category '{name}' has no prompt; {suggest(name, entries)}")
+    place = f"{path}: {key}"
+    entry = _object(entries[key], place)
+    defined = _texts(entry.get("metrics"), f"{place}.metrics")
+    written = _texts(entry.get("CoT", {}), f"{place}.CoT")
+    template = entry.get("prompt")
+    if not isinstance(template, str):
+        raise InputError(f"{place}.prompt: missing or no text; allowed: a text with {', '.join(_SLOTS)}")
+    _check_slots(f"{place}.prompt", template, _SLOTS)
+    metrics, templates, lacking = [], {}, []
+    for label in dict.fromkeys([*config.metrics[name], *(defined if all_metrics else ())]):
+        if label not in defined:
+            raise InputError(f"{place}: metric '{label}' is not defined; {suggest(label, defined)}")
+        if label not in written and steps != AUTO:
+            raise InputError(
+                f"{place}.CoT: metric '{label}' has no evaluation steps; allowed: a text, or `steps` auto"
+            )
+        own = _metric(label, defined[label], written.get(label))
+        metrics.append(own)
+        lacking += [] if label in written else [own.name]
+        templates[own.name] = _filled(template, defined[label], written.get(label, "{{steps}}"), place)
+    task = _task(name, f"Answer a question of the kind {name}.", metrics or [_NOTHING], content)
+    classical = config.classical.get(name, ())
+    return CategoryPlan(name, task, templates, classical, tuple(lacking), key != name)
+
+
+def _filled(template: str, definition: str, steps: str, place: str) -> str:
+    """The template with the slots `{{source}}` and `{{answer}}`, as prompt files have them."""
+    texts = {"question": "{{source}}", "answer": "{{answer}}", "metric": definition, "steps": steps}
+    for text in (template, definition, "" if steps == "{{steps}}" else steps):
+        if "{{" in text or "}}" in text:
+            raise InputError(f"{place}: doubled braces; allowed: single braces")
+    return re.sub(r"\{(question|answer|metric|steps)\}", lambda slot: texts[slot[1]], template)
+
+
+def _metric(label: str, definition: str, steps: str | None) -> Metric:
+    found = _RANGE.search(definition)
+    low, high = (float(found[1]), float(found[2])) if found else (1.0, 5.0)
+    return Metric(
+        name=metric_key(label),
+        label=label,
+        scale=Scale(min=low, max=high),
+        definition=definition,
+        steps=[steps or definition],
+        question=definition,
+        antonym=f"no {label}",
+    )
+
+
+def metric_key(label: str) -> str:
+    """The name of a metric in tables: lower-case letters, digits and `_`."""
+    key = re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_")
+    return key if re.match(r"[a-z]", key) else f"m_{text_hash(label)[:8]}"
+
+
+_NOTHING = Metric(
+    name="none", scale=Scale(min=1.0, max=5.0), definition="", steps=["-"], question="", antonym=""
+)
+"""Metric of a category that has only classical metrics."""
+
+
+def _task(name: str, instruction: str, metrics: Sequence[Metric], content: EvaluationContent) -> Task:
+    return Task(
+        task=metric_key(name),
+        language=content.language,
+        instruction=instruction,
+        source_label=content.source_label,
+        output_label=content.output_label,
+        metrics=list(metrics),
+    )
+
+
+def _object(data: object, place: str) -> Mapping[str, Any]:
+    if not isinstance(data, dict):
+        raise InputError(f"{place}: must be an object, not {type(data).__name__}")
+    return data
+
+
+def _names(data: object, place: str) -> tuple[str, ...]:
+    if not isinstance(data, list) or not all(isinstance(name, str) for name in data):
+        raise InputError(f"{place}: must be a list of names")
+    return tuple(dict.fromkeys(data))
+
+
+def _texts(data: object, place: str) -> Mapping[str, str]:
+    found = _object(data, place)
+    for key, text in found.items():
+        if not isinstance(text, str):
+            raise InputError(f"{place}.{key}: must be a text")
+    return found
+
+
+def read_battle_prompt(path: Path) -> tuple[str, str, str]:
+    """The `system_prompt`, `prompt_template` and `prompt` of a JSON object.
+
+    Raises `InputError` for a file of another form, and for a template with an unknown or missing slot.
+    """
+    data = read_json(path)
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: must be an object with system_prompt, prompt_template and prompt")
+    texts = {}
+    for key in ("system_prompt", "prompt_template", "prompt"):
+        value = data.get(key, "" if key == "system_prompt" else None)
+        if not isinstance(value, str):
+            raise InputError(f"{path}: {key}: missing or no text; allowed: a text")
+        texts[key] = value
+    _check_slots(f"{path}: prompt_template", texts["prompt_template"], _BATTLE_SLOTS)
+    return texts["system_prompt"], texts["prompt_template"], texts["prompt"]
+
+
+def _check_slots(place: str, template: str, slots: tuple[str, ...]) -> None:
+    """Raise `InputError` unless a template has all of these slots, `{name}`, and no other."""
+    for name in re.findall(r"\{(\w+)\}", template):
+        if name not in slots:
+            raise InputError(f"{place}: unknown slot '{{{name}}}'; {suggest(name, slots)}")
+    for name in slots:
+        if f"{{{name}}}" not in template:
+            raise InputError(f"{place}: lacks the slot '{{{name}}}'; allowed: a text that has it")

@@ -1,0 +1,55 @@
+"""`dhp batch`: list and cancel batches of a provider."""
+
+from pathlib import Path
+
+import click
+
+from dhp.cli.options import Command
+
+_CACHE = click.option(
+    "--cache", metavar="DIR", help="Folder of cached replies; default: the user's cache folder."
+)
+
+
+@click.group()
+def batch() -> None:
+    """List or cancel batches sent to a provider by --batch."""
+
+
+@batch.command("list", cls=Command)
+@_CACHE
+def list_batches(cache: str | None) -> None:
+    """Show all batches of the cache folder.
+
+    Example: dhp batch list
+    """
+    from dhp.core.files import cache_folder
+    from dhp.plugins.batch.jobs import RemoteBatches
+
+    jobs = RemoteBatches(Path(cache or cache_folder())).jobs()
+    for job in jobs:
+        print(f"{job.name}  {job.provider}  {job.model}  {job.requests:,} requests  {job.state}  {job.batch}")
+    if not jobs:
+        print("there are no batches")
+
+
+@batch.command("cancel", cls=Command)
+@click.argument("name")
+@_CACHE
+def cancel_batch(name: str, cache: str | None) -> None:
+    """Cancel a batch in work, by its name here or at the provider.
+
+    What is answered by then is paid, and fetched once the provider has ended the batch.
+
+    Example: dhp batch cancel dhp-0123456789ab
+    """
+    from dhp.core.files import cache_folder
+    from dhp.plugins.batch.jobs import RemoteBatches
+
+    job = RemoteBatches(Path(cache or cache_folder())).cancel(name)
+    said = {
+        "sent": f"is being cancelled by {job.provider}; repeat this command later to fetch the answers",
+        "ended": "has ended; its answers are fetched, and the next run stores them",
+        "cancelled": f"{job.provider} does not know it; removed" if job.batch else "was not sent; removed",
+    }
+    print(f"{job.name}: {said[job.state]}")

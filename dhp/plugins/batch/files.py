@@ -1,0 +1,427 @@
+"""Batch files in OpenAI's format: requests are written, results are read."""
+
+import codecs
+import glob
+import json
+import logging
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dhp.core.errors import InputError
+from dhp.core.files import check_writable, parse_json, reason, unwritable
+from dhp.llm.clients.responses import (
+    Problem,
+    Unreadable,
+    completion_replies,
+    holds_answer,
+    overlong,
+    problem_inside,
+    read_problem,
+    shortened,
+)
+from dhp.llm.records import Failure, Reply
+
+_URL = "/v1/chat/completions"
+_MOST_REQUESTS = 50_000
+_MOST_BYTES = 200_000_000
+"""In one file of requests."""
+_LONGEST_KIND = 80
+_SHOWN_KINDS = 3
+_ALLOWED = "allowed: files with the results of batches, one JSON object per line"
+_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstandard"}
+_VERSION = re.compile(r"[-@:_]v?\d{1,8}([-._]\d{1,4})*")
+"""What providers add to the name of a model: a date or a number."""
+
+
+def _request_line(custom_id: str, body: Mapping[str, object]) -> bytes:
+    """One request; `custom_id` is the store's key of its first sample, in hexadecimal digits."""
+    line = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": body}
+    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
+
+@dataclass(slots=True)
+class Part:
+    """One file of requests to one model."""
+
+    path: Path
+    model: str
+    endpoint: str
+    requests: int = 0
+    size: int = 0
+    """Size of the file in bytes."""
+
+
+class BatchWriter:
+    """Files of requests: `FILE.jsonl`, `FILE-2.jsonl` and so on, each to one model.
+
+    Raises
+    ------
+    InputError
+        If the first of them, `path`, is there already, so that none is sent twice by mistake, or if it cannot
+        be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        _check_free(path)
+        check_writable(path)
+        self._parts: list[Part] = []
+        self._open: dict[tuple[str, str], tuple[Part, BinaryIO]] = {}
+        self._path = path
+
+    def add(self, model: str, endpoint: str, custom_id: str, body: Mapping[str, object]) -> None:
+        """Write one request; raises `InputError` where that fails, and leaves nothing behind."""
+        line = _request_line(custom_id, body)
+        with self._or_nothing():
+            part, file = self._open.get((model, endpoint)) or self._next(model, endpoint)
+            full = part.requests >= _MOST_REQUESTS or part.size + len(line) > _MOST_BYTES
+            if full and part.requests:
+                file.close()
+                part, file = self._next(model, endpoint)
+            file.write(line)
+        part.requests += 1
+        part.size += len(line)
+
+    def close(self) -> list[Part]:
+        """Give the files their names; returns what was written. `InputError` as from `add`."""
+        with self._or_nothing():
+            for _, file in self._open.values():
+                file.close()
+            for part in self._parts:
+                _check_free(part.path)
+        for part in self._parts:
+            _unfinished(part.path).replace(part.path)
+        return self._parts
+
+    def discard(self) -> None:
+        """Remove what was written so far."""
+        for _, file in self._open.values():
+            with suppress(OSError):  # what a full disk did not take is tried again
+                file.close()
+        for part in self._parts:
+            _unfinished(part.path).unlink(missing_ok=True)
+
+    def _next(self, model: str, endpoint: str) -> tuple[Part, BinaryIO]:
+        number = len(self._parts) + 1
+        path = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
+        _check_free(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._parts.append(part := Part(path, model, endpoint))
+        self._open[model, endpoint] = part, _unfinished(path).open("wb")
+        return self._open[model, endpoint]
+
+    @contextmanager
+    def _or_nothing(self) -> Iterator[None]:
+        try:
+            yield
+        except InputError:
+            self.discard()
+            raise
+        except OSError as e:
+            self.discard()
+            raise unwritable(f"`batch_write` {self._path}", e) from None
+
+
+def _check_free(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"`batch_write` {path}: is there already; choose a name for the next file")
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLine:
+    """What a batch says of one request."""
+
+    custom_id: str
+    body: Mapping[str, Any] | None
+    """A chat completion; None where there is a problem."""
+    problem: Problem | None
+    """Status 0 where the batch ended before the request was answered."""
+
+    @property
+    def kind(self) -> str:
+        """The problem in a few words, the same for all of its kind."""
+        if self.problem is None:
+            return ""
+        if self.problem.status == 0:
+            return self.problem.code or "no answer"
+        return shortened(self.problem.reason, _LONGEST_KIND)
+
+
+def read_result_line(place: str, raw: bytes) -> ResultLine:
+    """A line of an output file or an error file; raises `InputError` with the place for what is none."""
+    try:
+        data = parse_json(place, raw.removeprefix(codecs.BOM_UTF8).decode())
+    except UnicodeDecodeError:
+        raise InputError(f"{place}: not UTF-8 text; {_ALLOWED}, in UTF-8") from None
+    except InputError as e:
+        raise InputError(f"{e}; {_ALLOWED}") from None
+    fits = isinstance(data, dict) and isinstance(data.get("custom_id"), str)
+    if fits and "body" in data and "url" in data:
+        raise InputError(
+            f"{place}: is a request; allowed: the results that came back, custom_id with response"
+        )
+    if not fits or not ("response" in data or "error" in data):
+        raise InputError(f"{place}: is not a result of a batch; must have custom_id, with response or error")
+    response = data.get("response")
+    response = response if isinstance(response, dict) else {}
+    status, body = response.get("status_code"), response.get("body")
+    if status == 200 and isinstance(body, dict) and not data.get("error"):
+        fault = None if holds_answer(body) else problem_inside(json.dumps(body).encode())
+        if fault is None and not holds_answer(body):
+            fault = Problem(0, "", "without an answer that can be read", "")
+        return ResultLine(data["custom_id"], body if fault is None else None, fault)
+    said = data.get("error") or body or {}
+    said = said if isinstance(said, dict) and "error" in said else {"error": said}
+    status = status if isinstance(status, int) and status != 200 else 0
+    return ResultLine(data["custom_id"], None, read_problem(status, json.dumps(said).encode()))
+
+
+@dataclass(frozen=True, slots=True)
+class _ResultPlace:
+    """Position and priority of a result in its file."""
+
+    path: Path
+    line: int
+    offset: int
+    weight: int
+    """Priority: 2 for an answer, 1 for a permanent refusal, 0 for a temporary error."""
+
+
+class BatchResults:
+    """The results of one or more files, found by the custom_id of their request.
+
+    Where a request was answered twice, the first answer counts; an answer counts before an error, and a
+    permanent refusal before a temporary error.
+
+    Parameters
+    ----------
+    paths
+        The files.
+    own
+        Whether the user gave them for this run; else what belongs to no request of it is not worth a word.
+    failures
+        Whether a request that was refused has failed, or is to be asked again.
+
+    Raises
+    ------
+    InputError
+        If one is missing or unreadable, or a line is not a result.
+    """
+
+    def __init__(self, paths: Sequence[Path], *, own: bool = True, failures: bool = True) -> None:
+        self._own = own
+        self._failures = failures
+        self._paths = paths
+        self.names = ", ".join(map(str, paths))
+        self._lines: dict[str, _ResultPlace] = {}
+        self._claimed: set[str] = set()
+        self._models: set[str] = set()
+        self._others: Counter[str] = Counter()
+        self._taken = 0
+        for path in paths:
+            self._index(path)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def claim(self, custom_id: str) -> bool:
+        """Whether there is a result of the request."""
+        if custom_id not in self._lines:
+            return False
+        self._claimed.add(custom_id)
+        return True
+
+    def read(self, custom_id: str, body: Mapping[str, object]) -> list[Reply] | Failure | None:
+        """The replies of a request, why it will never have one, or None where it should be asked again.
+
+        Parameters
+        ----------
+        custom_id
+            Of a result that is there.
+        body
+            Of the request.
+
+        Raises
+        ------
+        InputError
+            If the server refuses a parameter of the request, and so of all.
+        """
+        result = self._result(line := self._lines[custom_id])
+        if result.problem is not None:
+            return self._failure(line, result.problem, body)
+        assert result.body is not None
+        answered_by = str(result.body.get("model") or "")
+        if self._own and answered_by and not same_model(answered_by, str(body["model"])):
+            self._others[answered_by] += 1
+            return None
+        self._taken += 1
+        try:
+            replies = completion_replies(result.body)
+        except Unreadable:
+            return None
+        return Failure(why) if (why := overlong(replies, body)) else replies
+
+    def report(self, *, whole: bool) -> None:
+        """Log what was not taken; `whole` says that the run has come to all its requests."""
+        logger = logging.getLogger("dhp")
+        for model, count in self._others.items():
+            logger.warning("%s: %s results are of another model, '%s'; left out", self.names, count, model)
+        if (
+            whole
+            and self._own
+            and (unknown := [p for name, p in self._lines.items() if name not in self._claimed])
+        ):
+            first = f"first: {unknown[0].path} line {unknown[0].line}"
+            logger.warning(
+                "%s: %s of %s results belong to no request of this run (%s); left out",
+                *(self.names, f"{len(unknown):,}", f"{len(self):,}", first),
+            )
+
+    def check_claimed(self, model: str = "", others: Collection[str] = ()) -> None:
+        """Raise `InputError` where no result belongs to a request so far, or all are of another model.
+
+        `model` is about to be asked and `others` may be later: results of theirs alone are no fault.
+        """
+        if not self._own or not self._lines:
+            return
+        if self._others and not self._taken:
+            said = ", ".join(f"'{name}'" for name in self._others)
+            raise InputError(
+                f"{self.names}: all {self._others.total():,} answers are of another model, {said}; nothing "
+                "was asked or written; allowed: results of the model that the requests name"
+            )
+        if self._claimed:
+            return
+        fits = {name for name in (model, *others) if any(same_model(each, name) for each in self._models)}
+        if not fits or model in fits:
+            raise InputError(
+                f"{self.names}: none of {len(self):,} results belongs to a request of this run; nothing was "
+                "asked or written; allowed: results of the same models, address, protocol and texts"
+            )
+
+    def used_up(self) -> set[Path]:
+        """The files of which every result is an answer that was taken."""
+        left = {
+            line.path for name, line in self._lines.items() if line.weight < 2 or name not in self._claimed
+        }
+        return set(self._paths) - left
+
+    def _index(self, path: Path) -> None:
+        kinds: Counter[str] = Counter()
+        answered = twice = offset = 0
+        try:
+            with path.open("rb") as lines:
+                _check_kind(path, lines.read(4))
+                lines.seek(0)
+                for number, raw in enumerate(lines, 1):
+                    start, offset = offset, offset + len(raw)
+                    result = self._line(path, number, raw)
+                    if result is None:
+                        continue
+                    if result.problem is None:
+                        answered += 1
+                        self._models.add(str((result.body or {}).get("model") or ""))
+                    else:
+                        kinds.update([result.kind])
+                    weight = 2 if result.problem is None else 0 if _may_pass(result.problem) else 1
+                    before = self._lines.get(result.custom_id)
+                    twice += before is not None and before.weight == weight == 2
+                    if before is None or weight > before.weight:
+                        self._lines[result.custom_id] = _ResultPlace(path, number, start, weight)
+        except IsADirectoryError:
+            raise InputError(f"{path}: is a folder; {_ALLOWED}, e.g. '{path}/*.jsonl'") from None
+        except OSError as e:
+            raise InputError(f"{path}: cannot be read ({reason(e)}); {_ALLOWED}") from None
+        if self._own:
+            if not answered and not kinds:
+                raise InputError(f"{path}: holds no results; {_ALLOWED}")
+            _say(path, answered, kinds, twice)
+
+    def _line(self, path: Path, number: int, raw: bytes) -> ResultLine | None:
+        """A result; None for an empty line, and for a last one that was broken off."""
+        if not raw.strip():
+            return None
+        try:
+            return read_result_line(f"{path}: line {number}", raw)
+        except InputError:
+            if raw.endswith((b"\n", b"]")):  # a file of another form is no download cut off
+                raise
+            logging.getLogger("dhp").warning("%s: line %s is broken off; left out", path, number)
+            return None
+
+    def _failure(self, line: _ResultPlace, problem: Problem, body: Mapping[str, object]) -> Failure | None:
+        if not self._failures:
+            return None
+        if parameter := problem.parameter(body):
+            raise InputError(
+                f"{line.path}: line {line.line}: the server refuses the parameter '{parameter}' "
+                f"({problem.reason})"
+            )
+        if _may_pass(problem):
+            return None
+        if problem.too_long:
+            return Failure(f"the prompt is too long for the model ({problem.reason}); nothing was cut off")
+        return Failure(f"content filter: {problem.reason}" if problem.moderated else problem.reason)
+
+    def _result(self, line: _ResultPlace) -> ResultLine:
+        with line.path.open("rb") as file:
+            file.seek(line.offset)
+            return read_result_line(f"{line.path}: line {line.line}", file.readline())
+
+
+def _may_pass(problem: Problem) -> bool:
+    """Whether the same request may be answered another time."""
+    passing = problem.status == 0 or problem.transient or problem.wrong_key or problem.no_model
+    return passing or problem.out_of_money
+
+
+def result_files(patterns: Sequence[str | Path]) -> list[Path]:
+    """The files that are given or that fit a pattern, each once.
+
+    Raises `InputError` for a pattern that fits none.
+    """
+    found: dict[Path, Path] = {}
+    for each in patterns:
+        paths = [Path(each)]
+        if glob.has_magic(str(each)) and not paths[0].exists():
+            paths = [Path(path) for path in sorted(glob.glob(str(each)))]  # noqa: PTH207  absolute too
+            if not paths:
+                raise InputError(f"`batch_read` '{each}': no file fits this pattern; {_ALLOWED}")
+        for path in paths:
+            found.setdefault(path.absolute(), path)
+    return list(found.values())
+
+
+def same_model(answered_by: str, asked: str) -> bool:
+    """Whether two names may mean one model: servers add a date, or leave out whose it is."""
+    names = (re.sub("[-:]latest$", "", name.rpartition("/")[2].lower()) for name in (answered_by, asked))
+    short, long = sorted(names, key=len)
+    return long.startswith(short) and bool(long == short or _VERSION.fullmatch(long[len(short) :]))
+
+
+def _check_kind(path: Path, start: bytes) -> None:
+    """Raise `InputError` for a file that begins as no text of UTF-8 does."""
+    for magic, kind in _PACKED.items():
+        if start.startswith(magic):
+            raise InputError(f"{path}: is packed ({kind}); unpack it; {_ALLOWED}")
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{path}: is text in UTF-16; {_ALLOWED}, in UTF-8")
+
+
+def _say(path: Path, answered: int, kinds: Counter[str], duplicates: int) -> None:
+    parts = [f"{answered:,} answers"]
+    if kinds:
+        shown = [f"{count:,} {kind}" for kind, count in kinds.most_common(_SHOWN_KINDS)]
+        shown += ["and others"] if len(kinds) > _SHOWN_KINDS else []
+        parts.append(f"{kinds.total():,} errors ({', '.join(shown)})")
+    parts += [f"{duplicates:,} lines twice, of which the first counts"] if duplicates else []
+    if kinds or duplicates:
+        logging.getLogger("dhp").warning("%s: %s", path, ", ".join(parts))

@@ -1,0 +1,303 @@
+"""Batches at providers: sending, waiting, fetching; each step is recorded on disk before the next.
+
+In the folder `batches` beside the store: `NAME.jsonl` with the requests, `NAME.json` with what became of
+them, `NAME.results.jsonl` once they are answered. NAME is the tag that the provider keeps with the batch.
+"""
+
+import json
+import logging
+import sqlite3
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from dhp.core.errors import Answered, InputError, StoppedEarly
+from dhp.core.files import read_json, reason, write_lines, write_whole
+from dhp.plugins.batch.files import Part, read_result_line
+from dhp.plugins.batch.providers import Provider, open_provider
+
+T = TypeVar("T")
+_FIRST_WAIT = 1.0
+_LONGEST_WAIT = 60.0
+"""Seconds between looks at a batch."""
+_REFUSED = (400, 401, 403, 404, 413, 422)
+"""Statuses after which the provider holds nothing of what it was sent."""
+_FOLDER = "batches"
+_OPEN = ("to send", "sent")
+_LONGEST_LOCK = 3600.0
+"""Seconds that another process may take to send its batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A batch as it is kept on disk."""
+
+    name: str
+    provider: str
+    model: str
+    endpoint: str
+    requests: int
+    created: float
+    """Time of creation, in seconds since 1970."""
+    state: str
+    """`to send`, `sent`, `ended` (its results are here), `stored` (so are all of them), `failed` or
+    `cancelled`."""
+    batch: str = ""
+    """Its name at the provider."""
+
+    @property
+    def place(self) -> str:
+        """Description for messages."""
+        return f"batch {self.batch or self.name} at {self.provider}"
+
+
+class BatchGone(InputError):
+    """The provider does not know a batch, or holds its results no more."""
+
+
+class RemoteBatches:
+    """The batches of a folder, which were sent to providers or are to be."""
+
+    def __init__(self, cache: Path) -> None:
+        self.folder = cache / _FOLDER
+
+    @property
+    def changed(self) -> int:
+        """When a batch was last written down, by whatever process."""
+        try:
+            return self.folder.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def jobs(self) -> list[Job]:
+        """All batches, the oldest first; raises `InputError` for a file that is none."""
+        found = []
+        for path in self.folder.glob("*.json"):
+            try:
+                found.append(Job(**read_json(path)))
+            except TypeError:
+                raise InputError(f"{path}: is not a batch of dhp; remove it from the folder") from None
+        return sorted(found, key=lambda job: (job.created, job.name))
+
+    def of(self, model: str, endpoint: str) -> list[Job]:
+        """The batches of a model that are in work, or whose results are not all stored."""
+        wanted = (*_OPEN, "ended")
+        return [j for j in self.jobs() if (j.model, j.endpoint) == (model, endpoint) and j.state in wanted]
+
+    def in_flight(self, jobs: Iterable[Job]) -> dict[str, tuple[Job, int]]:
+        """custom_id -> (batch, samples) of all requests in work."""
+        return {
+            custom_id: (job, count)
+            for job in jobs
+            if job.state in _OPEN
+            for custom_id, count in self._lines(job)
+        }
+
+    def results(self, jobs: Iterable[Job]) -> list[Path]:
+        """The files of results."""
+        return [self._results(job) for job in jobs if job.state == "ended"]
+
+    def stored(self, results: Collection[Path]) -> None:
+        """Keep in mind that all these results are stored."""
+        for job in self.jobs() if results else ():
+            if job.state == "ended" and self._results(job) in results:
+                self._keep(replace(job, state="stored"))
+
+    def new_file(self) -> Path:
+        """Where the requests of the next batch go."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder / f"dhp-{uuid.uuid4().hex[:12]}.jsonl"
+
+    def send(self, provider: str, parts: Sequence[Part], known: Collection[str]) -> set[str]:
+        """Put files of requests down as batches, and send them; returns their names.
+
+        Raises `Answered` where another process has sent some of the requests meanwhile: `known` are the
+        names of the batches that were there when the files were begun.
+        """
+        with self._alone():
+            later = [job for job in self.jobs() if job.name not in known and job.state != "failed"]
+            made = []
+            for part in parts:
+                about = part.path.stem, provider, part.model, part.endpoint, part.requests
+                made.append(Job(*about, time.time(), "to send"))
+            sent = {custom_id for job in later for custom_id, _ in self._lines(job)}
+            if any(custom_id in sent for job in made if sent for custom_id, _ in self._lines(job)):
+                for part in parts:
+                    part.path.unlink()
+                raise Answered("another run has sent the same requests; repeat the command to resume")
+            for job in made:
+                self._keep(job)
+            for job in made:
+                self._send(job, open_provider(provider, job.endpoint))
+        return {job.name for job in made}
+
+    def wait(self, names: Collection[str]) -> None:
+        """Wait until batches have ended; what was not sent is sent."""
+        seconds = _FIRST_WAIT
+        said: dict[str, str] = {}
+
+        def open_jobs() -> list[Job]:
+            return [job for job in self.jobs() if job.name in names and job.state in _OPEN]
+
+        while True:
+            for job in open_jobs():
+                self._fetch(job, said)
+            if not open_jobs():
+                return
+            time.sleep(seconds)
+            seconds = min(2 * seconds, _LONGEST_WAIT)
+
+    def cancel(self, name: str) -> Job:
+        """Cancel a batch, by its name here or at the provider; fetches what was answered if it has ended.
+
+        Raises
+        ------
+        InputError
+            If there is none, or it is not in work.
+        """
+        with self._alone():
+            job = next((j for j in self.jobs() if name in (j.name, j.batch)), None)
+            if job is None:
+                raise InputError(f"batch '{name}': is not in {self.folder}; dhp batch list shows all batches")
+            if job.state not in _OPEN:
+                raise InputError(f"batch '{name}': is {job.state}; allowed: a running one")
+            provider = open_provider(job.provider, job.endpoint)
+            batch = job.batch or self._find(job, provider)
+            if batch is None:
+                return self._keep(replace(job, state="cancelled"))
+            job = self._keep(replace(job, state="sent", batch=batch))
+            try:
+                if not _call(job, lambda: provider.state(batch)).ended:
+                    _call(job, lambda: provider.cancel(batch))
+                ended = _call(job, lambda: provider.state(batch)).ended
+                return self._collect(job, provider) if ended else job
+            except BatchGone:
+                return self._keep(replace(job, state="cancelled"))
+
+    def _keep(self, job: Job) -> Job:
+        text = json.dumps(asdict(job), indent=1)
+        write_whole(self.folder / f"{job.name}.json", lambda path: path.write_text(text))
+        return job
+
+    def _results(self, job: Job) -> Path:
+        return self.folder / f"{job.name}.results.jsonl"
+
+    def _lines(self, job: Job) -> Iterator[tuple[str, int]]:
+        """custom_id and samples of each request."""
+        path = self.folder / f"{job.name}.jsonl"
+        try:
+            with path.open("rb") as lines:
+                for raw in lines:
+                    line = json.loads(raw)
+                    yield line["custom_id"], line["body"].get("n", 1)
+        except (OSError, ValueError, KeyError) as e:
+            raise InputError(
+                f"{path}: the requests of {job.place} cannot be read ({reason(e)}); restore the file, or "
+                f"cancel them by dhp batch cancel {job.name}"
+            ) from None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One process at a time; a kill lets the next one in."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "lock"
+        try:
+            lock = sqlite3.connect(path, timeout=_LONGEST_LOCK, isolation_level=None)
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as e:
+            raise InputError(f"{path}: cannot be locked ({reason(e)})") from None
+        with closing(lock):
+            yield
+
+    def _find(self, job: Job, provider: Provider) -> str | None:
+        """A batch at the provider whose name was lost."""
+        known = {other.batch for other in self.jobs()}
+        return _call(job, lambda: provider.find(job.name, job.requests, job.created, known))
+
+    def _send(self, job: Job, provider: Provider) -> Job:
+        """Send a batch; raises `InputError` or `StoppedEarly` where that fails, and nothing is lost."""
+        path = self.folder / f"{job.name}.jsonl"
+        try:
+            batch = _call(job, lambda: provider.submit(path, job.name))
+        except InputError:
+            self._keep(replace(job, state="failed"))
+            raise
+        job = self._keep(replace(job, state="sent", batch=batch))
+        _say(f"{job.model}: {job.requests:,} requests sent to {job.provider} as batch {batch}")
+        return job
+
+    def _fetch(self, job: Job, said: dict[str, str]) -> None:
+        """Look at a batch; if it has ended, its results are on disk after that."""
+        provider = open_provider(job.provider, job.endpoint)
+        if job.state == "to send":  # stopped between sending and writing that down, or before
+            with self._alone():
+                if (job := next(j for j in self.jobs() if j.name == job.name)).state == "to send":
+                    found = self._find(job, provider)
+                    known = found and self._keep(replace(job, state="sent", batch=found))
+                    job = known or self._send(job, provider)
+        state = _call(job, lambda: provider.state(job.batch))
+        if state.failed:
+            self._keep(replace(job, state="failed"))
+            raise InputError(f"{job.place}: was refused ({state.failed})")
+        if said.get(job.name) != state.said:
+            said[job.name] = state.said
+            _say(f"{job.place}: {state.said}")
+        if state.ended:
+            self._check(self._collect(job, provider))
+
+    def _collect(self, job: Job, provider: Provider) -> Job:
+        """Write the results of a batch that has ended."""
+
+        def lines() -> Iterator[str]:
+            results = _call(job, lambda: iter(provider.results(job.batch)))
+            while (line := _call(job, lambda: next(results, None))) is not None:
+                yield json.dumps(line) + "\n"
+
+        write_lines(self._results(job), lines())
+        return self._keep(replace(job, state="ended"))
+
+    def _check(self, job: Job) -> None:
+        """Tell the errors by kind; raises `StoppedEarly` where there are no answers at all."""
+        kinds: Counter[str] = Counter()
+        lacking = {custom_id for custom_id, _ in self._lines(job)}
+        with self._results(job).open("rb") as lines:
+            for raw in lines:
+                result = read_result_line(job.place, raw)
+                if result.custom_id in lacking:
+                    lacking.discard(result.custom_id)
+                    kinds.update([result.kind] if result.problem else [])
+        if lacking:
+            kinds["without a result"] = len(lacking)
+        said = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+        if kinds:
+            _say(f"{job.place}: of {job.requests:,} requests failed {said}")
+        if kinds.total() >= job.requests:
+            raise StoppedEarly(
+                f"{job.place}: no request was answered ({said}); repeat the command to send them again"
+            )
+
+
+def _call(job: Job, call: Callable[[], T]) -> T:
+    """What a call to the provider gives; its failures in one line."""
+    try:
+        return call()
+    except (InputError, StoppedEarly):
+        raise
+    except Exception as e:  # noqa: BLE001  each package has errors of its own
+        status = getattr(e, "status_code", None) or getattr(e, "code", None)
+        if status == 404 and job.batch:
+            raise BatchGone(
+                f"{job.place}: {reason(e)}; dhp batch cancel {job.name} cancels it, so that its requests "
+                "can be sent again"
+            ) from None
+        kind = InputError if status in _REFUSED else StoppedEarly
+        raise kind(f"{job.place}: {reason(e)}; nothing is lost, repeat the command to resume") from None
+
+
+def _say(message: str) -> None:
+    logging.getLogger("dhp").warning(message)

@@ -1,0 +1,548 @@
+"""Models by `transformers` in this process."""
+
+import copy
+import functools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from dhp.core.errors import InputError
+from dhp.core.files import read_text
+from dhp.core.seeding import stream, text_hash
+from dhp.llm.records import Params, Position, Reply, Request
+from dhp.plugins.local.loading import (
+    Vocabulary,
+    check_device,
+    find,
+    load_config,
+    load_network,
+    load_tokenizer,
+    quiet,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import GenerationConfig
+
+    Step = Callable[..., Tensor]
+    "Turns tokens so far (rows, length) and scores (rows, vocabulary) into scores."
+    from transformers import Cache, PreTrainedConfig, PreTrainedModel
+
+
+SHORTEST_SHARED = 16
+"""A shorter common beginning, in tokens, is not worth a forward pass of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One sequence to be continued."""
+
+    index: int
+    """Number of its request."""
+    sample: int
+    tokens: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Rows whose first `shared` tokens are the same; the shortest has at least one token more."""
+
+    rows: Sequence[Row]
+    shared: int
+
+
+def families(requests: Iterable[Request], most: int) -> Iterator[list[Request]]:
+    """Runs of consecutive requests of one group and one `Params`, cut at `most`; lazy."""
+    for (group, _), run in groupby(requests, lambda r: (r.group, r.params)):
+        family: list[Request] = []
+        for request in run:
+            family.append(request)
+            if not group or len(family) == most:
+                yield family
+                family = []
+        if family:
+            yield family
+
+
+def windows(requests: Iterable[Request], most: int) -> Iterator[list[list[Request]]]:
+    """Consecutive families of one `Params` with at least `most` samples in all, except before a change."""
+    for _, run in groupby(families(requests, most), lambda f: f[0].params):
+        window: list[list[Request]] = []
+        samples = 0
+        for family in run:
+            window.append(family)
+            samples += sum(len(r.samples) for r in family)
+            if samples >= most:
+                yield window
+                window, samples = [], 0
+        if window:
+            yield window
+
+
+def shares(families: Iterable[Sequence[Row]]) -> Iterator[Share]:
+    """Families with a long common beginning, each on its own; then all other rows together.
+
+    Rows come in order of length, so that neighbours need little padding.
+    """
+    alone: list[Row] = []
+    for rows in families:
+        shared = _common([row.tokens for row in rows])
+        if len(rows) > 1 and shared >= SHORTEST_SHARED:
+            yield Share(_by_length(rows), shared)
+        else:
+            alone += rows
+    if alone:
+        yield Share(_by_length(alone), 0)
+
+
+def _by_length(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: len(row.tokens))
+
+
+def _common(sequences: Sequence[list[int]]) -> int:
+    """Length of the longest common beginning that leaves each sequence a token of its own."""
+    first, last = min(sequences), max(sequences)  # all others lie between them
+    most = min(len(s) for s in sequences) - 1
+    return next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b or i >= most), most)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How tokens are chosen."""
+
+    most: int
+    """Maximum number of tokens of the answer."""
+    sampled: bool
+    """Drawn, instead of the most probable."""
+    temperature: float
+    top_p: float
+    top_k: int
+    """Number of most probable tokens to sample from; 0 for no limit."""
+    min_p: float
+    top_logprobs: int
+
+
+def decide(params: Params, defaults: "GenerationConfig") -> Decoding:
+    """What was asked for; what was not is as the model's generation configuration has it."""
+    temperature = defaults.temperature or 1.0 if params.temperature is None else params.temperature
+    top_p = defaults.top_p if params.top_p is None else params.top_p
+    return Decoding(
+        most=params.max_tokens,
+        sampled=bool(defaults.do_sample) if params.temperature is None else temperature > 0,
+        temperature=temperature,
+        top_p=1.0 if top_p is None else top_p,
+        top_k=defaults.top_k or 0,
+        min_p=defaults.min_p or 0.0,
+        top_logprobs=params.top_logprobs,
+    )
+
+
+def drawing(decoding: Decoding, streams: Sequence[Random]) -> "list[Step]":
+    """The steps that leave each row the one token it draws; none where the most probable is taken."""
+    from transformers.generation import logits_process as steps
+
+    if not decoding.sampled:
+        return []
+    found: list[Step] = [steps.TemperatureLogitsWarper(float(decoding.temperature))]
+    if decoding.top_k:
+        found.append(steps.TopKLogitsWarper(decoding.top_k))
+    if decoding.top_p < 1:
+        found.append(steps.TopPLogitsWarper(decoding.top_p))
+    if decoding.min_p:
+        found.append(steps.MinPLogitsWarper(decoding.min_p))
+    return [*found, _Draw(streams)]
+
+
+class _Draw:
+    def __init__(self, streams: Sequence[Random]) -> None:
+        self._streams = streams
+
+    def __call__(self, ids: "Tensor", scores: "Tensor") -> "Tensor":
+        import torch
+
+        upto = scores.double().softmax(-1).cumsum(-1)
+        drawn = torch.tensor([[s.random()] for s in self._streams], dtype=upto.dtype, device=upto.device)
+        tokens = torch.searchsorted(upto, drawn * upto[:, -1:], right=True).clamp(max=scores.shape[1] - 1)
+        return torch.full_like(scores, -torch.inf).scatter_(1, tokens, 0.0)
+
+
+class Overflow(Exception):
+    """Scores of a row are not numbers; its argument is the number of the row."""
+
+
+class Recorder:
+    """A step that changes nothing and keeps the most probable tokens.
+
+    Raises `Overflow` where scores are not numbers.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: list[tuple[list[list[int]], list[list[float]]]] = []
+
+    def __call__(self, ids: "Tensor", scores: "Tensor") -> "Tensor":
+        broken = scores.isnan().any(-1)
+        if broken.any():
+            raise Overflow(int(broken.nonzero()[0]))
+        if self._most:
+            logprobs, tokens = scores.float().log_softmax(-1).topk(self._most)
+            self._kept.append((tokens.tolist(), logprobs.tolist()))
+        return scores
+
+    def of(self, row: int) -> list[list[tuple[int, float]]]:
+        """Tokens with log-probabilities, most probable first, at each place of a row."""
+        return [list(zip(tokens[row], logprobs[row], strict=True)) for tokens, logprobs in self._kept]
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Tokens that continue a row."""
+
+    tokens: list[int]
+    """Generated tokens, with the one that ended the answer."""
+    ended: bool
+    """False if it was cut at the limit."""
+    alternatives: list[list[tuple[int, float]]]
+    """The most probable tokens at each place with their log-probabilities, where they were asked for."""
+
+
+def only_of_one_length(model: "PreTrainedModel", cache: "Cache | None" = None) -> bool:
+    """Whether rows of several lengths, computed together, would change one another's numbers.
+
+    So it is where the longest row sets how positions are encoded, and where padding before a row goes into a
+    recurrent state, which not every model prevents, or takes up places in the sliding window of a cache.
+    """
+    if cache is not None and any(layer.is_sliding for layer in cache.layers):
+        return True
+    parameters = getattr(model.config.get_text_config(), "rope_parameters", None)
+    by_length = not {"dynamic", "longrope"}.isdisjoint(_rope_types(parameters))
+    return by_length or bool(getattr(model, "_is_stateful", False))
+
+
+def begin(model: "PreTrainedModel", tokens: Sequence[int]) -> "Cache | None":
+    """The cache after a shared beginning; None where continuing it would give other numbers."""
+    import torch
+    from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+
+    if only_of_one_length(model):
+        return None
+    cache = DynamicCache(config=model.config)
+    if not {type(layer) for layer in cache.layers} <= {DynamicLayer, DynamicSlidingWindowLayer}:
+        return None
+    with quiet(), torch.inference_mode():
+        ids = torch.tensor([list(tokens)], device=model.device)
+        model(input_ids=ids, past_key_values=cache, use_cache=True, **_only(model, [len(tokens) - 1]))
+    return cache if cache.is_initialized and cache.get_seq_length() == len(tokens) else None
+
+
+def generate(
+    model: "PreTrainedModel",
+    rows: Sequence[Sequence[int]],
+    decoding: Decoding,
+    streams: Sequence[Random],
+    end: set[int],
+    cache: "Cache | None" = None,
+) -> list[Generated]:
+    """Continue rows, given whole, even where `cache` holds their first tokens; each draws from its stream.
+
+    They are padded before the tokens that are not in the cache.
+    """
+    import torch
+    from transformers import GenerationConfig
+
+    shared = 0 if cache is None else cache.get_seq_length()
+    longest = max(len(row) for row in rows)
+    pad = min(end, default=0)
+    recorder = Recorder(decoding.top_logprobs)
+    with quiet(), torch.inference_mode():
+        ids = torch.full((len(rows), longest), pad, device=model.device)
+        mask = torch.zeros_like(ids)
+        for i, row in enumerate(rows):
+            positions = [*range(shared), *range(longest - len(row) + shared, longest)]
+            ids[i, positions] = torch.tensor(list(row), device=model.device)
+            mask[i, positions] = 1
+        config = GenerationConfig(  # type: ignore[no-untyped-call]
+            do_sample=False,  # drawing is a step of our own
+            num_beams=1,
+            num_return_sequences=1,
+            use_cache=True,
+            max_new_tokens=decoding.most,
+            eos_token_id=sorted(end) or None,
+            pad_token_id=pad,
+            return_dict_in_generate=False,
+        )
+        out: Any = model.generate(  # type: ignore[operator]
+            input_ids=ids,
+            attention_mask=mask,
+            generation_config=config,
+            logits_processor=[recorder, *drawing(decoding, streams)],
+            **({} if cache is None else {"past_key_values": _copies(cache, len(rows))}),
+        )
+    return [_cut(tokens, end, recorder.of(i)) for i, tokens in enumerate(out[:, longest:].tolist())]
+
+
+def _cut(tokens: list[int], end: set[int], alternatives: list[list[tuple[int, float]]]) -> Generated:
+    ended = next((i for i, token in enumerate(tokens) if token in end), None)
+    length = len(tokens) if ended is None else ended + 1
+    return Generated(tokens[:length], ended is not None, alternatives[:length])
+
+
+def _copies(cache: "Cache", rows: int) -> "Cache":
+    """One copy for each row; the layers that `begin` lets through never write into the tensors they share."""
+    copies = copy.copy(cache)
+    copies.layers = [copy.copy(layer) for layer in cache.layers]
+    layer: Any
+    for layer in copies.layers:
+        layer.keys = layer.keys.expand(rows, -1, -1, -1)
+        layer.values = layer.values.expand(rows, -1, -1, -1)
+    return copies
+
+
+def _only(model: "PreTrainedModel", positions: Sequence[int]) -> dict[str, "Tensor"]:
+    """The argument by which a model computes logits at some places only, where it has one."""
+    import inspect
+
+    import torch
+
+    if "logits_to_keep" not in inspect.signature(model.forward).parameters:
+        return {}
+    return {"logits_to_keep": torch.tensor(positions, device=model.device)}
+
+
+def _rope_types(parameters: object) -> Iterator[str]:
+    """How positions are rotated; some models have one set of parameters for each kind of layer."""
+    if isinstance(parameters, dict):
+        for name, value in parameters.items():
+            if name == "rope_type":
+                yield str(value)
+            yield from _rope_types(value)
+
+
+_LOOK_AHEAD = 64
+_RUN_BY = {"hf": "transformers", "vllm": "vllm"}
+_BATCH = {"cpu": 4, "cuda": 32}
+
+
+class HfModel:
+    """A causal language model run by transformers; loaded when first needed.
+
+    Parameters
+    ----------
+    name
+        A folder, or the name of a hub repository. Code in it is never run.
+    device
+        `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:N` or `all` (its layers spread over all GPUs
+        by the package accelerate).
+    dtype
+        `auto` (as the checkpoint says), `float32`, `float16` or `bfloat16`.
+    batch_size
+        Most sequences computed at once; halved where memory runs out. None chooses by device.
+    chat_template
+        File with the Jinja template by which messages become a prompt; None is the model's own.
+
+    Raises
+    ------
+    InputError
+        If the model, the device or the dtype does not exist, or torch or transformers are not installed;
+        later, if the model cannot be loaded.
+    """
+
+    provider = "hf"
+    _sent = False
+    """Whether it came from another process."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_size: int | None = None,
+        chat_template: str | Path | None = None,
+    ) -> None:
+        self._source = find(name, dtype, self.provider)
+        self.model = self._source.model
+        check_device(self.model, device)
+        if batch_size is not None and batch_size < 1:
+            raise InputError(f"model '{self.model}': batch size is {batch_size}; must be at least 1")
+        self.endpoint = f"{_RUN_BY[self.provider]} dtype={self._source.dtype} {self._source.identity}"
+        self._template = None if chat_template is None else read_text(Path(chat_template))
+        if self._template is not None:
+            self.endpoint += f" template={text_hash(self._template)}"
+        self._device = device
+        self._batch_size = batch_size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A process that it is sent to holds it once, however often it is sent, and loads it for itself."""
+        given = (self.model, self.endpoint, self._source, self._template, self._device, self._batch_size)
+        return _shared_model, (type(self), *given)
+
+    @functools.cached_property
+    def _config(self) -> "PreTrainedConfig":
+        return load_config(self._source)
+
+    @functools.cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.model, load_tokenizer(self._source), self._template)
+
+    @functools.cached_property
+    def _network(self) -> "PreTrainedModel":
+        return load_network(self._source, self._device)
+
+    def count_tokens(self, prompt: str) -> int:
+        """Tokens of a prompt as it is sent, those of the chat template included."""
+        return len(self._vocabulary.encode([{"role": "user", "content": prompt}]))
+
+    def misfit(self, request: Request) -> str | None:
+        """Why prompt and answer do not fit into the model's context; None where they do."""
+        tokens = len(self._vocabulary.encode(request.messages))
+        answer = request.params.max_tokens
+        limit = getattr(self._config.get_text_config(), "max_position_embeddings", None)
+        if not tokens:
+            return "the prompt has no tokens"
+        if limit is not None and tokens + answer > limit:
+            return (
+                f"a prompt of {tokens} tokens and an answer of up to {answer} do not fit into {limit} tokens"
+            )
+        return None
+
+    def answer(self, requests: Iterable[Request]) -> Iterator[tuple[Request, dict[int, Reply]]]:
+        """Answer requests, each as a whole; only some batches of them are read ahead.
+
+        Consecutive requests of one group that begin with the same tokens have these computed once. A reply
+        depends on prompt, parameters and sample alone, up to rounding in the forward pass.
+
+        Yields
+        ------
+        (request, replies by sample)
+            In no particular order.
+        """
+        for window in windows(requests, max(_LOOK_AHEAD, 2 * (self._batch_size or 0))):
+            yield from self._generated(window)
+
+    def _generated(self, window: list[list[Request]]) -> Iterator[tuple[Request, dict[int, Reply]]]:
+        """The answers to requests with the same `Params`, by group."""
+        requests = [request for family in window for request in family]
+        own = self._network.generation_config
+        decoding = decide(requests[0].params, own)
+        end = self._end()
+
+        def compute(rows: Sequence[Row], cache: "Cache | None") -> list[Generated]:
+            streams = [
+                stream("hf", requests[row.index].text, requests[row.index].params.seed, row.sample)
+                for row in rows
+            ]
+            return generate(self._network, [row.tokens for row in rows], decoding, streams, end, cache)
+
+        done: dict[int, dict[int, Generated]] = defaultdict(dict)
+        for share in shares(self._rows(window, one=not decoding.sampled)):
+            for row, generated in self._computed(requests, share, compute):
+                done[row.index][row.sample] = generated
+                request = requests[row.index]
+                if len(done[row.index]) == (len(request.samples) if decoding.sampled else 1):
+                    yield request, self._replies(request, len(row.tokens), done.pop(row.index))
+
+    def _rows(self, window: list[list[Request]], *, one: bool) -> Iterator[list[Row]]:
+        """The rows of each family; one for each request, where all its samples are the same."""
+        index = 0
+        for family in window:
+            rows = []
+            for request in family:
+                tokens = self._vocabulary.encode(request.messages)
+                rows += [Row(index, s, tokens) for s in (request.samples[:1] if one else request.samples)]
+                index += 1
+            yield rows
+
+    def _computed(
+        self,
+        requests: Sequence[Request],
+        share: Share,
+        compute: "Callable[[Sequence[Row], Cache | None], list[Generated]]",
+    ) -> Iterator[tuple[Row, Generated]]:
+        """Rows with their results, batch by batch; batches are halved where memory runs out."""
+        import torch
+
+        cache = None
+        if share.shared:
+            cache = begin(self._network, share.rows[0].tokens[: share.shared])
+        rows = share.rows
+        of_one_length = only_of_one_length(self._network, cache)
+        while rows:
+            batch = rows[: self._size]
+            if of_one_length:
+                batch = [row for row in batch if len(row.tokens) == len(rows[0].tokens)]
+            try:
+                results = compute(batch, cache)
+            except Overflow as e:
+                raise InputError(
+                    f"{requests[batch[e.args[0]].index].place}: model '{self.model}' overflows in "
+                    f"{self._source.dtype}; choose float32 or bfloat16"
+                ) from None
+            except torch.OutOfMemoryError:
+                if len(batch) == 1:
+                    raise InputError(
+                        f"model '{self.model}': out of memory at a prompt of {len(rows[0].tokens)} tokens"
+                    ) from None
+                self._size = len(batch) // 2
+                torch.cuda.empty_cache()
+                continue
+            yield from zip(batch, results, strict=True)
+            rows = rows[len(batch) :]
+
+    @functools.cached_property
+    def _size(self) -> int:
+        """Sequences computed at once, as far as memory has sufficed."""
+        return self._batch_size or _BATCH[self._network.device.type]
+
+    def _end(self) -> set[int]:
+        """Tokens that end an answer: those of the generation configuration and the tokenizer's own."""
+        own: Any = self._network.generation_config.eos_token_id
+        found = {own} if isinstance(own, int) else set(own or ())
+        return found if self._vocabulary.end is None else found | {self._vocabulary.end}
+
+    def _replies(
+        self, request: Request, prompt_tokens: int, generated: dict[int, Generated]
+    ) -> dict[int, Reply]:
+        replies: dict[int, Reply] = {}
+        total = sum(len(g.tokens) for g in generated.values())
+        for sample, g in generated.items():
+            positions = None
+            if request.params.top_logprobs:
+                positions = tuple(self._position(*at) for at in zip(g.tokens, g.alternatives, strict=True))
+            text, finish = self._vocabulary.text(g.tokens), "stop" if g.ended else "length"
+            replies[sample] = Reply(text, finish, 0, 0, 0, positions)
+        first = request.samples[0]
+        replies[first] = replace(
+            replies[first], prompt_tokens=prompt_tokens, completion_tokens=total, calls=1
+        )
+        return replies if len(replies) == len(request.samples) else same_for_all(request, replies[first])
+
+    def _position(self, chosen: int, alternatives: list[tuple[int, float]]) -> Position:
+        tokens, logprobs = zip(*alternatives, strict=True)
+        text = self._vocabulary.token
+        return Position(text(chosen), ranked([text(t) for t in tokens], logprobs))
+
+
+def ranked(texts: Sequence[str], logprobs: Sequence[float]) -> tuple[tuple[str, float], ...]:
+    """Tokens that are possible at all, the most probable first."""
+    pairs = [(text, p) for text, p in zip(texts, logprobs, strict=True) if p > -math.inf]
+    return tuple(sorted(pairs, key=lambda pair: -pair[1]))
+
+
+def same_for_all(request: Request, first: Reply) -> dict[int, Reply]:
+    """One reply for all samples, counted once."""
+    again = replace(first, prompt_tokens=0, completion_tokens=0, calls=0)
+    return {s: first if i == 0 else again for i, s in enumerate(request.samples)}
+
+
+@functools.cache
+def _shared_model(kind: type[HfModel], *given: Any) -> HfModel:
+    model = kind.__new__(kind)
+    model.model, model.endpoint, model._source, model._template, model._device, model._batch_size = given
+    model._sent = True
+    return model

@@ -1,0 +1,340 @@
+"""Surveys of experts: answers, their problems, agreement."""
+
+import datetime as dt
+import json
+import logging
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from dhp.content.catalog import (
+    DATASETS,
+    describe,
+    descriptions,
+    misspelt_task,
+    read_card,
+    read_suite,
+    read_task,
+)
+from dhp.core.errors import InputError, suggest
+from dhp.core.files import read_text, write_lines
+from dhp.core.records import Example
+from dhp.core.seeding import text_hash
+from dhp.core.specs import Agreement, Name, Spec, Task, Weights
+from dhp.perturb.builder import perturb_datasets
+from dhp.perturb.perturbed_dataset import PerturbedDataset
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """A quality issue: a perturber, its degrees together."""
+
+    perturber: str
+    description: str
+    """Description of the change, in one sentence."""
+    level: str
+    example: Example
+    degraded: Mapping[str, str]
+    """degree -> the output of the example made worse; an only degree has the name ``""``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The questions put to experts: which metric of the task does each issue hurt most?"""
+
+    task: Task
+    issues: tuple[Issue, ...]
+
+    @property
+    def hash(self) -> str:
+        """Tells surveys apart: task, metrics, issues and examples."""
+        return text_hash(json.dumps([self.task.model_dump(), [asdict(issue) for issue in self.issues]]))
+
+
+def task_perturbers(task: str) -> dict[str, str]:
+    """Perturber -> the first dataset whose suite has it, over the benchmark's suites of a task.
+
+    Raises `InputError` where there is nothing to vote on: the task has one metric, or no suite.
+    """
+    _check_choice(read_task(task))
+    found: dict[str, str] = {}
+    for dataset in DATASETS:
+        if read_card(dataset).task == task:
+            for name in read_suite(dataset).perturbers:
+                found.setdefault(name, dataset)
+    if not found:
+        known = {read_card(dataset).task for dataset in DATASETS}
+        raise InputError(
+            f"task '{task}': no bundled set has it; give texts by `dataset`; else {suggest(task, known)}"
+        )
+    return found
+
+
+def make_survey(task: str, dataset: str | None = None, suite: str | None = None) -> Survey:
+    """The survey of a task: which metric does each perturber hurt most?
+
+    No text is made by a language model, so that a survey is the same wherever it is made with
+    the same installation.
+
+    Parameters
+    ----------
+    task
+        Name or YAML file.
+    dataset
+        A file of texts of the task, to show the perturbers of their suite on. Default: the bundled mini sets
+        of the task, each with its own suite.
+    suite
+        Name or YAML file; with `dataset` alone. Default: that of the data.
+
+    Raises
+    ------
+    InputError
+        For an unknown task, one without a choice of metrics, and one that no bundled set has without
+        `dataset`.
+    """
+    if dataset is not None:
+        _check_choice(read_task(task))
+        (part, *_) = perturb_datasets(dataset, task=task, suite=suite, controls=False)
+        perturbers = dict.fromkeys(v.perturber for v in part.variants)
+        shown = {perturber: _issue(part, perturber) for perturber in perturbers}
+        if lacking := [perturber for perturber, issue in shown.items() if issue is None]:
+            logging.getLogger("dhp").warning(
+                "left out of the survey, as no text shows all degrees: %s", ", ".join(lacking)
+            )
+        return Survey(part.dataset.task, tuple(issue for issue in shown.values() if issue))
+    if suite is not None:
+        raise InputError("`suite`: goes with `dataset`; the bundled sets bring theirs")
+    return _bundled_survey(task)
+
+
+def _check_choice(task: Task) -> None:
+    if len(names := task.metric_names) < 2:
+        raise InputError(
+            f"task '{task.task}': has a single metric, {names[0]}, which would get all the weight"
+        )
+
+
+def _bundled_survey(task: str) -> Survey:
+    perturbers = task_perturbers(task)
+    datasets = dict.fromkeys(perturbers.values())
+    made = {name: perturb_datasets(f"mini/{name}", controls=False)[0] for name in datasets}
+    issues = []
+    for perturber, dataset in perturbers.items():
+        issue = _issue(made[dataset], perturber)
+        if issue is None:
+            raise InputError(f"mini/{dataset}: no example shows perturber '{perturber}' in all degrees")
+        issues.append(issue)
+    return Survey(read_task(task), tuple(issues))
+
+
+def _issue(part: PerturbedDataset, perturber: str) -> Issue | None:
+    """The issue on the first example that can be degraded in all its degrees; None without one."""
+    variants = [v for v in part.variants if v.perturber == perturber]
+    texts = {(t.example, t.variant): t.text for t in part.texts if t.text is not None}
+    for example in part.dataset.examples:
+        degraded = {v.degree or "": texts.get((example.id, v.name)) for v in variants}
+        whole = {degree: text for degree, text in degraded.items() if text is not None}
+        if len(whole) == len(variants):
+            said = descriptions().get(perturber, perturber.replace("_", " ").capitalize() + ".")
+            return Issue(perturber, said, variants[0].level, example, whole)
+    return None
+
+
+_COVERAGE = 0.95
+_FEWEST_FOR_INTERVAL = 3
+
+
+def fleiss_kappa(votes: Sequence[Sequence[int]]) -> float | None:
+    """Agreement beyond chance of several raters who each put every subject into one category.
+
+    kappa = (P - P_e) / (1 - P_e) with P the mean share of agreeing pairs of raters of a subject and P_e the
+    sum of the squared shares of the categories (Fleiss 1971, Psychological Bulletin 76, 378-382). Subjects
+    may have different numbers of raters (Fleiss, Levin & Paik 2003, chapter 18); those with fewer than two
+    are left out.
+
+    Parameters
+    ----------
+    votes
+        Subjects x categories: how many raters chose the category.
+
+    Returns
+    -------
+    At most 1; None where it is undefined: no subject with two raters, or all votes in one category.
+    """
+    rated = [row for row in votes if sum(row) > 1]
+    total = sum(map(sum, rated))
+    shares = [sum(column) / total for column in zip(*rated, strict=True)]
+    by_chance = math.fsum(share**2 for share in shares)
+    if not rated or max(shares) == 1:
+        return None
+    observed = math.fsum(_agreeing_pairs(row) for row in rated) / len(rated)
+    return (observed - by_chance) / (1 - by_chance)
+
+
+def _agreeing_pairs(row: Sequence[int]) -> float:
+    n = sum(row)
+    return sum(votes * (votes - 1) for votes in row) / (n * (n - 1))
+
+
+def agreement(
+    answers: Sequence[Mapping[str, str | None]], issues: Sequence[str], metrics: Sequence[str]
+) -> Agreement | None:
+    """Fleiss' kappa of the experts, with its 95 % interval had other experts been asked about these issues.
+
+    The interval is that of the jackknife over experts, kappa +- t(n - 1) * s with s^2 = (n - 1) / n * the
+    sum of squared deviations of the kappas without one expert (Efron & Stein 1981, Annals of Statistics 9,
+    586-596). A bootstrap would count an expert who is drawn twice as two who agree. There is none for fewer
+    than three experts, nor where all of them answer alike.
+
+    Parameters
+    ----------
+    answers
+        For each expert: issue -> the metric chosen, or None where there is no answer.
+    issues, metrics
+        What was asked about, and what could be chosen.
+    """
+
+    def kappa(sheets: Sequence[Mapping[str, str | None]]) -> float | None:
+        return fleiss_kappa([[sum(s[i] == m for s in sheets) for m in metrics] for i in issues])
+
+    whole, n = kappa(answers), len(answers)
+    if whole is None:
+        return None
+    without = [k for i in range(n) if (k := kappa([*answers[:i], *answers[i + 1 :]])) is not None]
+    if len(without) < max(n, _FEWEST_FOR_INTERVAL):
+        return Agreement(kappa=whole)
+    mean = math.fsum(without) / n
+    error = math.sqrt((n - 1) / n * math.fsum((k - mean) ** 2 for k in without))
+    if error < 1e-9:
+        return Agreement(kappa=whole)
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(n - 1, (1 + _COVERAGE) / 2)) * error
+    return Agreement(kappa=whole, low=max(-1.0, whole - half), high=min(1.0, whole + half))
+
+
+SCHEMA = "dhp.votes/1"
+ROLE_LENGTH = 100
+
+
+class Answers(Spec):
+    """What one expert answered, as the survey page saves it."""
+
+    form: Literal["dhp.votes/1"] = Field(alias="schema")
+    id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    """Random, drawn when the page is opened."""
+    survey: str
+    """Hash of the survey that was answered."""
+    task: Name
+    metrics: list[Name]
+    """Metrics that could be chosen."""
+    date: dt.date
+    expert: Annotated[str, Field(max_length=ROLE_LENGTH)] = ""
+    """Role or initials, in the expert's own words."""
+    answers: dict[Name, Name | None] = Field(min_length=1)
+    """Perturber -> the metric it hurts most; null where the question was left open."""
+
+
+def read_answers(path: Path) -> Answers:
+    """The answers in a file; a fault raises `InputError`: file, place, what is wrong, what is allowed."""
+    try:
+        read = Answers.model_validate_json(read_text(path))
+    except ValidationError as e:
+        raise InputError(f"{path}: {describe(e, Answers)}") from None
+    read._origin = str(path)
+    perturbers: Collection[str] = read.answers
+    metrics = tuple(read.metrics)
+    bundled = {read_card(dataset).task for dataset in DATASETS}
+    if misspelt_task(read.task):
+        raise InputError(f"{path}: unknown task '{read.task}'; {suggest(read.task, bundled)}")
+    if read.task in bundled:
+        try:
+            perturbers, metrics = task_perturbers(read.task), read_task(read.task).metric_names
+        except InputError as e:
+            raise InputError(f"{path}: {e}") from None
+    if tuple(read.metrics) != metrics:
+        raise InputError(f"{path}: metrics: must be those of task '{read.task}': {', '.join(metrics)}")
+    for perturber, metric in read.answers.items():
+        if perturber not in perturbers:
+            raise InputError(
+                f"{path}: answers: unknown perturber '{perturber}'; {suggest(perturber, perturbers)}"
+            )
+        if metric is not None and metric not in metrics:
+            raise InputError(
+                f"{path}: answers.{perturber}: unknown metric '{metric}'; {suggest(metric, metrics)}"
+            )
+    return read
+
+
+def aggregate(sheets: Sequence[Answers], name: str) -> Weights:
+    """Votes and agreement of experts who answered the same survey, each once.
+
+    Parameters
+    ----------
+    sheets
+        From `read_answers`; their order does not matter.
+    name
+        Of the weights: lower-case letters, digits and `_`.
+
+    Raises
+    ------
+    InputError
+        For another survey, answers given twice, an issue that nobody voted on, a name that is none.
+    """
+    first, *others = sheets
+    for sheet in others:
+        for field in ("survey", "task"):
+            if (there := getattr(sheet, field)) != (here := getattr(first, field)):
+                raise InputError(
+                    f"{sheet.origin}: {field}: '{there}' is not that of {first.origin}, '{here}'; "
+                    "allowed: answers to one survey"
+                )
+        if set(sheet.answers) != set(first.answers):
+            odd = min(set(sheet.answers) ^ set(first.answers))
+            raise InputError(
+                f"{sheet.origin}: answers: '{odd}' is answered in only one of this file and {first.origin}"
+            )
+    _check_once(sheets)
+    issues = list(first.answers)
+    chosen = {i: [s.answers[i] for s in sheets] for i in issues}
+    votes = {i: {m: chosen[i].count(m) for m in first.metrics} for i in issues}
+    if silent := [issue for issue, row in votes.items() if not any(row.values())]:
+        raise InputError(f"answers: nobody voted on '{silent[0]}'; allowed: at least one vote on each")
+    found = agreement([s.answers for s in sheets], issues, first.metrics)
+    try:
+        return Weights(
+            weights=name,
+            version=1,
+            provenance=f"Votes on which metric each quality issue hurts most, survey {first.survey}.",
+            date=max(s.date for s in sheets),
+            experts=len(sheets),
+            roles=sorted(s.expert.strip() for s in sheets if s.expert.strip()),
+            votes={first.task: votes},
+            agreement={} if found is None else {first.task: found},
+        )
+    except ValidationError as e:
+        raise InputError(describe(e, Weights)) from None
+
+
+def _check_once(sheets: Sequence[Answers]) -> None:
+    seen: dict[str, str] = {}
+    for sheet in sheets:
+        if sheet.id in seen:
+            raise InputError(
+                f"{sheet.origin}: the same answers as {seen[sheet.id]}; allowed: each expert once"
+            )
+        seen[sheet.id] = sheet.origin
+
+
+def write_weights(weights: Weights, path: Path) -> None:
+    """Write weights as a content file."""
+    data = weights.model_dump(exclude_defaults=True)
+    for found in data.get("agreement", {}).values():
+        found |= {key: round(value, 4) for key, value in found.items() if value is not None}
+    text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None)
+    write_lines(path, [text])

@@ -1,0 +1,282 @@
+"""Habits of a judge: use of its scale, halo, consistent samples, confused metrics, failures, error rates."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.arrays import Bools, Floats, metric_row
+
+_LENIENT = 2 / 3
+_HARSH = 1 / 2
+_COMPRESSED = 1 / 2
+_FEWEST = 3  # texts of which a correlation is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How scores are distributed."""
+
+    mean: float
+    """Mean of the scores."""
+    sd: float | None
+    """Standard deviation; None for a single score."""
+    low: float
+    """5th percentile of the scores."""
+    high: float
+    """95th percentile of the scores."""
+    histogram: dict[str, float]
+    """Score -> its share, from the lowest; of more than 21 different scores 20 equal bins, named after their
+    middle."""
+
+
+def spread(scores: npt.ArrayLike) -> Spread | None:
+    """The distribution of scores of any shape, NaN where there is none; None where there is none at all.
+
+    Raises `ValueError` for an infinite score.
+    """
+    x = np.asarray(scores, dtype=np.float64).ravel()
+    if np.isinf(x).any():
+        raise ValueError("scores must be finite or NaN")
+    x = x[~np.isnan(x)]
+    if not x.size:
+        return None
+    points, counts = np.unique(x, return_counts=True)
+    if points.size > 21:
+        counts, edges = np.histogram(x, bins=20)
+        points = (edges[:-1] + edges[1:]) / 2
+    low, high = np.quantile(x, [0.05, 0.95], method="inverted_cdf")
+    unit = 2.0 ** np.frexp(np.abs(x).max())[1]  # squares of very large scores overflow
+    return Spread(
+        mean=float((x / unit).mean() * unit),
+        sd=float((x / unit).std(ddof=1) * unit) if x.size > 1 else None,
+        low=float(low),
+        high=float(high),
+        histogram=_shares(points, counts / x.size),
+    )
+
+
+def _shares(points: Floats, shares: Floats) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for point, share in zip(points.tolist(), shares.tolist(), strict=True):
+        name = f"{point:.12g}"
+        found[name] = found.get(name, 0.0) + share
+    return found
+
+
+def style_names(originals: Spread, degraded: Spread, low: float, high: float) -> tuple[str, ...]:
+    """What the distributions of one metric's scores, on a scale from `low` to `high`, are called.
+
+    `lenient`: degraded texts still have a mean in the upper third of the scale. `harsh`: originals have one
+    in the lower half. `compressed`: nine in ten scores, of originals and degraded texts together, lie within
+    half of the scale.
+    """
+    length = high - low
+    found = []
+    if degraded.mean >= low + _LENIENT * length:
+        found.append("lenient")
+    if originals.mean <= low + _HARSH * length:
+        found.append("harsh")
+    if max(originals.high, degraded.high) - min(originals.low, degraded.low) <= _COMPRESSED * length:
+        found.append("compressed")
+    return tuple(found)
+
+
+def rank_correlations(columns: npt.ArrayLike) -> Floats:
+    """Spearman's rank correlation of every two columns over the rows that both have.
+
+    Parameters
+    ----------
+    columns : shape (n, k)
+        NaN where a value is missing.
+
+    Returns
+    -------
+    shape (k, k)
+        In [-1, 1]; NaN where a column is constant or fewer than three rows are shared.
+    """
+    import pandas as pd
+
+    x = np.asarray(columns, dtype=np.float64)
+    if x.ndim != 2:
+        raise ValueError(f"columns must have shape (n, k), not {x.shape}")
+    found: Floats = pd.DataFrame(x).corr(method="spearman", min_periods=_FEWEST).to_numpy()
+    return np.clip(found, -1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleConsistency:
+    """What the samples of a metric show; None where there are not enough of them."""
+
+    within: float | None
+    """Mean variance over the samples of one text."""
+    between: float | None
+    """Variance between texts, freed of what the samples add to it; at least 0."""
+    icc: float | None
+    """Intraclass correlation ICC(1) of single samples (Shrout and Fleiss 1979), at most 1: the share of the
+    variance of a single score that is the texts' own. None where all scores are the same."""
+    identical: float | None
+    """Share of the texts with several samples whose samples are all the same, in [0, 1]."""
+    dominance: float
+    """Share of the most common single score, in [0, 1]: G-Eval's problem of a dominant digit."""
+    entropy: float
+    """Entropy of the distribution of single scores, in bits; 0 where all are the same."""
+    distinct: int
+    """Different values among the single scores."""
+
+
+def sample_consistency(scores: npt.ArrayLike) -> SampleConsistency:
+    """Variance, consistency and spread of the samples of one metric.
+
+    Parameters
+    ----------
+    scores : shape (texts, samples)
+        NaN where a sample has no score; texts may have different numbers of samples.
+
+    Raises
+    ------
+    ValueError
+        If the array has another shape, holds no score at all, or an infinite one.
+    """
+    x = np.asarray(scores, dtype=np.float64)
+    if x.ndim != 2 or np.isinf(x).any() or not (there := ~np.isnan(x)).any():
+        raise ValueError(
+            f"scores must have shape (texts, samples) with a score, none infinite, not {x.shape}"
+        )
+    _, counts = np.unique(x[there], return_counts=True)
+    shares = counts / counts.sum()
+    several = there.sum(axis=1) > 1
+    identical = None
+    if several.any():
+        some = x[several]
+        identical = float((np.nanmax(some, axis=1) == np.nanmin(some, axis=1)).mean())
+    return SampleConsistency(
+        *_variances(x[there.any(axis=1)]),
+        identical=identical,
+        dominance=float(shares.max()),
+        entropy=float(-(shares * np.log2(shares)).sum()) + 0.0,
+        distinct=int(counts.size),
+    )
+
+
+def _variances(x: Floats) -> tuple[float | None, float | None, float | None]:
+    """Within texts, between texts, and ICC(1), from a one-way analysis of variance with unequal groups."""
+    sizes = (~np.isnan(x)).sum(axis=1)
+    total, texts = int(sizes.sum()), sizes.size
+    if texts < 2 or total == texts:
+        return None, None, None
+    unit = 2.0 ** np.frexp(np.nanmax(np.abs(x)))[1]  # squares of very large scores overflow
+    x = x / unit
+    means = np.nansum(x, axis=1) / sizes
+    grand = np.nansum(x) / total
+    within = float(np.nansum((x - means[:, None]) ** 2) / (total - texts))
+    among = float((sizes * (means - grand) ** 2).sum() / (texts - 1))
+    typical = (total - float((sizes**2).sum()) / total) / (texts - 1)  # samples a text
+    spread = among + (typical - 1) * within
+    icc = (among - within) / spread if spread > 0 else None
+    between = max((among - within) / typical, 0.0)
+    return _finite(within, unit), _finite(between, unit), icc
+
+
+def _finite(variance: float, unit: float) -> float | None:
+    """A variance in squared units as it is; None where it overflows."""
+    with np.errstate(over="ignore"):
+        value = float(np.float64(variance) * unit * unit)
+    return value if np.isfinite(value) else None
+
+
+def confusion(drops: npt.ArrayLike, weights: npt.ArrayLike) -> float:
+    """The share of a drop that fell on other metrics than the experts expect.
+
+    The total variation distance between the shares of the drop and the weights: 0 where the drop is
+    distributed as expected, 1 where all of it fell on metrics without weight.
+
+    Parameters
+    ----------
+    drops : shape (M,)
+        Mean score of the originals minus that of the degraded texts, on scales of one length. A metric that
+        rose has no share of the drop.
+    weights : shape (M,)
+        Non-negative, summing to 1.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN where no metric fell, or a drop is NaN.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or the weights do not sum to 1.
+    """
+    fallen = np.maximum(np.atleast_1d(np.asarray(drops, dtype=np.float64)), 0.0)
+    w = metric_row(weights, fallen.size)
+    total = fallen.sum()
+    if not total > 0:
+        return float("nan")
+    return float(np.abs(fallen / total - w).sum() / 2)
+
+
+def failure_p(original_failed: npt.ArrayLike, degraded_failed: npt.ArrayLike) -> Floats:
+    """Two-sided exact p that ratings of originals and of degraded texts fail equally often (McNemar 1947).
+
+    Both are boolean, of one shape (n, ...); p has shape (...), 1 where no example failed on one side only.
+    Raises `ValueError` if the shapes differ.
+    """
+    from scipy.special import bdtr
+
+    one, other = np.asarray(original_failed, dtype=np.bool_), np.asarray(degraded_failed, dtype=np.bool_)
+    if one.shape != other.shape:
+        raise ValueError(f"both must have one shape, not {one.shape} and {other.shape}")
+    first, second = (one & ~other).sum(axis=0), (other & ~one).sum(axis=0)
+    return np.asarray(np.minimum(1.0, 2 * bdtr(np.minimum(first, second), first + second, 0.5)))
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRates:
+    """Both error rates of a judge as counts: texts judged rightly, of how many.
+
+    The counts are those of independent texts that would say as much; they are no whole numbers.
+    """
+
+    sensitivity: tuple[float, float]
+    """Good texts that pass, of how many."""
+    specificity: tuple[float, float]
+    """Bad texts that do not pass, of how many."""
+
+
+def error_rates(good: Floats, bad: Floats, passes: float) -> ErrorRates | None:
+    """Error rates of a judge that passes a text from a score on.
+
+    Parameters
+    ----------
+    good, bad : shape (texts of an example, examples)
+        Scores of good texts and of degraded ones; NaN where there is none. Texts of one example are not
+        independent, so the counts are scaled to the variance of the ratio of sums over examples.
+    passes
+        The lowest score that passes.
+
+    Returns
+    -------
+    ErrorRates or None
+        None where there is no good or no bad text.
+    """
+    there = [~np.isnan(side) for side in (good, bad)]
+    if not all(side.any() for side in there):
+        return None
+    right = [good >= passes, (bad < passes) & there[1]]
+    sensitivity, specificity = (_counts(r, t) for r, t in zip(right, there, strict=True))
+    return ErrorRates(sensitivity, specificity)
+
+
+def _counts(right: Bools, present: Bools) -> tuple[float, float]:
+    """Texts judged rightly, of how many, in independent texts."""
+    of = present.sum(axis=0)
+    chosen = of > 0
+    k, n = right.sum(axis=0)[chosen], of[chosen]
+    total, examples = int(n.sum()), len(n)
+    share = float(k.sum() / total)
+    spread = float(((k - share * n) ** 2).sum()) / total**2
+    size = share * (1 - share) / spread if spread > 0 else float(examples)
+    size = min(float(total), max(1.0, size))
+    return share * size, size
