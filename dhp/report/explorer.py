@@ -5,7 +5,7 @@ import json
 import math
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -62,22 +62,23 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
     """
     datasets = {name: _Dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
     most = MOST_EXAMPLES if any(each.larger for each in datasets.values()) else None
-    judges = _judges(run, datasets)
+    judges = [_Judge(rated, datasets[rated.ratings.dataset]) for rated in run.rated]
+    for part in run.ratings_about({e for each in datasets.values() for e in each.ids}):
+        for judge in judges:
+            judge.add(part[part["status"] != STOPPED])
+    for judge in judges:
+        judge.complete()
 
     def packed(cut: Cut, step: int = 1) -> str:
         kept = slice(None, cut.examples, step)
         said = {"cut": asdict(replace(cut, examples=cut.examples or most)), "excerpt": EXCERPT}
         of_datasets = ((f"{_dumped(name)}:", *each.json(kept, cut.source)) for name, each in datasets.items())
         of_judges = (judge.json(kept, cut.answer) for judge in judges)
-        return _packed(
-            chain(
-                [f'{{{_members(said)},"datasets":{{'],
-                _separated(of_datasets),
-                ['},"judges":['],
-                _separated(of_judges),
-                ["]}"],
-            )
-        )
+        head = f'{{{_members(said)},"datasets":{{'
+        parts = chain([head], _separated(of_datasets), ['},"judges":['], _separated(of_judges), ["]}"])
+        packer = zlib.compressobj(6, wbits=31)
+        packed = [packer.compress(part.encode(errors="replace")) for part in parts]
+        return base64.b64encode(b"".join([*packed, packer.flush()])).decode()
 
     def seems_enough(cut: Cut) -> bool:
         return _SAMPLED * len(packed(cut, _SAMPLED)) <= budget
@@ -135,12 +136,8 @@ class _Dataset:
             None if text is None else excerpt(original, text, v["level"])
             for text, v in zip(texts, self.variants, strict=True)
         ]
-        return _members(
-            {
-                "changes": [pieces and _joined(pieces) for pieces in changes],
-                "snippets": [pieces and _joined(snippet(pieces)) for pieces in changes],
-            }
-        )
+        snippets = [pieces and _joined(snippet(pieces)) for pieces in changes]
+        return _members({"changes": [pieces and _joined(pieces) for pieces in changes], "snippets": snippets})
 
 
 def _joined(pieces: Pieces) -> list[str]:
@@ -159,7 +156,7 @@ class _Judge:
         self._scores: _Cells = {}
         self._answers: _Cells = {}
         self._scored: list[str] = []
-        self._answered: list[list[list[list[str | None]] | None]] = []
+        self._answered: list[Any] = []
 
     def add(self, part: "pd.DataFrame") -> None:
         """Take its ratings out of a part of the table."""
@@ -197,31 +194,14 @@ class _Judge:
 
     def json(self, kept: slice, length: int | None) -> Iterator[str]:
         """What it is, and its ratings of some examples, its answers cut to so many characters."""
-        ratings = self._ratings
-        said = {
-            "name": self._name,
-            "model": ratings.model,
-            "protocol": ratings.protocol,
-            "dataset": ratings.dataset,
-            "metrics": ratings.metrics,
-        }
+        known = ("model", "protocol", "dataset", "metrics")
+        said = {"name": self._name, **{name: getattr(self._ratings, name) for name in known}}
         yield f'{{{_members(said)},"examples":['
         yield from _separated(
-            [f"{{{scored},{_members({'answers': _cut_answers(answered, length)})}}}"]
+            [f'{{{scored},"answers":{_dumped(_cut(answered, length))}}}']
             for scored, answered in zip(self._scored[kept], self._answered[kept], strict=True)
         )
         yield "]}"
-
-
-def _judges(run: "Run", datasets: Mapping[str, _Dataset]) -> list[_Judge]:
-    """The judges of a run with all that the page shows of their ratings."""
-    judges = [_Judge(rated, datasets[rated.ratings.dataset]) for rated in run.rated]
-    for part in run.ratings_about({e for each in datasets.values() for e in each.ids}):
-        for judge in judges:
-            judge.add(part[part["status"] != STOPPED])
-    for judge in judges:
-        judge.complete()
-    return judges
 
 
 def _row(cells: Mapping[str, list[Any]] | None, metrics: tuple[str, ...]) -> list[list[Any]] | None:
@@ -236,18 +216,11 @@ def _short(number: float) -> float | None:
     return int(short) if short.is_integer() else short
 
 
-def _cut_answers(answers: Sequence[list[list[str | None]] | None], length: int | None) -> list[Any]:
-    return [
-        text and [[answer and shortened(answer, length) for answer in samples] for samples in text]
-        for text in answers
-    ]
-
-
-def _packed(parts: Iterable[str]) -> str:
-    """A text by gzip, in base64; no more than a part of it is in memory."""
-    packer = zlib.compressobj(6, wbits=31)
-    packed = [packer.compress(part.encode(errors="replace")) for part in parts]
-    return base64.b64encode(b"".join([*packed, packer.flush()])).decode()
+def _cut(answers: Any, length: int | None) -> Any:
+    """Answers, in lists of any depth, cut to so many characters."""
+    if isinstance(answers, list):
+        return [_cut(each, length) for each in answers]
+    return answers and shortened(answers, length)
 
 
 def _separated(items: Iterable[Iterable[str]]) -> Iterator[str]:

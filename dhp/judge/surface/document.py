@@ -10,9 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from dhp.core.english import FUNCTION_WORDS, zipf
-from dhp.core.nltk_parts import nltk_parts
-from dhp.core.text import sentences
-from dhp.judge.surface.form import faults_of_form
+from dhp.core.text import nltk_module, sentences
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[.!?,;:)]")
@@ -52,7 +50,7 @@ class Word(NamedTuple):
 
 @functools.cache
 def _stemmer() -> Any:
-    return nltk_parts().porter.PorterStemmer()
+    return nltk_module("nltk.stem.porter").PorterStemmer()
 
 
 @functools.lru_cache(maxsize=65536)
@@ -71,11 +69,6 @@ def rarity(word: str) -> float:
 def _words(sentence: str) -> tuple[Word, ...]:
     """The words of a sentence; most sentences of a degraded text are those of the original."""
     return tuple(_word(form, position > 0) for position, form in enumerate(_WORD.findall(sentence)))
-
-
-@functools.lru_cache(maxsize=8192)
-def _content_stems(sentence: str) -> frozenset[str]:
-    return frozenset(word.stem for word in _words(sentence) if word.content)
 
 
 @functools.lru_cache(maxsize=65536)
@@ -99,14 +92,9 @@ class Text:
         return self.raw.replace("’", "'").strip()
 
     @cached_property
-    def _sentences(self) -> list[str]:
-        """The sentences that have words."""
-        return [sentence for sentence in sentences(self.plain) if _words(sentence)]
-
-    @cached_property
     def sentences(self) -> list[tuple[Word, ...]]:
         """The words of each sentence that has any."""
-        return [_words(sentence) for sentence in self._sentences]
+        return [words for sentence in sentences(self.plain) if (words := _words(sentence))]
 
     @cached_property
     def words(self) -> list[Word]:
@@ -117,11 +105,6 @@ class Text:
     def pairs(self) -> frozenset[tuple[str, str]]:
         """The neighbours among lower-case words and marks."""
         return frozenset(pairwise(map(str.lower, _TOKEN.findall(self.plain))))
-
-    @cached_property
-    def faults(self) -> list[frozenset[str]]:
-        """What is written against the rules of form, for each of these."""
-        return faults_of_form(self.plain)
 
     @cached_property
     def lowers(self) -> frozenset[str]:
@@ -142,7 +125,7 @@ class Text:
     @cached_property
     def sentence_stems(self) -> list[frozenset[str]]:
         """The stems of content words, sentence by sentence."""
-        return [_content_stems(sentence) for sentence in self._sentences]
+        return [frozenset(word.stem for word in sentence if word.content) for sentence in self.sentences]
 
     @cached_property
     def sentence_numbers(self) -> Mapping[str, list[int]]:

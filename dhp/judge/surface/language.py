@@ -87,13 +87,27 @@ def spelling(case: Case) -> float:
     return _unless(doubt, _MISSPELT_LIMIT, case)
 
 
+_FAULTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\S  +\S",  # a doubled space
+        r"\w [,.;:!?)]",  # a space before a mark
+        r"[^\W\d_][,;:!?](?=[^\W\d_])",  # no space after a mark
+        r"([^\W\d_])\1\1",  # a letter three times
+        r"\b\d+[^\W\d_]{3,}|\b[^\W\d_]{2,}\d+[^\W\d_]",  # digits inside a word
+        r"\b[a-z][A-Z]",  # a capital second
+    )
+)
 _END = re.compile(r"[.!?。！？…][\"'”’)\s\]]*$")
 
 
 def form(case: Case) -> float:
     """1 without faults of form; a habit of the source (a space before marks) is not a fault of the text."""
-    habits = zip(case.text.faults, case.source.faults, strict=True)
-    faults = sum(len(found) for found, usual in habits if not usual)
+    faults = 0
+    for fault in _FAULTS:
+        found = {match.group() for match in fault.finditer(case.text.plain)}
+        if found and not fault.search(case.source.plain):
+            faults += len(found)
     if case.source.cased or not case.source.english:
         faults += sum(sentence[0].form[0].islower() for sentence in case.text.sentences)
     faults += (not _END.search(case.text.plain)) + case.text.plain.count('"') % 2
