@@ -66,13 +66,14 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
     for part in run.ratings_about({e for each in datasets.values() for e in each.ids}):
         for judge in judges:
             judge.add(part[part["status"] != STOPPED])
+        del part  # before the next one is read
     for judge in judges:
         judge.complete()
 
     def packed(cut: Cut, step: int = 1) -> str:
         kept = slice(None, cut.examples, step)
         said = {"cut": asdict(replace(cut, examples=cut.examples or most)), "excerpt": EXCERPT}
-        of_datasets = ((f"{_dumped(name)}:", *each.json(kept, cut.source)) for name, each in datasets.items())
+        of_datasets = (chain([f"{_dumped(n)}:"], d.json(kept, cut.source)) for n, d in datasets.items())
         of_judges = (judge.json(kept, cut.answer) for judge in judges)
         head = f'{{{_members(said)},"datasets":{{'
         parts = chain([head], _separated(of_datasets), ['},"judges":['], _separated(of_judges), ["]}"])
