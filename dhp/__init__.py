@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from dhp.report.page import write_report as report
     from dhp.run import estimate, run
     from dhp.run import judge_texts as judge
-    from dhp.runs.finished import compare, gate, power
+    from dhp.runs.compare import compare
+    from dhp.runs.gate import gate
+    from dhp.runs.power import power
 
 __all__ = [
     "AnalysisConfig",
@@ -102,8 +104,10 @@ _MODULES = {
     "perturb.api": "Edited Perturber perturber",
     "perturb.builder": "perturb_datasets",
     "perturb.settings": "Choice PerturbModel",
-    "runs.finished": "compare gate power",
     "run": "estimate run",
+    "runs.compare": "compare",
+    "runs.gate": "gate",
+    "runs.power": "power",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _CALLABLE = {

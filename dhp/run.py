@@ -1,21 +1,22 @@
 """The whole pipeline from examples to results; the only module that knows all stages."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from dhp.analysis.analyze import analyze_ratings
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
-from dhp.analysis.dose_response import with_length
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_parts import merged_ratings
-from dhp.analysis.results import Result, Results, without_absent
+from dhp.analysis.ratings_split import merged_ratings
+from dhp.analysis.results import Result, Results
+from dhp.analysis.schedules import ALL, find_schedule
 from dhp.content.catalog import Metrics, with_metrics
 from dhp.core.errors import InputError, Waiting
-from dhp.core.keywords import check_whole, keywords_of
+from dhp.core.keywords import as_list, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.protocol_spec import Protocols
 from dhp.core.records import PROBES, Variant
@@ -37,7 +38,6 @@ from dhp.perturb.choice import Data, with_own_task
 from dhp.perturb.model_config import LOOKED_AT, perturbing_estimates
 from dhp.perturb.perturbed_dataset import PerturbedDataset, original_of
 from dhp.perturb.settings import Choice
-from dhp.perturb.suites import SEARCHED
 from dhp.report.page import html_report
 from dhp.runs.comparisons import of_comparisons, pointwise_only
 from dhp.runs.rating import rate_dataset
@@ -59,7 +59,7 @@ class JudgesSpec:
     """Protocol of language models: a name, a file, `dhp.protocol(...)`, or several of them."""
     prompt_files: PromptFiles = ()
     """Prompts to use as they are, one or several: files, folders or `METRIC=FILE`. `{{slot}}` or `{slot}`
-    takes a column."""
+    takes a column. Several folders, or with one metric several files, are versions of a prompt."""
     metrics: Metrics = ()
     """Metrics to judge by: some of the task (default: all), or your own: `dhp.own_metric("usefulness", (1,
     10))`."""
@@ -92,6 +92,7 @@ class JudgesSpec:
             seed=self.seed,
             judge_settings=self.judge_settings,
             by_metric=bool(self.metrics),
+            one_metric=len(as_list(self.metrics)) == 1,
         )
 
 
@@ -106,7 +107,9 @@ class RunSpec(Choice, JudgesSpec):
     the bundled set."""
     _: KW_ONLY
     analysis: AnalysisConfig = AnalysisConfig()
-    """Tests, combination, expert weights and intervals, and whether to stop early."""
+    """Tests, combination, expert weights and intervals."""
+    schedule: str = ALL.name
+    """Schedule by which the texts are rated: `all` of them, or one that a plug-in adds."""
     out: str | Path | RunFolder | None = None
     """Folder to write the run to; None writes nothing."""
 
@@ -114,11 +117,13 @@ class RunSpec(Choice, JudgesSpec):
         Choice.__post_init__(self)
         JudgesSpec.__post_init__(self)
         self._check("analysis", AnalysisConfig)
-        if self.analysis.stop_when_resolved and (self.doses or self.analysis.find_threshold):
-            name = "find_threshold" if self.analysis.find_threshold else "doses"
-            raise InputError(
-                f"`{name}`: cannot be used with `stop_when_resolved`, as curves need all their examples"
-            )
+        find_schedule(self.schedule).check(self.analysis.named_combination(), self.doses)
+
+    def config(self, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:
+        """How ratings of these variants are analysed; raises `InputError` for weights that do not fit."""
+        perturbers = {v.perturber for v in variants if v.level not in PROBES}
+        schedule = find_schedule(self.schedule)
+        return self.analysis.resolve(task.task, perturbers, task.metric_names, schedule)
 
     def folder(self) -> RunFolder | None:
         """Where it is written, if anywhere."""
@@ -133,8 +138,7 @@ class RunSpec(Choice, JudgesSpec):
 
         Harmless edits are left out where a judge reads recorded scores and nobody asks for them.
         """
-        searched = self.analysis.find_threshold and not self.doses
-        doses = SEARCHED if searched else self.doses
+        doses = self.doses or find_schedule(self.schedule).doses or None
         controls = False if self.controls is None and any_recorded(self.model) else self.controls
         return with_own_task(self.dataset, replace(self, doses=doses, controls=controls), self.metrics)
 
@@ -160,6 +164,8 @@ def run(spec: RunSpec) -> Results:
         Those of the task to judge by, default all, or of your own: `dhp.own_metric("usefulness", (1, 10))`.
     settings, judge_settings, analysis
         How models are reached and what they may cost; what is said about a judge of your own; the tests.
+    schedule
+        Which texts are rated next, given the ratings so far: `all`, or a schedule that a plug-in adds.
     seed
         Of every random choice.
     out, progress
@@ -171,28 +177,28 @@ def run(spec: RunSpec) -> Results:
         For anything wrong with these; at a limit of `settings`, or when a server gives out (resumable).
     """
     judges = spec.judges(context := spec.settings.context())
-    folder, resolve = spec.folder(), partial(_resolved, spec.analysis)
-    choice = spec.choice()
-    with progress_of(spec.progress) as show, folder or nullcontext():
+    with progress_of(spec.progress) as show, spec.folder() or nullcontext() as folder:
         if folder:
             folder.check(spec.known(judges))
-        check = partial(_check_asked, judges, spec.metrics, resolve)
         made = build_texts(
-            spec.dataset, choice, spec.seed, spec.settings, context, progress=show, check=check
+            spec.dataset,
+            spec.choice(),
+            spec.seed,
+            spec.settings,
+            context,
+            progress=show,
+            check=partial(_check_asked, spec, judges),
         )
-        judged = [p.judged_by(spec.metrics) for p in made]
-        return _carry_out(judges, judged, resolve, spec.seed, folder, show, context)
+        parts = [p.judged_by(spec.metrics) for p in made]
+        return _carry_out(spec, judges, parts, context, folder, show)
 
 
 def _check_asked(
-    judges: Sequence[Judge],
-    metrics: Metrics,
-    resolve: Callable[[Task, Sequence[Variant]], ResolvedConfig],
-    dataset: Dataset,
-    variants: Sequence[Variant],
+    spec: RunSpec, judges: Sequence[Judge], dataset: Dataset, variants: Sequence[Variant]
 ) -> None:
     """Raise `InputError` for metrics, weights, prompts and servers, before a dataset is degraded."""
-    resolve(task := with_metrics(dataset.task, metrics), variants)
+    task = with_metrics(dataset.task, spec.metrics)
+    spec.config(task, variants)
     originals = [original_of(example, task) for example in dataset.examples[:LOOKED_AT]]
     for judge in judges:
         judge.prompts(originals[0], task)
@@ -201,23 +207,21 @@ def _check_asked(
 
 
 def _carry_out(
+    spec: RunSpec,
     judges: Sequence[Judge],
     perturbed: Sequence[PerturbedDataset],
-    resolve: Callable[[Task, Sequence[Variant]], ResolvedConfig],
-    seed: int,
+    context: RequestContext,
     folder: RunFolder | None,
     progress: Progress | None,
-    context: RequestContext,
 ) -> Results:
-    configs = [resolve(p.dataset.task, p.variants) for p in perturbed]
-    name = run_name(_identity(judges, perturbed, configs, seed))
+    name = run_name(_identity(spec, judges, perturbed))
     judges = with_token_limits(judges, [(p.candidates(), p.dataset.task) for p in perturbed], name)
     own = [
         (judge, part.judged_as(judge.own_task(part.dataset.task, part.candidates())))
         for part in perturbed
         for judge in judges
     ]
-    identity = _identity(judges, perturbed, configs, seed)
+    identity = _identity(spec, judges, perturbed)
     if folder:
         folder.claim(identity, {p.dataset.name: p.usage for p in perturbed if p.usage})
         folder.ratings.clustered = any(p.dataset.clusters for p in perturbed)
@@ -228,8 +232,7 @@ def _carry_out(
         found: list[tuple[Result, RatingsArray]] = []
         for number, (judge, part) in enumerate(own, 1):
             with suppress(Waiting):  # the requests of the other judges are to be collected too
-                config = resolve(part.dataset.task, part.variants)
-                found.append(_judged(judge, part, config, seed, numbered(progress, number, len(own)), folder))
+                found.append(_judged(spec, judge, part, folder, numbered(progress, number, len(own))))
         context.stop_if_waiting(whole=True)
         results = Results([result for result, _ in found], [ratings for _, ratings in found])
         if folder:
@@ -324,44 +327,39 @@ def estimate_texts(spec: RatingSpec) -> list[Estimate]:
     return judge_estimates(judges, str(spec.data), texts, task)
 
 
-def _resolved(analysis: AnalysisConfig, task: Task, variants: Sequence[Variant]) -> ResolvedConfig:
-    perturbers = {v.perturber for v in variants if v.level not in PROBES}
-    return analysis.resolve(task.task, perturbers, task.metric_names)
-
-
 def _identity(
-    judges: Sequence[Judge],
-    perturbed: Sequence[PerturbedDataset],
-    configs: Sequence[ResolvedConfig],
-    seed: int,
+    spec: RunSpec, judges: Sequence[Judge], perturbed: Sequence[PerturbedDataset]
 ) -> dict[str, object]:
+    """All that the ratings and the figures depend on."""
     return {
-        "seed": seed,
-        "analysis": [config.label for config in configs],
+        "seed": spec.seed,
+        "analysis": [spec.config(p.dataset.task, p.variants).label for p in perturbed],
         "models": [judge.identity for judge in judges],
         "datasets": [p.identity for p in perturbed],
     }
 
 
 def _judged(
+    spec: RunSpec,
     judge: Judge,
     part: PerturbedDataset,
-    config: ResolvedConfig,
-    seed: int,
-    progress: Progress | None,
     folder: RunFolder | None,
+    progress: Progress | None,
 ) -> tuple[Result, RatingsArray]:
     """What follows from the ratings of one judge on one dataset, which go to the folder, and these."""
     before = replace(judge.cached_model.usage) if judge.cached_model else Usage()
+    config = spec.config(part.dataset.task, part.variants)
     if judge.pairwise:
         config = replace(config, statistics="sign-flip")
     data, texts = part.dataset, part.candidates()
     frames = rate_dataset(
-        judge, texts, data.task, data.name, config, seed=seed, progress=progress, clusters=data.clusters
+        judge, texts, data.task, data.name, config, seed=spec.seed, progress=progress, clusters=data.clusters
     )
     (ratings,) = merged_ratings(folder.ratings.passing(frames) if folder else frames)
-    if config.find_threshold:
+    if config.schedule.sparse:
         part = replace(part, texts=(), variants=tuple(v for v in part.variants if v.name in ratings.variants))
+    ratings = replace(ratings, incomplete=frozenset(t.variant for t in part.texts if t.text is None))
+    usage, cost = _used(judge, before)
     with stage(progress, f"analysing {judge.model} on {data.name}"):
         result = analyze_ratings(
             ratings,
@@ -373,18 +371,20 @@ def _judged(
                 ratings.size, config.signed_weights, config.signed_statistics, judge.protocol
             ),
             scales={m.name: m.scale for m in data.task.metrics},
+            notes=data.notes,
+            characters=round(median(len(example.output) for example in data.examples)),
+            usage=usage,
+            cost=cost,
         )
-    made = without_absent(result, {text.variant for text in part.texts if text.text is None})
-    result = replace(made, warnings=(*data.notes, *result.warnings))
-    if result.curves:
-        result = replace(result, curves=with_length(result.curves, data.examples))
-    if judge.pairwise:
-        result = of_comparisons(result)
-    if judge.cached_model:
-        usage = judge.cached_model.usage.since(before)
-        cost = usage.cost(judge.cached_model.context.budget.prices)
-        result = replace(result, usage=usage.lasting, cost=cost)
-    return result, ratings
+    return of_comparisons(result) if judge.pairwise else result, ratings
+
+
+def _used(judge: Judge, before: Usage) -> tuple[dict[str, int], float | None]:
+    """Calls and tokens of a judge since then, and what they cost; nothing where it asks no model."""
+    if not judge.cached_model:
+        return {}, None
+    usage = judge.cached_model.usage.since(before)
+    return usage.lasting, usage.cost(judge.cached_model.context.budget.prices)
 
 
 def _shown(judge: Judge, part: PerturbedDataset) -> list[dict[str, str]]:

@@ -1,6 +1,6 @@
 """Run the benchmark against what goes wrong: nasty servers, kills, a full disk, broken stores, two at once.
 
-    python scripts/faults.py [--case TEXT]
+    python scripts/faults.py [--case TEXT] [--client fast|sdk|litellm]
 
 Prints a table: case, exit code, seconds, what dhp said. A case fails where the run shows a traceback, ends
 with 70, does not end, leaves the API key anywhere or a script in the report, or, after a kill, ends with
@@ -149,10 +149,16 @@ def command(url: str, folder: Path, *more: str) -> list[str]:
     ]
     limits = ["--retries", "1", "--timeout", "2", "--concurrency", str(CONCURRENCY)]
     places = ["--out", str(folder / "out"), "--cache", str(folder / "cache")]
-    model = ["--model", "openai/stub", "--base-url", url]
+    model = [*CLIENTS[client], "--base-url", url]
     return [sys.executable, "-m", "dhp.benchmark", *model, *asked, *limits, *places, "--quiet", *more]
 
 
+CLIENTS = {
+    "fast": ["--model", "openai/stub"],
+    "sdk": ["--model", "openai/stub", "--transport", "sdk"],
+    "litellm": ["--model", "litellm/openai/stub"],
+}
+client = "fast"
 ENVIRONMENT = {**os.environ, "OPENAI_API_KEY": KEY}
 
 
@@ -514,7 +520,10 @@ def main() -> None:
     """Print the table, and a non-zero exit code where a case failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", default="", help="only the cases with this in their name")
+    parser.add_argument("--client", choices=CLIENTS, default="fast", help="what makes the calls")
     options = parser.parse_args()
+    global client
+    client = options.client
     print("| case | exit | seconds | outcome |\n|---|---:|---:|---|")
     failed = False
     for name, run in cases().items():

@@ -23,6 +23,7 @@ from dhp.llm.usage import Budget
 from dhp.perturb.suites import Doses
 from dhp.report.page import write_report
 from dhp.run import judge_texts
+from dhp.runs.reader import RunSource
 
 NAMES = {
     "pd": pd,
@@ -32,6 +33,8 @@ NAMES = {
     "Task": Task,
     "Perturber": dhp.Perturber,
     "Doses": Doses,
+    "Results": dhp.Results,
+    "RunSource": RunSource,
 }
 """What annotations name that modules import for type checkers alone."""
 

@@ -43,6 +43,7 @@ QUICK = (
     Start("coverage", "verdicts --runs 1 --n 24"),
     Start("coverage", "averages --runs 1 --n 24"),
     Start("engine", "store --share 0.001"),
+    Start("conversations_speed", "--n 24"),
     Start("gpu", "OUT", ends=("no GPU here: torch sees none, so nothing is measured",)),
     Start("large", "store --share 0.0001"),
     Start("paper_judges", "OUT --only Qwen1.5-4B"),

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dhp.analysis.config import AnalysisConfig
 from dhp.analysis.ratings_table import read_ratings
 from dhp.cli.main import main
 from dhp.core import spool
@@ -29,7 +28,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "interim analyses": {
         "dataset": "mini/wmt22_deen",
         "n": 12,
-        "analysis": AnalysisConfig(stop_when_resolved=True),
+        "schedule": "stop_when_resolved",
     },
 }
 

@@ -2,21 +2,19 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
-from dhp.analysis.detection import failure_warnings, judged_kinds, judged_probes
 from dhp.analysis.dose_response import dose_responses
+from dhp.analysis.kinds import failure_warnings, judged_kinds, judged_probes, rated_variants
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_parts import ratings_of_file
-from dhp.analysis.ratings_split import split_ratings
+from dhp.analysis.ratings_split import ratings_of_file, split_ratings
 from dhp.analysis.response_style import halo, response_styles
-from dhp.analysis.result_parts import NOTHING, DoseResponse, RunDetection, VariantResult
+from dhp.analysis.result_parts import DoseResponse, RunDetection, VariantResult
 from dhp.analysis.results import Result, Results
-from dhp.analysis.variants import design_of, rated_variants, variant_results
 from dhp.content.catalog import read_suite, read_task
 from dhp.core.errors import InputError
 from dhp.core.keywords import near_keywords
@@ -27,7 +25,6 @@ from dhp.core.specs import ANY_TASK, Scale, Suite
 from dhp.stats.detection import FEWEST_PAIRS
 from dhp.stats.discernment import level_average, minimum
 from dhp.stats.judge_habits import sample_consistency
-from dhp.stats.wilcoxon.signed_rank import Alternative
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +46,11 @@ def analyze(
     ----------
     frame
         A table, or the file it is in (`.csv`, `.jsonl`, `.parquet`), with columns `example, variant, metric,
-        score`, optionally `sample, level, status, cluster, look, search_turn, model, protocol, dataset`. The
-        undamaged text is the variant `original`. Several rows for one (example, variant, metric) are samples;
-        their mean is compared. A failed rating is a row with an empty score and a `status` that says why.
-        Examples of one `cluster` (a document, a source) are not taken for independent.
+        score`, optionally `sample, level, status, cluster, model, protocol, dataset` and the column of a
+        schedule. The undamaged text is the variant `original`. Several rows for one (example, variant,
+        metric) are samples; their mean is compared. A failed rating is a row with an empty score and a
+        `status` that says why. Examples of one `cluster` (a document, a source) are not taken for
+        independent.
     suite
         Name or YAML file of the suite whose variants were rated; gives their levels. Without it levels
         come from the column `level`, or else all variants are one level.
@@ -93,12 +91,7 @@ def _analyzed(
     rated, left_out, levels = rated_variants(ratings, suite)
     task = suite.task if suite and suite.task != ANY_TASK else None
     perturbers = {v.perturber for v in rated if v.level not in PROBES}
-    analysis = replace(
-        analysis,
-        stop_when_resolved=ratings.interim is not None,
-        find_threshold="search_turn" in ratings.columns,
-    )
-    config = analysis.resolve(task, perturbers, ratings.metrics)
+    config = analysis.resolve(task, perturbers, ratings.metrics, ratings.course.schedule)
     signature = _signature(ratings, suite, config, methods(rated))
     return analyze_ratings(
         ratings, config, rated, left_out=left_out, levels=levels, signature=signature, scales=scales
@@ -127,6 +120,10 @@ def analyze_ratings(
     levels: str,
     signature: Signature,
     scales: Mapping[str, Scale] | None = None,
+    notes: Sequence[str] = (),
+    characters: int | None = None,
+    usage: Mapping[str, int] = {},
+    cost: float | None = None,
 ) -> Result:
     """Discernment scores of one (model, protocol, dataset).
 
@@ -134,10 +131,12 @@ def analyze_ratings(
     ----------
     ratings, config, scales
         What was rated, how it is analysed, and the scale of each metric where it is known.
-    variants, left_out, levels, signature
+    variants, left_out, levels, signature, usage, cost
         Of the result: its variants, rated or not, and what it says of itself.
+    notes, characters
+        On the texts, and the median length of the originals, where they are known.
     """
-    tested = _all_tested(ratings, variants, config)
+    tested = _all_tested(ratings, variants, config, characters)
     rated = [row.variant for row in tested.variants]
     return Result(
         signature=str(signature),
@@ -164,9 +163,9 @@ def analyze_ratings(
         failures=dict(islice(ratings.failures.items(), _REASONS_KEPT)),
         rules=ratings.rules,
         missing_mass=ratings.missing_mass,
-        usage={},
-        cost=None,
-        warnings=(*_warnings(ratings), *failure_warnings(ratings, tested.variants)),
+        usage=dict(usage),
+        cost=cost,
+        warnings=(*notes, *_warnings(ratings), *failure_warnings(ratings, tested.variants)),
         detection=tested.detection,
         floor=config.floor,
         clusters=None if ratings.clusters is None else int(ratings.clusters.max()) + 1,
@@ -186,51 +185,25 @@ class _TestedParts:
     detection: RunDetection
 
 
-def _all_tested(ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig) -> _TestedParts:
+def _all_tested(
+    ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig, characters: int | None
+) -> _TestedParts:
     """All variants, tested and judged; controls first, as verdicts depend on them."""
-    same = _probes(ratings, [v for v in variants if v.perturber == IDENTITY], config)
+    same = judged_probes(ratings, [v for v in variants if v.perturber == IDENTITY], config)
     edited = [v for v in variants if v.level == "control" and v.perturber != IDENTITY]
-    harmless = _probes(ratings, edited, config)
-    attacks = _probes(ratings, [v for v in variants if v.level == "attack"], config, "two-sided")
+    harmless = judged_probes(ratings, edited, config)
+    attacks = judged_probes(ratings, [v for v in variants if v.level == "attack"], config, "attack")
     perturbed = [v for v in variants if v.level not in PROBES]
     names = [v.name for v in perturbed]
     order = [v.name for v in variants]
     controls = sorted((*same, *harmless), key=lambda row: order.index(row.variant))
-    responses = dose_responses(ratings, names, config, false_alarms(controls))
+    responses = dose_responses(ratings, names, config, false_alarms(controls), characters)
     dosed = {response.perturber for response in responses}
     edits = [row.variant for row in harmless]
-    rows, found = judged(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
-    further, _ = judged(ratings, [v for v in perturbed if v.perturber in dosed], config, edits)
+    rows, found = judged_kinds(ratings, [v for v in perturbed if v.perturber not in dosed], config, edits)
+    further, _ = judged_kinds(ratings, [v for v in perturbed if v.perturber in dosed], config, edits)
     ordered = sorted((*rows, *further), key=lambda row: order.index(row.variant))
     return _TestedParts(tuple(ordered), tuple(rows), tuple(controls), tuple(attacks), responses, found)
-
-
-def _probes(
-    ratings: RatingsArray,
-    variants: Sequence[Variant],
-    config: ResolvedConfig,
-    alternative: Alternative = "greater",
-) -> list[VariantResult]:
-    """Controls or attacks that were rated."""
-    if not variants:
-        return []
-    design = design_of(ratings, variants, config, alternative)
-    rows = variant_results(ratings, variants, design)
-    return judged_probes(ratings, rows, design, config.floor, attacks=alternative == "two-sided")
-
-
-def judged(
-    ratings: RatingsArray, variants: Sequence[Variant], config: ResolvedConfig, harmless: Sequence[str] = ()
-) -> tuple[list[VariantResult], RunDetection]:
-    """Kinds of damage that are judged together, and the detection of all of them.
-
-    `harmless` are the rated controls that damage is compared with.
-    """
-    if not variants:
-        return [], NOTHING
-    design = design_of(ratings, variants, config)
-    rows = variant_results(ratings, variants, design)
-    return judged_kinds(ratings, rows, design, harmless, config.floor)
 
 
 def false_alarms(controls: Sequence[VariantResult]) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
+from dhp.analysis.schedules import ALL, Schedule
 from dhp.core.errors import InputError, suggest
 from dhp.core.keywords import near_keywords
 from dhp.core.options import check_numbers, option
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Statistics = Literal["default", "paper", "sign-flip"]
-_SEARCH = "|find-threshold"
 STATISTICS: tuple[Statistics, ...] = get_args(Statistics)
 METHODS: "Mapping[str, Method]" = {"default": "exact", "paper": "scipy", "sign-flip": "sign-flip"}
 """Preset -> how each metric is tested."""
@@ -35,10 +35,8 @@ class ResolvedConfig:
     """The task whose rows of the weights apply; None where they have no rows."""
     floor: float = FLOOR
     """Lowest detection at which damage counts as noticed."""
-    interim: bool = False
-    """Whether variants get no further examples once they are resolved; see `dhp.analysis.sequential`."""
-    find_threshold: bool = False
-    """Whether doses are placed as ratings come in; see `dhp.runs.thresholds`."""
+    schedule: Schedule = ALL
+    """The schedule by which ratings come in."""
 
     @property
     def method(self) -> "Method":
@@ -55,15 +53,13 @@ class ResolvedConfig:
     @property
     def signed_statistics(self) -> str:
         """The part `statistics` of signatures."""
-        from dhp.core.signature import STOPPING
-
-        return f"{self.statistics}+{self.combination}{STOPPING * self.interim}"
+        return f"{self.statistics}+{self.combination}{self.schedule.signed}"
 
     @property
     def label(self) -> str:
         """Label for manifests: all settings that the figures depend on."""
-        found = f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor:g}"
-        return found + _SEARCH * self.find_threshold
+        figures = f"weights:{self.signed_weights}|statistics:{self.signed_statistics}|floor:{self.floor:g}"
+        return figures + self.schedule.label
 
     def weight_row(self, perturber: str, metrics: Sequence[str]) -> list[float] | None:
         """The weights of the metrics under a perturber, which sum to 1; None for equal weights.
@@ -103,7 +99,7 @@ class AnalysisConfig:
     Raises
     ------
     InputError
-        For an unknown name, a floor out of range, or a combination by which no run can stop.
+        For an unknown name, or a floor out of range.
 
     Notes
     -----
@@ -141,27 +137,16 @@ class AnalysisConfig:
             percent=True,
         ),
     )
-    stop_when_resolved: bool = field(
-        default=False,
-        metadata=option("Stop rating a kind of damage once its verdict is decided."),
-    )
-    find_threshold: bool = field(
-        default=False,
-        metadata=option("Find the smallest dose that is noticed (T75) with few calls."),
-    )
 
     def __post_init__(self) -> None:
         check_numbers(self)
-        if self._combination() == "printed" and self.stop_when_resolved:
-            raise InputError(
-                "`stop_when_resolved`: the combination 'printed' finds too much by chance to stop by it; "
-                "allowed: hmp, hmp-asymptotic, joint"
-            )
+        self.named_combination()
 
     def _preset(self) -> Statistics:
         return _one_of("statistics", self.statistics, STATISTICS)
 
-    def _combination(self) -> "Combination":
+    def named_combination(self) -> "Combination":
+        """That which was named, else that of the statistics."""
         from dhp.stats.discernment import COMBINATIONS, DEFAULT_COMBINATION
 
         default: Combination = "printed" if self._preset() == "paper" else DEFAULT_COMBINATION
@@ -169,7 +154,11 @@ class AnalysisConfig:
         return _one_of("combination", named, COMBINATIONS)
 
     def resolve(
-        self, task: str | None, perturbers: Collection[str], metrics: Sequence[str]
+        self,
+        task: str | None,
+        perturbers: Collection[str],
+        metrics: Sequence[str],
+        schedule: Schedule = ALL,
     ) -> ResolvedConfig:
         """What follows for a task, so far as it is known, with these perturbers and metrics.
 
@@ -187,12 +176,11 @@ class AnalysisConfig:
             task = next(iter(weights.tasks))
         config = ResolvedConfig(
             self._preset(),
-            self._combination(),
+            self.named_combination(),
             weights,
             task,
             self.floor / 100,
-            self.stop_when_resolved,
-            self.find_threshold,
+            schedule,
         )
         for perturber in perturbers:
             config.weight_row(perturber, metrics)

@@ -2,30 +2,31 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from statistics import median
 
 import numpy as np
 
 from dhp.analysis.config import ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.result_parts import DoseResponse, DoseThreshold
-from dhp.core.records import Example, parse_variant
+from dhp.core.records import parse_variant
 from dhp.core.seeding import key_digest
 from dhp.stats.arrays import Floats
 from dhp.stats.psychometric import T75, curve, psychometric
-from dhp.stats.staircase import searched
 
 _FEWEST_DOSES = 2
 
 
 def dose_responses(
-    ratings: RatingsArray, variants: Iterable[str], config: ResolvedConfig, guess: float
+    ratings: RatingsArray,
+    variants: Iterable[str],
+    config: ResolvedConfig,
+    guess: float,
+    characters: int | None,
 ) -> tuple[DoseResponse, ...]:
     """One for each perturber of which two doses or more were rated, by a psychometric curve.
 
-    Intervals are by bootstrap, seeded by the ratings; after a search for thresholds by its posterior. `guess`
-    is the detection of the controls.
+    Intervals are by bootstrap, seeded by the ratings, where the schedule has no curve of its own. `guess` is
+    the detection of the controls, `characters` the median length of the originals.
     """
     doses: dict[str, list[int]] = {}
     for name in variants:
@@ -33,16 +34,10 @@ def dose_responses(
         if dose is not None and name in ratings.variants:
             doses.setdefault(perturber, []).append(dose)
     return tuple(
-        _dose_response(ratings, perturber, sorted(found), config, guess)
+        _dose_response(ratings, perturber, sorted(found), config, guess, characters)
         for perturber, found in doses.items()
         if len(found) >= _FEWEST_DOSES
     )
-
-
-def with_length(curves: Iterable[DoseResponse], examples: Iterable[Example]) -> tuple[DoseResponse, ...]:
-    """The curves with the median length of the originals."""
-    length = round(median(len(e.output) for e in examples))
-    return tuple(replace(curve, characters=length) for curve in curves)
 
 
 def fitted_detection(found: DoseResponse, doses: Sequence[float]) -> list[float] | None:
@@ -54,13 +49,17 @@ def fitted_detection(found: DoseResponse, doses: Sequence[float]) -> list[float]
 
 
 def _dose_response(
-    ratings: RatingsArray, perturber: str, doses: list[int], config: ResolvedConfig, guess: float
+    ratings: RatingsArray,
+    perturber: str,
+    doses: list[int],
+    config: ResolvedConfig,
+    guess: float,
+    characters: int | None,
 ) -> DoseResponse:
     differences = ratings.difference_table([f"{perturber}.k{k}" for k in doses], ratings.metrics)
     weights = config.weight_row(perturber, ratings.metrics)
-    if config.find_threshold:
-        fitted = searched(doses, differences, weights, guess=guess)
-    else:
+    fitted = ratings.course.curve(doses, differences, weights, guess)
+    if fitted is None:
         rng = np.random.default_rng(int.from_bytes(key_digest(ratings.digest, perturber)))
         fitted = psychometric(doses, differences, rng, weights, guess=guess, clusters=ratings.clusters)
     return DoseResponse(
@@ -71,6 +70,7 @@ def _dose_response(
         power=_finite(fitted.power),
         lapse=_finite(fitted.lapse),
         t75=_t75(fitted.fitted),
+        characters=characters,
         t75_isotonic=_t75(fitted.isotonic),
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dhp.analysis.interim import InterimAnalyses
+from dhp.analysis.schedules import COMPLETE, Course
 from dhp.core.seeding import text_hash
 from dhp.stats.arrays import Bools, Floats, Ints, rounding_error, with_ties
 
@@ -20,6 +20,7 @@ class RatingsArray:
     protocol: str
     dataset: str
     examples: tuple[str, ...]
+    """Names of the examples, sorted."""
     variants: tuple[str, ...]
     """Names of the variants without the original, in order of appearance."""
     metrics: tuple[str, ...]
@@ -29,8 +30,6 @@ class RatingsArray:
     """Metric -> single scores, shape (texts with a score, samples), NaN where one is missing."""
     asked: Bools
     """Whether there is any row, scored or failed; same shape."""
-    interim: InterimAnalyses | None
-    """Interim analyses of a run that stops rating variants once they are resolved; else None."""
     levels: dict[str, str] | None
     """variant -> level, where the table has that column."""
     counts: dict[str, int]
@@ -41,11 +40,15 @@ class RatingsArray:
     """Scored rows by the rule that read the score, where the table says it."""
     missing_mass: float | None
     """Mean of that column, where there is one."""
+    course: Course = COMPLETE
+    """How they came about."""
+    incomplete: frozenset[str] | None = None
+    """Variants of which some text could not be made; None where that is unknown. Only these have examples to
+    which they are not applicable."""
     masses: int = 0
     """Rows of which it is the mean."""
     clusters: Ints | None = None
-    """Cluster of each example, for the examples sorted by name, shape (examples,); None where the examples
-    are independent."""
+    """Cluster of each example, shape (examples,); None where the examples are independent."""
     cluster_names: dict[str, str] | None = None
     """Example -> its cluster, where the table has that column."""
     columns: frozenset[str] = frozenset()
@@ -55,16 +58,16 @@ class RatingsArray:
     def digest(self) -> str:
         """A hash of what the figures depend on; the order of the rows is no part of it."""
         names = (self.variants, self.metrics, self.examples)
-        variants, metrics, examples = (np.argsort(list(each)) for each in names)
-        means = self.means[np.ix_(np.append(0, 1 + variants), metrics, examples)]
-        course = b"" if self.interim is None else self.interim.course.encode()
+        variants, metrics = (np.argsort(list(each)) for each in names[:2])
+        means = self.means[np.append(0, 1 + variants)][:, metrics]
+        course = self.course.text.encode()
         groups = b"" if self.clusters is None else self.clusters.tobytes()
         return text_hash(repr([sorted(each) for each in names]).encode() + means.tobytes() + course + groups)
 
     @property
     def size(self) -> str:
         """The number of examples, for signatures."""
-        return str(len(self.examples)) if self.interim is None else self.interim.size
+        return self.course.size(len(self.examples))
 
     @property
     def repeated(self) -> tuple[int, int]:
@@ -80,11 +83,18 @@ class RatingsArray:
         return texts, int(different)
 
     def not_applicable(self, variant: str) -> int:
-        """Number of examples about which nothing was asked under this variant."""
+        """Number of examples that have no text in this variant, of those that it got."""
         if variant not in self.variants:
             return len(self.examples)
-        reached = len(self.examples) if self.interim is None else self.interim.reached(variant)
+        if self.incomplete is not None and variant not in self.incomplete:
+            return 0
+        reached = self.course.reached(variant, len(self.examples))
         return reached - int(self.asked_about(variant).sum())
+
+    def stopped_at(self, variant: str) -> int | None:
+        """Number of examples after which rating of a variant stopped; None where it could get all."""
+        reached = self.course.reached(variant, len(self.examples))
+        return reached if reached < len(self.examples) else None
 
     def missing(self, variant: str, metric: str) -> int:
         """Number of pairs that lack a score, of those about which the variant was asked at all."""
@@ -94,11 +104,10 @@ class RatingsArray:
         return int((wanted & np.isnan(self.differences(variant, metric))).sum())
 
     def asked_about(self, variant: str) -> Bools:
-        """Whether anything was asked about a variant, shape (examples,), sorted by name."""
+        """Whether anything was asked about a variant, shape (examples,)."""
         if variant not in self.variants:
             return np.zeros(len(self.examples), dtype=np.bool_)
-        asked = self.asked[1 + self.variants.index(variant)].any(axis=0)
-        return np.asarray(asked[np.argsort(self.examples)])
+        return np.asarray(self.asked[1 + self.variants.index(variant)].any(axis=0))
 
     def failed(self, variant: str) -> Bools | None:
         """Whether a metric lacks a score, of the original and the variant, shape (2, examples asked about).
@@ -112,28 +121,26 @@ class RatingsArray:
         return np.asarray(lacking[:, np.any(self.asked[places[1]], axis=0)])
 
     def score_tables(self, variants: Sequence[str]) -> tuple[Floats, Floats]:
-        """Scores of originals (examples, metrics) and of variants (examples, variants, metrics), by name.
+        """Scores of originals (examples, metrics) and of variants (examples, variants, metrics).
 
         NaN all over for a variant that was not rated.
         """
-        order = np.argsort(self.examples)
-        degraded = np.full((len(order), len(variants), len(self.metrics)), np.nan)
+        degraded = np.full((len(self.examples), len(variants), len(self.metrics)), np.nan)
         for v, name in enumerate(variants):
             if name in self.variants:
-                degraded[:, v] = self.means[1 + self.variants.index(name)].T[order]
-        return self.means[0].T[order], degraded
+                degraded[:, v] = self.means[1 + self.variants.index(name)].T
+        return self.means[0].T, degraded
 
     def difference_table(self, variants: Sequence[str], metrics: Sequence[str], ties: bool = True) -> Floats:
-        """`differences`, shape (examples, variants, metrics), for resampling: examples sorted by name.
+        """`differences`, shape (examples, variants, metrics).
 
         NaN all over for a variant that was not rated.
         """
         table = np.full((len(self.examples), len(variants), len(metrics)), np.nan)
-        order = np.argsort(self.examples)
         for v, name in enumerate(variants):
             if name in self.variants:
                 for m, metric in enumerate(metrics):
-                    table[:, v, m] = self.differences(name, metric, ties)[order]
+                    table[:, v, m] = self.differences(name, metric, ties)
         return table
 
     def differences(self, variant: str, metric: str, ties: bool = True) -> Floats:

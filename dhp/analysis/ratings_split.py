@@ -1,13 +1,25 @@
-"""A table of ratings as arrays, one set per model, protocol and dataset."""
+"""A table of ratings as arrays, one set per model, protocol and dataset; also read in parts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dhp.analysis.interim import read_interim_analyses
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_table import GROUPING, blank, checked_ratings, place_of
+from dhp.analysis.ratings_table import (
+    GROUPING,
+    blank,
+    checked_ratings,
+    in_parts,
+    place_of,
+    ratings_parts,
+    read_ratings,
+)
+from dhp.analysis.schedules import read_course, schedules
 from dhp.core.errors import InputError, suggest
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
 from dhp.core.specs import Scale
@@ -50,7 +62,7 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
             f"{place}: sample {row['sample']} of example '{row['example']}', variant '{row['variant']}', "
             f"metric '{row['metric']}' is rated twice"
         )
-    example, examples = pd.factorize(table["example"])
+    example, examples = pd.factorize(table["example"], sort=True)
     metric, metrics = pd.factorize(table["metric"])
     variants = [v for v in table["variant"].unique() if v != ORIGINAL]
     if len(variants) == table["variant"].nunique():
@@ -71,8 +83,8 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
     counts = table["status"].value_counts()
     mass = _missing_mass(table, place)
     clusters = _clusters(table, place) if "cluster" in table else None
-    interim = read_interim_analyses(table, place)
-    kinds = RATING_STATUSES if interim is None else (*RATING_STATUSES, STOPPED)
+    course = read_course(table, place)
+    kinds = (*RATING_STATUSES, STOPPED) if course.schedule.unrated else RATING_STATUSES
     return RatingsArray(
         place=place,
         model=names.get("model", _UNKNOWN),
@@ -88,12 +100,12 @@ def _array(table: "pd.DataFrame", names: dict[str, str], file: str) -> RatingsAr
             for chosen in [scored & (metric == m)]
         },
         asked=rows > 0,
-        interim=interim,
         levels=_levels(table, place) if "level" in table else None,
         counts={"asked": int(rows.sum()), **{s: int(counts.get(s, 0)) for s in kinds}},
         failures=_failures(table),
         rules=_rules(table),
         missing_mass=None if mass is None else float(mass.mean()),
+        course=course,
         masses=0 if mass is None else int(mass.count()),
         clusters=None if clusters is None else cluster_numbers(clusters),
         cluster_names=clusters,
@@ -171,3 +183,156 @@ def _levels(table: "pd.DataFrame", place: str) -> dict[str, str]:
                 f"{place}: variant '{variant}' has two levels, '{levels[variant]}' and '{level}'"
             )
     return levels
+
+
+class _NotSeparable(Exception):
+    """Parts that tell only together what was rated: an example in two of them, or a schedule."""
+
+
+def ratings_of_file(path: Path, scales: Mapping[str, Scale] | None = None) -> list[RatingsArray]:
+    """The ratings in a file or a folder of parts, by (model, protocol, dataset), in order of appearance.
+
+    Of Parquet one row group is in memory at a time where no example is in two of them. Parameters and errors
+    as for `read_ratings` and `split_ratings`.
+    """
+    if in_parts(path):
+        # The row that an error names is to be counted in the whole.
+        with suppress(_NotSeparable, InputError):
+            return merged_ratings(map(_apart, ratings_parts(path)), scales)
+    return list(split_ratings(read_ratings(path), scales))
+
+
+def _apart(frame: "pd.DataFrame") -> "pd.DataFrame":
+    columns = {schedule.column for schedule in schedules()}
+    if columns & set(frame) or "status" not in frame:  # a note on each part would be too many
+        raise _NotSeparable
+    return frame
+
+
+def merged_ratings(
+    frames: "Iterable[pd.DataFrame]", scales: Mapping[str, Scale] | None = None
+) -> list[RatingsArray]:
+    """The ratings of all these tables, as by `split_ratings`; no two tables hold ratings of one example."""
+    groups: dict[tuple[str, str, str], list[RatingsArray]] = {}
+    for frame in frames:
+        for part in split_ratings(frame, scales):
+            group = groups.setdefault((part.model, part.protocol, part.dataset), [])
+            group.append(part)
+            if len(group) > 1:
+                group[0], group[-1] = _lean(group[0]), _lean(part)
+        del frame  # before the next table is made
+    return [_merged(parts) for parts in groups.values()]
+
+
+def _lean(part: RatingsArray) -> RatingsArray:
+    """The ratings without single scores that the means hold, too."""
+    return replace(part, samples={m: x for m, x in part.samples.items() if x.shape[1] > 1})
+
+
+def _merged(parts: Sequence[RatingsArray]) -> RatingsArray:
+    if len(parts) == 1:
+        return parts[0]
+    examples = tuple(sorted(example for part in parts for example in part.examples))
+    position = {example: number for number, example in enumerate(examples)}
+    if len(position) < len(examples):
+        raise _NotSeparable
+    variants = tuple(dict.fromkeys(name for part in parts for name in part.variants))
+    metrics = tuple(dict.fromkeys(name for part in parts for name in part.metrics))
+    with np.errstate(invalid="ignore"):
+        none = np.zeros(1) / np.zeros(1)  # bit for bit the NaN of a mean of no scores, for the digest
+    means = np.full((1 + len(variants), len(metrics), len(examples)), none)
+    asked = np.zeros(means.shape, dtype=np.bool_)
+    columns = [[position[example] for example in part.examples] for part in parts]
+    for part, own in zip(parts, columns, strict=True):
+        rows = [0, *(1 + variants.index(name) for name in part.variants)]
+        cells = np.ix_(rows, [metrics.index(name) for name in part.metrics], own)
+        means[cells], asked[cells] = part.means, part.asked
+    clusters = _merged_clusters(parts)
+    return RatingsArray(
+        place=parts[0].place,
+        model=parts[0].model,
+        protocol=parts[0].protocol,
+        dataset=parts[0].dataset,
+        examples=examples,
+        variants=variants,
+        metrics=metrics,
+        means=means,
+        samples={
+            name: _samples(parts, columns, name, variants, means[:, m]) for m, name in enumerate(metrics)
+        },
+        asked=asked,
+        levels=_merged_levels(parts),
+        counts=_total(part.counts for part in parts),
+        failures=dict(Counter(_total(part.failures for part in parts)).most_common()),
+        rules=dict(sorted(_total(part.rules for part in parts).items())),
+        missing_mass=_merged_missing_mass(parts),
+        masses=sum(part.masses for part in parts),
+        clusters=None if clusters is None else cluster_numbers(clusters),
+        cluster_names=clusters,
+        columns=frozenset().union(*(part.columns for part in parts)),
+    )
+
+
+def _samples(
+    parts: Sequence[RatingsArray],
+    columns: Sequence[Sequence[int]],
+    metric: str,
+    variants: Sequence[str],
+    means: Floats,
+) -> Floats:
+    """The single scores of a metric, text by text: variant by variant, example by example.
+
+    `columns` are the numbers of the examples of each part in the whole.
+    """
+    if all(metric not in part.samples for part in parts):
+        return means[~np.isnan(means)][:, None]
+    width = max(part.samples[metric].shape[1] for part in parts if metric in part.samples)
+    found, texts = [], []
+    for part, column in zip(parts, columns, strict=True):
+        if metric in part.metrics:
+            own = part.means[:, part.metrics.index(metric)]
+            scores = part.samples.get(metric, own[~np.isnan(own)][:, None])
+            gaps = np.full((len(scores), width - scores.shape[1]), np.nan)
+            found.append(np.hstack([scores, gaps]))
+            number = np.array([0, *(1 + variants.index(name) for name in part.variants)])
+            row, example = np.nonzero(~np.isnan(own))
+            texts.append(np.ravel_multi_index((number[row], np.array(column)[example]), means.shape))
+    return np.vstack(found)[np.argsort(np.concatenate(texts), kind="stable")]
+
+
+def _merged_levels(parts: Sequence[RatingsArray]) -> dict[str, str] | None:
+    if all(part.levels is None for part in parts):
+        return None
+    levels: dict[str, str] = {}
+    for part in parts:
+        for variant, level in (part.levels or {}).items():
+            if levels.setdefault(variant, level) != level:
+                raise InputError(
+                    f"{part.place}: variant '{variant}' has two levels, '{levels[variant]}' and '{level}'"
+                )
+    return levels
+
+
+def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for each in counts:
+        for name, count in each.items():
+            found[name] = found.get(name, 0) + count
+    return found
+
+
+def _merged_missing_mass(parts: Sequence[RatingsArray]) -> float | None:
+    known = [part for part in parts if part.missing_mass is not None]
+    if not known:
+        return None
+    return float(np.average([p.missing_mass for p in known], weights=[p.masses for p in known]))
+
+
+def _merged_clusters(parts: Sequence[RatingsArray]) -> dict[str, str] | None:
+    if all(part.cluster_names is None for part in parts):
+        return None
+    return {
+        example: (part.cluster_names or {}).get(example, example)
+        for part in parts
+        for example in part.examples
+    }

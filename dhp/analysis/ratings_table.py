@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dhp.analysis.ratings_columns import ratings_columns
+from dhp.analysis.schedules import schedules
 from dhp.core.errors import InputError, suggest
 from dhp.core.files import inner_files, opened, reason
 from dhp.core.records import ORIGINAL, RATING_STATUSES, STOPPED
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 REQUIRED = ("example", "variant", "metric", "score")
 GROUPING = ("model", "protocol", "dataset")
-OPTIONAL = ("sample", "level", "status", "cluster", "look", "search_turn", *GROUPING)
+OPTIONAL = ("sample", "level", "status", "cluster", *GROUPING)
 _PLACE = "dhp.place"
 
 
@@ -148,15 +149,16 @@ def checked_ratings(frame: "pd.DataFrame", scales: Mapping[str, Scale] | None = 
 
 def _checked_columns(frame: "pd.DataFrame", place: str) -> "pd.DataFrame":
     columns = [str(c) for c in frame.columns]
+    optional = [*OPTIONAL, *(schedule.column for schedule in schedules())]
     for name in REQUIRED:
         if name not in columns:
             raise InputError(f"{place}: column '{name}' is missing; {suggest(name, columns)}")
     for name in columns:
         if columns.count(name) > 1:
             raise InputError(f"{place}: duplicate column '{name}'")
-        meant = get_close_matches(name, set(OPTIONAL) - set(columns), n=1, cutoff=0.8)
+        meant = get_close_matches(name, set(optional) - set(columns), n=1, cutoff=0.8)
         if name not in REQUIRED and meant:
-            raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *OPTIONAL])}")
+            raise InputError(f"{place}: unknown column '{name}'; {suggest(name, [*REQUIRED, *optional])}")
     if frame.empty:
         raise InputError(f"{place}: the table has no rows")
     table = frame.reset_index(drop=True)

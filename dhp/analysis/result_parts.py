@@ -61,7 +61,7 @@ class VariantResult:
     variant: str
     """Name of the variant, `<perturber>.<degree>`."""
     level: str
-    """Level of the changes: `character`, `word`, `sentence`, or one that the data define."""
+    """Level of the changes: `character`, `word`, `sentence`, `turn`, or one that the data define."""
     method: str | None
     """Way the texts were made: `rule`, `authored`, `llm` or `given`; None where unknown."""
     degree: str | None
@@ -79,9 +79,8 @@ class VariantResult:
     not_applicable: int
     """Examples that have no text in this variant, of those that it got."""
     stopped_at: int | None = None
-    """Number of examples after which rating of this variant stopped, in a run that stops what is resolved;
-    None where all were rated. p and D are adjusted for the interim analyses, those of single metrics are not;
-    see `dhp.analysis.sequential`."""
+    """Number of examples after which the schedule stopped the rating of this variant; None where all were
+    rated. p and D are adjusted for the analyses by which it stopped, those of single metrics are not."""
     misplaced: float | None = None
     """Share of the mean drop that fell on other metrics than experts expect, in [0, 1]; None without expert
     weights or without a drop."""

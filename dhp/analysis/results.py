@@ -1,8 +1,8 @@
 """Results of an analysis, as in `results.json` (schema `dhp.results/3`)."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -179,15 +179,6 @@ class Result:
             for metric, cell in v.metrics.items()
         ]
         return pd.DataFrame(rows)
-
-
-def without_absent(result: Result, tried: Collection[str]) -> Result:
-    """Not applicable is a text that could not be made, of the variants `tried`; an absent pair is none."""
-
-    def counted(rows: tuple[VariantResult, ...]) -> tuple[VariantResult, ...]:
-        return tuple(row if row.variant in tried else replace(row, not_applicable=0) for row in rows)
-
-    return replace(result, variants=counted(result.variants), controls=counted(result.controls))
 
 
 class Results(Sequence[Result]):

@@ -1,6 +1,8 @@
 """`dhp benchmark`: degrade, judge, analyse."""
 
+from collections.abc import Callable
 from dataclasses import fields
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,12 +14,37 @@ from dhp.cli.output import OutputOptions, output_console
 from dhp.cli.preset import Preset
 from dhp.cli.protocol_options import DATASET, OWN, PROTOCOL, SEED, Criteria, ProtocolChanges
 from dhp.core.errors import InputError
+from dhp.core.plugins import offered
 from dhp.judge.adapters.settings import JudgeSettings
 from dhp.llm.settings import ModelSettings
 from dhp.perturb.settings import Choice, PerturbModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+class _ScheduleOption(click.Option):
+    """The option of a schedule."""
+
+    heading = "Which texts are rated next, given the ratings so far; otherwise all"
+
+
+def schedule_options(command: Callable[..., object]) -> Callable[..., object]:
+    """Let a command take the name of a schedule: each that a plug-in adds is an option."""
+    known = offered("schedules")
+
+    @wraps(command)
+    def wrapper(**given: object) -> object:
+        chosen = [name for name in known if given.pop(name)]
+        if len(chosen) > 1:
+            raise InputError(f"`{chosen[0]}`: cannot be used with `{chosen[1]}`; allowed: one of them")
+        return command(**given, schedule=chosen[0] if chosen else "all")
+
+    for name, (_, help_text) in reversed(known.items()):
+        flag = f"--{name.replace('_', '-')}"
+        click.option(flag, name, cls=_ScheduleOption, is_flag=True, help=help_text)(wrapper)
+    return wrapper
+
 
 COMMON = (
     "--model --dataset --field --prompt-file --metric --scale --name --base-url --n --samples --controls "
@@ -48,6 +75,7 @@ COMMON = (
 @settings("settings", ModelSettings)
 @settings("judge_settings", JudgeSettings)
 @settings("analysis", AnalysisConfig)
+@schedule_options
 @settings("output", OutputOptions)
 def benchmark(
     model: tuple[str, ...],
@@ -63,18 +91,20 @@ def benchmark(
     settings: ModelSettings,
     judge_settings: JudgeSettings,
     analysis: AnalysisConfig,
+    schedule: str,
     output: OutputOptions,
 ) -> None:
     """Degrade texts, let a judge rate them, test whether it noticed.
 
     Example: python -m dhp.benchmark --model baseline/surface --dataset mini/summeval
     """
+    from dhp.analysis.schedules import find_schedule
     from dhp.cli.estimates import print_estimates
     from dhp.run import estimate, run
     from dhp.runs.writer import run_folder
 
     output.check(dry_run)
-    changes, analysis, choice = preset.applied(protocol, changes, analysis, choice)
+    changes, analysis, choice = preset.applied(protocol, changes, analysis, choice, schedule)
     dataset = preset.datasets(dataset)
     judges = model or _scorers_of_log(dataset)
     perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
@@ -88,14 +118,13 @@ def benchmark(
         "judge_settings": criteria.of_functions(named, judge_settings),
         "seed": seed,
         "analysis": analysis,
+        "schedule": schedule,
         **{field.name: getattr(choice, field.name) for field in fields(choice)},
     }
     if dry_run:
         print_estimates(estimate(judges, dataset or None, **way), output_console())
-        if analysis.stop_when_resolved:
-            print("upper limit: variants that are resolved early need fewer ratings")
-        if analysis.find_threshold:
-            print("upper limit: doses are chosen as ratings come in, and most texts are never rated")
+        if limit := find_schedule(schedule).limit:
+            print(f"upper limit: {limit}")
         return
     folder = run_folder(out, changes.name)
     with output.working() as show:

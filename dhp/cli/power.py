@@ -103,7 +103,7 @@ def _analyses(
 ) -> "list[PowerAnalysis]":
     """The analyses of the one source that is given."""
     from dhp.core.progress import stage
-    from dhp.runs.power import power_of_detection, power_of_mock, power_of_runs
+    from dhp.runs.power import power, power_of_detection, power_of_mock
 
     sources = {"RUN...": bool(runs), "--detection": detection is not None, "--model": model is not None}
     if sum(sources.values()) != 1:
@@ -119,7 +119,7 @@ def _analyses(
             return [power_of_detection(detection, question, **settings)]  # type: ignore[arg-type]
     if model is not None:
         return [power_of_mock(model, question, progress=progress, **settings)]  # type: ignore[arg-type]
-    return power_of_runs(runs, question, progress)
+    return power(*runs, question=question, progress=progress)
 
 
 def _print(analyses: "list[PowerAnalysis]") -> None:

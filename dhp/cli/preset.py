@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from dhp.analysis.config import AnalysisConfig
+from dhp.analysis.schedules import ALL
 from dhp.cli.options import stated
 from dhp.cli.protocol_options import DEFAULT_PROTOCOL, ProtocolChanges
 from dhp.core.errors import InputError, suggest
@@ -27,8 +28,6 @@ PAPER: Mapping[str, Mapping[str, object]] = {
     "analysis": {
         "statistics": "paper",
         "combination": "printed",
-        "stop_when_resolved": False,
-        "find_threshold": False,
     },
     "choice": {"controls": False, "attacks": False, "doses": None},
     "choice.perturb_model": {"steps": "auto"},
@@ -59,13 +58,20 @@ class Preset:
         return given or (("all",) if self.preset else ())
 
     def applied(
-        self, protocol: tuple[str, ...], changes: ProtocolChanges, analysis: AnalysisConfig, choice: Choice
+        self,
+        protocol: tuple[str, ...],
+        changes: ProtocolChanges,
+        analysis: AnalysisConfig,
+        choice: Choice,
+        schedule: str,
     ) -> tuple[ProtocolChanges, AnalysisConfig, Choice]:
         """The settings with those of the preset; raises `InputError` for an option that contradicts it."""
         if self.preset is None:
             return changes, analysis, choice
         if protocol != (DEFAULT_PROTOCOL,):
             raise _contradiction("--protocol", "protocol", DEFAULT_PROTOCOL)
+        if schedule != ALL.name:
+            raise _contradiction(f"--{schedule.replace('_', '-')}", schedule, None)
         choice = _fixed(choice, "choice")
         if isinstance(choice.perturb_model, PerturbModel):
             model = _fixed(choice.perturb_model, "choice.perturb_model")

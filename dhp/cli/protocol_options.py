@@ -102,7 +102,8 @@ class ProtocolChanges(AnswerChanges):
     prompt_files: tuple[str, ...] = field(
         default=(),
         metadata=option(
-            "Prompt used as it is; {{x}} or {x} takes a column, the source or the output.",
+            "Prompt used as it is; {{x}} or {x} takes a column, the source or the output. "
+            "Repeated: per metric, or versions.",
             name="--prompt-file",
             metavar="[METRIC=]FILE|DIR",
             many=True,

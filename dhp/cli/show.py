@@ -33,13 +33,18 @@ def show_dataset(
     `data` is where the dataset lies as published; default: the prepared copy. `min_characters` takes the
     place of the card's.
     """
-    from dhp.content.catalog import dataset_names, read_card
+    from dhp.content.catalog import dataset_names, mini_names, read_card
     from dhp.core.errors import InputError
     from dhp.loaders.dataset import measure
     from dhp.loaders.fetch import is_prepared
     from dhp.loaders.resolve import check_minimum, published
 
     base = name.removeprefix("mini/")
+    if name in mini_names():
+        whole = published(name)
+        print(f"{name}: bundled, task {whole.task.task}, n = {len(whole.examples)}, suite {whole.suite_name}")
+        print("  what: written for this project\n  licence: CC0-1.0\n  cite: this project")
+        return
     card, source = read_card(base), Path(data) if data is not None else None
     if source is not None and base != name:
         raise InputError(f"--data: {name} is bundled; allowed with one of {', '.join(dataset_names())}")
@@ -242,10 +247,11 @@ def _provider(name: str) -> str:
 
 def datasets() -> list[Row]:
     """The datasets of the benchmark and the published pairs, and which of them are prepared."""
-    from dhp.content.catalog import dataset_names, read_card
+    from dhp.content.catalog import dataset_names, mini_names, read_card
     from dhp.loaders.fetch import is_prepared
 
     rows: list[Row] = [("mini/NAME", "", "", "ready", "bundled examples of the kind of each")]
+    rows += [(name, "", "examples", "ready", "bundled") for name in mini_names()]
     for name in dataset_names():
         card = read_card(name)
         state = "prepared" if is_prepared(card) else "not prepared"
@@ -267,16 +273,15 @@ def protocols() -> list[Row]:
 def perturbers() -> list[Row]:
     """The perturbers with the damage in words; both names are understood by the results."""
     from dhp.content.catalog import damage_names, descriptions
+    from dhp.core.records import LEVELS, PROBES
     from dhp.perturb.registry import builtin_perturbers
 
+    levels = (*LEVELS, *PROBES)
     words, said = damage_names(), descriptions()
     return [
         (name, words.get(name, name), found.level, found.method, said.get(name, ""))
-        for name, found in sorted(builtin_perturbers().items(), key=lambda each: _LEVELS.index(each[1].level))
+        for name, found in sorted(builtin_perturbers().items(), key=lambda each: levels.index(each[1].level))
     ]
-
-
-_LEVELS = ("character", "word", "sentence", "control", "attack")
 
 
 def weights() -> list[Row]:

@@ -303,6 +303,12 @@ def _metrics(task: str, rows: Mapping[str, Mapping[str, float]]) -> Sequence[str
     return list(dict.fromkeys(metric for row in rows.values() for metric in row))
 
 
+def mini_names() -> list[str]:
+    """The bundled sets that are of no dataset with a card, as `mini/NAME`."""
+    files = (content_folder("datasets") / "mini").glob("*.jsonl")
+    return sorted(f"mini/{path.stem}" for path in files if path.stem not in dataset_names())
+
+
 def mini_examples_file(dataset: str) -> Path:
     """The bundled examples of the kind of a dataset (JSONL of `id, source, output` and its fields)."""
     folder = content_folder("datasets") / "mini"

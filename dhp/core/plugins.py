@@ -35,12 +35,22 @@ class Plugin:
     executors: Mapping[str, str] = field(default_factory=dict)
     """Name of an executor (`--executor`) -> target, called with the address, which may be empty; it returns a
     `dhp.llm.executor.api.Executor`."""
+    schedules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Name of a schedule, and of the option of `dhp benchmark` that chooses it -> target, a
+    `dhp.analysis.schedules.Schedule`, and one line of help."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """Provider, the part of a model's name before the slash -> target. It is called with the name and the
     seed, and returns a judge that asks no language model."""
     readers: Mapping[str, str] = field(default_factory=dict)
     """Form of recorded scores (`--format`) -> target, called with a path, which yields
     `dhp.loaders.released.Rating`s."""
+    datasets: Mapping[str, str] = field(default_factory=dict)
+    """Kind of data that are no table of texts -> target, called with a `dhp.loaders.user.Request`. It
+    returns a `Dataset`, or None for data of another kind."""
+    perturbers: Mapping[str, str] = field(default_factory=dict)
+    """Name of a perturber -> target, a `dhp.perturb.api.Perturber`."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Subject -> target, called with a `dhp.Result`, which returns remarks on it for readers, a line each."""
     scorers: Mapping[str, str] = field(default_factory=dict)
     """Kind of scorer of another framework -> target, called with any object. It returns a
     `dhp.judge.adapters.adapter.Adapter`, or None for an object of another kind."""

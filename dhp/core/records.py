@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, get_args
 
 ORIGINAL = "original"
 
-Level = Literal["character", "word", "sentence"]
+Level = Literal["character", "word", "sentence", "turn"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""Where a text gets worse."""
+"""Where a text gets worse; only conversations have turns."""
 
 Probe = Literal["control", "attack"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
@@ -148,6 +148,8 @@ class PerturbedText:
     """Why earlier answers of the language model that made it did not count, in the order of settings."""
     columns: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The numbers in the row of a ready-made pair, such as scores that others computed."""
+    by_hand: bool = False
+    """Whether a person edited the text after it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,8 @@ class Candidate:
     """Level of the variant, recorded with the rating and never shown to the judge; None for the original."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The numbers in the row of a ready-made pair, for `column/NAME`; not for judges that read."""
+    repeat: int = 0
+    """How often the same judge rated this text before; a language model is asked anew each time."""
 
     @property
     def reference(self) -> str | None:

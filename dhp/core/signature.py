@@ -9,8 +9,6 @@ from dhp.core.errors import InputError
 
 MUST_AGREE = ("dataset", "n", "suite", "method", "metrics", "weights", "statistics", "protocol")
 """The parts in which results must agree if a comparison of their figures is to mean something."""
-STOPPING = "+looks"
-"""The end of the part `statistics` in a run that stops when variants are resolved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +21,7 @@ class Signature:
     dataset: str
     """`<name>@<hash>`; the hash is that of the texts, or that of the ratings where only these are known."""
     n: str
-    """The number of examples; `<=<number>@<hash>` in a run that stops when variants are resolved."""
+    """The number of examples; `<=<number>@<hash>` where the schedule gave some variants fewer."""
     suite: str
     """`<name>@<hash>`, or only the name where the texts are not known."""
     method: str
@@ -33,7 +31,7 @@ class Signature:
     weights: str
     """Name, version and hash of the expert weights, `<name>.v<version>@<hash>`."""
     statistics: str
-    """`<preset>+<combination>`, and `STOPPING` in a run that stops when variants are resolved."""
+    """`<preset>+<combination>`, and what the schedule of the ratings adds, `+<mark>`."""
     protocol: str
     """`<name>@<hash>`, or `none` or `unknown`."""
     seed: str | None = None
@@ -76,7 +74,7 @@ class Signature:
             "n": self.n.partition("@")[0].removeprefix("<="),
             "suite": self.suite.partition("@")[0],
             "weights": self.weights.rpartition("@")[0].rpartition(".v")[0],
-            "statistics": self.statistics.removesuffix(STOPPING),
+            "statistics": "+".join(self.statistics.split("+")[:2]),
             "protocol": self.protocol,
         }
 

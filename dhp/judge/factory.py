@@ -22,7 +22,7 @@ from dhp.judge.judges.parallel import in_parallel
 from dhp.judge.judges.recorded import RecordedJudge
 from dhp.judge.metrics.judge import metric_judge
 from dhp.judge.pairs import AlwaysFirst, ComparedRatings, PairwiseJudge
-from dhp.judge.prompt_files import PairPromptFile, PromptFiles, read_files
+from dhp.judge.prompt_files import PairPromptFile, PromptFiles, prompt_versions, read_files
 from dhp.judge.requests import RequestBuilder
 from dhp.llm.api import providers
 from dhp.llm.cached_model import CachedModel, RequestContext
@@ -78,8 +78,9 @@ def find_judges(
     seed: int = 0,
     judge_settings: JudgeSettings = JudgeSettings(),
     by_metric: bool = False,
+    one_metric: bool = False,
 ) -> list[Judge]:
-    """The judges: each language model under each protocol, other judges once.
+    """The judges: each language model under each protocol with each prompt, other judges once.
 
     Parameters
     ----------
@@ -90,13 +91,15 @@ def find_judges(
     settings, context
         How language models are reached and asked.
     prompt_files
-        Published prompts to use as they are.
+        Prompts to use as they are; several folders are versions, each for a judge of its own.
     seed
         Of every random choice.
     judge_settings
         What is said about functions and scorers: their scale, their threshold and more.
     by_metric
         Whether pairwise judges compare by each metric, or as a whole.
+    one_metric
+        Whether judges rate by one metric alone; several prompt files are versions then, too.
 
     Raises
     ------
@@ -110,7 +113,7 @@ def find_judges(
         if isinstance(given, str) and _asks_a_model(given):
             asked = _cached_model(given, settings, context)
             sent = seed if settings.send_seed else None
-            builders = [request_builder(each, prompt_files=prompt_files, seed=sent) for each in chosen]
+            builders = [b for each in chosen for b in _builders(each, prompt_files, sent, one_metric)]
             judges += [LlmJudge(asked, each) for each in builders if not each.protocol.pairwise]
             compared: list[PairwiseJudge] = [
                 LlmPairwiseJudge(asked, each) for each in builders if each.protocol.pairwise
@@ -124,6 +127,18 @@ def find_judges(
         judges += [judge.for_benchmark(by_metric=by_metric) for judge in compared]
     _check_judges(judges, judge_settings)
     return judges
+
+
+def _builders(
+    protocol: Protocol, prompt_files: PromptFiles, seed: int | None, one_metric: bool
+) -> list[RequestBuilder]:
+    """The protocol with each version of a prompt."""
+    if protocol.pairwise:
+        return [request_builder(protocol, seed=seed)]
+    versions = prompt_versions(prompt_files, one_prompt=one_metric or protocol.answer == "json")
+    if len(versions) > 1 and "protocol" in protocol.changed:
+        raise InputError("`name`: is for one prompt; several are named by their files")
+    return [request_builder(protocol, prompt_files=files, seed=seed) for files in versions]
 
 
 def find_pairwise_judge(

@@ -44,11 +44,13 @@ class PromptFile:
     path: Path
     metric: str | None
     text: str
+    folder: str | None = None
+    """Name of the folder that was given instead of the file."""
 
     @property
     def name(self) -> str:
         """What a judge is called that is asked by it."""
-        return re.sub(r"[^A-Za-z0-9_.-]+", "-", self.path.stem).strip("-.") or "prompt"
+        return _judge_name(self.path.stem)
 
 
 PromptFiles = str | Path | Sequence[str | Path]
@@ -58,6 +60,31 @@ PromptFiles = str | Path | Sequence[str | Path]
 def read_files(prompt_files: PromptFiles) -> tuple[PromptFile, ...]:
     """The prompts in these; raises `InputError` for one that cannot be read."""
     return tuple(file for each in as_list(prompt_files) for file in _prompt_files(each))
+
+
+def prompt_versions(prompt_files: PromptFiles, *, one_prompt: bool) -> list[PromptFiles]:
+    """The prompt files of each judge: several folders are versions of a prompt, and so are several files
+    where a judge has `one_prompt`, as it has one metric or answers about all at once.
+
+    Raises `InputError` for a file that cannot be read, and for two versions of one name.
+    """
+    arguments = [str(each) for each in as_list(prompt_files)]
+    plain = all(Path(each).exists() or "=" not in each for each in arguments)
+    folders = all(Path(each).is_dir() for each in arguments)
+    if len(arguments) < 2 or not (folders or (one_prompt and plain)):
+        return [prompt_files]
+    names = [version_name(read_files(each)) for each in arguments]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"`prompt_files`: two prompts are named '{twice[0]}'; give each a name of its own")
+    return list(arguments)
+
+
+def version_name(files: Sequence[PromptFile]) -> str | None:
+    """What a judge is called that is asked by these prompts: as their folder, or the only file."""
+    folders = {file.folder for file in files}
+    if len(folders) == 1 and (folder := folders.pop()) is not None:
+        return _judge_name(folder)
+    return files[0].name if len(files) == 1 else None
 
 
 def prompts_by_metric(
@@ -92,6 +119,10 @@ def prompts_by_metric(
     return {metric: file.text for metric, file in found.items()}
 
 
+def _judge_name(stem: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.") or "prompt"
+
+
 def check_output_slot(file: PromptFile, columns: Mapping[str, str] = {}) -> None:
     """Raise `InputError` for a file that does not show the text under judgement."""
     known = {**_SLOTS, **columns}
@@ -110,8 +141,11 @@ def _prompt_files(argument: str) -> Iterator[PromptFile]:
         yield PromptFile(Path(name), metric, _text(Path(name)))
         return
     path = Path(argument)
-    for file in inner_files(path, (".txt",), "prompt files") if path.is_dir() else [path]:
-        yield PromptFile(file, None, _text(file))
+    if not path.is_dir():
+        yield PromptFile(path, None, _text(path))
+        return
+    for file in inner_files(path, (".txt",), "prompt files"):
+        yield PromptFile(file, None, _text(file), path.resolve().name)
 
 
 def _text(path: Path) -> str:

@@ -18,6 +18,7 @@ from dhp.judge.prompt_files import (
     PromptFile,
     check_output_slot,
     prompts_by_metric,
+    version_name,
 )
 from dhp.judge.prompts import Prompts, answer_scale
 from dhp.llm.records import Params, Request
@@ -36,7 +37,7 @@ class RatingTarget:
     metric: Metric
     form: AnswerForm
     first_sample: int = 0
-    """Number of the first sample; more than 0 where the original itself is rated again."""
+    """Number of the first sample; more than 0 where the same text is rated again."""
     further: tuple[Metric, ...] = ()
     """Metrics of which the same answer speaks."""
 
@@ -103,9 +104,9 @@ class RequestBuilder:
 
     @property
     def label(self) -> str:
-        """The protocol's name, or that of an only prompt file, with a hash of the settings."""
-        named = "protocol" in self.protocol.changed or len(self.prompt_files) != 1
-        name = self.protocol.protocol if named else self.prompt_files[0].name
+        """The name of the prompt file or of its folder, else of the protocol, with a hash of the settings."""
+        name = None if "protocol" in self.protocol.changed else version_name(self.prompt_files)
+        name = name or self.protocol.protocol
         return f"{name}@{text_hash(json.dumps(self.settings, sort_keys=True))}"
 
     def requests(
@@ -126,7 +127,7 @@ class RequestBuilder:
                     for candidate in variants:
                         again = candidate.level == "control" and candidate.text == variants[0].text
                         unchanged += again
-                        first = unchanged * self.protocol.samples if again else 0
+                        first = (unchanged if again else candidate.repeat) * self.protocol.samples
                         place = f"example '{candidate.example}', variant '{candidate.variant}'"
                         yield Request(
                             prompt=writer.prompt(candidate, metric.name, form),

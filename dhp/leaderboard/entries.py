@@ -13,7 +13,7 @@ from typing import Any
 from dhp.analysis.analyze import analyze_ratings, averages
 from dhp.analysis.config import AnalysisConfig, ResolvedConfig
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_parts import ratings_of_file
+from dhp.analysis.ratings_split import ratings_of_file
 from dhp.analysis.result_parts import Ends
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import DATASETS, read_card, read_suite, read_task, task_names, weights_names
@@ -342,12 +342,10 @@ def _config(entry: Entry, variants: list[Variant], weights: str | None, *, quick
         combination=r.combination,
         floor=round(100 * r.floor, 6),
         weights="uniform" if quick else weights or r.weights,
-        stop_when_resolved=entry.ratings.interim is not None,
-        find_threshold="search_turn" in entry.ratings.columns,
     )
     task = None if entry.task == _UNKNOWN else entry.task
     perturbers = {v.perturber for v in variants if v.level not in PROBES}
-    config = analysis.resolve(task, perturbers, entry.ratings.metrics)
+    config = analysis.resolve(task, perturbers, entry.ratings.metrics, entry.ratings.course.schedule)
     if not quick and signed.weights != config.signed_weights:
         raise InputError(
             f"{place}: weights are '{signed.weights}', not '{config.signed_weights}'; "

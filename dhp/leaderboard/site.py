@@ -89,6 +89,43 @@ def sizes(table: Table) -> "Markup | None":
     return drawn(draw, 9.2, 3.8, f"Lines: detection by size on {table.dataset}: {said}.")
 
 
+def costs(table: Table) -> "Markup | None":
+    """Detection by cost, a point for each judge with a known cost; None for fewer than two."""
+    points = []
+    for entry in table.entries:
+        share, ends = score(entry.result, "detection")
+        if entry.cost is not None and share is not None:
+            name = printable(table.names[entry.judge])
+            points.append((entry.cost, share, ends or (share, share), name))
+    if len(points) < 2:
+        return None
+    points.sort()
+    priced = [cost for cost, *_ in points if cost > 0]
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.subplots()
+        for number, (cost, share, ends, name) in enumerate(points):
+            marker = _MARKERS[number % len(_MARKERS)]
+            (line,) = axes.plot([cost], [share], marker=marker, linestyle="", label=name)
+            axes.plot([cost, cost], ends, color=line.get_color(), linewidth=1, alpha=0.6)
+        axes.axhline(0.5, color=COLOURS["weak"], linewidth=1, linestyle=(0, (3, 3)))
+        if len(priced) == len(points):
+            axes.set_xscale("log")
+        elif priced:  # logarithms have no place for a judge without any cost
+            axes.set_xscale("symlog", linthresh=priced[0], linscale=0.3)
+            axes.set_xlim(left=-priced[0] / 5)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        axes.set_xlabel("cost per 1,000 judgements")
+        axes.set_ylabel("detection")
+        figure.legend(loc="outside right upper", frameon=False)
+
+    said = "; ".join(f"{name} {shown_cost(cost)}, {share:.0%}" for cost, share, _, name in points)
+    return drawn(
+        draw, 9.2, 3.8, f"Points: cost per 1,000 judgements and detection on {table.dataset}: {said}."
+    )
+
+
 DATA = "leaderboard.json"
 _SIZES = ((3, "up to 3B"), (10, "3B to 10B"), (40, "10B to 40B"), (float("inf"), "40B and more"))
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -180,7 +217,7 @@ def pages(tables: Sequence[Table], progress: Progress | None = None) -> dict[str
         ),
     }
     for dataset, mine in counted(progress, "drawing datasets", list(by_dataset.items()), itemgetter(0)):
-        charts = [(table, sizes(table)) for table in mine]
+        charts = [(table, sizes(table), costs(table)) for table in mine]
         made[dataset_file(dataset)] = _page("board_dataset.html", "../", dataset=dataset, tables=charts)
     for model, own in counted(progress, "drawing judges", list(by_model.items()), itemgetter(0)):
         name = names[own[0][1].entry.judge]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dhp.analysis.result_parts import Ends
+from dhp.analysis.schedules import ALL
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.core.progress import Progress, counted
@@ -156,7 +157,7 @@ def _ranked(
 ) -> tuple[Rule, list[int], DatasetComparison | None]:
     """The rule that the results allow, the ranks by it, and the comparison that they come from."""
     rated = [RunResult(e.place, e.result, e.ratings) for e in entries if e.ratings is not None]
-    apart = any(run.ratings.interim is not None or run.result.curves for run in rated)
+    apart = any(run.ratings.course.schedule is not ALL or run.result.curves for run in rated)
     paired = len(rated) == len(entries) and 2 <= len(rated) <= MOST_PAIRED and not apart
     if paired and unpaired(rated) is None:
         found = _comparison(rated, allow, progress)

@@ -1,6 +1,6 @@
 """A dataset: examples with their task and the suite that degrades them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from statistics import fmean
@@ -14,6 +14,9 @@ from dhp.core.seeding import key_digest
 from dhp.core.specs import ANY_TASK, Figures, Suite, Task
 from dhp.core.spool import spooled
 from dhp.core.text import sentences, words
+
+Split = Callable[[Example], tuple[Sequence[str], Callable[[Sequence[str]], str]]]
+"""An example -> the texts within its output that may be changed, and what makes an output of changed ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,9 @@ class Dataset:
     known."""
     notes: tuple[str, ...] = ()
     """Notes on the texts for readers of the results."""
+    split: Split | None = None
+    """Where the output holds more than what may be changed: how rules of characters, words and sentences and
+    probes get at the rest."""
 
     def __post_init__(self) -> None:
         place = f"dataset '{self.name}'"
@@ -55,11 +61,11 @@ class Dataset:
             seen.add(example.id)
             if not example.output.strip():
                 raise InputError(f"{place}: example '{example.id}': the output text is empty")
-            for field in self.task.required_fields:
-                if not example.fields.get(field):
+            for needed in self.task.required_fields:
+                if not example.fields.get(needed):
                     raise InputError(
-                        f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{field}', "
-                        f"the column or --field {field}=COLUMN"
+                        f"{place}: example '{example.id}': task '{self.task.task}' needs a field '{needed}', "
+                        f"the column or --field {needed}=COLUMN"
                     )
 
     def __repr__(self) -> str:

@@ -202,7 +202,7 @@ def _read(file: Path) -> tuple[str, Sequence[Row], Paths]:
     """The kind of log, its entries, and the location of texts in them."""
     suffix = file.suffix.lower()
     if suffix == LOG_SUFFIX:
-        data = _eval_file(file)
+        data = read_eval_file(file)
     elif suffix == ".json":
         data = read_json(file)
     elif suffix in TABLE_SUFFIXES:
@@ -230,7 +230,7 @@ def _kind(data: Any) -> str:
     return "deepeval" if isinstance(run, dict) and "testCases" in run else "table"
 
 
-def _eval_file(file: Path) -> Any:
+def read_eval_file(file: Path) -> Any:
     """The samples of an `.eval` file; where Python cannot unpack it, inspect_ai reads it."""
     try:
         with zipfile.ZipFile(file) as archive:

@@ -16,6 +16,7 @@ from dhp.content.catalog import (
     task_names,
 )
 from dhp.core.errors import InputError, suggest
+from dhp.core.plugins import load_target, offered
 from dhp.core.specs import ANY_TASK, Card, Suite, Task
 from dhp.core.spool import spooled
 from dhp.core.tables import TABLE_SUFFIXES
@@ -27,6 +28,7 @@ from dhp.loaders.published import read_set
 from dhp.loaders.remote import parts_name
 from dhp.loaders.user import (
     NAME,
+    Request,
     Rows,
     are_rows,
     from_table,
@@ -51,6 +53,7 @@ def resolve_datasets(
     with_llm: bool = False,
     only: Mapping[str, Collection[str]] = {},
     text_language: str | None = None,
+    judge_part: str | None = None,
 ) -> list[Dataset]:
     """The datasets behind `mini`, `mini/NAME`, `all`, NAME, a file, `hf:...` or rows; else as in `dhp.run`.
 
@@ -75,10 +78,14 @@ def resolve_datasets(
             resolved.append(whole if n is None else whole.chosen(n, seed))
             continue
         for each in _expanded(entry) if isinstance(entry, str) else [entry]:
+            name = parts_name(each) if isinstance(each, str) else NAME
+            asked = Request(each, name, task, fields or {}, where or {}, text_language, judge_part)
             if is_own(each):
-                whole = _user_data(each, fields or {}, where or {}, task, suite, with_llm, text_language)
+                whole = _of_plugin(asked) or _user_data(asked, suite, with_llm)
             else:
-                whole = published(str(each), data, min_characters)
+                whole = published(str(each), data, min_characters, judge_part)
+            if judge_part and whole.split is None:
+                raise InputError(f"`judge_part`: is for conversations; dataset '{whole.name}' holds texts")
             whole = _with_suite(whole, suite)
             if (name := whole.name) in only:
                 whole = whole.only(only[name])
@@ -145,15 +152,15 @@ def _expanded(name: str) -> Iterator[str]:
         yield name
 
 
-def _user_data(
-    source: str | Rows,
-    fields: Mapping[str, str],
-    where: Mapping[str, Sequence[str]],
-    task: str | Task | None,
-    suite: Suite | None,
-    with_llm: bool,
-    text_language: str | None,
-) -> Dataset:
+def _of_plugin(asked: Request) -> Dataset | None:
+    """The dataset that a plug-in reads; None where it is left to the core."""
+    found = (load_target(target)(asked) for target in offered("datasets").values())
+    return next((dataset for dataset in found if dataset is not None), None)
+
+
+def _user_data(asked: Request, suite: Suite | None, with_llm: bool) -> Dataset:
+    source, task, fields, where = asked.source, asked.task, asked.fields, asked.where
+    text_language = asked.language
     name = source if isinstance(source, str) else NAME
     unsaid = task is None and (suite is None or suite.task == ANY_TASK)
     if isinstance(source, str) and (is_log(name) or (unsaid and is_log_table(name, fields))):
@@ -174,14 +181,21 @@ def _user_data(
     return _dataset(short, found, known, own, None, text_language or known.output_language)
 
 
-def published(name: str, data: Path | None = None, min_characters: int | None = None) -> Dataset:
+def published(
+    name: str, data: Path | None = None, min_characters: int | None = None, judge_part: str | None = None
+) -> Dataset:
     """All eligible examples of `mini/NAME`, or of a dataset with a card as it lies at `data` or is prepared.
 
-    `min_characters` takes the place of the card's where it is read from `data`.
+    `min_characters` takes the place of the card's where it is read from `data`, `judge_part` says what of
+    bundled conversations is judged.
     """
     base = name.removeprefix("mini/")
     if base != name:
         file = mini_examples_file(base)
+        if base not in dataset_names() and (
+            bundled := _of_plugin(Request(str(file), name, judge_part=judge_part))
+        ):
+            return bundled
         card = read_card(base)
         languages = card.source_language, card.output_language
         return _dataset(name, read_examples(file), read_task(card.task), read_suite(base), *languages)

@@ -1,7 +1,7 @@
 """The user's own examples, from files or memory, with or without ready-made degraded texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, Union
@@ -154,6 +154,23 @@ def _example(row: Row, number: int, columns: Mapping[str, str]) -> Example:
 Rows = Union["pd.DataFrame", Sequence[Mapping[str, object]]]
 NAME = "table"
 """What such a table is called, in results too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a plug-in that reads data which are no table of texts."""
+
+    source: str | Rows
+    """The file, or rows in memory."""
+    name: str
+    """Name of the dataset."""
+    task: str | Task | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    language: str | None = None
+    """Code of the language of the outputs, where it is declared."""
+    judge_part: str | None = None
+    """Part of a conversation that is judged."""
 
 
 def are_rows(value: object) -> TypeGuard[Rows]:

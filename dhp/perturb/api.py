@@ -91,7 +91,7 @@ class Perturber:
     name: str
     """Name of the perturber in suites and results."""
     level: str
-    """`character`, `word` or `sentence`; for a probe `control` or `attack`."""
+    """`character`, `word`, `sentence` or `turn`; for a probe `control` or `attack`."""
     degrees: Mapping[str | None, Mapping[str, object]]
     """degree -> default parameters; the key None stands for an only degree."""
     function: PerturberFunction | None
@@ -193,8 +193,8 @@ def perturber(
     name
         Lower-case letters, digits and `_`; the name in suites and variants.
     level
-        `character`, `word` or `sentence`; `control` for a change that must not lower a score, `attack` for
-        one that must not raise it.
+        `character`, `word`, `sentence` or `turn`; `control` for a change that must not lower a score,
+        `attack` for one that must not raise it.
     degrees
         degree -> parameters of the function, mildest first. Without it there is one variant, named as
         the perturber.

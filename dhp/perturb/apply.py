@@ -1,7 +1,7 @@
 """Application of variants to examples, with the other examples that some draw from."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar, overload
@@ -13,8 +13,8 @@ from dhp.core.keywords import Registry
 from dhp.core.language import text_language
 from dhp.core.records import Example, PerturbedText, Variant
 from dhp.core.seeding import stream
-from dhp.loaders.dataset import select
-from dhp.perturb.api import Edited, Perturber
+from dhp.loaders.dataset import Split, select
+from dhp.perturb.api import DOSES, Edited, Perturber
 
 T = TypeVar("T")
 
@@ -124,6 +124,9 @@ class RulesApplied:
     language: str | None
     """Language of the texts, where the field `language` of an example does not name it; None takes what the
     script tells."""
+    split: Split | None = None
+    """Texts within an output that may be changed; None: all of it. Perturbers that take the whole example see
+    the whole output."""
 
     def __call__(
         self, parts: Iterable[tuple[int, Sequence[Example]]]
@@ -154,7 +157,39 @@ class RulesApplied:
                 if "others" in wanted:
                     given["others"] = self.others.of(example.id, spoken)
                 extra = {name: given[name] for name in wanted}
-                yield _perturbed(example, variant, perturber, extra, (self.seed, self.dataset))
+                key = (self.seed, self.dataset)
+                yield _perturbed(example, variant, perturber, extra, key, self.split)
+
+
+def _in_parts(
+    texts: Sequence[str],
+    joined: Callable[[Sequence[str]], str],
+    change: Callable[[str], str | Edited],
+    variant: Variant,
+) -> Edited:
+    """The output with changed texts: an attack in the last one, a counted dose in the longest one that allows
+    it, anything else in each.
+
+    Raises `NotApplicable` where no text allows it.
+    """
+    order = list(range(len(texts)))[::-1]
+    single = variant.level == "attack"
+    if any(isinstance(variant.params.get(dose), int) for dose in DOSES):
+        order, single = sorted(order, key=lambda i: -len(texts[i])), True
+    changed, asked, made, reason = list(texts), 0, 0, "no text that may be changed"
+    for i in order:
+        try:
+            result = change(texts[i])
+        except NotApplicable as why:
+            reason = str(why)
+            continue
+        edited = result if isinstance(result, Edited) else Edited(result, 1, 1)
+        changed[i], asked, made = edited.text, asked + edited.asked, made + edited.made
+        if single:
+            break
+    if changed == list(texts) and variant.level != "control":
+        raise NotApplicable(reason)
+    return Edited(joined(changed), asked, made)
 
 
 def _perturbed(
@@ -163,14 +198,23 @@ def _perturbed(
     perturber: Perturber,
     extra: Mapping[str, object],
     key: tuple[int, str],
+    split: Split | None,
 ) -> PerturbedText:
     place = f"perturber '{perturber.name}', example '{example.id}'"
     if perturber.function is None:
         raise InputError(f"{place}: needs a language model")
     # The key holds the perturber and not the variant, so that minor's edits are the first of major's.
     rng = stream(*key, example.id, perturber.name)
+    function = perturber.function
+
+    def change(text: str) -> str | Edited:
+        return function(text, rng, **extra, **variant.params)
+
     try:
-        result = perturber.function(example.output, rng, **extra, **variant.params)
+        if split is None or perturber.wants("example"):
+            result = change(example.output)
+        else:
+            result = _in_parts(*split(example), change, variant)
     except NotApplicable as reason:
         return PerturbedText(example.id, variant.name, None, reason=str(reason))
     except InputError as e:

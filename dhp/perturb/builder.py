@@ -11,7 +11,7 @@ from dhp.core.keywords import Registry, check_whole, keywords_of
 from dhp.core.progress import Progress, numbered, progress_of, stage
 from dhp.core.records import Example, PerturbedText, Variant, parse_variant
 from dhp.core.specs import PerturberUse, Suite
-from dhp.core.spool import BLOCK, Spool, grouped, joined
+from dhp.core.spool import BLOCK, Spool, grouped, joined, spooled
 from dhp.llm.cached_model import RequestContext
 from dhp.llm.executor.api import Executor
 from dhp.llm.settings import ModelSettings
@@ -223,8 +223,12 @@ class Builder:
         if not variants:
             return
         drawn = any(self.registry[v.perturber].wants("others") for v in variants)
-        others = Others(dataset.pool if drawn else (), dataset.language, self.seed, dataset.name)
-        work = RulesApplied(tuple(variants), self.registry, dataset.name, self.seed, others, dataset.language)
+        others = Others(_pool(dataset) if drawn else (), dataset.language, self.seed, dataset.name)
+        work = RulesApplied(
+            *(tuple(variants), self.registry, dataset.name, self.seed, others),
+            language=dataset.language,
+            split=dataset.split,
+        )
         for (start, _), texts in self.executor.each(work, self._parts(dataset)):
             for name, own in groupby(texts, key=lambda text: text.variant):
                 whole = self.doses and parse_variant(name).dose
@@ -247,6 +251,13 @@ class Builder:
         self._by_rule(part.dataset, probes, made)
         texts = joined(part.texts, _in_order(made, probes))
         return replace(part, variants=(*part.variants, *probes), texts=texts)
+
+
+def _pool(dataset: Dataset) -> Sequence[Example]:
+    """The examples from which perturbers draw; of outputs only what may be changed."""
+    if (split := dataset.split) is None:
+        return dataset.pool
+    return spooled(replace(e, output="\n\n".join(split(e)[0])) for e in dataset.pool)
 
 
 def _in_order(made: _Made, variants: Sequence[Variant]) -> Sequence[PerturbedText]:

@@ -51,6 +51,7 @@ def found_datasets(
         with_llm=choice.perturb_model is not None,
         only={name: [e.id for e in part.examples] for name, part in (given or {}).items()},
         text_language=_known_language(choice.text_language),
+        judge_part=choice.judge_part,
     )
     return sets, given
 

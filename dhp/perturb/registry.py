@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from dhp.core.errors import InputError, imported, imported_module, suggest
 from dhp.core.keywords import Registry
+from dhp.core.plugins import load_target, offered
 from dhp.core.specs import Spec, Suite
 from dhp.perturb import probes as attacks
 from dhp.perturb import probes as controls
@@ -24,12 +25,13 @@ _LLM = {"fictional_named_entities": "word", "grammatical_errors": "word", "rewri
 
 
 def builtin_perturbers() -> Registry[Perturber]:
-    """The perturbers of this package; those that a language model carries out have no function."""
+    """The perturbers of this package and its plug-ins; those of a language model have no function."""
     declared = [
         Perturber(name, level, {"minor": {"count": 1}, "major": {"count": "all"}}, function=None)
         for name, level in _LLM.items()
     ]
-    return Registry("perturber", {p.name: p for p in (*_RULES, *declared)})
+    of_plugins = [load_target(target) for target in offered("perturbers").values()]
+    return Registry("perturber", {p.name: p for p in (*_RULES, *declared, *of_plugins)})
 
 
 LISTS: Mapping[str, type[Spec]] = {"harmless": HarmlessLists}

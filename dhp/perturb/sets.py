@@ -16,7 +16,7 @@ from dhp.core.errors import InputError, suggest
 from dhp.core.files import parse_json, read_lines, read_text, replacing, unwritable
 from dhp.core.records import LEVELS, ORIGINAL, PROBES, Audit, Example, PerturbedText, Variant
 from dhp.core.seeding import text_hash
-from dhp.core.specs import S, Spec
+from dhp.core.specs import Number, S, Spec
 
 SOURCE_HASH = "source_sha256"
 """The field of an example read from a set that stands for its source."""
@@ -176,10 +176,44 @@ class PartCard(Spec):
         return [self.original, *self.variants]
 
 
+class ReviewedKind(Spec):
+    """What people said of one kind of damage, before they knew which text was the damaged one."""
+
+    dataset: str
+    variant: str
+    texts: int
+    """Reviewed texts; the other figures are means over them, and over reviewers of the same text."""
+    worse: Number
+    """Share of the texts that are worse than their originals."""
+    low: Number | None
+    """Ends of the 95 % interval of `worse`; None with fewer than two texts."""
+    high: Number | None
+    same: Number
+    better: Number
+
+
+class SetReview(Spec):
+    """What people said of a set, and did to it."""
+
+    of: str
+    """The `sha256` of the set that was reviewed."""
+    texts: int
+    """Texts of that set that could be reviewed."""
+    reviewers: dict[str, int]
+    """Reviewer -> reviewed texts."""
+    rejected: int
+    by_hand: int
+    """Texts that a reviewer edited."""
+    alpha: Number | None
+    """Krippendorff's alpha of which text is worse; None for a single reviewer, or where undefined."""
+    kinds: list[ReviewedKind]
+
+
 class SetCard(Spec):
     schema_: str = Field(alias="schema")
     dhp: str
     datasets: list[PartCard]
+    review: SetReview | None = None
     sha256: str
     """Hash of the rest of the card; see `card_hash`."""
 
@@ -197,6 +231,7 @@ class TextLine(Spec):
     text: str | None
     audit: Audit | None
     rejected: list[str]
+    by_hand: bool = False
 
 
 def read_card(folder: Path) -> SetCard:
@@ -332,7 +367,10 @@ def _text(place: str, line: TextLine, variant: str) -> PerturbedText:
         raise InputError(
             f"{place}: status '{line.status}' does not go with the text; allowed: ok with a text"
         )
-    return PerturbedText(line.example, variant, line.text, line.reason, line.audit, tuple(line.rejected))
+    rejected = tuple(line.rejected)
+    return PerturbedText(
+        line.example, variant, line.text, line.reason, line.audit, rejected, by_hand=line.by_hand
+    )
 
 
 def _check_unchanged(path: Path, card: FileCard) -> None:
@@ -344,7 +382,7 @@ def _check_unchanged(path: Path, card: FileCard) -> None:
         )
 
 
-def readme(datasets: Sequence[Mapping[str, Any]]) -> str:
+def readme(datasets: Sequence[Mapping[str, Any]], review: SetReview | None = None) -> str:
     lines = [
         "# Perturbation set\n",
         "Reference texts and copies of them made worse in known ways, to test whether a judge of texts",
@@ -364,7 +402,24 @@ def readme(datasets: Sequence[Mapping[str, Any]]) -> str:
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
         if part["left_out"]:
             lines.append(f"\nNot made: {', '.join(map(_cell, part['left_out']))}.")
-    return "\n".join(lines) + _README_END
+    return "\n".join(lines + _review_lines(review)) + _README_END
+
+
+def _review_lines(review: SetReview | None) -> list[str]:
+    if review is None:
+        return []
+    lines = ["\n## Review\n", "People said which text of a pair is worse, not knowing which was damaged:\n"]
+    lines += [f"- {_cell(name)}: {count} of {review.texts} texts" for name, count in review.reviewers.items()]
+    lines.append(f"- rejected: {review.rejected}; edited by hand: {review.by_hand}")
+    if review.alpha is not None:
+        lines.append(f"- agreement of reviewers: Krippendorff's alpha {review.alpha:.2f}")
+    lines += ["\n| dataset | variant | texts | really worse | 95 % interval | same | better |"]
+    lines += ["|---|---|---:|---:|---|---:|---:|"]
+    for k in review.kinds:
+        interval = "–" if k.low is None or k.high is None else f"{k.low:.0%} to {k.high:.0%}"
+        shares = f"{k.worse:.0%} | {interval} | {k.same:.0%} | {k.better:.0%}"
+        lines.append(f"| {_cell(k.dataset)} | {_cell(k.variant)} | {k.texts} | {shares} |")
+    return lines
 
 
 _README_END = f"""
@@ -382,7 +437,7 @@ parts = read_set(Path("."))  # dataset -> its originals, variants and degraded t
 
 Without dhp: each line of `{ORIGINAL}.jsonl` is an object of `example`, `text` and `{SOURCE_HASH}` (the
 source itself is not part of the set), each line of a variant's file one of `example`, `status` (`ok`, or
-`not_applicable` with a `reason`), `text`, `audit` and `rejected`.
+`not_applicable` with a `reason`), `text`, `audit`, `rejected`, and `by_hand` where a person edited the text.
 
 ## Licence and citation
 
@@ -400,7 +455,7 @@ def _cell(value: object) -> str:
 README = "README.md"
 
 
-def write_set(folder: Path, parts: Sequence[SetPart]) -> None:
+def write_set(folder: Path, parts: Sequence[SetPart], review: SetReview | None = None) -> None:
     """Write a set; the folder appears whole or not at all. The same set may be written again.
 
     Raises `InputError` where the folder holds anything else or cannot be written, and for a part that
@@ -416,6 +471,8 @@ def write_set(folder: Path, parts: Sequence[SetPart]) -> None:
         for part, stem in zip(parts, file_names(p.dataset for p in parts), strict=True)
     ]
     card: dict[str, Any] = {"schema": SCHEMA, "dhp": __version__, "datasets": datasets}
+    if review is not None:
+        card["review"] = review.model_dump()
     card["sha256"] = card_hash(card)
     text = json.dumps(card, ensure_ascii=False, indent=1, default=str) + "\n"
     parsed(text, SetCard, f"{folder}: {CARD} to be written")
@@ -424,7 +481,7 @@ def write_set(folder: Path, parts: Sequence[SetPart]) -> None:
         raise InputError(
             f"{folder}: holds another perturbation set; choose another folder, or remove it first"
         )
-    contents[README] = readme(datasets).encode()
+    contents[README] = readme(datasets, review).encode()
     try:
         with replacing(folder.resolve()) as new:
             for name, data in contents.items():
@@ -506,7 +563,7 @@ def _grouped(part: SetPart) -> dict[str, list[PerturbedText]]:
 
 
 def _text_row(t: PerturbedText) -> dict[str, object]:
-    return {
+    row: dict[str, object] = {
         "example": t.example,
         "status": "ok" if t.text is not None else "not_applicable",
         "reason": t.reason,
@@ -514,3 +571,4 @@ def _text_row(t: PerturbedText) -> dict[str, object]:
         "audit": asdict(t.audit) if t.audit else None,
         "rejected": list(t.rejected),
     }
+    return row | {"by_hand": True} if t.by_hand else row

@@ -195,6 +195,14 @@ class Choice:
             metavar="CODE",
         ),
     )
+    judge_part: str | None = field(
+        default=None,
+        metadata=option(
+            "Part of conversations that is judged: the last answer, the last turn of the assistant, or the "
+            "whole run; default: run.",
+            metavar="answer|turn|run",
+        ),
+    )
     controls: bool | None = field(
         default=None,
         metadata=option(

@@ -16,9 +16,6 @@ from dhp.perturb.apply import example_language
 Doses = Sequence[int] | Mapping[str, Sequence[int]]
 """The doses k of all perturbers that take one, or of those named."""
 
-SEARCHED = tuple(sorted({round(2 ** (quarter / 4)) for quarter in range(25)}))
-"""Doses among which a threshold is looked for: 1 to 64, four an octave."""
-
 
 def dosed(suite: Suite, doses: Doses, perturbers: Registry[Perturber]) -> Suite:
     """A suite with one variant a dose, `<perturber>.k<dose>`.

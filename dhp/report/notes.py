@@ -3,6 +3,7 @@
 from dhp.analysis.result_parts import FEWEST_PAIRS
 from dhp.analysis.results import Result
 from dhp.content.catalog import variant_name
+from dhp.core.plugins import load_target, offered
 from dhp.report.findings import findings
 
 _HALO = 0.9  # mean correlation between metrics from which it is said
@@ -23,6 +24,7 @@ def notes(result: Result) -> list[str]:
         *_about_pairs(result),
         *_about_judge(result),
         *_about_reading(result),
+        *(line for target in offered("notes").values() for line in load_target(target)(result)),
     ]
 
 

@@ -70,7 +70,7 @@ def changed_kinds(first: RunResult, second: RunResult) -> dict[str, ChangedKind]
 
 def _scores(rated: RunResult, variants: Sequence[str], examples: Sequence[str]) -> Floats:
     """Mean score of originals and copies over the metrics of both, shape (examples, variants, 2)."""
-    rows = np.isin(sorted(rated.ratings.examples), examples)
+    rows = np.isin(rated.ratings.examples, examples)
     drops = rated.ratings.difference_table(variants, rated.ratings.metrics)[rows]
     originals = np.broadcast_to(rated.ratings.score_tables(variants)[0][rows][:, None], drops.shape)
     known = ~np.isnan(drops)

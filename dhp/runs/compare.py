@@ -11,12 +11,21 @@ import numpy as np
 
 from dhp.analysis.response_style import shared_styles
 from dhp.analysis.result_parts import VariantResult
+from dhp.analysis.results import Results
+from dhp.analysis.schedules import ALL
 from dhp.core.errors import InputError
-from dhp.core.progress import Progress, counted, numbered
+from dhp.core.keywords import as_list, near_keywords
+from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.seeding import key_digest
-from dhp.runs.comparable import check_alike, check_allowed, check_once, differences, rated_by_dataset
-from dhp.runs.reader import RunResult, RunSource
-from dhp.runs.sizes import differ_in_size_alone
+from dhp.runs.comparable import (
+    check_alike,
+    check_allowed,
+    check_once,
+    differ_in_size_alone,
+    differences,
+    rated_by_dataset,
+)
+from dhp.runs.reader import RunResult, RunSource, run_source
 from dhp.stats.arrays import Floats, Ints
 from dhp.stats.compare import (
     QUANTITIES,
@@ -24,9 +33,9 @@ from dhp.stats.compare import (
     Comparison,
     JudgeScores,
     Pair,
-    compare,
     compare_variants,
 )
+from dhp.stats.compare import compare as compare_scores
 from dhp.stats.swap import RESAMPLES
 
 _SHOWN = 10  # judges in a `repr`
@@ -91,42 +100,40 @@ class DatasetComparison:
         }
 
 
-def compare_runs(
-    folders: Sequence[RunSource],
-    *,
-    allow: Collection[str] = (),
+@near_keywords
+def compare(
+    *runs: RunSource | Results,
+    allow: str | Collection[str] = (),
     resamples: int = RESAMPLES,
-    quantities: Collection[str] = QUANTITIES,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
 ) -> list[DatasetComparison]:
-    """Compare the judges of run folders, dataset by dataset, by swapping labels example by example.
+    """Compare judges, dataset by dataset, by swapping labels example by example; as `dhp compare`.
 
     Parameters
     ----------
-    folders
-        Run folders; each may hold several models and datasets.
+    *runs
+        Folders of finished runs, or results of `dhp.run` and `dhp.analyze`; each may hold several models and
+        datasets.
     allow
-        Parts of the signature that may differ; see `dhp.runs.comparable`.
+        Parts of the signature that may differ: `protocol`, `metrics`.
     resamples
         Random swaps, at least 1; 40 for each pair of judges are taken where that is more, as the adjusted
         p-values of many pairs could not fall below 0.05 with fewer.
-    quantities
-        The figures by which they are compared, some of `dhp.stats.compare.QUANTITIES`.
     progress
-        Called as `progress(what, done, total, cost)`.
+        True shows it on terminals and in notebooks; a function is called as `f(what, done, total, cost)`.
 
     Raises
     ------
     InputError
         For a folder that holds no run, a duplicate judge, fewer than two judges on every dataset (on
         some: these are left out with a warning), runs whose signatures differ in what must agree (names what
-        differs), runs with doses or that stopped early, and a judge that is `unpaired`.
+        differs), runs with doses or that did not rate all texts, and a judge that is `unpaired`.
     """
-    check_allowed(allow)
-    by_dataset = rated_by_dataset(counted(progress, "reading runs", folders))
-    return compare_rated(
-        by_dataset, allow=allow, resamples=resamples, quantities=quantities, progress=progress
-    )
+    check_allowed(allowed := as_list(allow))
+    sources = [run_source(run, f"results {number}") for number, run in enumerate(runs, 1)]
+    with progress_of(progress) as show:
+        by_dataset = rated_by_dataset(counted(show, "reading runs", sources))
+        return compare_rated(by_dataset, allow=allowed, resamples=resamples, progress=show)
 
 
 def compare_rated(
@@ -137,7 +144,7 @@ def compare_rated(
     quantities: Collection[str] = QUANTITIES,
     progress: Progress | None = None,
 ) -> list[DatasetComparison]:
-    """Compare judges by dataset -> their results; else as `compare_runs`."""
+    """Compare judges by dataset -> their results; else as `compare`."""
     check_allowed(allow)
     if resamples < 1:
         raise InputError(f"resamples: {resamples}; allowed: 1 or more")
@@ -176,7 +183,7 @@ def compare_results(
     quantities: Collection[str] = QUANTITIES,
     progress: Progress | None = None,
 ) -> DatasetComparison:
-    """Compare the judges of one dataset by some of the figures; else as `compare_runs`.
+    """Compare the judges of one dataset by some of the figures; else as `compare`.
 
     A test in which a judge is `unpaired` is left out for all.
     """
@@ -191,7 +198,7 @@ def unpaired(entries: Sequence[RunResult]) -> tuple[int, str, str] | None:
     """
     variants, metrics = [v.variant for v in entries[0].result.variants], entries[0].ratings.metrics
     common = sorted(set.intersection(*(set(e.ratings.examples) for e in entries)))
-    rows = [np.isin(sorted(e.ratings.examples), common) for e in entries]
+    rows = [np.isin(e.ratings.examples, common) for e in entries]
     tables = [e.ratings.difference_table(variants, metrics) for e in entries]
     paired = ~np.isnan(np.stack([table[mine] for table, mine in zip(tables, rows, strict=True)]))
     counts = paired.sum(axis=1)
@@ -212,14 +219,11 @@ def _judges(dataset: str, entries: Sequence[RunResult], allow: Collection[str]) 
         if "n" not in found or not differ_in_size_alone(first, other, found):
             check_alike(first, other, found, allow)
     for entry in entries:
-        for apart, kind, option in (
-            (bool(entry.result.curves), "with doses", "`doses`"),
-            (entry.ratings.interim is not None, "that stopped early", "`stop_when_resolved`"),
-        ):
-            if apart:
-                raise InputError(
-                    f"{entry.place}: a run {kind} compares with no other; allowed: runs without {option}"
-                )
+        schedule = entry.ratings.course.schedule
+        if option := "doses" if entry.result.curves else "" if schedule is ALL else schedule.name:
+            raise InputError(
+                f"{entry.place}: a run with `{option}` compares with no other; allowed: runs without it"
+            )
     names = [e.result.model for e in entries]
     if len({e.result.protocol for e in entries}) > 1:
         names = [f"{name} ({e.result.protocol})" for name, e in zip(names, entries, strict=True)]
@@ -248,7 +252,7 @@ def _compared(
         logging.getLogger("dhp").warning(
             "dataset '%s': compared by the %d examples that all runs have", dataset, len(scores[0].original)
         )
-    found = compare(
+    found = compare_scores(
         scores,
         list(levels.values()),
         np.random.default_rng(int.from_bytes(key_digest(*(e.ratings.digest for e in entries)))),
@@ -283,7 +287,7 @@ def judge_scores(
         )
     found = []
     for ratings in (e.ratings for e in entries):
-        rows = np.isin(sorted(ratings.examples), common)
+        rows = np.isin(ratings.examples, common)
         original, degraded = ratings.score_tables(variants)
         order = [ratings.metrics.index(metric) for metric in metrics]
         differences = ratings.difference_table(variants, metrics)

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dhp.core.errors import InputError
-from dhp.core.keywords import near_keywords
+from dhp.core.keywords import as_list, near_keywords
 from dhp.core.options import check_numbers, option
 
 if TYPE_CHECKING:
+    from dhp.analysis.results import Results
     from dhp.runs.reader import RunSource
 
 
@@ -35,7 +36,7 @@ class Gate:
             percent=True,
         ),
     )
-    must_notice: Collection[str] = field(
+    must_notice: str | Collection[str] = field(
         default=(),
         metadata=option(
             "Kinds of damage that must be noticed (by either name), or all; may be repeated.",
@@ -53,10 +54,21 @@ class Gate:
             percent=True,
         ),
     )
-    against: "RunSource | None" = field(
-        default=None, metadata=option("An earlier run, with its ratings, for --max-drop.", metavar="OLD_RUN")
+    max_shift: float | None = field(
+        default=None,
+        metadata=option(
+            "Largest allowed shift of a metric's mean score against --against, in points of its scale.",
+            metavar="POINTS",
+            low=0,
+        ),
     )
-    allow: Collection[str] = ()
+    against: "RunSource | Results | None" = field(
+        default=None,
+        metadata=option(
+            "An earlier run, with its ratings, for --max-drop and --max-shift.", metavar="OLD_RUN"
+        ),
+    )
+    allow: str | Collection[str] = ()
     """Parts of the signature that may differ from the earlier run; see `dhp.runs.comparable`."""
     require_proof: bool = field(default=False, metadata=option("Also fail where a condition is undecided."))
     ignore_controls: bool = field(default=False, metadata=option("Let a judge with a false alarm pass."))
@@ -64,9 +76,13 @@ class Gate:
     def __post_init__(self) -> None:
         from dhp.runs.comparable import check_allowed
 
-        check_allowed(self.allow)
+        check_allowed(as_list(self.allow))
         check_numbers(self)
-        if (self.max_drop is None) != (self.against is None):
-            raise InputError("`max_drop` and `against`: belong together; give both or neither")
-        if self.detection is None and self.max_drop is None and not self.must_notice:
-            raise InputError("there is no condition; allowed: `detection`, `must_notice`, `max_drop`")
+        if (self.max_drop is None and self.max_shift is None) != (self.against is None):
+            raise InputError(
+                "`against`: belongs together with `max_drop` or `max_shift`; give both or neither"
+            )
+        if self.detection is None and self.against is None and not self.must_notice:
+            raise InputError(
+                "there is no condition; allowed: `detection`, `must_notice`, `max_drop`, `max_shift`"
+            )

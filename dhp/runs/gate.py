@@ -4,9 +4,10 @@ Limits are read off the intervals that every page prints: a limit is met where t
 reaches it, not met where the upper end lies below it, and else undecided. A loss is tested by swapping the
 labels of the two runs example by example: met where a loss of the margin is ruled out, not met where it is
 proven that detection fell by more, over all kinds of damage or of one of them (Holm over all of these).
+A shift of level is read off intervals that hold for all metrics and results together.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,11 +18,13 @@ from dhp.analysis.result_parts import Ends, VariantResult
 from dhp.analysis.results import Result, Results
 from dhp.content.catalog import named_kinds, variant_name
 from dhp.core.errors import InputError
+from dhp.core.keywords import as_list, keywords_of
 from dhp.core.seeding import key_digest
 from dhp.runs.comparable import allowing, differences, same_judge
 from dhp.runs.compare import judge_scores
 from dhp.runs.conditions import Gate
-from dhp.runs.reader import RATINGS, RunInMemory, RunResult, RunSource, open_run, read_results
+from dhp.runs.reader import RATINGS, RunInMemory, RunResult, RunSource, open_run, read_results, run_source
+from dhp.runs.shift import LevelShift, alike, deviate, level_shifts
 from dhp.stats.compare import in_common
 from dhp.stats.detection import examples_to_separate
 from dhp.stats.discernment import holm
@@ -47,6 +50,51 @@ class Outcome:
     """Conditions that held, or all that did not: dataset, model, figure."""
     doubts: tuple[str, ...]
     """Reasons to doubt figures of the run, whether it passed or not."""
+    results: Results
+    """What was checked."""
+    checks: "Mapping[str, tuple[Finding, ...]]"
+    """Condition, by the name of its option or `false alarms` -> what became of it; a result that meets it may
+    have no finding."""
+    shifts: Mapping[str, tuple[LevelShift, ...]]
+    """Name of a result -> shift of level of each metric against the earlier run, where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateSpec(Gate):
+    """What `gate` is asked: a run, and the conditions, fields as in `Gate`."""
+
+    run: RunSource | Results
+    """Folder of a finished run, its results file, or its results."""
+
+
+@keywords_of(GateSpec)
+def gate(spec: GateSpec) -> Outcome:
+    """Whether every result of a run is good enough, with the line that says why; as `dhp gate`.
+
+    Parameters
+    ----------
+    run
+        Folder of a finished run, its results file, or its results.
+    detection
+        The least detection allowed, in per cent.
+    must_notice
+        Kinds of damage that must be noticed, e.g. `typos, minor`, or `all`.
+    against
+        An earlier run, in one of these forms.
+    max_drop, max_shift
+        The points of detection, 0 to 100, that a judge may lose against it, and the points of its scale by
+        which a metric's mean score of the same texts may be higher or lower.
+    allow
+        Parts of the signature that may differ from the earlier run: `protocol`, `metrics`.
+    require_proof, ignore_controls
+        Whether what is undecided fails too, and whether a judge with a false alarm may pass.
+
+    Raises
+    ------
+    InputError
+        Without any condition, and for runs that do not compare; see `dhp.runs.gate.check_run`.
+    """
+    return check_run(run_source(spec.run, "the results"), spec)
 
 
 def check_run(folder: RunSource, gate: Gate) -> Outcome:
@@ -70,21 +118,37 @@ def check_run(folder: RunSource, gate: Gate) -> Outcome:
 
 def check_results(results: Results, gate: Gate, folder: RunSource = "the run") -> Outcome:
     """Hold a gate against results; `folder` is what they are called in messages. See `check_run`."""
-    demanded = _demanded(results, gate.must_notice)
-    findings = [] if gate.ignore_controls else [f for r in results for f in _false_alarms(r)]
-    findings += _detections(results, gate.detection)
-    findings += _noticed(results, demanded)
+    demanded = _demanded(results, as_list(gate.must_notice))
+    checks: dict[str, Iterable[Finding]] = {}
+    if not gate.ignore_controls:
+        checks["false alarms"] = [f for r in results for f in _false_alarms(r)]
+    if gate.detection is not None:
+        checks["min-detection"] = _detections(results, gate.detection)
+    if demanded:
+        checks["must-notice"] = _noticed(results, demanded)
+    shifts: dict[str, tuple[LevelShift, ...]] = {}
     if gate.against is not None:
         _check_stopped(folder, results)
-        findings += _losses(_pairs(folder, results, gate.against, gate.allow), folder, gate)
+        earlier = run_source(gate.against, "the earlier results")
+        pairs = _rated_pairs(_pairs(folder, results, earlier, as_list(gate.allow)), folder, earlier)
+        if gate.max_drop is not None:
+            checks["max-drop"] = _losses(pairs, earlier, gate.max_drop)
+        shifts = _shifts(pairs)
+        if gate.max_shift is not None:
+            _check_scales(pairs, earlier)
+            checks["max-shift"] = _shifted(shifts, gate.max_shift)
+    found = {check: tuple(each) for check, each in checks.items()}
+    findings = [finding for each in found.values() for finding in each]
     states = {state for state, _, _ in findings}
     state: State = "not met" if "not met" in states else "undecided" if "undecided" in states else "met"
     said = _in_words(finding for finding in findings if finding[0] == state)
     if state == "met":
         said.append(f"{len(results)} result{'s' if len(results) > 1 else ''}")
-    doubts = tuple(f"{_name(r)}: {warning}" for r in results for warning in r.warnings)
+    if shifts:
+        said.append(_moved(shifts))
+    doubts = tuple(f"{result_name(r)}: {warning}" for r in results for warning in r.warnings)
     passed = state == "met" or (state == "undecided" and not gate.require_proof)
-    return Outcome(state, passed, f"{state}: {'; '.join(said)}", doubts)
+    return Outcome(state, passed, f"{state}: {'; '.join(said)}", doubts, results, found, shifts)
 
 
 def _averaged(place: RunSource) -> Results:
@@ -93,7 +157,7 @@ def _averaged(place: RunSource) -> Results:
     results = read_results(Path(str(place))) if is_file else open_run(place).results
     if dosed := [r for r in results if r.curves]:
         raise InputError(
-            f"{place}: {_name(dosed[0])}: is a run with doses, its averages mean nothing; "
+            f"{place}: {result_name(dosed[0])}: is a run with doses, its averages mean nothing; "
             "allowed: runs without `doses`"
         )
     return results
@@ -115,7 +179,7 @@ def _check_stopped(folder: RunSource, results: Results) -> None:
     early = [r for r in results if any(row.stopped_at is not None for row in r.variants)]
     if early:
         raise InputError(
-            f"{folder}: {_name(early[0])}: stopped early, so that it compares with no other run; "
+            f"{folder}: {result_name(early[0])}: stopped early, so that it compares with no other run; "
             "allowed: `detection`, `must_notice`, or runs without `stop_when_resolved`"
         )
 
@@ -132,7 +196,7 @@ def _demanded(results: Results, names: Iterable[str]) -> list[str]:
 def _false_alarms(result: Result) -> Iterator[Finding]:
     for row in result.controls:
         if row.verdict == "false alarm":
-            yield "not met", _name(result), _kind(row)
+            yield "not met", result_name(result), _kind(row)
 
 
 def _detections(results: Results, least: float | None) -> Iterator[Finding]:
@@ -143,16 +207,16 @@ def _detections(results: Results, least: float | None) -> Iterator[Finding]:
     for result in results:
         value, ends = result.detection.avg, result.detection.ci["avg"]
         if value is None or ends is None:
-            yield "not met", _name(result), "detection is undefined, no kind of damage has five pairs"
+            yield "not met", result_name(result), "detection is undefined, no kind of damage has five pairs"
             continue
         said = f"detection {_figure(value, ends)}"
         if _points(ends[1]) < least:
-            yield "not met", _name(result), f"{said} is below {least:g} %"
+            yield "not met", result_name(result), f"{said} is below {least:g} %"
         elif _points(ends[0]) < least:
             n = examples_to_separate(result.n, value, *ends, least / 100)
-            yield "undecided", _name(result), f"{said} may or may not reach {least:g} %, {_decides(n)}"
+            yield "undecided", result_name(result), f"{said} may or may not reach {least:g} %, {_decides(n)}"
         else:
-            held.append((ends[0], _name(result), said))
+            held.append((ends[0], result_name(result), said))
     if held:
         _, name, said = min(held)
         yield "met", name, f"{said}, {least:g} % or more{' in all' * (len(results) > 1)}"
@@ -162,7 +226,7 @@ def _noticed(results: Results, demanded: Collection[str]) -> Iterator[Finding]:
     """Each kind that is not noticed, and the noticed kind with the lowest detection."""
     held = []
     for result, row in ((r, row) for r in results for row in r.variants if row.variant in demanded):
-        name, said = _name(result), _kind(row)
+        name, said = result_name(result), _kind(row)
         if row.verdict == "noticed":
             held.append((row.detection or 0.0, name, said))
         elif not row.n:
@@ -221,16 +285,96 @@ def _counterpart(
     return alike[0]
 
 
-def _losses(pairs: Sequence[tuple[Result, Result]], folder: RunSource, gate: Gate) -> Iterator[Finding]:
+def _rated_pairs(
+    pairs: Sequence[tuple[Result, Result]], folder: RunSource, against: RunSource
+) -> list[tuple[RunResult, RunResult]]:
+    return [(_rated(folder, new), _rated(against, old)) for new, old in pairs]
+
+
+def _shifts(pairs: Sequence[tuple[RunResult, RunResult]]) -> dict[str, tuple[LevelShift, ...]]:
+    """The shifts of all results whose scores are on one scale in both runs."""
+    comparable = [(new, old) for new, old in pairs if alike(new, old)]
+    intervals = sum(len(new.ratings.metrics) for new, _ in comparable)
+    return {result_name(n.result): tuple(level_shifts(n, old, intervals)) for n, old in comparable}
+
+
+def _check_scales(pairs: Sequence[tuple[RunResult, RunResult]], against: RunSource) -> None:
+    if unlike := [new.result for new, old in pairs if not alike(new, old)]:
+        raise InputError(
+            f"{against}: {result_name(unlike[0])}: `max_shift` compares scores; allowed: judges "
+            "that rate texts, by metrics of the same scales and definitions"
+        )
+
+
+def _shifted(shifts: Mapping[str, Sequence[LevelShift]], allowed: float) -> Iterator[Finding]:
+    """Of each result whether its levels stayed within the limit, by the metric that decides it."""
+    intervals = sum(map(len, shifts.values()))
+    held = []
+    for name, each in shifts.items():
+        states: dict[State, list[tuple[float, str]]] = {}
+        for shift in each:
+            state, words = _within(shift, allowed, intervals)
+            states.setdefault(state, []).append((abs(shift.points or 0.0), words))
+        worst: State = next(state for state in ("not met", "undecided", "met") if state in states)
+        size, words = max(states[worst])
+        if worst == "met":
+            held.append((size, name, words))
+            continue
+        others = len(states[worst]) - 1
+        yield worst, name, f"{words}{f'; and {others} more of its metrics' if others else ''}"
+    if held:
+        _, name, words = max(held)
+        yield "met", name, words
+
+
+def _within(shift: LevelShift, allowed: float, intervals: int) -> tuple[State, str]:
+    """Whether a level stayed within the limit, and in words."""
+    if shift.points is None or shift.ci is None:
+        return "not met", f"shift of {shift.metric} is undefined, fewer than two examples have scores"
+    # Float noise beside a limit decides nothing.
+    value, low, high = (round(each, 9) for each in (shift.points, *shift.ci))
+    words = f"level of {_shift(shift)}"
+    if low > allowed or high < -allowed:
+        return "not met", f"{words}, more than {allowed:g}"
+    if -allowed <= low and high <= allowed:
+        return "met", f"{words}, within {allowed:g}"
+    line, deviates = (allowed if value > 0 else -allowed), (deviate(intervals),) * 2
+    n = examples_to_separate(shift.n, value, low, high, line, deviates)
+    return "undecided", f"{words} may or may not be within {allowed:g}, {_decides(n)}"
+
+
+def _moved(shifts: Mapping[str, Sequence[LevelShift]]) -> str:
+    """The metrics whose level moved; where none did, how far one may have."""
+    known = [(name, s, s.ci) for name, each in shifts.items() for s in each if s.ci is not None]
+    if not known:
+        return "shift of level unknown"
+    moved = [(name, shift) for name, shift, (low, high) in known if low > 0 or high < 0]
+    if not moved:
+        most = max(max(abs(low), abs(high)) for *_, (low, high) in known)
+        return f"no level moved, by {most:.2f} points at most"
+    if len(moved) <= _SHOWN:
+        words: list[Finding] = [("met", name, _shift(shift)) for name, shift in moved]
+        return f"level moved on the same texts: {'; '.join(_in_words(words))}"
+    name, shift = max(moved, key=lambda each: abs(each[1].points or 0.0))
+    count = f"{len(moved)} of {len(known)} metrics"
+    return f"level moved on the same texts by {count}, farthest {name}: {_shift(shift)}"
+
+
+def _shift(shift: LevelShift) -> str:
+    """A shift with its interval: `coherence -0.40 points (-0.48 to -0.32)`."""
+    ends = "" if shift.ci is None else " ({:+z.2f} to {:+z.2f})".format(*shift.ci)
+    return f"{shift.metric} {shift.points:+z.2f} points{ends}"
+
+
+def _losses(
+    rated: Sequence[tuple[RunResult, RunResult]], against: RunSource, allowed: float
+) -> Iterator[Finding]:
     """Significant losses; else whether a loss is ruled out or unknown."""
-    assert gate.against is not None
-    against, allowed = gate.against, gate.max_drop or 0.0
-    rated = [(_rated(folder, new), _rated(against, old)) for new, old in pairs]
     tests = [_tested(new, old, allowed / 100) for new, old in rated]
     adjusted = np.exp(holm(np.log(np.concatenate([test.p_inferior for _, test in tests])))).tolist()
     for (new, _), (names, test) in zip(rated, tests, strict=True):
         p_values, adjusted = adjusted[: len(names)], adjusted[len(names) :]
-        judge, overall, error = _name(new.result), float(test.difference[0]), float(test.error[0])
+        judge, overall, error = result_name(new.result), float(test.difference[0]), float(test.error[0])
         for name, apart, p in zip(names, test.difference.tolist(), p_values, strict=True):
             if p <= _ALPHA:
                 fell = f"{name} fell by {-100 * apart:.1f} points, more than {allowed:g} (p = {p:.2g})"
@@ -253,7 +397,7 @@ def _rated(place: RunSource, result: Result) -> RunResult:
     if not isinstance(place, RunInMemory):
         folder = place = Path(place).parent if Path(place).is_file() else Path(place)
         if not (folder / RATINGS).exists():
-            raise InputError(f"{place}: `max_drop` needs the ratings of both runs; allowed: run folders")
+            raise InputError(f"{place}: `against` needs the ratings of both runs; allowed: run folders")
     key = (result.model, result.protocol, result.dataset)
     rated = open_run(place).rated
     return next(e for e in rated if (e.result.model, e.result.protocol, e.result.dataset) == key)
@@ -289,5 +433,6 @@ def _decides(n: int | None) -> str:
     return "no number of texts up to 100,000 would decide" if n is None else f"{n:,} texts would decide"
 
 
-def _name(result: Result) -> str:
+def result_name(result: Result) -> str:
+    """Dataset, model and, where there is one, protocol."""
     return ", ".join((result.dataset, result.model, *([result.protocol] if result.asked else [])))

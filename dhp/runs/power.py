@@ -11,8 +11,9 @@ from dhp.analysis.ratings import RatingsArray
 from dhp.analysis.ratings_split import split_ratings
 from dhp.content.catalog import read_task, variant_name
 from dhp.core.errors import InputError
+from dhp.core.keywords import near_keywords
 from dhp.core.options import check_percent
-from dhp.core.progress import Progress, counted, numbered
+from dhp.core.progress import Progress, counted, numbered, progress_of
 from dhp.core.records import ORIGINAL, Candidate, Rating
 from dhp.core.seeding import key_digest
 from dhp.judge.judges.mock import MockJudge, mock_judge
@@ -94,11 +95,13 @@ class Question:
     """What is to be known of every variant."""
 
     n: int = 100
+    """Number of examples for which the chance of a miss is given."""
     runs: int = 500
     """Number of simulated runs at each number of examples."""
     kinds: int | None = None
     """Kinds of damage that are judged together; default: those of the pilot, else 12."""
     seed: int = 0
+    """Seed of the simulation."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= _LIMIT:
@@ -152,20 +155,23 @@ def power_of_detection(
     return PowerAnalysis(source, None, question.n, _LIMIT, question.runs, kinds, FLOOR, rows)
 
 
-def power_of_runs(
-    folders: Sequence[str | Path], question: Question | None = None, progress: Progress | None = None
+@near_keywords
+def power(
+    *runs: str | Path, question: Question | None = None, progress: Progress | bool | None = True
 ) -> list[PowerAnalysis]:
-    """Power for every variant of pilot runs, whose examples stand for all that a longer run would draw.
+    """How many examples it takes to notice the damage of pilot runs; as `dhp power RUN...`.
 
-    The floor is that of the run. Raises `InputError` for a folder that holds no run, and a pilot of one
-    example.
+    The examples of a pilot stand for all that a longer run would draw, and the floor is that of the run.
+    `question` says what is to be known of each kind, by default with 100 examples.
+    Raises `InputError` for a folder that holds no run, and a pilot of one example.
     """
     question = question or Question()
-    pilots = [rated for folder in folders for rated in read_run(folder).rated]
-    return [
-        _of_pilot(rated, question, numbered(progress, place, len(pilots)))
-        for place, rated in enumerate(pilots, 1)
-    ]
+    pilots = [rated for folder in runs for rated in read_run(folder).rated]
+    with progress_of(progress) as show:
+        return [
+            _of_pilot(rated, question, numbered(show, place, len(pilots)))
+            for place, rated in enumerate(pilots, 1)
+        ]
 
 
 def power_of_mock(
@@ -225,14 +231,14 @@ def _variant(
     best = float(np.nanmax(seen))
     rng = np.random.default_rng(int.from_bytes(key_digest(question.seed, "power", name)))
 
-    def power(n: int, runs: int) -> float:
+    def simulated(n: int, runs: int) -> float:
         return simulated_power(population, n, rng, runs=runs, together=kinds, floor=floor)
 
-    at_n = power(question.n, question.runs)
+    at_n = simulated(question.n, question.runs)
     low, high = power_interval(at_n, question.runs)
     needed = [NeededExamples(None, None, None) for _ in _CHANCES]
-    if best >= floor and power_interval(power(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
-        curve = power_curve(lambda n: power(n, question.runs), max(_CHANCES), limit, question.runs)
+    if best >= floor and power_interval(simulated(limit, _FIRST_RUNS), _FIRST_RUNS)[1] >= min(_CHANCES):
+        curve = power_curve(lambda n: simulated(n, question.runs), max(_CHANCES), limit, question.runs)
         needed = [curve.needed(chance) for chance in _CHANCES]
     return VariantPower(name, None, best, best >= floor, 1 - at_n, (1 - high, 1 - low), *needed)
 

@@ -1,4 +1,4 @@
-"""Rating of one dataset by one judge, with interim analyses."""
+"""Rating of one dataset by one judge, under a schedule."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,17 +7,17 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dhp.analysis.config import ResolvedConfig
+from dhp.analysis.kinds import judged_kinds
 from dhp.analysis.ratings_split import split_ratings
-from dhp.analysis.sequential import interim_numbers, resolved
+from dhp.analysis.schedules import Plan
 from dhp.core.errors import InputError, Waiting
 from dhp.core.progress import Progress
-from dhp.core.records import ORIGINAL, PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
+from dhp.core.records import PROBES, STOPPED, Candidate, Rating, Variant, parse_variant
 from dhp.core.specs import Task
 from dhp.judge.api import Judge
 from dhp.judge.check import checked_ratings
 from dhp.judge.rate_texts import texts_at_a_time
 from dhp.judge.unreadable import readable
-from dhp.runs.thresholds import ThresholdSearch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,65 +43,35 @@ def rate_dataset(
     candidates, task, dataset, clusters
         Originals and degraded texts, the task with the judge's metrics, the dataset's name and its clusters.
     config
-        With interim analyses, variants that are resolved are asked no more; where thresholds are looked for,
-        the doses are placed as ratings come in. `seed` orders the examples.
+        How the ratings are analysed, and the schedule by which they come in. `seed` is that of the schedule.
     progress
         Called as `progress(what, done, total, cost)`.
 
     Yields
     ------
-    One row a rating. What the judge left unrated is there as failed, what was not asked as stopped. Very many
-    ratings come as several tables, else one; with interim analyses and thresholds there is one.
+    One row a rating. What the judge left unrated is there as failed. Very many ratings come as several
+    tables, else one; by another schedule than that of all texts there is one, which has its column.
     """
-    session = _Session(judge, task, dataset, len(candidates), progress, clusters or {})
+    schedule = config.schedule
+    plan = schedule.plan(candidates, task.metric_names, seed, dataset)
+    session = _Session(judge, task, dataset, candidates, config, plan, progress, clusters or {})
     judge.prepare(candidates, task)
-    if config.find_threshold:
-        search = ThresholdSearch(candidates, task.metric_names, config, seed, dataset)
-        yield _with_thresholds(session, candidates, search)
-    elif config.interim:
-        interim = interim_numbers(list(dict.fromkeys(c.example for c in candidates)), seed, dataset)
-        yield _with_interim_analyses(session, candidates, interim, config)
-    else:
-        yield from _in_parts(session, candidates)
-
-
-def _with_thresholds(
-    session: "_Session", candidates: Sequence[Candidate], search: ThresholdSearch
-) -> "pd.DataFrame":
-    if session.judge.pairwise:
-        raise InputError(
-            f"judge '{session.judge.model}': compares texts; `find_threshold` needs one that rates"
-        )
-    session.expect(search.most)
-    turns: dict[tuple[str, str], int] = {}
-    number = 0
-    while turn := search.turn(session.ratings):
+    if judge.pairwise and not schedule.pairwise:
+        raise InputError(f"judge '{judge.model}': compares texts; `{schedule.name}` needs one that rates")
+    if plan is None:
+        yield from _in_parts(session)
+        return
+    while turn := plan.turn(session):
+        session.expect(len(turn) + plan.left)
         session.rate(turn)
-        number += 1
-        turns |= {(c.example, c.variant): number for c in turn}
     session.expect(0)
-    frame = session.table(candidates)
-    return frame.assign(
-        search_turn=[turns[at] for at in zip(frame["example"], frame["variant"], strict=True)]
-    )
+    yield session.table(candidates)
 
 
-def _with_interim_analyses(
-    session: "_Session", candidates: Sequence[Candidate], interim: Mapping[str, int], config: ResolvedConfig
-) -> "pd.DataFrame":
-    ahead = list(candidates)
-    for number in range(1, 1 + max(interim.values())):
-        session.rate([c for c in ahead if interim[c.example] == number])
-        ahead = [c for c in ahead if interim[c.example] > number]
-        if ahead:
-            ahead = _needed(candidates, ahead, session.table(candidates, interim), config)
-            session.expect(len(ahead))
-    return session.table(candidates, interim)
-
-
-def _in_parts(session: "_Session", candidates: Sequence[Candidate]) -> "Iterator[pd.DataFrame]":
+def _in_parts(session: "_Session") -> "Iterator[pd.DataFrame]":
     waiting: Waiting | None = None
-    for part in _parts(candidates, texts_at_a_time(session.judge, session.task, len(candidates))):
+    most = texts_at_a_time(session.judge, session.task, len(session.candidates))
+    for part in _parts(session.candidates, most):
         try:
             session.rate(part)
             yield session.table(part)
@@ -132,7 +102,9 @@ class _Session:
         judge: Judge,
         task: Task,
         dataset: str,
-        texts: int,
+        candidates: Sequence[Candidate],
+        config: ResolvedConfig,
+        plan: Plan | None,
         progress: Progress | None,
         clusters: Mapping[str, str],
     ) -> None:
@@ -140,12 +112,13 @@ class _Session:
         """Those that came and were not taken away."""
         self.per_text = len(task.metrics) * judge.samples
         """Ratings of a text."""
-        self.judge, self.task, self._dataset, self._progress = judge, task, dataset, progress
-        self._clusters = clusters
+        self.judge, self.task, self.candidates = judge, task, candidates
+        self._dataset, self._config, self._plan = dataset, config, plan
+        self._progress, self._clusters = progress, clusters
         self._model, self._shown = judge.cached_model, time.monotonic()
         way = f" ({judge.protocol.partition('@')[0]})" if self._model else ""
         self._what = f"{judge.model}{way} on {dataset}"
-        self._count, self._total = 0, texts * self.per_text
+        self._count, self._total = 0, len(candidates) * self.per_text
         self._before = self._model.shown_usage if self._model else None
         if self._model:
             self._model.on_wait = self._show
@@ -167,10 +140,31 @@ class _Session:
         self._total = self._count + texts * self.per_text
         self._show()
 
-    def table(self, texts: Sequence[Candidate], interim: Mapping[str, int] = {}) -> "pd.DataFrame":
-        """The ratings of these texts; with interim analyses also what was not asked."""
-        judge = self.judge
-        frame = _table(judge, texts, self.task.metric_names, self.ratings, interim, self._clusters)
+    def weights(self, perturber: str) -> Mapping[str, float]:
+        """Metric -> weight under a perturber."""
+        metrics = self.task.metric_names
+        row = self._config.weight_row(perturber, metrics) or [1 / len(metrics)] * len(metrics)
+        return dict(zip(metrics, row, strict=True))
+
+    def decided(self) -> set[str]:
+        """The kinds of damage whose verdict is decided, were the rating to end now."""
+        levels = {c.variant: c.level for c in self.candidates if c.level and c.level not in PROBES}
+        if not levels:
+            return set()
+        variants = [
+            Variant(name, parse_variant(name).perturber, level, "", None) for name, level in levels.items()
+        ]
+        (ratings,) = split_ratings(self.table(self.candidates))
+        rows, _ = judged_kinds(ratings, variants, self._config)
+        return {row.variant for row in rows if row.verdict != "undecided"}
+
+    def table(self, texts: Sequence[Candidate]) -> "pd.DataFrame":
+        """The ratings of these texts; under a plan with its column, and what was not asked if it is to be."""
+        judge, schedule = self.judge, self._config.schedule
+        frame = _table(judge, texts, self.task.metric_names, self.ratings, schedule.unrated, self._clusters)
+        if self._plan:
+            rated = zip(frame["example"], frame["variant"], strict=True)
+            frame[schedule.column] = [self._plan.number(*text) for text in rated]
         return frame.assign(model=judge.model, protocol=judge.protocol, dataset=self._dataset)
 
     def _show(self) -> None:
@@ -182,33 +176,19 @@ class _Session:
             self._progress(self._what, self._count, self._total, cost)
 
 
-def _needed(
-    candidates: Sequence[Candidate], ahead: Sequence[Candidate], frame: "pd.DataFrame", config: ResolvedConfig
-) -> list[Candidate]:
-    """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
-    (ratings,) = split_ratings(frame)
-    levels = {c.variant: c.level for c in candidates if c.level is not None and c.level not in PROBES}
-    variants = [
-        Variant(name, parse_variant(name).perturber, level, "", None) for name, level in levels.items()
-    ]
-    done = resolved(ratings, variants, config) if variants else set()
-    wanted = {c.example for c in ahead if c.variant not in {ORIGINAL, *done}}
-    return [c for c in ahead if c.variant not in done and c.example in wanted]
-
-
 def _table(
     judge: Judge,
     candidates: Sequence[Candidate],
     metrics: Sequence[str],
     ratings: Sequence[Rating],
-    interim: Mapping[str, int],
+    unrated: bool,
     clusters: Mapping[str, str],
 ) -> "pd.DataFrame":
-    """The ratings in the order of the texts; with interim analyses their column, and what was not asked."""
+    """The ratings in the order of the texts; with `unrated` also what was not asked."""
     import pandas as pd
 
     rows = list(ratings)
-    if interim:
+    if unrated:
         rated = {(r.example, r.variant) for r in ratings}
         rows += [
             Rating(c.example, c.variant, metric, sample, None, STOPPED)
@@ -223,8 +203,6 @@ def _table(
     # One column after the other: lists of a million texts are larger than the table made of them.
     columns = {f.name: pd.Series([getattr(r, f.name) for r in rows]) for f in fields(Rating)}
     columns["level"] = pd.Series([levels[r.variant] for r in rows])
-    if interim:
-        columns["look"] = pd.Series([interim[r.example] for r in rows])
     if clusters:
         columns["cluster"] = pd.Series([clusters[r.example] for r in rows])
     return pd.DataFrame(columns)

@@ -15,8 +15,6 @@ PART_ROWS = 1_000_000
 """The most rows of a file, about; more go into a folder of parts."""
 _NUMBERS = {
     "sample": "int64",
-    "look": "int64",
-    "search_turn": "int64",
     "score": "float64",
     "missing_mass": "float64",
 }
@@ -59,7 +57,7 @@ class RatingsFile:
 
         alone = self.clustered and "cluster" not in frame
         frame = frame.assign(cluster=frame["example"]) if alone else frame
-        kinds = [(c, pyarrow.type_for_alias(_NUMBERS.get(c, "large_string"))) for c in frame.columns]
+        kinds = [(c, pyarrow.type_for_alias(_kind(frame[c]))) for c in frame.columns]
         table = pyarrow.Table.from_pandas(frame, pyarrow.schema(kinds), preserve_index=False)
         table = table.replace_schema_metadata(None)
         with self._writing():
@@ -106,3 +104,8 @@ class RatingsFile:
             yield
         except OSError as e:
             raise unwritable(self._path, e) from None
+
+
+def _kind(column: "pd.Series[Any]") -> str:
+    """Type of a column in the file: whole numbers stay such, and what holds no number is text."""
+    return _NUMBERS.get(str(column.name), "int64" if column.dtype.kind == "i" else "large_string")

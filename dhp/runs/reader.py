@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dhp.analysis.ratings import RatingsArray
-from dhp.analysis.ratings_parts import ratings_of_file
+from dhp.analysis.ratings_split import ratings_of_file
 from dhp.analysis.ratings_table import ratings_parts, read_ratings
 from dhp.analysis.results import Result, Results
 from dhp.core.errors import InputError
@@ -98,6 +98,7 @@ class RunInMemory:
     name: str
     """Name of the results in messages."""
     results: Results
+    """Results with their ratings."""
 
     def __str__(self) -> str:
         return self.name
@@ -115,6 +116,11 @@ class RunInMemory:
 
 RunSource = str | Path | RunInMemory
 """A run folder, or an equivalent."""
+
+
+def run_source(run: RunSource | Results, name: str) -> RunSource:
+    """A run folder as it is; results by this name."""
+    return RunInMemory(name, run) if isinstance(run, Results) else run
 
 
 def open_run(source: RunSource) -> Run | RunInMemory:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dhp.stats.arrays import Bools, Floats, metric_row
+from dhp.stats.arrays import Bools, Floats, Ints, metric_row
+from dhp.stats.influences import Influences, wilson_interval
 
 _LENIENT = 2 / 3
 _HARSH = 1 / 2
@@ -280,3 +281,48 @@ def _counts(right: Bools, present: Bools) -> tuple[float, float]:
     size = share * (1 - share) / spread if spread > 0 else float(examples)
     size = min(float(total), max(1.0, size))
     return share * size, size
+
+
+@dataclass(frozen=True, slots=True)
+class FlipRate:
+    """How often a pass / fail verdict changes when a text is judged again."""
+
+    value: float
+    """Probability that two answers about one text differ, mean over texts, in [0, 1]."""
+    ci: tuple[float, float]
+    """95 % Wilson interval over texts, or over clusters of them."""
+    n: int
+    """Number of texts with several answers."""
+
+
+def flip_rate(scores: Floats, passes: float, clusters: Ints) -> FlipRate | None:
+    """How often the verdict on a text changes from one sample to another.
+
+    Of a text with k of m samples that pass, two samples differ with probability 2 k (m - k) / (m (m - 1)).
+
+    Parameters
+    ----------
+    scores : shape (texts, samples)
+        NaN where a sample has no score.
+    passes
+        The lowest score that passes.
+    clusters : shape (texts,)
+        Integers; texts with the same one are not independent.
+
+    Returns
+    -------
+    FlipRate or None
+        None where fewer than two clusters have a text with several scores.
+    """
+    size = (~np.isnan(scores)).sum(axis=1)
+    several = size > 1
+    m, k = size[several], (scores[several] >= passes).sum(axis=1)
+    if len(np.unique(clusters[several])) < 2:
+        return None
+    differ = 2 * k * (m - k) / (m * (m - 1))
+    value = float(differ.mean())
+    influence = ((differ - value) / len(differ))[:, None]
+    everywhere = np.ones(influence.shape, dtype=np.bool_)
+    figure = Influences(np.array([value]), influence, everywhere, np.ones(1))
+    low, high = (float(end[0]) for end in wilson_interval(figure, clusters[several]))
+    return FlipRate(value, (low, high), len(differ))

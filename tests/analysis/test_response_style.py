@@ -13,7 +13,7 @@ from dhp.analysis.ratings_split import split_ratings
 from dhp.analysis.response_style import halo, shared_styles
 from dhp.core.specs import Task
 from dhp.report.notes import notes
-from dhp.runs.compare import compare_runs
+from dhp.runs.compare import compare
 
 
 def found_words(model: str) -> set[str]:
@@ -75,7 +75,7 @@ def test_judges_that_share_a_style_are_alike_on_originals_too(tmp_path: Path) ->
     """Mock judges know the same qualities of the originals; a judge of its own does not."""
     for name, model in (("a", "mock/ideal"), ("b", "mock/lenient"), ("c", Halo())):
         dhp.run(model, "mini/summeval", out=tmp_path / name)
-    (found,) = compare_runs([tmp_path / n for n in "abc"], resamples=20)
+    (found,) = compare(*(tmp_path / n for n in "abc"), resamples=20)
     for side in ("originals", "degraded"):
         table = found.shared_styles[side]
         assert table[0, 1] > 0.7

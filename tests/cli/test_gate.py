@@ -152,7 +152,7 @@ def test_a_loss_needs_ratings(dhp: Run, tmp_path: Path, results: library.Results
     write(tmp_path / "old", results)
     done = dhp("gate", "r", "--against", "old", "--max-drop", "5")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("dhp: r: --max-drop needs the ratings of both runs")
+    assert done.err.startswith("dhp: r: --against needs the ratings of both runs")
 
 
 def test_judges_of_other_names_compare_where_each_run_has_one(
@@ -197,7 +197,7 @@ def test_seed_and_version_may_differ(dhp: Run, tmp_path: Path, results: library.
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("r",), "there is no condition; allowed: --min-detection, --must-notice, --max-drop"),
+        (("r",), "there is no condition; allowed: --min-detection, --must-notice, --max-drop, --max-shift"),
         (("r", "--min-detection", "nan"), "--min-detection nan: must be a finite number"),
         (("r", "--max-drop", "-1", "--against", "r"), "--max-drop -1: allowed: 0 or more, at most 100"),
         (("r", "--min-detection", "0.9"), "--min-detection 0.9: is in per cent; for a share of 0.9 write 90"),
@@ -206,8 +206,11 @@ def test_seed_and_version_may_differ(dhp: Run, tmp_path: Path, results: library.
             ("r", "--max-drop", "0.05", "--against", "r"),
             "--max-drop 0.05: is in per cent; for a share of 0.05",
         ),
-        (("r", "--max-drop", "1"), "--max-drop and --against: belong together"),
-        (("r", "--min-detection", "60", "--against", "r"), "--max-drop and --against: belong together"),
+        (("r", "--max-drop", "1"), "--against: belongs together with --max-drop or --max-shift"),
+        (
+            ("r", "--min-detection", "60", "--against", "r"),
+            "--against: belongs together with --max-drop or --max-shift",
+        ),
         (("nowhere", "--min-detection", "60"), "nowhere: holds no run, there is no results.json"),
         (("empty", "--min-detection", "60"), "empty: holds no run, there is no results.json"),
         (("broken", "--min-detection", "60"), "broken/results.json: broken JSON"),

@@ -16,7 +16,7 @@ def first_words(text: str) -> list[str]:
 
 def test_each_kind_lists_what_there_is(dhp: Run) -> None:
     assert first_words(dhp("list").out) == [*KINDS, "more:"]
-    assert first_words(dhp("list", "datasets").out) == ["mini/NAME", *dataset_names()]
+    assert first_words(dhp("list", "datasets").out) == ["mini/NAME", "mini/conversations", *dataset_names()]
     assert first_words(dhp("list", "protocols").out) == [*protocol_names(), *pairwise_names()]
     assert sorted(first_words(dhp("list", "perturbers").out)) == sorted(builtin_perturbers())
     assert first_words(dhp("list", "weights").out) == list(weights_names())

@@ -17,7 +17,7 @@ from dhp.analysis.results import results_schema
 from dhp.content.catalog import variant_name
 from dhp.core.errors import InputError
 from dhp.leaderboard.entries import read_entries
-from dhp.leaderboard.site import sizes, write_site
+from dhp.leaderboard.site import costs, sizes, write_site
 from dhp.leaderboard.tables import as_csv, as_json, as_latex, as_markdown, make_tables
 from tests.browser import Page, in_browser, needs_chromium
 from tests.quick import undrawn
@@ -272,6 +272,27 @@ def test_sizes_are_lines_within_a_family(edited: Callable[..., Path]) -> None:
     assert "qwen1.5 4B" in chart
     assert "(D_avg " in chart
     assert made("hf/Qwen/Qwen1.5-4B-Chat", "openai/lmsys/vicuna-7b-v1.5") is None
+
+
+def test_costs_are_points_of_judges_with_prices(edited: Callable[..., Path]) -> None:
+    def made(*prices: float | None) -> Any:
+        def change(result: dict[str, Any], name: str, cost: float | None) -> None:
+            result.update(model=name, cost=cost)
+            result["ratings"]["asked"] = 500
+
+        files = [
+            edited(f"{i}.json", lambda r, i=i, cost=cost: change(r, f"own/judge{i}", cost))
+            for i, cost in enumerate(prices)
+        ]
+        (table,) = make_tables(read_entries(files))
+        return costs(table)
+
+    chart = made(2.0, None, 0.0, 0.05)
+    assert "own/judge2 0, " in chart
+    assert "own/judge3 0.1, " in chart, "0.05 for 500 judgements"
+    assert "own/judge0 4, " in chart
+    assert "own/judge1" not in chart
+    assert made(2.0, None) is None
 
 
 def board(edited: Callable[..., Path]) -> list[Path]:

@@ -43,6 +43,10 @@ def squeezed(text: str) -> str:
 # The bundled prompts ----------------------------------------------------------------------------------
 
 
+PARAPHRASE = "general/paraphrase"
+"""Asked for by the probe of that name, by no suite."""
+
+
 def test_there_is_a_prompt_for_each_variant_of_the_suites_and_no_other() -> None:
     wanted = {
         f"{suite.task.replace('any', 'general')}/{prompt_name(v.perturber, v.degree)}"
@@ -50,7 +54,10 @@ def test_there_is_a_prompt_for_each_variant_of_the_suites_and_no_other() -> None
         for v in suite.variants
         if v.method == "llm"
     }
-    assert {f"{file.parent.name}/{file.name.removesuffix('.yaml')}" for file in FILES} == wanted
+    assert {f"{file.parent.name}/{file.name.removesuffix('.yaml')}" for file in FILES} == {
+        *wanted,
+        PARAPHRASE,
+    }
     assert {file.parent.name for file in FILES} <= {*task_names(), "general"}
 
 
@@ -74,7 +81,7 @@ def test_each_kind_and_degree_announces_another_adjustment() -> None:
     for file in FILES:
         (adjustment,) = re.findall(r"Adjustment: ([^.]+)\.", load_spec(file, PerturbPrompt).prompt)
         announced.setdefault(adjustment, set()).add(file.stem.replace(".minor", ""))
-    assert len(announced) == 6
+    assert len(announced) == 7
     assert all(len(names) == 1 for names in announced.values())
 
 

@@ -15,6 +15,7 @@ from dhp.core.plugins import Plugin, load_target, offered
 PACKAGE = '''
 import click
 import json
+from dhp.analysis.schedules import Schedule
 from dhp.core.plugins import Plugin
 from dhp.core.records import ORIGINAL, Rating as Scored
 from dhp.loaders.released import Rating
@@ -36,6 +37,31 @@ def read(path):
             about = "m", "none", "pairs", row["id"], variant, "score"
             yield Rating(*about, row[variant], 0, row["id"], None, "scored")
 
+class Eight(Schedule):
+    name, column, limit = "first_eight", "eighth", "eight examples are enough"
+
+    def plan(self, candidates, metrics, seed, dataset):
+        return EightExamples(candidates)
+
+class EightExamples:
+    def __init__(self, candidates):
+        examples = list(dict.fromkeys(c.example for c in candidates))[:8]
+        self.ahead = [c for c in candidates if c.example in examples]
+
+    @property
+    def left(self):
+        return len(self.ahead)
+
+    def turn(self, so_far):
+        assert len(so_far.ratings) % 8 == 0
+        turn, self.ahead = self.ahead[:8], self.ahead[8:]
+        return turn
+
+    def number(self, example, variant):
+        return 1
+
+EIGHT = Eight()
+
 @click.command()
 def greet():
     """Say hello."""
@@ -47,6 +73,7 @@ PLUGIN = Plugin(
     commands={"greet": ("tiny_plugin:greet", "Say hello.")},
     functions={"tiny_judge": "tiny_plugin:judge"},
     judges={"length": "tiny_plugin:judge"},
+    schedules={"first_eight": ("tiny_plugin:EIGHT", "Rate eight examples.")},
     readers={"tiny": "tiny_plugin:read"},
 )
 '''
@@ -88,6 +115,22 @@ def test_a_judge_of_others_is_a_model(site: Path) -> None:
     assert "did you mean 'length'?" in unknown.stderr
 
 
+def test_a_schedule_of_others_is_an_option(site: Path) -> None:
+    judge = ("benchmark", "--model", "length/words", "--dataset", "mini/story_cloze", "--first-eight")
+    done = command(site, *judge, "--out", "eight", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["n"], result["ratings"]["asked"]) == (8, 8 * 8 * 3)
+    again = command(site, "analyze", "eight/ratings.parquet", "--suite", "story_cloze", "--json")
+    figures = [(row["variant"], row["detection"]) for row in result["variants"]]
+    assert [(row["variant"], row["detection"]) for row in json.loads(again.stdout)["variants"]] == figures
+    assert command(site, *judge, "--dry-run").stdout.endswith("upper limit: eight examples are enough\n")
+    both = command(site, *judge, "--find-threshold")
+    said = "--find-threshold: cannot be used with --first-eight; allowed: one of them\n"
+    assert (both.returncode, both.stderr.partition(": ")[2]) == (2, said)
+    assert "Rate eight examples." in command(site, "benchmark", "--help-all").stdout
+
+
 def test_a_reader_of_others_is_a_format(site: Path) -> None:
     rows = [{"id": str(i), "original": 5, "worse": 3} for i in range(30)]
     (site / "pairs.jsonl").write_text("\n".join(map(json.dumps, rows)))
@@ -104,8 +147,9 @@ def test_a_function_of_others_is_one_of_dhp(site: Path) -> None:
 
 
 def test_every_target_of_ours_exists() -> None:
-    targets = [*(target for target, _ in offered("commands").values()), *offered("functions").values()]
-    assert len(targets) >= 6
+    described = {**offered("commands"), **offered("schedules")}
+    targets = [*(target for target, _ in described.values()), *offered("functions").values()]
+    assert len(targets) >= 8
     assert all(load_target(target) is not None for target in targets)
     assert "correlate" in dir(dhp)
 

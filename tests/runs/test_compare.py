@@ -11,7 +11,7 @@ import pytest
 import dhp
 from dhp.core.errors import InputError
 from dhp.core.specs import Task
-from dhp.runs.compare import compare_results, compare_runs
+from dhp.runs.compare import compare, compare_results
 from dhp.runs.reader import read_run
 
 DATASET = "mini/story_cloze"
@@ -29,7 +29,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_a_better_judge_is_told_apart(runs: Path, tmp_path: Path) -> None:
     dhp.run("baseline/random", DATASET, out=tmp_path / "floor")
-    (found,) = compare_runs([runs / "good", runs / "noisy", tmp_path / "floor"])
+    (found,) = compare(runs / "good", runs / "noisy", tmp_path / "floor")
     assert found.judges == ("mock/ideal", "mock/noisy", "baseline/random")
     by_detection = found.scores["detection"]
     assert by_detection.rank.tolist() == [1, 2, 3]
@@ -46,7 +46,7 @@ def test_a_better_judge_is_told_apart(runs: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_equals_cannot_be_told_apart(runs: Path, tmp_path: Path) -> None:
     dhp.run("mock/ideal?samples=2", DATASET, out=tmp_path / "twin")
-    (found,) = compare_runs([runs / "good", tmp_path / "twin"])
+    (found,) = compare(runs / "good", tmp_path / "twin")
     for comparison in found.scores.values():
         assert comparison.groups == ((0, 1),)
         assert comparison.pairs[0].difference == 0
@@ -72,7 +72,7 @@ def test_unlike_runs_are_refused_and_the_difference_is_named(
 ) -> None:
     dhp.run("mock/noisy", DATASET, out=tmp_path / "other", **change)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=what) as caught:
-        compare_runs([runs / "good", tmp_path / "other"])
+        compare(runs / "good", tmp_path / "other")
     assert str(tmp_path / "other") in str(caught.value)
 
 
@@ -90,13 +90,13 @@ def test_faults_are_one_line(runs: Path, tmp_path: Path) -> None:
         ([runs / "good", tmp_path / "copy"], "duplicate judge 'mock/ideal'"),
     ):
         with pytest.raises(InputError, match=message):
-            compare_runs(folders)  # type: ignore[arg-type]
+            compare(*folders)  # type: ignore[arg-type]
     both = [runs / "good", runs / "noisy"]
     refused = "`allow` 'dataset': would compare what cannot be; allowed: protocol, metrics"
     with pytest.raises(InputError, match=refused):
-        compare_runs(both, allow=["dataset"])
+        compare(*both, allow=["dataset"])
     with pytest.raises(InputError, match="resamples: 0; allowed: 1 or more"):
-        compare_runs(both, resamples=0)
+        compare(*both, resamples=0)
 
 
 @pytest.mark.slow
@@ -116,8 +116,8 @@ def test_protocols_are_compared_on_purpose(tmp_path: Path) -> None:
             )
     folders = [tmp_path / "dhp", tmp_path / "stars"]
     with pytest.raises(InputError, match=r"protocol differs, .* or `allow` protocol to compare protocols"):
-        compare_runs(folders)
-    (found,) = compare_runs(folders, allow=["protocol"])
+        compare(*folders)
+    (found,) = compare(*folders, allow=["protocol"])
     assert [judge.partition("@")[0] for judge in found.judges] == ["openai/stub (dhp", "openai/stub (stars"]
 
 
@@ -134,7 +134,7 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
         )
         impossible = [v.variant for v in result.variants if v.not_applicable == 6]
         assert 0 < len(impossible) < len(result.variants)
-    (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=20)
+    (found,) = compare(tmp_path / "a", tmp_path / "b", resamples=20)
     assert found.scores["d_avg"].point[0] == pytest.approx(result.d_avg)
     assert found.shared_styles["degraded"][0, 1] > 0.7
 
@@ -143,10 +143,10 @@ def test_a_variant_that_applies_to_no_example_is_no_obstacle(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"doses": (5, 10)}, "a run with doses compares with no other; allowed: runs without `doses`"),
+        ({"doses": (5, 10)}, "a run with `doses` compares with no other; allowed: runs without it"),
         (
-            {"analysis": dhp.AnalysisConfig(stop_when_resolved=True)},
-            "a run that stopped early compares with no other; allowed: runs without `stop_when_resolved`",
+            {"schedule": "stop_when_resolved"},
+            "a run with `stop_when_resolved` compares with no other; allowed: runs without it",
         ),
     ],
 )
@@ -164,7 +164,7 @@ def test_figures_that_mean_something_else_are_refused(
     signed = [read_run(folder).results[0].signed for folder in folders]
     assert signed[0].n == signed[1].n, "the same course"
     with pytest.raises(InputError, match=message):
-        compare_runs(folders)
+        compare(*folders)
 
 
 @pytest.mark.slow
@@ -209,7 +209,7 @@ def test_a_judge_without_scores_in_a_test_is_named(runs: Path, tmp_path: Path) -
         )
         for folders in ([runs / "good", tmp_path / folder], [tmp_path / folder, runs / "good"]):
             with pytest.raises(InputError, match=message):
-                compare_runs(folders)
+                compare(*folders)
 
 
 @pytest.mark.slow
@@ -223,7 +223,7 @@ def test_a_dataset_of_one_judge_is_left_out_and_named(
         out=tmp_path / "a",
     )
     dhp.run("mock/harsh", "mini/story_cloze", n=6, out=tmp_path / "b")
-    (found,) = compare_runs([tmp_path / "a", tmp_path / "b"], resamples=10)
+    (found,) = compare(tmp_path / "a", tmp_path / "b", resamples=10)
     assert caplog.messages == ["dataset 'mini/wmt22_deen' has one judge only and is left out"]
     assert found.dataset == "mini/story_cloze"
 
@@ -232,8 +232,8 @@ def test_a_dataset_of_one_judge_is_left_out_and_named(
 def test_runs_of_different_size_compare_by_the_smaller_one(tmp_path: Path) -> None:
     for name, model, n in (("few", "mock/harsh", 8), ("same", "mock/noisy", 8), ("more", "mock/noisy", 14)):
         dhp.run(model, "mini/story_cloze", n=n, out=tmp_path / name)
-    (equal,) = compare_runs([tmp_path / "few", tmp_path / "same"], resamples=40)
-    (found,) = compare_runs([tmp_path / "few", tmp_path / "more"], resamples=40)
+    (equal,) = compare(tmp_path / "few", tmp_path / "same", resamples=40)
+    (found,) = compare(tmp_path / "few", tmp_path / "more", resamples=40)
     assert found.n == equal.n == 8
     for quantity in ("detection", "d_avg"):
         assert found.scores[quantity].point == pytest.approx(equal.scores[quantity].point)
@@ -243,4 +243,4 @@ def test_runs_of_different_size_compare_by_the_smaller_one(tmp_path: Path) -> No
     lines[at] = json.dumps(json.loads(lines[at]) | {"text": "Other words."})
     (tmp_path / "more" / "perturbed.jsonl").write_text("\n".join(lines) + "\n")
     with pytest.raises(InputError, match=r"dataset differs|n differs"):
-        compare_runs([tmp_path / "few", tmp_path / "more"], resamples=40)
+        compare(tmp_path / "few", tmp_path / "more", resamples=40)

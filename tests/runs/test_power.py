@@ -6,7 +6,7 @@ import pytest
 
 import dhp
 from dhp.core.errors import InputError
-from dhp.runs.power import Question, power_of_detection, power_of_mock, power_of_runs
+from dhp.runs.power import Question, power, power_of_detection, power_of_mock
 
 FEW = Question(runs=60, n=50)
 
@@ -37,7 +37,7 @@ def test_below_the_floor_no_number_is_enough() -> None:
 
 
 def test_a_pilot_speaks_of_its_kinds(pilot: Path) -> None:
-    (found,) = power_of_runs([pilot], FEW)
+    (found,) = power(pilot, question=FEW)
     assert (found.pilot, found.kinds, found.floor) == (30, 6, 0.6)
     rows = {row.variant: row for row in found.variants}
     assert rows["random_deletions"].verdict == "noticed"
@@ -63,7 +63,7 @@ def test_a_mock_judge_is_rated_afresh() -> None:
         (lambda: Question(n=0), "n is 0; allowed: 1 to 5,000"),
         (lambda: Question(runs=0), "`runs`: 0; allowed: 1 or more"),
         (lambda: Question(kinds=0), "kinds: 0; allowed"),
-        (lambda: power_of_runs(["nowhere"], FEW), "holds no run"),
+        (lambda: power("nowhere", question=FEW), "holds no run"),
     ],
 )
 def test_bad_input_is_one_line(call, message: str) -> None:  # type: ignore[no-untyped-def]

@@ -122,7 +122,7 @@ class MockJudge(Judge):
         place = (candidate.example, candidate.variant, metric.name, sample)
         points = self._points(candidate, metric.name)
         if self.dials.unparsable or self.dials.noise:
-            chance = stream(self._seed, "mock", *place)
+            chance = stream(self._seed, "mock", *place[:3], candidate.repeat * self.samples + sample)
             if chance.random() < self.dials.unparsable:
                 return Rating(*place, None, "unparsed", "It depends on what one looks for.")
             points += self.dials.noise * chance.gauss()

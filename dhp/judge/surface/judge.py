@@ -87,7 +87,10 @@ class SurfaceJudge(Judge):
         """
         for name in task.metric_names:
             if name not in METRICS:
-                raise InputError(f"{self.model} cannot judge the metric '{name}'; {suggest(name, METRICS)}")
+                raise InputError(
+                    f"{self.model}: not applicable: it reads nothing that tells of the metric '{name}'; "
+                    f"{suggest(name, METRICS)}"
+                )
         known = _words(candidates) if self._vocabulary is None else self._vocabulary
         return _ratings(candidates, task, known)
 

@@ -281,6 +281,9 @@ NO_GRAMMAR = (
     "words with a meaning of their own are exchanged, added or left out; change grammatical forms alone"
 )
 MISSPELT = "a word is misspelt; make errors of grammar with words that exist"
+TOO_CLOSE = "hardly a word is changed; say all of it in other words"
+LOST_NAMES = "a name or a number is missing; keep all of them"
+NEW_NAMES = "a name or a number is added; add none"
 FEW_ERRORS = "there are fewer errors than asked for"
 MANY_ERRORS = "far more is changed than the errors asked for"
 
@@ -288,6 +291,7 @@ _LENGTHS = {
     "fictional_named_entities": (0.75, 1.35),
     "grammatical_errors": (0.8, 1.2),
     "rewriting_insertion": (0.95, 3.0),
+    "paraphrase": (0.6, 1.6),
 }
 """Least and most words of the revised text, as a share of those of the original."""
 _ANY_LENGTH = (0.3, 3.0)
@@ -492,8 +496,32 @@ def _same_content(before: Sequence[Word], made: Sequence[Change]) -> bool:
     )
 
 
+# Paraphrases --------------------------------------------------------------------------------------------
+
+_FEWEST_CHANGED = 0.15
+"""Least share of the words that a paraphrase changes."""
+
+
+def paraphrase_fault(original: str, revised: str, count: int | str, english: bool) -> str | None:
+    """Why a text does not say the same in other words, with all names and numbers; see `fault`."""
+    before, after = words(original), words(revised)
+    changed = sum(max(len(c.old), len(c.new)) for c in changes(before, after, case=False))
+    if changed < _FEWEST_CHANGED * len(before):
+        return TOO_CLOSE
+    old, new = ({word.base for word in side if _is_fixed(word, english)} for side in (before, after))
+    if not old <= {word.base for word in after}:
+        return LOST_NAMES
+    return None if new <= {word.base for word in before} else NEW_NAMES
+
+
+def _is_fixed(word: Word, english: bool) -> bool:
+    """Whether it is a name or number; elsewhere than in English capital letters tell no names."""
+    return word.named if english else any(c.isdigit() for c in word.text)
+
+
 _CHECKS: dict[str, Callable[[str, str, int | str, bool], str | None]] = {
     "fictional_named_entities": _entities_fault,
     "grammatical_errors": _grammar_fault,
     "rewriting_insertion": insertion_fault,
+    "paraphrase": paraphrase_fault,
 }

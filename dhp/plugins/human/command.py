@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 _MEASURE = "Spearman's correlation with human scores within sources"
 _CORRECTING = ("--correct", "--human", "--runs", "--passes", "--json")
 """The options that --correct takes."""
+_OF_LABELS = ("--human", "--passes", "--json")
+"""The options that a table of labels takes."""
 COMMON = (
-    "--human --table --level --csv --markdown --json --resamples --tau-c --runs --page --control --correct"
+    "--human --passes --table --level --csv --markdown --json --resamples --tau-c --runs --page --control "
+    "--correct"
 )
 """The options that most people need."""
 
@@ -33,7 +36,7 @@ COMMON = (
 @click.option(
     "--human",
     metavar="FILE|NAME=FILE",
-    help="Human scores: a table, or a published set in its original format.",
+    help="Human scores, or labels: a table; or a published set in its original format.",
 )
 @click.option(
     "--resamples",
@@ -73,7 +76,9 @@ COMMON = (
     help="Instead: correct the judge's mean score by a few human scores (--human), or its share of good "
     "texts by its error rates in a run (--runs, --passes).",
 )
-@click.option("--passes", type=float, metavar="X", help="With --correct: the lowest score of a good text.")
+@click.option(
+    "--passes", type=float, metavar="X", help="With --correct or labels: the lowest score of a good text."
+)
 @click.option("--json", is_flag=True, help="Print the figures as JSON.")
 @settings("form", TableOptions)
 def correlate(
@@ -96,26 +101,30 @@ def correlate(
 
     RATINGS, one table or several, and the human table have the columns source, system, metric, score; ratings
     perhaps sample, model, protocol, human scores perhaps rater. Published sets: summeval, newsroom, realsumm,
-    topical_chat, openmeva_roc, bagel. With --correct only some of the texts need a human score.
+    topical_chat, openmeva_roc, bagel. With --correct only some of the texts need a human score. A human table
+    with the column label (pass or fail) in place of score gives Cohen's kappa and both error rates.
 
     Example: dhp correlate ratings.csv --human summeval=summeval.jsonl
     """
-    if correct:
-        _correct(ratings, human, runs, passes, json=json)
-        return
     from dhp.plugins.human.agreement import correlate as correlated
     from dhp.plugins.human.comparison import partial_correlations, self_preference
     from dhp.plugins.human.correlation import Coefficient
+    from dhp.plugins.human.labels import has_labels, print_label_agreement
 
+    if correct:
+        _correct(ratings, human, runs, passes, json=json)
+        return
     if human is None:
         raise InputError("--human: is missing; give a table of human scores, or NAME=FILE of a published set")
+    people = human_table(human)
+    if has_labels(people):
+        _refuse_surplus("labels", _OF_LABELS)
+        print_label_agreement(ratings, people, passes, json=json)
+        return
     if passes is not None:
-        raise InputError("--passes: is for --correct")
-    if resamples < 0 or 0 < resamples < 20:
-        raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
-    if variant and not (page and runs):
-        raise InputError("--variant needs --page and --runs")
-    rated, people = ratings_table(ratings), human_table(human)
+        raise InputError("--passes: is for --correct, or for a human table with the column label")
+    _check_options(resamples, variant, page, runs)
+    rated = ratings_table(ratings)
     coefficients: list[Coefficient] = ["pearson", "spearman", "kendall-c" if tau_c else "kendall"]
     if form.wanted(json=json):
         print_table(rated, people, coefficients, form)
@@ -125,10 +134,7 @@ def correlate(
         print_json(found.to_dict())
         return
     console = output_console()
-    _print_judges(found, console)
-    _print_pairs(found, console)
-    _print_raters(found, console)
-    _print_note(human, console)
+    _print_agreement(found, human, console)
     if control:
         _print_partial(partial_correlations(rated, people, control, resamples=resamples), control, console)
     if family:
@@ -147,10 +153,28 @@ def _correct(
 ) -> None:
     from dhp.plugins.human.corrected import print_corrected
 
-    if surplus := [option for option in stated() if option not in _CORRECTING]:
-        raise InputError(f"{surplus[0]}: is not for --correct; allowed: {', '.join(_CORRECTING)}")
+    _refuse_surplus("--correct", _CORRECTING)
     people = None if human is None else human_table(human)
     print_corrected(ratings_table(ratings), people, runs, passes, json=json)
+
+
+def _check_options(resamples: int, variant: str | None, page: str | None, runs: tuple[str, ...]) -> None:
+    if resamples < 0 or 0 < resamples < 20:
+        raise InputError(f"--resamples {resamples}: must be 0 or at least 20")
+    if variant and not (page and runs):
+        raise InputError("--variant needs --page and --runs")
+
+
+def _refuse_surplus(what: str, allowed: tuple[str, ...]) -> None:
+    if surplus := [option for option in stated() if option not in allowed]:
+        raise InputError(f"{surplus[0]}: is not for {what}; allowed: {', '.join(allowed)}")
+
+
+def _print_agreement(agreement: "Agreement", human: str, console: "Console") -> None:
+    _print_judges(agreement, console)
+    _print_pairs(agreement, console)
+    _print_raters(agreement, console)
+    _print_note(human, console)
 
 
 def _print_raters(agreement: "Agreement", console: "Console") -> None:

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from dhp.cli.output import output_console, print_json
 from dhp.core.errors import InputError
 from dhp.core.text import printable
+from dhp.plugins.human.labels import flip_words
 from dhp.plugins.human.scores import Scores, human_scores, mean_over, scores_by_judge
 from dhp.stats.arrays import Bools, Floats
-from dhp.stats.judge_habits import ErrorRates
+from dhp.stats.judge_habits import ErrorRates, FlipRate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -280,6 +281,7 @@ def print_corrected(
         The lowest score of a good text; it belongs to a run.
     """
     from dhp.runs.errors import judge_errors
+    from dhp.runs.flips import flip_rates
     from dhp.runs.reader import read_run
 
     if human is None and not runs:
@@ -291,20 +293,28 @@ def print_corrected(
             "--correct: --runs needs --passes, the lowest score of a good text, and --passes needs --runs"
         )
     means = corrected_means(rated, human) if human is not None else []
-    shares = []
+    shares: list[SystemShare] = []
+    flips: dict[tuple[str, str], FlipRate] = {}
     if runs and passes is not None:
-        shares = corrected_shares(rated, passes, judge_errors(read_run(runs[0]), passes))
+        run = read_run(runs[0])
+        shares = corrected_shares(rated, passes, judge_errors(run, passes))
+        rates = flip_rates(run, passes)
+        seen = ((share.judge, share.metric) for share in shares)
+        flips = {(j, metric): rates[j][metric] for j, metric in seen if metric in rates.get(j, {})}
     if json:
         from dataclasses import asdict
 
-        found = {"schema": SCHEMA, "means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares]}
-        print_json(found)
+        rows = [{"judge": j, "metric": metric, **asdict(rate)} for (j, metric), rate in flips.items()]
+        found = {"means": [asdict(m) for m in means], "shares": [asdict(s) for s in shares], "flips": rows}
+        print_json({"schema": SCHEMA, **found})
         return
     console = output_console()
     if means:
         _print_means(means, console)
     if shares and passes is not None:
         _print_shares(shares, passes, console)
+    for (judge, metric), rate in flips.items():
+        _say(printable(flip_words(judge, metric, rate)), console)
 
 
 def _print_means(means: "list[SystemMean]", console: "Console") -> None:

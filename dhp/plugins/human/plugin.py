@@ -12,5 +12,4 @@ PLUGIN = Plugin(
         )
     },
     functions={"correlate": "dhp.plugins.human.agreement:correlate"},
-    extra="human",
 )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dhp.core.errors import InputError, require, suggest
+from dhp.core.errors import InputError, suggest
 from dhp.core.tables import read_table
 from dhp.plugins.human.correlation import Coefficient, Level, correlations
+from dhp.stats.agreement import krippendorff_alpha
 from dhp.stats.arrays import Floats
 
 if TYPE_CHECKING:
@@ -145,10 +146,6 @@ def in_all(first: Scores, *others: Scores) -> tuple[list[str], list[str]]:
     return [s for s in first.sources if s in sources], [s for s in first.systems if s in systems]
 
 
-_MOST_VALUES = 2000
-"""krippendorff needs memory for the square of the number of different scores."""
-
-
 @dataclass(frozen=True, slots=True)
 class RaterAgreement:
     """Agreement of the raters of one metric."""
@@ -174,26 +171,15 @@ def rater_agreement(samples: Floats) -> RaterAgreement | None:
     -------
     RaterAgreement or None
         None for a single rater.
-
-    Raises
-    ------
-    InputError
-        Where the package `krippendorff` is not installed, or for more than 2,000 different scores.
     """
     if len(samples) < 2:
         return None
-    require("krippendorff", purpose="agreement of raters")
-    import krippendorff
-
     table = samples.reshape(len(samples), -1)
-    values = table[~np.isnan(table)]
-    pairable = (~np.isnan(table)).sum(axis=0) > 1
-    if (distinct := len(np.unique(values))) < 2 or not pairable.any():
+    alpha = krippendorff_alpha(table)
+    if alpha is None:
         return RaterAgreement(len(samples), None, None)
-    if distinct > _MOST_VALUES:
-        raise InputError(f"human ratings: {distinct} different scores; allowed: {_MOST_VALUES}; round them")
-    alpha = float(krippendorff.alpha(reliability_data=table, level_of_measurement="interval"))
-    per_item = float((~np.isnan(table)).sum(axis=0)[pairable].mean())
+    ratings = (~np.isnan(table)).sum(axis=0)
+    per_item = float(ratings[ratings > 1].mean())
     reliability = per_item * alpha / (1 + (per_item - 1) * alpha) if alpha > 0 else 0.0
     return RaterAgreement(len(samples), alpha, math.sqrt(reliability))
 

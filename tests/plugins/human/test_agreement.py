@@ -65,7 +65,6 @@ def test_failed_ratings_are_left_out() -> None:
 
 
 def test_raters_are_averaged() -> None:
-    pytest.importorskip("krippendorff", reason="agreement of raters needs krippendorff")
     raters = pd.concat([table((HUMAN + k).round(1), rater=f"r{k}") for k in range(3)])
     found = correlate(table(GOOD), raters, resamples=0)
     agreed = found.raters["fluency"]

@@ -123,7 +123,6 @@ def test_soft_accuracy() -> None:
 
 def test_alpha_and_ceiling_of_raters() -> None:
     """Three raters who each add noise of the items' own variance: reliability 1/2 each, 3/4 of the mean."""
-    pytest.importorskip("krippendorff", reason="agreement of raters needs krippendorff")
     rng = np.random.default_rng(2)
     truth = rng.normal(size=(200, 10))
     ratings = (truth + rng.normal(size=(3, 200, 10))).round(1)

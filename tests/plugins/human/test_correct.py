@@ -1,6 +1,7 @@
 """`dhp correlate --correct`: a judge's means and shares with what corrects them, and errors in one line."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
@@ -52,10 +53,23 @@ def test_shares_by_the_errors_of_a_run(dhp: Run, ratings: str) -> None:
     (share,) = json.loads(done.out)["shares"]
     assert (share["judged"], share["texts"]) == (0.6, 40)
     assert 0 < share["specificity"] <= 1
-    assert (
-        "originals and harmless edits"
-        in dhp("correlate", "--correct", ratings, "--runs", "run", "--passes", "3").out
-    )
+    said = dhp("correlate", "--correct", ratings, "--runs", "run", "--passes", "3").out
+    assert "originals and harmless edits" in said
+    assert "asked again" not in said, "each text has one answer"
+
+
+def test_several_answers_show_how_often_a_verdict_changes(dhp: Run, ratings: str) -> None:
+    judge = "mock/noisy?samples=3"
+    dhp("benchmark", "--model", judge, "--dataset", "mini/summeval", "--n", "4", "--out", "run", "--quiet")
+    pd.read_csv(ratings).assign(model=judge).to_csv("of_run.csv", index=False)
+    options = ("--correct", "of_run.csv", "--runs", "run", "--passes", "3")
+    assert "asked again, the verdict on a text changes in" in dhp("correlate", *options).out
+    (flips,) = json.loads(dhp("correlate", *options, "--json").out)["flips"]
+    scores = pd.read_parquet("run/ratings.parquet").query("metric == 'fluency'")
+    passed = [part >= 3 for _, part in scores.groupby(["example", "variant"])["score"]]
+    pairs = [a != b for text in passed for a, b in combinations(text, 2)]
+    assert flips["value"] == pytest.approx(sum(pairs) / len(pairs))
+    assert flips["n"] == len(passed)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Schedules by which fewer texts are rated: early stopping and threshold search."""

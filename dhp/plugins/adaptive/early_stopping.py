@@ -1,0 +1,181 @@
+"""Early stopping: runs that stop rating a kind of damage once its verdict is decided.
+
+The examples are asked about in a random order, with interim analyses after a quarter, a half, three quarters
+and all of them. A variant is resolved where its verdict on the examples that it got, by the one rule of all
+runs, is not undecided. The limits of detection share their error between the analyses, so that a judge that
+notices nothing is said to have noticed something no more often than after a single analysis; p is the
+repeated p-value (`dhp.plugins.adaptive.alpha_spending.repeated_log_p`). Controls and attacks are asked about
+all examples and have one analysis.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dhp.analysis.schedules import Course, RatedSoFar, Schedule
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL, STOPPED, Candidate
+from dhp.core.seeding import stream, text_hash
+from dhp.plugins.adaptive.alpha_spending import interim_sizes, repeated_log_p
+from dhp.stats.discernment import LOG_ALPHA
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class EarlyStopping(Schedule):
+    """Stops rating a kind of damage once its verdict is decided."""
+
+    name = "stop_when_resolved"
+    column = "look"
+    signed = "+looks"
+    limit = "variants that are resolved early need fewer ratings"
+    unrated = True
+
+    def check(self, combination: str, doses: object) -> None:
+        """Raise `InputError` where curves need all examples, and for a combination that stops by chance."""
+        if doses:
+            raise InputError(f"`doses`: cannot be used with `{self.name}`, as curves need all their examples")
+        if combination == "printed":
+            raise InputError(
+                f"`{self.name}`: the combination 'printed' finds too much by chance to stop by it; "
+                "allowed: hmp, hmp-asymptotic, joint"
+            )
+
+    def plan(
+        self, candidates: Sequence[Candidate], metrics: Sequence[str], seed: int, dataset: str
+    ) -> "InterimPlan":
+        """The examples by interim analysis."""
+        return InterimPlan(candidates, interim_numbers({c.example for c in candidates}, seed, dataset))
+
+    def read(self, table: "pd.DataFrame", place: str) -> "InterimAnalyses | None":
+        """The interim analyses in a ratings table, from its columns `look` and `status`; None without any.
+
+        Raises `InputError` where they contradict each other.
+        """
+        return read_interim_analyses(table, place)
+
+
+SCHEDULE = EarlyStopping()
+
+
+@dataclass(frozen=True, slots=True)
+class InterimAnalyses(Course):
+    """The course of such a run, as its ratings table tells it; the analyses are numbered from 1 on."""
+
+    schedule: ClassVar[Schedule] = SCHEDULE
+
+    examples: Mapping[str, int]
+    """Example -> the analysis before which it was asked about."""
+    last: Mapping[str, int]
+    """Variant -> the analysis at which it ended: where it was resolved, else the last of all."""
+
+    @property
+    def analyses(self) -> int:
+        """How many there are."""
+        return max(self.examples.values())
+
+    @property
+    def text(self) -> str:
+        """All of it, in an order of its own."""
+        return repr([sorted(self.examples.items()), sorted(self.last.items())])
+
+    def size(self, examples: int) -> str:
+        """The most examples that a variant could get, and a hash of what it got."""
+        return f"<={examples}@{text_hash(self.text)}"
+
+    def reached(self, variant: str, examples: int) -> int:
+        """How many examples had been asked about when a variant ended."""
+        if variant not in self.last:
+            return examples
+        return sum(number <= self.last[variant] for number in self.examples.values())
+
+    def adjusted(self, d: float, variant: str) -> float:
+        """D of a variant by its repeated p-value: at least 1 where it meets its boundary.
+
+        Unchanged for a variant that is not among them.
+        """
+        if variant not in self.last:
+            return d
+        sizes = np.bincount(list(self.examples.values()))[1:].cumsum()
+        fractions = tuple((sizes / sizes[-1]).tolist())
+        return float(repeated_log_p(d * LOG_ALPHA, fractions, self.last[variant])) / LOG_ALPHA + 0.0
+
+
+class InterimPlan:
+    """The rating of one dataset, analysis by analysis."""
+
+    def __init__(self, candidates: Sequence[Candidate], interim: Mapping[str, int]) -> None:
+        self._ahead = list(candidates)
+        self._interim = interim
+        self._done = 0
+
+    @property
+    def left(self) -> int:
+        """Texts that are not rated yet, of variants that are not resolved."""
+        return len(self._ahead)
+
+    def turn(self, so_far: RatedSoFar) -> list[Candidate]:
+        """The texts that the next analysis needs."""
+        turn: list[Candidate] = []
+        while self._ahead and not turn:
+            if self._done:
+                self._ahead = _needed(self._ahead, so_far.decided())
+            self._done += 1
+            turn = [c for c in self._ahead if self._interim[c.example] == self._done]
+            self._ahead = [c for c in self._ahead if self._interim[c.example] > self._done]
+        return turn
+
+    def number(self, example: str, variant: str) -> int:
+        """The analysis before which an example is asked about."""
+        return self._interim[example]
+
+
+def interim_numbers(examples: Collection[str], seed: int, dataset: str) -> dict[str, int]:
+    """Example -> the interim analysis before which it is asked about, from 1; drawn by seed and dataset."""
+    rng = stream(seed, dataset, "looks")
+    drawn = sorted((rng.random(), name) for name in sorted(examples))
+    further = enumerate(np.diff(interim_sizes(len(drawn)), prepend=0).tolist(), 1)
+    numbers = [number for number, more in further for _ in range(more)]
+    return {name: number for (_, name), number in zip(drawn, numbers, strict=True)}
+
+
+def _needed(ahead: Sequence[Candidate], resolved: Collection[str]) -> list[Candidate]:
+    """The texts that are still to be rated: of variants that are not resolved, and the originals for them."""
+    wanted = {c.example for c in ahead if c.variant not in {ORIGINAL, *resolved}}
+    return [c for c in ahead if c.variant not in resolved and c.example in wanted]
+
+
+def read_interim_analyses(table: "pd.DataFrame", place: str) -> InterimAnalyses | None:
+    """The interim analyses in a ratings table, from its columns `look` and `status`; None without any.
+
+    Raises `InputError` where they contradict each other.
+    """
+    import pandas as pd
+
+    stopped = table["status"] == STOPPED
+    if "look" not in table or (table["look"].isna() | (table["look"].astype(str).str.strip() == "")).all():
+        if stopped.any():
+            raise InputError(
+                f"{place}: status '{STOPPED}' needs a column 'look' with the number of the interim analysis "
+                "that each example came with"
+            )
+        return None
+    number = pd.to_numeric(table["look"], errors="coerce")
+    by_example = number.groupby(table["example"], sort=False)
+    last = int(number.max()) if number.max() < len(number) else 0
+    same = number.notna().all() and (by_example.min() == by_example.max()).all()
+    if not same or set(number) != set(range(1, last + 1)):
+        raise InputError(
+            f"{place}: column 'look': allowed: one number for each example, counted 1, 2, ... without a gap"
+        )
+    ended = (number[stopped].groupby(table["variant"]).min() - 1).to_dict()
+    lasts = {name: int(ended.get(name, last)) for name in table["variant"].unique() if name != ORIGINAL}
+    late = ~stopped & (number > table["variant"].map({**lasts, ORIGINAL: last}))
+    if late.any() or min(lasts.values(), default=1) < 1:
+        raise InputError(
+            f"{place}: status '{STOPPED}' of a variant: allowed from look 2 on, at all later looks"
+        )
+    return InterimAnalyses({str(name): int(first) for name, first in by_example.min().items()}, lasts)

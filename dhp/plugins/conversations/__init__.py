@@ -1,0 +1,1 @@
+"""Conversations and transcripts of agents, degraded turn by turn."""

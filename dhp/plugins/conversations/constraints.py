@@ -1,0 +1,189 @@
+"""Constraints of a system message on the form of answers, and answers that break one of them.
+
+The messages are read in English; a constraint counts where the answers keep it before.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+from dhp.core.seeding import drawn
+from dhp.core.specs import ListReader
+from dhp.core.text import sentences, words
+from dhp.perturb.api import Edited, perturber
+from dhp.plugins.conversations.conversation import Judged
+from dhp.plugins.conversations.faults import LIST, ONE_OR_ALL, StockSentences, latest, with_texts
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What answers must look like."""
+
+    holds: Callable[[str], bool]
+    """Whether an answer keeps it."""
+    broken: Callable[[str], str]
+    """The answer with the constraint broken and nothing else changed."""
+
+
+@perturber(name="constraint_broken", level="turn", degrees=ONE_OR_ALL)
+def constraint_broken(
+    text: str,
+    rng: Random,
+    *,
+    example: Example,
+    lists: ListReader,
+    language: str | None = None,
+    count: int | str,
+) -> Edited:
+    """Break one constraint of the system message on form in the last `count` answers, and no other one."""
+    judged = Judged.of(example)
+    system = "\n".join(turn.text for turn in judged.before if turn.role == "system")
+    closing = lists(LIST, StockSentences).closing
+    known = [*constraints(system, closing, language or "en")]
+    if not known:
+        raise NotApplicable("no constraint on form in the system message")
+    places = latest(judged.said, count, "answers")
+    answers = [judged.turns[place].text for place in places]
+    kept = [each for each in known if all(map(each.holds, answers))]
+    if not kept:
+        raise NotApplicable("the answers keep no constraint on form")
+    for each in drawn(kept, rng):
+        texts = [each.broken(said) for said in answers]
+        if all(other is each or all(map(other.holds, texts)) for other in kept):
+            return with_texts(judged, dict(zip(places, texts, strict=True)))
+    raise NotApplicable("no constraint can be broken without another one")
+
+
+_NO = r"\b(?:no|not|never|without|avoid)\b[^.\n]{0,25}\b"
+_NUMBERS = dict(
+    zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
+) | {"a single": 1}
+_LENGTH = re.compile(
+    r"\b(?:at most|no more than|not more than|maximum of|up to|to|in|within|under)\s+"
+    rf"(\d+|{'|'.join(_NUMBERS)})\s+(?:\w+\s+)?(word|sentence)s?\b",
+    re.I,
+)
+_LANGUAGES = {"english": "en", "german": "de", "spanish": "es", "french": "fr", "chinese": "zh"}
+_LANGUAGE = re.compile(
+    rf"\b(?:answer|reply|respond|write|speak)\b[^.\n]{{0,40}}\bin ({'|'.join(_LANGUAGES)})\b", re.I
+)
+_QUOTED = r'[^.\n]{0,60}?["“]([^"”\n]+)["”]'
+_FIRST = re.compile(rf"\b(?:begin|start|open)s?\b{_QUOTED}", re.I)
+_LAST = re.compile(rf"\b(?:end|close|finish|sign)s?\b{_QUOTED}", re.I)
+_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", re.M)
+_MARKUP = re.compile(r"\*\*|^#+ |`", re.M)
+_EMOJI = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
+
+
+def constraints(system: str, closing: Mapping[str, Sequence[str]], language: str) -> Iterator[Constraint]:
+    """The constraints on form in a system message.
+
+    Parameters
+    ----------
+    system
+        The message, in English.
+    closing
+        Language -> sentences that may end any answer.
+    language
+        That of the answers.
+    """
+    own = closing.get(language, ())
+    for number, unit in _LENGTH.findall(system) if own else ():
+        most, counted = (
+            _NUMBERS.get(number.lower()) or int(number),
+            words if unit.lower() == "word" else sentences,
+        )
+        yield Constraint(partial(_is_short, most, counted), partial(_lengthened, own, most, counted))
+    for name in _LANGUAGE.findall(system):
+        foreign = closing["de" if name.lower() == "english" else "en"]
+        yield Constraint(partial(_is_without, foreign), partial(_followed_by, foreign[0]))
+    for phrase in _FIRST.findall(system):
+        yield Constraint(partial(_begins, phrase), partial(_not_begun, phrase))
+    for phrase in _LAST.findall(system):
+        yield Constraint(partial(_ends, phrase), partial(_not_ended, phrase))
+    yield from _of_format(system, own)
+
+
+def _of_format(system: str, own: Sequence[str]) -> Iterator[Constraint]:
+    def asks(pattern: str) -> bool:
+        return re.search(pattern, system, re.I) is not None
+
+    forbidden_list = asks(rf"{_NO}(?:lists?|bullets?|bullet points?)\b")
+    if own and asks(r"\bJSON\b"):
+        yield Constraint(_is_json, lambda said: f"{said}\n\n{own[0]}")
+    if forbidden_list:
+        yield Constraint(lambda said: not _ITEM.search(said), _as_list)
+    elif asks(r"\b(?:bullet(?:ed)?|numbered)\b"):
+        yield Constraint(lambda said: len(_ITEM.findall(said)) > 1, _as_paragraph)
+    if asks(rf"\bplain text\b|{_NO}markdown\b"):
+        yield Constraint(lambda said: not _MARKUP.search(said), _in_bold)
+    if asks(rf"{_NO}emojis?\b"):
+        yield Constraint(lambda said: not _EMOJI.search(said), lambda said: f"{said} \U0001f642")
+    if asks(rf"{_NO}exclamation (?:marks?|points?)\b"):
+        yield Constraint(
+            lambda said: "!" not in said and said.rstrip().endswith("."),
+            lambda said: f"{said.rstrip()[:-1]}!",
+        )
+
+
+def _is_short(most: int, counted: Callable[[str], Sequence[str]], said: str) -> bool:
+    return len(counted(said)) <= most
+
+
+def _lengthened(closing: Sequence[str], most: int, counted: Callable[[str], Sequence[str]], said: str) -> str:
+    """The answer with as many closing sentences as it takes to be too long."""
+    longer = said
+    for number in range(most + 1):
+        if len(counted(longer)) > most:
+            break
+        longer = f"{longer} {closing[number % len(closing)]}"
+    return longer
+
+
+def _is_without(foreign: Sequence[str], said: str) -> bool:
+    return not any(sentence in said for sentence in foreign)
+
+
+def _followed_by(sentence: str, said: str) -> str:
+    return f"{said} {sentence}"
+
+
+def _begins(phrase: str, said: str) -> bool:
+    return said.lstrip().startswith(phrase) and said.strip() != phrase
+
+
+def _not_begun(phrase: str, said: str) -> str:
+    return said.lstrip()[len(phrase) :].lstrip(" ,:—-")
+
+
+def _ends(phrase: str, said: str) -> bool:
+    return said.rstrip().endswith(phrase) and said.strip() != phrase
+
+
+def _not_ended(phrase: str, said: str) -> str:
+    return said.rstrip()[: -len(phrase)].rstrip()
+
+
+def _is_json(said: str) -> bool:
+    try:
+        return isinstance(json.loads(said), dict | list)
+    except ValueError:
+        return False
+
+
+def _as_list(said: str) -> str:
+    return "\n".join(f"- {sentence}" for sentence in sentences(said))
+
+
+def _as_paragraph(said: str) -> str:
+    return " ".join(_ITEM.sub("", said).split())
+
+
+def _in_bold(said: str) -> str:
+    first = sentences(said)[0]
+    return said.replace(first, f"**{first}**", 1)

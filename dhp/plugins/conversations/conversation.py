@@ -1,0 +1,197 @@
+"""A conversation: its turns, the part of it that is judged, and how a judge sees it."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from dhp.core.errors import NotApplicable
+from dhp.core.records import Example
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = get_args(Role)
+Part = Literal["answer", "turn", "run"]
+PARTS: tuple[Part, ...] = get_args(Part)
+"""The last answer; the last turn of the assistant with its calls; the whole run."""
+CONVERSATION, PART = "conversation", "judge_part"
+"""Fields of an example: its turns as JSON, and the part that is judged. No judge sees them."""
+_INDENT = "  "
+_BREAK = re.compile(r"\r\n|[\n\v\f\r\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool."""
+
+    id: str
+    name: str
+    arguments: str
+    """JSON text in one form of white space; as it was where it is no JSON."""
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The arguments; empty where they are no JSON object."""
+        try:
+            found = json.loads(self.arguments)
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def with_values(self, values: Mapping[str, Any]) -> "Call":
+        """The call with other arguments."""
+        return replace(self, arguments=json_text(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side said or did."""
+
+    role: Role
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    """Calls of tools, of the assistant alone."""
+    result_of: str | None = None
+    """Id of the call whose result this is, of tools alone."""
+    error: bool = False
+    """Whether the tool failed."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether the assistant says something and calls no tool with it."""
+        return self.role == "assistant" and bool(self.text) and not self.calls
+
+
+Turns = tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A conversation with the part of it that is judged."""
+
+    before: Turns
+    """What a judge sees beside it."""
+    turns: Turns
+    """What is judged; its last answer is the outcome of the run."""
+    part: Part
+
+    @classmethod
+    def of(cls, example: Example) -> "Judged":
+        """The conversation of an example; raises `NotApplicable` for a plain text."""
+        if CONVERSATION not in example.fields:
+            raise NotApplicable("the text is no conversation")
+        part: Any = example.fields.get(PART, "run")
+        return cls.split(from_json(example.fields[CONVERSATION]), part)
+
+    @classmethod
+    def split(cls, turns: Turns, part: Part) -> "Judged":
+        """The part of these turns; the assistant must say something in them."""
+        if part == "run":
+            start = next(i for i, turn in enumerate(turns) if turn.role != "system")
+            return cls(turns[:start], turns[start:], part)
+        last = max(i for i, turn in enumerate(turns) if turn.role == "assistant" and turn.text)
+        if part == "answer":
+            return cls(turns[:last], (Turn("assistant", turns[last].text),), part)
+        asked = [i for i, turn in enumerate(turns[:last]) if turn.role in ("user", "system")]
+        start = asked[-1] + 1 if asked else 0
+        return cls(turns[:start], turns[start : last + 1], part)
+
+    @property
+    def said(self) -> list[int]:
+        """Where in `turns` the assistant answers without a call."""
+        return [i for i, turn in enumerate(self.turns) if turn.answers]
+
+    @property
+    def calling(self) -> list[int]:
+        """Where in `turns` the assistant calls tools."""
+        return [i for i, turn in enumerate(self.turns) if turn.calls]
+
+    def step(self, i: int) -> Turns:
+        """The turn at `i`, and the results of its calls."""
+        end = i + 1
+        while end < len(self.turns) and self.turns[end].role == "tool":
+            end += 1
+        return self.turns[i:end]
+
+    def shown(self, turns: Sequence[Turn]) -> str:
+        """How a judge sees these turns in the place of the judged ones."""
+        if self.part == "answer":
+            return "\n\n".join(turn.text for turn in turns)
+        return transcript(turns)
+
+    @property
+    def output(self) -> str:
+        """The judged part as a judge sees it."""
+        return self.shown(self.turns)
+
+    @property
+    def source(self) -> str:
+        """What a judge sees beside it."""
+        return transcript(self.before)
+
+
+def transcript(turns: Iterable[Turn]) -> str:
+    """The turns as plain text. Only labels begin a line; whatever was said is indented."""
+    return "\n".join(line for turn in turns for line in _lines(turn))
+
+
+def _lines(turn: Turn) -> Iterator[str]:
+    if turn.role == "tool":
+        yield f"Result of {turn.result_of}{' (error)' if turn.error else ''}:"
+        yield _indented(turn.text)
+        return
+    if turn.text or not turn.calls:
+        yield f"{turn.role.capitalize()}:"
+        yield _indented(turn.text)
+    for call in turn.calls:
+        yield f"Assistant calls {call.name} ({call.id}):"
+        yield _indented(call.arguments)
+
+
+def _indented(text: str) -> str:
+    return _INDENT + _BREAK.sub(lambda found: found[0] + _INDENT, text or "(nothing)")
+
+
+def json_text(value: object) -> str:
+    """JSON in the form in which all arguments are shown."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def to_json(turns: Sequence[Turn]) -> str:
+    """The turns as a field of an example holds them."""
+    return json_text(
+        [
+            [t.role, t.text, [[c.id, c.name, c.arguments] for c in t.calls], t.result_of, t.error]
+            for t in turns
+        ]
+    )
+
+
+def from_json(text: str) -> Turns:
+    """The turns of `to_json`."""
+    return tuple(
+        Turn(role, said, tuple(Call(*call) for call in calls), result_of, error)
+        for role, said, calls, result_of, error in json.loads(text)
+    )
+
+
+def split_example(example: Example) -> "tuple[list[str], Rejoined]":
+    """The assistant's texts in the judged part, and what shows it with others in their place."""
+    judged = Judged.of(example)
+    spoken = [i for i, turn in enumerate(judged.turns) if turn.role == "assistant" and turn.text]
+    return [judged.turns[i].text for i in spoken], Rejoined(judged, tuple(spoken))
+
+
+@dataclass(frozen=True, slots=True)
+class Rejoined:
+    """The judged part with other texts of the assistant."""
+
+    judged: Judged
+    spoken: tuple[int, ...]
+    """Where in the turns the texts are."""
+
+    def __call__(self, texts: Sequence[str]) -> str:
+        turns = list(self.judged.turns)
+        for i, text in zip(self.spoken, texts, strict=True):
+            turns[i] = replace(turns[i], text=text)
+        return self.judged.shown(turns)

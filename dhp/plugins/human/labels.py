@@ -1,0 +1,332 @@
+"""`dhp correlate` for pass / fail labels: Cohen's kappa and both error rates of a judge."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dhp.cli.output import output_console, print_json
+from dhp.core.errors import InputError
+from dhp.core.tables import read_table
+from dhp.core.text import printable
+from dhp.plugins.human.scores import Scores, human_scores, in_all, mean_over, scores_by_judge
+from dhp.stats.arrays import Bools, Floats, Ints, cluster_sums
+from dhp.stats.detection import examples_to_separate
+from dhp.stats.influences import Influences, wilson_interval
+from dhp.stats.judge_habits import FlipRate, flip_rate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dhp.report.tables import TextTable
+
+SCHEMA = "dhp.labels/1"
+WORDS = {"pass": 1.0, "fail": 0.0, "true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
+"""What a label may be, in lower case, and whether it passes."""
+_Z = NormalDist().inv_cdf(0.975)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of texts."""
+
+    value: float
+    ci: tuple[float, float]
+    """95 % Wilson interval; texts of one source count as dependent."""
+    n: int
+    """Number of texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAgreement:
+    """How the verdicts of a judge agree with pass / fail labels of people, by one metric."""
+
+    judge: str
+    metric: str
+    n: int
+    """Number of texts with a label and a verdict."""
+    counts: tuple[int, int, int, int]
+    """Number of texts: good that pass, good that fail, bad that pass, bad that fail; people decide what is
+    good."""
+    left_out: int
+    """Labelled texts without a verdict, or whose raters or answers are split in halves."""
+    agreement: Share
+    """Share of texts of which judge and people say the same."""
+    always_same: float
+    """That share for a judge that always says what people say more often."""
+    kappa: float | None
+    """Cohen's kappa in [-1, 1]: 0 for a judge that always says the same; None where people and judge do."""
+    kappa_ci: tuple[float, float] | None
+    """95 % interval; see `kappa_interval`."""
+    true_positive_rate: Share | None
+    """Share of good texts that pass; None without a good text."""
+    true_negative_rate: Share | None
+    """Share of bad texts that fail; None without a bad text."""
+    flips: FlipRate | None
+    """How often the judge's verdict changes when a text is judged again; None without several samples."""
+    n_to_decide: int | None
+    """Labels that would show, with a chance of 80 %, whether kappa differs from 0, where it is not shown yet;
+    None where it is, or where no number up to 100,000 would."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the judge is better than one that always says the same."""
+        if self.kappa_ci is None:
+            return "undefined"
+        return "better" if self.kappa_ci[0] > 0 else "worse" if self.kappa_ci[1] < 0 else "undecided"
+
+
+def cohens_kappa(shares: Floats) -> float:
+    """Cohen's kappa (1960) of a table of two raters, counts or shares, shape (2, 2); NaN if undefined."""
+    p = shares / shares.sum()
+    expected = float(p.sum(axis=1) @ p.sum(axis=0))
+    return math.nan if expected >= 1 else (float(np.trace(p)) - expected) / (1 - expected)
+
+
+def kappa_interval(people: Ints, judge: Ints, clusters: Ints) -> tuple[float, float]:
+    """95 % interval of Cohen's kappa from the labels of texts.
+
+    The large-sample variance of Fleiss, Cohen and Everitt (1969), of the table with one text added to each of
+    its four cells: without them the interval of a judge that never errs has no width. The variance is
+    multiplied by the design effect of the clusters, at least 1.
+
+    Parameters
+    ----------
+    people, judge : shape (texts,)
+        1 where a text passes, else 0.
+    clusters : shape (texts,)
+        0, 1, ...: texts with the same one are not independent.
+    """
+    counts = np.zeros((2, 2))
+    np.add.at(counts, (people, judge), 1)
+    n = counts.sum() + 4
+    p = (counts + 1) / n
+    rows, columns = p.sum(axis=1), p.sum(axis=0)
+    kappa = cohens_kappa(p)
+    chance = 1 - float(rows @ columns)
+    # Derivative of kappa by the share of each cell.
+    slope = (np.eye(2) - (1 - kappa) * (columns[:, None] + rows[None, :])) / chance
+    variance = float((p * slope**2).sum() - (p * slope).sum() ** 2) / n
+    of_text = slope[people, judge] - slope[people, judge].mean()
+    alone = float((of_text**2).sum())
+    together = float((cluster_sums(of_text, clusters) ** 2).sum())
+    effect = max(1.0, together / alone) if alone > 0 else 1.0
+    half = _Z * math.sqrt(variance * effect)
+    plain = cohens_kappa(counts)
+    return max(-1.0, min(kappa - half, plain)), min(1.0, max(kappa + half, plain))
+
+
+def label_agreement(
+    ratings: "str | Path | pd.DataFrame", human: "str | Path | pd.DataFrame", passes: float | None = None
+) -> list[LabelAgreement]:
+    """Agreement of judges with pass / fail labels of people.
+
+    Parameters
+    ----------
+    ratings
+        A file or table with the columns `source, score`, or `label`; perhaps `system, metric, sample, model,
+        protocol`.
+    human
+        The same with `label`: pass or fail, true or false, 1 or 0; perhaps `rater`. Without `metric` the
+        labels are held against every metric of a judge. Of several raters, and of several verdicts of a
+        judge, the majority counts.
+    passes
+        The lowest mean score that passes; None: the judge's scores are labels themselves.
+
+    Raises
+    ------
+    InputError
+        For a broken table, a label that is none, metrics or texts that the two do not share.
+    """
+    people, rated = _read(human, "human"), _read(ratings, "ratings", labels=passes is None)
+    if "system" not in people and "system" in rated and rated["system"].nunique() > 1:
+        raise InputError("human: column 'system' is missing; the ratings have several systems")
+    any_metric = "metric" not in people
+    if "system" not in people or "system" not in rated:
+        people, rated = people.assign(system=""), rated.assign(system="")
+    if "metric" not in rated:
+        rated = rated.assign(metric="label")
+    labels = human_scores(people.assign(metric="label") if any_metric else people)
+    found = []
+    for name, metrics in scores_by_judge(rated).items():
+        shared = list(metrics) if any_metric else [metric for metric in metrics if metric in labels]
+        if not shared:
+            raise InputError(
+                f"human: no metric of judge '{name}' ({', '.join(metrics)}); allowed: {', '.join(labels)}"
+            )
+        for metric in shared:
+            truth = labels["label" if any_metric else metric]
+            found.append(_agreement(name, metric, truth, metrics[metric], passes))
+    return found
+
+
+def _read(table: "str | Path | pd.DataFrame", role: str, *, labels: bool = True) -> "pd.DataFrame":
+    """A table whose scores are 1 and 0 where they are `labels`."""
+    import pandas as pd
+
+    name = role if isinstance(table, pd.DataFrame) else str(table)
+    frame = table if isinstance(table, pd.DataFrame) else read_frame(table)
+    if not labels:
+        return frame
+    column = "label" if "label" in frame else "score"
+    if column not in frame:
+        raise InputError(f"{name}: column 'label' is missing")
+    said = frame[column].map(lambda value: "" if pd.isna(value) else str(value).strip().lower())
+    if (wrong := ~said.isin(["", *WORDS])).any():
+        row = int(wrong.to_numpy().argmax())
+        scores = "; scores need --passes" if column == "score" else ""
+        raise InputError(
+            f"{name}: row {row + 1}: {column} '{frame[column].iloc[row]}'; "
+            f"allowed: pass, fail, true, false, 1, 0 or nothing{scores}"
+        )
+    return frame.assign(score=said.map(WORDS))
+
+
+def read_frame(file: "str | Path") -> "pd.DataFrame":
+    """A table as it is; raises `InputError` for a file that holds none."""
+    import pandas as pd
+
+    return pd.DataFrame([dict(row.values) for row in read_table(Path(file)).rows])
+
+
+def has_labels(table: "str | pd.DataFrame") -> bool:
+    """Whether a table has labels in place of scores: a column `label`, and none `score`."""
+    columns = read_table(Path(table)).columns if isinstance(table, str) else table.columns
+    return "label" in columns and "score" not in columns
+
+
+def _agreement(name: str, metric: str, truth: Scores, scores: Scores, passes: float | None) -> LabelAgreement:
+    sources, systems = in_all(truth, scores)
+    if not sources or not systems:
+        what, rated, known = "source", scores.sources[0], truth.sources[0]
+        if sources:
+            what, rated, known = "system", scores.systems[0], truth.systems[0]
+        raise InputError(
+            f"human: no {what} of judge '{name}' has a label of '{metric}': the judge rated e.g. "
+            f"'{rated}', people labelled e.g. '{known}'"
+        )
+    y, f = mean_over(truth.at(sources, systems)), mean_over(scores.at(sources, systems))
+    split = (y == 0.5) | ((f == 0.5) if passes is None else False)
+    both = ~np.isnan(y) & ~np.isnan(f) & ~split
+    if not both.any():
+        raise InputError(f"human: no text of judge '{name}' has both a label of '{metric}' and a verdict")
+    left_out = int((~np.isnan(truth.mean)).sum()) - int(both.sum())
+    people = (y[both] > 0.5).astype(np.intp)
+    judge = ((f[both] > 0.5) if passes is None else (f[both] >= passes)).astype(np.intp)
+    clusters = np.unique(np.nonzero(both)[0], return_inverse=True)[1]
+    counts = [int(((people == y) & (judge == f)).sum()) for y in (1, 0) for f in (1, 0)]
+    kappa = cohens_kappa(np.array(counts, dtype=np.float64).reshape(2, 2))
+    ci = None if math.isnan(kappa) else kappa_interval(people, judge, clusters)
+    n, needed = len(people), None
+    if ci is not None and ci[0] <= 0 <= ci[1]:
+        needed = examples_to_separate(n, kappa, *ci, 0.0)
+    everywhere = np.ones(n, dtype=bool)
+    agreed = _share(people == judge, everywhere, clusters)
+    assert agreed is not None
+    return LabelAgreement(
+        name,
+        metric,
+        n,
+        (counts[0], counts[1], counts[2], counts[3]),
+        left_out,
+        agreed,
+        max(people.mean(), 1 - people.mean()).item(),
+        None if ci is None else kappa,
+        ci,
+        _share(judge == 1, people == 1, clusters),
+        _share(judge == 0, people == 0, clusters),
+        _flips(scores, 0.5 if passes is None else passes),
+        needed,
+    )
+
+
+def _flips(scores: Scores, passes: float) -> FlipRate | None:
+    """Over all texts that the judge saw."""
+    samples, sources, systems = scores.samples.shape
+    of_texts = scores.samples.reshape(samples, sources * systems).T
+    return flip_rate(of_texts, passes, np.repeat(np.arange(sources), systems))
+
+
+def flip_words(judge: str, metric: str, flips: FlipRate) -> str:
+    """A line about how often a judge changes its verdicts."""
+    share = "{:.0%} [{:.0%}, {:.0%}]".format(flips.value, *flips.ci)
+    return f"{judge}, {metric}: asked again, the verdict on a text changes in {share} ({flips.n:,} texts)"
+
+
+def _share(right: Bools, of: Bools, clusters: Ints) -> Share | None:
+    """The share of the texts `of` that are `right`."""
+    n = int(of.sum())
+    if not n:
+        return None
+    value = float(right[of].mean())
+    influence = np.where(of, right - value, 0.0) / n
+    figure = Influences(np.array([value]), influence[:, None], of[:, None], np.ones(1))
+    low, high = (float(end[0]) for end in wilson_interval(figure, clusters))
+    return Share(value, (0.0, 1.0) if math.isnan(low) else (low, high), n)
+
+
+def print_label_agreement(
+    files: Sequence[str], human: "str | pd.DataFrame", passes: float | None, *, json: bool
+) -> None:
+    """Print the agreement of the judges in some files; parameters and errors as of `label_agreement`."""
+    import pandas as pd
+
+    found = label_agreement(pd.concat(map(read_frame, files), ignore_index=True), human, passes)
+    if json:
+        rows = [{**asdict(each), "verdict": each.verdict} for each in found]
+        print_json({"schema": SCHEMA, "agreement": rows})
+        return
+    console = output_console()
+    label_table(found).printed(console)
+    for each in found:
+        if each.flips is not None:
+            words = printable(flip_words(each.judge, each.metric, each.flips))
+            console.print(f"  note: {words}", highlight=False)
+    for metric in dict.fromkeys(each.metric for each in found):
+        left_out = [each.left_out for each in found if each.metric == metric]
+        if most := max(left_out):
+            said = f"{min(left_out)} to {most}" if min(left_out) < most else str(most)
+            console.print(
+                f"  note: {printable(metric)}: labelled texts without a verdict, or split in halves: {said}",
+                highlight=False,
+            )
+
+
+def label_table(found: list[LabelAgreement]) -> "TextTable":
+    """A row a judge and metric; after those of each metric a judge that always says the same."""
+    from dhp.report.tables import TextTable
+
+    figures = ("texts", "agreement", "kappa", "good ones pass", "bad ones fail")
+    rows = []
+    for metric in dict.fromkeys(each.metric for each in found):
+        judges = [each for each in found if each.metric == metric]
+        rows += [_row(each) for each in judges]
+        most = max(judges, key=lambda each: each.n)
+        good = most.counts[0] + most.counts[1]
+        rates = ("100 %", "0 %") if 2 * good >= most.n else ("0 %", "100 %")
+        same = ("always the same", metric, str(most.n), f"{100 * most.always_same:.0f} %", "0.00", *rates, "")
+        rows.append(same)
+    title = "pass / fail labels of people: Cohen's kappa and both rates, 95 %"
+    headings = ("judge", "metric", *figures, "kappa above 0")
+    return TextTable(title, headings, tuple(rows), frozenset(figures))
+
+
+def _row(each: LabelAgreement) -> tuple[str, ...]:
+    kappa = "undefined"
+    if each.kappa is not None and each.kappa_ci is not None:
+        kappa = "{:.2f} [{:.2f}, {:.2f}]".format(each.kappa, *each.kappa_ci)
+    rates = (each.agreement, each.true_positive_rate, each.true_negative_rate)
+    agreement, good, bad = ("–" if share is None else _percent(share) for share in rates)
+    decided = {"better": "yes", "worse": "no, below", "undefined": "undefined"}.get(each.verdict)
+    if decided is None:
+        many = "no number of" if each.n_to_decide is None else f"{each.n_to_decide:,}"
+        decided = f"{many} labels would decide"
+    return (each.judge, each.metric, str(each.n), agreement, kappa, good, bad, decided)
+
+
+def _percent(share: Share) -> str:
+    return "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * value for value in (share.value, *share.ci)))

@@ -1,0 +1,1 @@
+"""Probes of a judge beside damage: invariance, verbosity, calibration of the scale, stability."""

@@ -1,0 +1,120 @@
+"""`dhp probe`: what moves the scores of a judge beside damage."""
+
+from pathlib import Path
+
+import click
+
+from dhp.cli.language_models import refuse_unused, until_answered, with_deferral
+from dhp.cli.options import Command, settings
+from dhp.cli.output import output_console, print_json
+from dhp.cli.protocol_options import DATASET, PROTOCOL, SEED, Criteria, ProtocolChanges
+from dhp.core.errors import InputError
+from dhp.core.files import Lock
+from dhp.judge.adapters.settings import JudgeSettings
+from dhp.llm.settings import ModelSettings
+from dhp.perturb.settings import Choice, PerturbModel
+from dhp.plugins.probes.options import ProbeChoice
+
+_TEXTS = (
+    "data",
+    "task",
+    "fields",
+    "where",
+    "n",
+    "min_characters",
+    "text_language",
+    "model",
+    "prompts",
+    "max_tokens",
+)
+"""Options of the texts; probes bring their own perturbers."""
+
+
+@click.command(
+    cls=Command,
+    common="--model --dataset --field --probe --perturb-model --repeats --prompt-file --metric --scale "
+    "--base-url --n --samples --json --dry-run --out",
+)
+@click.option("--model", multiple=True, required=True, metavar="MODEL", help="Judge; may be repeated.")
+@DATASET
+@PROTOCOL
+@SEED
+@click.option(
+    "--out", metavar="DIR", help="Writes probes.json, report.html, texts and ratings to this folder."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print probes.json.")
+@click.option("--dry-run", is_flag=True, help="Only print the estimated calls, tokens, cost and time.")
+@settings("chosen", ProbeChoice)
+@settings("choice", Choice, only=_TEXTS)
+@settings("criteria", Criteria)
+@settings("changes", ProtocolChanges)
+@settings("settings", ModelSettings)
+@settings("judge_settings", JudgeSettings)
+def probe(
+    model: tuple[str, ...],
+    dataset: tuple[str, ...],
+    protocol: tuple[str, ...],
+    seed: int,
+    out: str | None,
+    as_json: bool,
+    dry_run: bool,
+    chosen: ProbeChoice,
+    choice: Choice,
+    criteria: Criteria,
+    changes: ProtocolChanges,
+    settings: ModelSettings,
+    judge_settings: JudgeSettings,
+) -> None:
+    """Test what moves the scores of a judge beside damage.
+
+    invariance: another layout, order of equal items, or wording must not move a score. verbosity: padding
+    must not lift one. calibration: scores must fall as damages are added. stability: the same requests must
+    give the same order again. Each is printed beside the same text asked again. None is part of detection.
+
+    Example: dhp probe --model mock/noisy --dataset mini/summeval
+    """
+    from dhp.cli.estimates import print_estimates
+    from dhp.plugins.probes.output import print_probes, write_probes
+    from dhp.plugins.probes.probing import ProbeSpec, estimates, probed
+
+    perturb_model = choice.perturb_model.model if isinstance(choice.perturb_model, PerturbModel) else None
+    refuse_unused(model, protocol, perturb_model=perturb_model is not None)
+    spec = ProbeSpec(
+        model,
+        dataset or None,
+        protocol=[changes.changed(name) for name in protocol],
+        prompt_files=changes.prompt_files,
+        metrics=criteria.chosen(model),
+        settings=with_deferral(settings, (*model, perturb_model), dry_run=dry_run),
+        judge_settings=criteria.of_functions(model, judge_settings),
+        seed=seed,
+        choice=choice,
+        chosen=chosen,
+    )
+    if dry_run:
+        print_estimates(estimates(spec), output_console())
+        return
+    if out is None:
+        found = until_answered(lambda: probed(spec))
+    else:
+        folder = _folder(out)
+        with Lock(folder / ".lock", f"`out` {folder}"):
+            found = until_answered(lambda: probed(spec))
+            write_probes(found, folder)
+    if as_json:
+        print_json(found.to_json())
+        return
+    print_probes(found.results)
+    if out is not None:
+        print(f"written to {out}: probes.json, report.html, examples, texts, ratings")
+
+
+def _folder(out: str) -> Path:
+    """The folder to write to: new, empty, or that of a probe."""
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"`out` {folder}: is a file; allowed: a new folder or that of a probe")
+    there = [p.name for p in folder.iterdir()] if folder.exists() else []
+    if "probes.json" not in there and any(not name.startswith(".") for name in there):
+        raise InputError(f"`out` {folder}: holds other files and no probe; allowed: a new or empty folder")
+    return folder

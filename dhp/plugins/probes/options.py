@@ -1,0 +1,55 @@
+"""Options of `dhp probe`."""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from dhp.core.errors import InputError, suggest
+from dhp.core.options import check_numbers, option
+from dhp.core.records import ORIGINAL
+
+Probe = Literal["invariance", "verbosity", "calibration", "stability"]
+PROBES: tuple[Probe, ...] = get_args(Probe)
+STABILITY_DOSE = 4
+"""Damages in the texts of which the order with the original is asked several times."""
+NOISE_REPEATS = 3
+"""How often the original is rated at least: changes are compared with the differences between these."""
+
+
+@dataclass(frozen=True)
+class ProbeChoice:
+    """What is probed."""
+
+    probes: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "invariance, verbosity, calibration or stability; may be repeated; default: all.",
+            name="--probe",
+            metavar="NAME",
+            many=True,
+        ),
+    )
+    damage: str = field(
+        default="word_deletions",
+        metadata=option("Damage that calibration and stability count.", metavar="PERTURBER"),
+    )
+    repeats: int = field(
+        default=5, metadata=option("How often stability asks for each rating.", metavar="K", low=2, high=100)
+    )
+
+    def __post_init__(self) -> None:
+        check_numbers(self, "chosen")
+        for name in self.probes:
+            if name not in PROBES:
+                raise InputError(f"`probes` '{name}': unknown; {suggest(name, PROBES)}")
+
+    @property
+    def names(self) -> tuple[Probe, ...]:
+        """The probes in their order, all where none is named."""
+        return tuple(name for name in PROBES if name in (self.probes or PROBES))
+
+    def passes(self, variant: str) -> int:
+        """How often a text of this variant is rated; the original several times, for the noise."""
+        repeated = variant in (ORIGINAL, f"{self.damage}.k{STABILITY_DOSE}")
+        if "stability" in self.names and repeated:
+            return max(self.repeats, NOISE_REPEATS if variant == ORIGINAL else 0)
+        return NOISE_REPEATS if variant == ORIGINAL else 1

@@ -1,0 +1,237 @@
+"""Lines of the probes for people: terminal, page, files."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dhp.cli.output import output_console
+from dhp.content.catalog import kind_name
+from dhp.core.files import write_lines, write_whole
+from dhp.core.text import printable
+from dhp.plugins.probes.options import STABILITY_DOSE
+from dhp.plugins.probes.probing import Probed, ProbeResult
+from dhp.plugins.probes.statistics import Calibration, Dose, Figure, Moves, Rise, Stability
+from dhp.plugins.probes.texts import LABELS
+from dhp.report.labels import listed, percent
+from dhp.report.tables import TextTable
+from dhp.report.web import page
+from dhp.runs.writer import perturbed_lines
+
+_PAGE = Path(__file__).parent / "assets" / "probes.html"
+_RAISING = ("moves", "rises", "not monotone", "flat", "unstable")
+"""States that speak against a judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the report."""
+
+    probe: str
+    what: str
+    """The change, dose or question."""
+    figure: str
+    noise: str
+    """The same of the same text asked again; empty where the figure is noise itself."""
+    n: str
+    state: str
+    meaning: str
+    """The figure in plain words."""
+
+
+def lines_of(result: ProbeResult) -> list[Line]:
+    """A line a probe, of invariance one a change."""
+    found = [_of_change(name, own) for name, own in result.invariance.items()]
+    found += [
+        _without("invariance", LABELS[name], name, result) for name in LABELS if name in result.left_out
+    ]
+    damage = kind_name(result.damage)
+    if own := result.verbosity:
+        found.append(_of_padding(own) if own.net.n else _without("verbosity", "padding", "padding", result))
+    if steps := result.calibration:
+        counted = _of_calibration(steps, result)
+        found.append(counted if steps.order.n else _without("calibration", damage, result.damage, result))
+    if orders := result.stability:
+        asked = _of_stability(orders, result)
+        found.append(asked if orders.flips.n else _without("stability", damage, result.damage, result))
+    return found
+
+
+def _without(probe: str, what: str, name: str, result: ProbeResult) -> Line:
+    """The line of what no text has, or no score."""
+    reasons = [why for variant, why in result.left_out.items() if variant.startswith(name)]
+    why = reasons[0] if reasons else "no text has a score both before and after"
+    return Line(probe, what, "–", "", "0", "left out", why)
+
+
+def _of_change(name: str, own: Moves) -> Line:
+    meaning = (
+        f"{percent(own.moved.value)} of the scores move, by {_part(own.size)} of the scale on average "
+        f"(mean change {_signed(own.change.value)}); asked again the same text moves "
+        f"{percent(own.again.value)}, by {_part(own.again_size)}"
+    )
+    figure = f"moved {shown(own.moved)}"
+    return Line("invariance", LABELS[name], figure, shown(own.again), str(own.moved.n), own.state, meaning)
+
+
+def _of_padding(own: Rise) -> Line:
+    doses = listed([str(dose.k) for dose in own.doses])
+    rose = listed([percent(dose.rose.value) for dose in own.doses])
+    fell = listed([percent(dose.fell.value) for dose in own.doses])
+    meaning = (
+        f"with {doses} empty sentences {rose} of the scores rise and {fell} fall; "
+        f"asked again {percent(own.again.rose.value)} rise and {percent(own.again.fell.value)} fall"
+    )
+    figure, noise = f"rose less fell {shown(own.net, sign=True)}", shown(own.again.net, sign=True)
+    return Line("verbosity", "padding", figure, noise, str(own.net.n), own.state, meaning)
+
+
+def _of_calibration(own: Calibration, result: ProbeResult) -> Line:
+    means = listed([_part(mean) for mean in own.means.values()])
+    doses = listed([str(k) for k in own.means])
+    meaning = (
+        f"texts with {doses} damages score {means} of the scale; of two texts the one with more damages "
+        f"scores higher in {percent(own.reversed.value)} (the same text asked again: "
+        f"{percent(own.again.value)})"
+    )
+    if own.rises_at:
+        meaning += f"; scores rise again at {listed([str(k) for k in own.rises_at])}"
+    meaning += f"; {points_line(result)}"
+    figure, what = f"right order {shown(own.order)}", kind_name(result.damage)
+    return Line("calibration", what, figure, "50% by chance", str(own.order.n), own.state, meaning)
+
+
+def points_line(result: ProbeResult) -> str:
+    """Which points of the scale are used, by all metrics together where their scales are alike."""
+    scales = {tuple(points) for points in result.points.values()}
+    if len(scales) != 1:
+        unused = sum(share == 0 for points in result.points.values() for share in points.values())
+        return f"{unused} points of the scales of {len(result.points)} metrics are never used"
+    (points,) = scales
+    used = [p for p in points if any(own[p] > 0 for own in result.points.values())]
+    if any(" to " in p for p in points):
+        return f"scores are in {len(used)} of {len(points)} tenths of the scale"
+    never = [p for p in points if p not in used]
+    return f"points used: {listed(used)}" + (f", never {listed(never)}" if never else "")
+
+
+def _of_stability(own: Stability, result: ProbeResult) -> Line:
+    meaning = (
+        f"original and copy with {STABILITY_DOSE} damages, each asked {result.repeats} times: "
+        f"{percent(own.flips.value)} of the pairs come out in the opposite order another time, "
+        f"{percent(own.changes.value)} in another one, ties included; {percent(own.identical.value)} of the "
+        f"texts always have the same score, and two scores of a text differ by {_part(own.size)} of the scale"
+    )
+    figure, what = f"flips {shown(own.flips)}", kind_name(result.damage)
+    return Line("stability", what, figure, "", str(own.flips.n), own.state, meaning)
+
+
+def shown(figure: Figure, *, sign: bool = False) -> str:
+    """A share with its interval, in per cent."""
+    if figure.value is None:
+        return "–"
+    form = "+.0f" if sign else ".0f"
+    value = f"{_rounded(figure.value):{form}}%"
+    if figure.ci is None:
+        return value
+    return f"{value} [{_rounded(figure.ci[0]):{form}} to {_rounded(figure.ci[1]):{form}}]"
+
+
+def _rounded(share: float) -> float:
+    return round(100 * share) + 0.0
+
+
+def _part(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.2f}"
+
+
+def print_probes(results: Sequence[ProbeResult]) -> None:
+    """A table a judge and dataset, each line followed by what it means."""
+    console = output_console()
+    for result in results:
+        lines = lines_of(result)
+        ratings = f"{sum(result.ratings.values()):,} ratings of {result.n} examples"
+        TextTable(
+            f"{result.model} on {result.dataset}: {ratings}",
+            ("probe", "what", "figure", "same text again", "n", "state"),
+            tuple((one.probe, one.what, one.figure, one.noise, one.n, one.state) for one in lines),
+            frozenset(("n",)),
+            tuple("bold red" if one.state in _RAISING else "" for one in lines),
+        ).printed(console)
+        for one in lines:
+            console.print(
+                f"  {one.probe}, {one.what}: {printable(one.meaning)}", highlight=False, markup=False
+            )
+        if note := unscored(result):
+            console.print(f"note: {note}", highlight=False)
+        console.print()
+
+
+def unscored(result: ProbeResult) -> str:
+    """How many ratings have no score, if any."""
+    without = {status: n for status, n in result.ratings.items() if status != "scored"}
+    said = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in without.items())
+    return f"ratings without a score are left out of every pair: {said}" if said else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A judge on a dataset, for the page."""
+
+    result: ProbeResult
+    lines: Sequence[Line]
+    tables: Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]
+    """Title, headings and rows."""
+    note: str
+
+
+def probes_page(probed: Probed) -> str:
+    """The page of a probe: one file that needs no network, every text in it escaped."""
+    sections = [
+        _Section(result, lines_of(result), [*_tables(result)], unscored(result)) for result in probed.results
+    ]
+    return page(_PAGE, styles=("report.css",), scripts=("tables.js",), sections=sections)
+
+
+def _tables(result: ProbeResult) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
+    """What lies behind the lines."""
+    headings = ("rose", "fell", "rose less fell", "mean change")
+    if own := result.verbosity:
+        rows = [(str(dose.k), *_cells(dose)) for dose in (own.again, *own.doses)]
+        yield "Padding: scores against the original, by sentences added", ("sentences", *headings), rows
+    if steps := result.calibration:
+        rows = [(str(step.k), *_cells(step)) for step in steps.steps]
+        yield "Damage: scores against one step less", ("damages", *headings), rows
+    for scale in dict.fromkeys(tuple(points) for points in result.points.values()):
+        rows = [
+            (metric, *map(percent, points.values()))
+            for metric, points in result.points.items()
+            if tuple(points) == scale
+        ]
+        yield "Points of the scale: share of the scores", ("metric", *scale), rows
+
+
+def _cells(dose: Dose) -> tuple[str, ...]:
+    return shown(dose.rose), shown(dose.fell), shown(dose.net, sign=True), _signed(dose.change)
+
+
+def write_probes(probed: Probed, folder: Path) -> None:
+    """Write examples, texts, ratings and `report.html`, each whole or not at all, and last `probes.json`."""
+    examples = (
+        json.dumps({"dataset": part.dataset.name, **example.to_dict()}, ensure_ascii=False) + "\n"
+        for part in probed.parts
+        for example in part.dataset.examples
+    )
+    write_lines(folder / "examples.jsonl", examples)
+    sets = [(part.dataset.name, part.variants, part.texts) for part in probed.parts]
+    write_lines(folder / "perturbed.jsonl", perturbed_lines(sets))
+    write_whole(folder / "ratings.parquet", lambda path: probed.ratings.to_parquet(path, index=False))
+    write_lines(folder / "report.html", [probes_page(probed)])
+    content = {**probed.to_json()}
+    for written, result in zip(content["results"], probed.results, strict=True):
+        written["lines"] = [asdict(line) for line in lines_of(result)]
+    write_lines(folder / "probes.json", [json.dumps(content, ensure_ascii=False, indent=1) + "\n"])

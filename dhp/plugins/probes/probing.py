@@ -1,0 +1,324 @@
+"""The way of a probe: texts, ratings of each of them as often as needed, figures."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dhp.core.errors import InputError, Waiting
+from dhp.core.progress import Progress, progress_of
+from dhp.core.records import ORIGINAL, Candidate
+from dhp.core.seeding import text_hash
+from dhp.core.specs import Task
+from dhp.judge.api import Judge
+from dhp.judge.check import checked_ratings
+from dhp.judge.rate_texts import judge_estimates
+from dhp.judge.unreadable import readable
+from dhp.llm.cached_model import RequestContext
+from dhp.llm.estimate import Estimate
+from dhp.llm.usage import Usage
+from dhp.perturb.builder import Builder
+from dhp.perturb.choice import Data, found_datasets, with_own_task
+from dhp.perturb.model_config import open_perturb_model, perturbing_estimates
+from dhp.perturb.perturbed_dataset import PerturbedDataset
+from dhp.perturb.registry import find_perturbers
+from dhp.perturb.settings import Choice
+from dhp.plugins.probes.options import STABILITY_DOSE, ProbeChoice
+from dhp.plugins.probes.statistics import (
+    Calibration,
+    Moves,
+    Rise,
+    Stability,
+    calibration,
+    moves,
+    points_used,
+    rise,
+    stability,
+)
+from dhp.plugins.probes.texts import DOSES, fully_dosed, item_order, layout, probe_suite
+from dhp.run import JudgesSpec
+from dhp.stats.arrays import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA = "dhp.probes/1"
+
+
+@dataclass(frozen=True)
+class ProbeSpec(JudgesSpec):
+    """What `probed` is asked."""
+
+    dataset: Data = None
+    """Texts: a name, a file, a table in memory, a `Dataset`, or several of them; default: the bundled set."""
+    _: KW_ONLY
+    choice: Choice = field(default_factory=Choice)
+    """Which of these texts, and the perturb model that paraphrases."""
+    chosen: ProbeChoice = field(default_factory=ProbeChoice)
+    """Which probes, and what they count."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """The figures of one judge on one dataset; a probe that was not asked for has none."""
+
+    model: str
+    protocol: str
+    dataset: str
+    n: int
+    ratings: Mapping[str, int]
+    """Ratings by status."""
+    damage: str
+    repeats: int
+    invariance: Mapping[str, Moves]
+    """Change -> its figures; empty where it was not probed."""
+    left_out: Mapping[str, str]
+    """Variant that no text has -> why."""
+    verbosity: Rise | None
+    calibration: Calibration | None
+    points: Mapping[str, Mapping[str, float]]
+    """Metric -> point of its scale -> share of all scores; empty without calibration."""
+    stability: Stability | None
+    usage: Mapping[str, int]
+    """Paid calls and tokens of the language model; empty where none is asked."""
+    cost: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As `probes.json` holds it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """All results with what they were made of."""
+
+    results: Sequence[ProbeResult]
+    parts: Sequence[PerturbedDataset]
+    ratings: "pd.DataFrame"
+    """One row a rating, as a run holds them, and `repeat`: how often the text was rated before."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of `probes.json`."""
+        return {"schema": SCHEMA, "results": [each.to_json() for each in self.results]}
+
+
+def probed(spec: ProbeSpec) -> Probed:
+    """Probe judges: degrade nothing but what calibration and stability count, rate, compute figures.
+
+    Raises
+    ------
+    InputError, StoppedEarly
+        As `dhp.run`.
+    """
+    import pandas as pd
+
+    judges = _pointwise(spec.judges(context := spec.settings.context()))
+    with progress_of(spec.progress) as show:
+        parts = _texts(spec, context, show)
+        rated = [
+            (judge, part, task, _rated(judge, part, task, spec.chosen, show))
+            for part in parts
+            for judge, task in _ready(judges, part)
+        ]
+    context.stop_if_waiting(whole=True)
+    results = [_result(judge, part, task, table, spec.chosen) for judge, part, task, table in rated]
+    tables = [t.assign(model=j.model, protocol=j.protocol, dataset=p.dataset.name) for j, p, _, t in rated]
+    return Probed(results, parts, pd.concat(tables, ignore_index=True))
+
+
+def estimates(spec: ProbeSpec) -> list[Estimate]:
+    """What `probed` would take of language models, at most, asking nothing."""
+    judges = _pointwise(spec.judges(context := spec.settings.context()))
+    with progress_of(spec.progress) as show:
+        parts = _texts(spec, context, show, dry=True)
+    found = perturbing_estimates(parts, spec.choice.perturb_model, spec.settings, context)
+    for part in parts:
+        texts = [c for some in _passes(part.candidates(), spec.chosen) for c in some]
+        estimated = judge_estimates(judges, part.dataset.name, texts, part.dataset.task)
+        found += [replace(each, controls=0.0) for each in estimated]
+    return found
+
+
+def _pointwise(judges: Sequence[Judge]) -> Sequence[Judge]:
+    for judge in judges:
+        if judge.pairwise:
+            name = judge.protocol.partition("@")[0]
+            raise InputError(
+                f"`protocol` {name}: compares texts; allowed: a pointwise one, which scores them"
+            )
+    return judges
+
+
+def _texts(
+    spec: ProbeSpec, context: RequestContext, progress: Progress | None, *, dry: bool = False
+) -> list[PerturbedDataset]:
+    """Each dataset with the texts of its probes."""
+    names = spec.chosen.names
+    suite = probe_suite(names, spec.chosen.damage)
+    choice = with_own_task(spec.dataset, spec.choice, spec.metrics)
+    found, _ = found_datasets(spec.dataset, choice, spec.seed)
+    datasets = [replace(each, suite=suite, pair_variants=(), pairs=()) for each in found]
+    given = choice.perturb_model
+    if given and "invariance" not in names:
+        raise InputError("`perturb_model`: is for the paraphrases of the probe invariance; leave it out")
+    model = open_perturb_model(given, spec.settings, context) if given else None
+    own = (layout, item_order) if "invariance" in names else ()
+    registry = find_perturbers(own, [suite])
+    build = Builder(own, registry, spec.seed, model, {}, None, dry, progress, context.executor)
+    build.check(datasets, None)
+    made = [fully_dosed(part).judged_by(spec.metrics) for part in build.all(datasets, None)]
+    context.stop_if_waiting(whole=False)
+    return made
+
+
+def _ready(judges: Sequence[Judge], part: PerturbedDataset) -> Iterator[tuple[Judge, Task]]:
+    """The judges with the metrics by which they rate, prepared for the texts."""
+    texts, task = part.candidates(), part.dataset.task
+    for judge in judges:
+        own = judge.own_task(task, texts)
+        judge.prepare(texts, own)
+        if judge.cached_model:
+            identity = json.dumps([judge.identity, part.identity], sort_keys=True, default=str)
+            judge.cached_model.run = text_hash(identity)
+        yield judge, own
+
+
+def _passes(texts: Sequence[Candidate], chosen: ProbeChoice) -> Iterator[list[Candidate]]:
+    """All texts, then again and again those that are to be rated more often."""
+    repeat = 0
+    while again := [replace(c, repeat=repeat) for c in texts if chosen.passes(c.variant) > repeat]:
+        yield again
+        repeat += 1
+
+
+def _rated(
+    judge: Judge, part: PerturbedDataset, task: Task, chosen: ProbeChoice, progress: Progress | None
+) -> "pd.DataFrame":
+    """The ratings of all texts of a dataset, each as often as the probes need it."""
+    import pandas as pd
+
+    passes = [*_passes(part.candidates(), chosen)]
+    total = sum(map(len, passes)) * len(task.metrics) * judge.samples
+    shown = _shown(judge, part.dataset.name, total, progress)
+    rows: list[tuple[object, ...]] = []
+    for repeat, texts in enumerate(passes):
+        ratings = checked_ratings(judge, texts, task)
+        if repeat == 0:
+            ratings = readable(ratings, judge, task, part.dataset.name)
+        with suppress(Waiting):  # the requests of the other passes belong into the same batch
+            for r in ratings:
+                place = (r.example, r.variant, r.metric, repeat, r.sample)
+                rows.append((*place, r.score, r.status, r.raw, r.rule))
+                shown(len(rows))
+    columns = ["example", "variant", "metric", "repeat", "sample", "score", "status", "raw", "rule"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _shown(judge: Judge, dataset: str, total: int, progress: Progress | None) -> Callable[[int], None]:
+    model = judge.cached_model
+    before = replace(model.session_usage) if model else Usage()
+
+    def show(done: int) -> None:
+        if progress:
+            progress(f"{judge.model} on {dataset}", done, total, model.spent(before) if model else "")
+
+    return show
+
+
+class _Scores:
+    """The mean scores of one judge on one dataset as arrays."""
+
+    def __init__(
+        self, table: "pd.DataFrame", part: PerturbedDataset, task: Task, chosen: ProbeChoice
+    ) -> None:
+        self.metrics = [metric.name for metric in task.metrics]
+        self.examples = [example.id for example in part.dataset.examples]
+        scored = table[table["status"] == "scored"]
+        means = scored.groupby(["variant", "repeat", "example", "metric"], as_index=False)["score"].mean()
+        self._tables = dict(iter(means.groupby(["variant", "repeat"])))
+        self.spans = np.array([m.scale.max - m.scale.min for m in task.metrics])
+        self.lows = np.array([m.scale.min for m in task.metrics])
+        clusters = part.dataset.clusters
+        names = [clusters.get(example, example) for example in self.examples]
+        self.clusters = np.unique(names, return_inverse=True)[1] if clusters else None
+        passes = range(chosen.passes(ORIGINAL))
+        self.originals = np.stack([self.of(ORIGINAL, repeat) for repeat in passes])
+        """Scores of the original, asked again and again, shape (R, n, M)."""
+
+    def of(self, variant: str, repeat: int = 0) -> Floats:
+        """Scores of a variant in one pass, shape (n, M); NaN without a score."""
+        own = self._tables.get((variant, repeat))
+        if own is None:
+            return np.full((len(self.examples), len(self.metrics)), np.nan)
+        table = own.pivot(index="example", columns="metric", values="score")
+        found: Floats = table.reindex(index=self.examples, columns=self.metrics).to_numpy(dtype=np.float64)
+        return found
+
+
+def _result(
+    judge: Judge, part: PerturbedDataset, task: Task, table: "pd.DataFrame", chosen: ProbeChoice
+) -> ProbeResult:
+    scores = _Scores(table, part, task, chosen)
+    model = judge.cached_model
+    left_out = _left_out(part)
+    calibrated = "calibration" in chosen.names
+    return ProbeResult(
+        judge.model,
+        judge.protocol,
+        part.dataset.name,
+        len(part.dataset.examples),
+        {str(k): int(v) for k, v in table["status"].value_counts().items()},
+        chosen.damage,
+        chosen.repeats,
+        _invariance(scores, part, left_out),
+        left_out,
+        _verbosity(scores) if "verbosity" in chosen.names else None,
+        _calibration(scores, chosen.damage) if calibrated else None,
+        _points(table, task) if calibrated else {},
+        _stability(scores, chosen) if "stability" in chosen.names else None,
+        model.usage.lasting if model else {},
+        model.usage.cost(model.context.budget.prices) if model else None,
+    )
+
+
+_NO_MODEL = "a language model writes them, and none is named"
+
+
+def _left_out(part: PerturbedDataset) -> dict[str, str]:
+    """Variant that no text has -> why."""
+    made = {text.variant for text in part.texts if text.text is not None}
+    reasons = {t.variant: t.reason or "" for t in part.texts if t.variant not in made}
+    return dict.fromkeys(part.left_out, _NO_MODEL) | reasons
+
+
+def _invariance(scores: _Scores, part: PerturbedDataset, left_out: Mapping[str, str]) -> dict[str, Moves]:
+    return {
+        v.name: moves(scores.originals, scores.of(v.name), scores.spans, scores.clusters)
+        for v in part.variants
+        if v.level == "control" and v.name not in left_out
+    }
+
+
+def _verbosity(scores: _Scores) -> Rise:
+    padded = {k: scores.of(f"padding.k{k}") for k in DOSES}
+    return rise(scores.originals, padded, scores.spans, scores.clusters)
+
+
+def _calibration(scores: _Scores, damage: str) -> Calibration:
+    by_dose = np.stack([scores.of(ORIGINAL), *(scores.of(f"{damage}.k{k}") for k in DOSES)])
+    return calibration((0, *DOSES), by_dose, scores.originals, scores.spans, scores.lows, scores.clusters)
+
+
+def _points(table: "pd.DataFrame", task: Task) -> dict[str, dict[str, float]]:
+    """Metric -> shares of the points of its scale among all single scores."""
+    single = {m.name: table.loc[table["metric"] == m.name, "score"].to_numpy(float) for m in task.metrics}
+    return {m.name: points_used(single[m.name], m.scale.min, m.scale.max) for m in task.metrics}
+
+
+def _stability(scores: _Scores, chosen: ProbeChoice) -> Stability:
+    copy = f"{chosen.damage}.k{STABILITY_DOSE}"
+    damaged = np.stack([scores.of(copy, repeat) for repeat in range(chosen.repeats)])
+    return stability(scores.originals[: chosen.repeats], damaged, scores.spans, scores.clusters)

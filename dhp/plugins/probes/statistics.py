@@ -1,0 +1,392 @@
+"""Figures of the probes: arrays of scores in, shares with intervals out."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from dhp.stats.arrays import Floats
+from dhp.stats.detection import FEWEST_PAIRS
+from dhp.stats.floor import FLOOR
+from dhp.stats.influences import Influences, difference, student_interval, wilson_interval
+
+MARGIN = 2 * FLOOR - 1
+"""Net share of scores that move below which a change counts for little: detection at the floor."""
+LITTLE = MARGIN / 4
+"""Part of the scale below which a change counts for little: one of five points, for that share of scores."""
+MOST_POINTS = 21
+"""Points of a scale that are counted one by one; a longer scale is counted in tenths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over examples: a share, a part of the scale, or a difference."""
+
+    value: float | None
+    """In [0, 1], a difference or a change in [-1, 1]; None without a score."""
+    ci: tuple[float, float] | None
+    """95 % interval, unless another level is said; None with fewer than two examples."""
+    n: int
+    """Examples with a part in it."""
+
+
+def pooled(values: npt.ArrayLike) -> Influences:
+    """The mean of all values of all examples, with each example's influence on it.
+
+    `values` has shape (n, ...), NaN where there is none; the values of an example may depend on each other.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    x = x.reshape(len(x), -1)
+    present = ~np.isnan(x)
+    sizes, sums = present.sum(axis=1), np.nansum(x, axis=1)
+    total = sizes.sum()
+    value = sums.sum() / total if total else math.nan
+    influence = (sums - value * sizes) / total if total else np.zeros(len(x))
+    tests = max(1, int(present.any(axis=0).sum()))
+    return Influences(np.asarray(value), influence, sizes > 0, np.asarray(float(tests)))
+
+
+def with_interval(
+    mean: Influences,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    level: float = 0.95,
+) -> Figure:
+    """A mean between two bounds with its interval (`dhp.stats.influences.wilson_interval`)."""
+    value, n = float(mean.value), int(mean.there.sum())
+    if math.isnan(value):
+        return Figure(None, None, n)
+    low, high = (float(end) for end in wilson_interval(mean, clusters, level, bounds))
+    if math.isnan(low) or math.isnan(high):
+        return Figure(value, None, n)
+    return Figure(value, (max(low, bounds[0]), min(high, bounds[1])), n)
+
+
+def with_t_interval(mean: Influences, clusters: npt.ArrayLike | None, level: float) -> Figure:
+    """A mean of any size with Student's interval, whose width is 0 where all examples are alike."""
+    low, high = (float(end) for end in student_interval(mean, clusters, level))
+    value, n = float(mean.value), int(mean.there.sum())
+    return Figure(
+        None if math.isnan(value) else value,
+        None if math.isnan(low) or math.isnan(value) else (low, high),
+        n,
+    )
+
+
+_DIFFERENCE = (-1.0, 1.0)
+
+
+def compared_with_zero(found: Figure, words: tuple[str, str, str]) -> str:
+    """What the interval of a difference says, in the probe's `words` for much, a little, and not.
+
+    Much: all of it lies above 0, and it reaches `MARGIN`. A little: above 0 and below `MARGIN`. Not: it holds
+    0 and ends below `MARGIN`. Else, and with fewer than five examples, `undecided`.
+    """
+    if found.ci is None or found.n < FEWEST_PAIRS:
+        return "undecided"
+    low, high = found.ci
+    if low > 0:
+        return words[0] if high >= MARGIN else words[1]
+    return words[2] if high < MARGIN else "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Scores of a changed text beside those of the same text asked again."""
+
+    moved: Figure
+    """Share of the scores that differ from those of the original."""
+    again: Figure
+    """Share of the scores of the same text, asked again, that differ: noise. Of the same examples."""
+    more: Figure
+    """`moved` less `again`."""
+    size: float | None
+    """Mean absolute change, as a part of the scale."""
+    again_size: float | None
+    """Mean absolute change of the same text asked again, as a part of the scale."""
+    excess: Figure
+    """`size` less `again_size`; its interval and that of `change` hold together."""
+    change: Figure
+    """Mean change, as a part of the scale; negative where scores fell."""
+    state: str
+    """`moves`, `moves a little`, `steady` or `undecided`."""
+
+
+def moves(originals: Floats, changed: Floats, spans: Floats, clusters: npt.ArrayLike | None = None) -> Moves:
+    """How many scores a change moves, and by how much, against noise.
+
+    The changed text is compared with each repetition of the original, and each two repetitions with one
+    another: without an effect both shares have the same expectation.
+
+    Parameters
+    ----------
+    originals : shape (R, n, M)
+        Scores of the original, asked R times, at least 2; NaN without a score.
+    changed : shape (n, M)
+        Scores of the changed text. An example counts by a metric where all scores are there.
+    spans : shape (M,)
+        Length of each metric's scale.
+    clusters : shape (n,), optional
+        Integers; examples with the same one belong together.
+    """
+    there = ~np.isnan(originals).any(axis=0) & ~np.isnan(changed)
+    by_change, by_noise = (
+        np.where(there[:, None], x, np.nan)
+        for x in (_against(originals, changed, spans), _noise(originals, spans))
+    )
+    shares = [pooled(_moved(x)) for x in (by_change, by_noise)]
+    sizes = [pooled(np.abs(x)) for x in (by_change, by_noise)]
+    more = with_interval(difference(*shares), clusters, bounds=_DIFFERENCE)
+    both = 1 - 0.05 / 2  # Bonferroni
+    excess = with_t_interval(difference(*sizes), clusters, both)
+    change = with_t_interval(pooled(by_change), clusters, both)
+    return Moves(
+        with_interval(shares[0], clusters),
+        with_interval(shares[1], clusters),
+        more,
+        _mean(np.abs(by_change)),
+        _mean(np.abs(by_noise)),
+        excess,
+        change,
+        _moves_state(more, excess, change),
+    )
+
+
+def _moves_state(more: Figure, excess: Figure, change: Figure) -> str:
+    """`moves`, `moves a little`, `steady`, or `undecided`.
+
+    A change moves scores where these are further away than noise takes them, or all in one direction. It is
+    little where neither can reach `LITTLE`. It is steady where moreover the share of moved scores, of which
+    the interval has a width with few examples too, cannot exceed that of noise by `MARGIN`.
+    """
+    if more.ci is None or excess.ci is None or change.ci is None or more.n < FEWEST_PAIRS:
+        return "undecided"
+    furthest = max(excess.ci[1], *map(abs, change.ci))
+    if excess.ci[0] > 0 or change.ci[0] > 0 or change.ci[1] < 0:
+        return "moves" if furthest >= LITTLE else "moves a little"
+    return "steady" if furthest < LITTLE and more.ci[1] < MARGIN else "undecided"
+
+
+def _against(originals: Floats, changed: Floats, spans: Floats) -> Floats:
+    """Changes from each repetition of the original, shape (n, R, M)."""
+    return np.stack([_steps(first, changed, spans) for first in originals], axis=1)
+
+
+def _noise(originals: Floats, spans: Floats) -> Floats:
+    """Changes from each repetition to each later one, shape (n, R (R - 1) / 2, M)."""
+    return np.stack([_steps(a, b, spans) for a, b in combinations(originals, 2)], axis=1)
+
+
+_ROUNDING = 1e-9
+"""Changes, as a share of the scale, that are owed to floating point."""
+
+
+def _steps(first: Floats, other: Floats, spans: Floats) -> Floats:
+    """By how much of the scale scores rose; exactly 0 where nothing but floating point changed."""
+    step = (other - first) / spans
+    return np.where(np.abs(step) <= _ROUNDING, 0.0, step)
+
+
+def _moved(steps: Floats) -> Floats:
+    return np.where(np.isnan(steps), np.nan, steps != 0)
+
+
+def _mean(values: Floats) -> float | None:
+    return None if np.isnan(values).all() else float(np.nanmean(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Dose:
+    """Scores of texts with so many additions, or damages, against the original."""
+
+    k: int
+    rose: Figure
+    fell: Figure
+    net: Figure
+    """`rose` less `fell`."""
+    change: float | None
+    """Mean change, as a share of the scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """Whether padding lifts scores."""
+
+    doses: tuple[Dose, ...]
+    net: Figure
+    """`rose` less `fell` over all doses."""
+    again: Dose
+    """The same text asked again: noise."""
+    state: str
+    """`rises`, `rises a little`, `does not rise` or `undecided`."""
+
+
+def rise(
+    originals: Floats,
+    padded: Mapping[int, Floats],
+    spans: Floats,
+    clusters: npt.ArrayLike | None = None,
+) -> Rise:
+    """Dose-response of padding; `padded` maps numbers of sentences to scores, the rest is as for `moves`."""
+    steps = {k: _against(originals, scores, spans) for k, scores in padded.items()}
+    every = np.stack([*steps.values()], axis=1)
+    net = with_interval(pooled(np.sign(every)), clusters, bounds=_DIFFERENCE)
+    return Rise(
+        tuple(_dose(k, own, clusters) for k, own in steps.items()),
+        net,
+        _dose(0, _noise(originals, spans), clusters),
+        compared_with_zero(net, ("rises", "rises a little", "does not rise")),
+    )
+
+
+def _dose(k: int, steps: Floats, clusters: npt.ArrayLike | None, level: float = 0.95) -> Dose:
+    rose, fell = (np.where(np.isnan(steps), np.nan, sign * steps > 0) for sign in (1, -1))
+    net = with_interval(pooled(np.sign(steps)), clusters, bounds=_DIFFERENCE, level=level)
+    return Dose(
+        k, with_interval(pooled(rose), clusters), with_interval(pooled(fell), clusters), net, _mean(steps)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How scores fall with the number of damages."""
+
+    means: dict[int, float | None]
+    """Number of damages -> mean place on the scale, 0 at its worst end, 1 at its best."""
+    order: Figure
+    """Pairs of texts of one example whose more damaged one scores lower, ties half; 50 % is blind."""
+    reversed: Figure
+    """Pairs whose more damaged text scores higher."""
+    again: Figure
+    """The same text asked again that scores higher: noise."""
+    steps: tuple[Dose, ...]
+    """Each number of damages against the one before it; intervals of `net` hold for all of them together."""
+    rises_at: tuple[int, ...]
+    """Numbers of damages at which scores rise, beyond chance."""
+    state: str
+    """`falls`, `not monotone`, `flat` or `undecided`."""
+
+
+def calibration(
+    doses: Sequence[int],
+    scores: Floats,
+    originals: Floats,
+    spans: Floats,
+    lows: Floats,
+    clusters: npt.ArrayLike | None = None,
+) -> Calibration:
+    """Whether scores fall as damages are added.
+
+    Parameters
+    ----------
+    doses
+        Numbers of damages, rising, the first 0.
+    scores : shape (doses, n, M)
+        NaN without a score. Damages of a smaller dose should be among those of a larger one.
+    originals : shape (R, n, M)
+        Scores of the undamaged text, asked R times, at least 2.
+    spans, lows : shape (M,)
+        Length and lower end of each metric's scale.
+    clusters : shape (n,), optional
+        Integers; examples with the same one belong together.
+    """
+    pairs = np.stack([_steps(scores[i], scores[j], spans) for i, j in combinations(range(len(doses)), 2)], 1)
+    level = 1 - 0.05 / (len(doses) - 1)  # Bonferroni: all steps together
+    steps = tuple(
+        _dose(k, _steps(before, after, spans), clusters, level)
+        for k, before, after in zip(doses[1:], scores[:-1], scores[1:], strict=True)
+    )
+    rises_at = tuple(s.k for s in steps if compared_with_zero(s.net, ("rise",) * 2 + ("",)) == "rise")
+    fell = with_interval(pooled(-np.sign(pairs)), clusters, bounds=_DIFFERENCE)
+    state = compared_with_zero(fell, ("falls", "falls", "flat"))
+    if rises_at or (state == "flat" and fell.ci is not None and fell.ci[1] < 0):
+        state = "not monotone"
+    higher = np.where(np.isnan(pairs), np.nan, pairs > 0)
+    noise = _noise(originals, spans)
+    return Calibration(
+        {k: _mean((own - lows) / spans) for k, own in zip(doses, scores, strict=True)},
+        with_interval(pooled((1 - np.sign(pairs)) / 2), clusters),
+        with_interval(pooled(higher), clusters),
+        with_interval(pooled(np.where(np.isnan(noise), np.nan, noise > 0)), clusters),
+        steps,
+        rises_at,
+        state,
+    )
+
+
+def points_used(scores: npt.ArrayLike, low: float, high: float) -> dict[str, float]:
+    """Point of the scale -> share of the scores there, of all points from the lowest.
+
+    The whole numbers of a scale with at most `MOST_POINTS` of them, where all scores are whole; else tenths
+    of the scale. `scores` has any shape, NaN where there is none.
+    """
+    x = np.asarray(scores, dtype=np.float64).ravel()
+    x = x[~np.isnan(x)]
+    whole = float(low).is_integer() and float(high).is_integer() and (x == np.round(x)).all()
+    if whole and high - low < MOST_POINTS:
+        points = np.arange(low, high + 1)
+        counts = np.array([(x == point).sum() for point in points])
+        names = [f"{point:g}" for point in points]
+    else:
+        counts, ends = np.histogram(x, bins=10, range=(low, high))
+        names = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(ends)]
+    shares = counts / max(1, x.size)
+    return dict(zip(names, shares.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """What repeating the same requests changes."""
+
+    flips: Figure
+    """Two repetitions put original and damaged text into opposite orders."""
+    changes: Figure
+    """Two repetitions order them in another way, ties included."""
+    identical: Figure
+    """Texts whose scores are all the same."""
+    size: float | None
+    """Mean absolute difference of two scores of the same text, as a share of the scale."""
+    state: str
+    """`stable`, `unstable` or `undecided`."""
+
+
+def stability(
+    original: Floats, damaged: Floats, spans: Floats, clusters: npt.ArrayLike | None = None
+) -> Stability:
+    """How often the order of an original and its damaged copy changes when both are asked again.
+
+    Repetition r of the original is compared with repetition r of the copy, and each two repetitions with one
+    another: the share of flips is an unbiased estimate of the probability that two runs disagree.
+
+    Parameters
+    ----------
+    original, damaged : shape (K, n, M)
+        Scores of K repetitions, K at least 2; NaN without a score.
+    spans, clusters
+        As for `moves`.
+    """
+    orders = np.sign(_steps(original, damaged, spans))
+    pairs = [*combinations(range(len(orders)), 2)]
+    product = np.stack([orders[r] * orders[s] for r, s in pairs], axis=1)
+    apart = np.stack([_moved(orders[r] - orders[s]) for r, s in pairs], axis=1)
+    flips = with_interval(pooled(np.where(np.isnan(product), np.nan, product < 0)), clusters)
+    both = np.concatenate([original, damaged], axis=2)
+    widths = np.concatenate([spans, spans])
+    between = np.stack([_steps(both[r], both[s], widths) for r, s in pairs], axis=1)
+    lacking = np.isnan(between).any(axis=1)
+    same = np.where(lacking, np.nan, (between == 0).all(axis=1))
+    state = "undecided"
+    if flips.ci is not None and flips.n >= FEWEST_PAIRS:
+        low, high = flips.ci
+        state = "stable" if high < MARGIN else "unstable" if low >= MARGIN else "undecided"
+    return Stability(
+        flips,
+        with_interval(pooled(apart), clusters),
+        with_interval(pooled(same), clusters),
+        _mean(np.abs(between)),
+        state,
+    )

@@ -1,0 +1,1 @@
+"""People review the texts of a perturbation set."""

@@ -1,0 +1,112 @@
+"""`dhp review`: write the page on which people review a set, or make a set of their reviews."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dhp.cli.options import Command
+from dhp.cli.output import output_console
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dhp.perturb.sets import SetReview
+    from dhp.plugins.review.pairs import ReviewableSet
+    from dhp.plugins.review.reviews import Review
+
+
+@click.command(cls=Command)
+@click.argument("folder", metavar="SET")
+@click.option("--page", metavar="FILE.html", help="Write the page on which a person reviews the set.")
+@click.option(
+    "--dataset",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="The data of the set, so that --page shows what the writers had; may be repeated.",
+)
+@click.option(
+    "--reviewed",
+    multiple=True,
+    metavar="FILE.json",
+    help="A review that the page saved; one for each reviewer.",
+)
+@click.option("--freeze", metavar="DIR", help="Write the set of the reviews to this folder, for --perturbed.")
+def review(
+    folder: str, page: str | None, dataset: tuple[str, ...], reviewed: tuple[str, ...], freeze: str | None
+) -> None:
+    """Let people review degraded texts: was the damage damage?
+
+    SET is a folder of dhp perturb --freeze. Send the page to reviewers; the files that they save say how much
+    damage is really worse, and make a set without the texts that they reject.
+
+    Example: dhp review my-set --page review.html
+    """
+    from dhp.core.errors import InputError
+    from dhp.plugins.review.pairs import read_reviewable
+
+    if (page is None) == (not reviewed):
+        raise InputError("say what to do: --page FILE.html, or --reviewed FILE.json")
+    for name, given, needed in (("--dataset", dataset, page), ("--freeze", freeze, reviewed)):
+        if given and not needed:
+            raise InputError(f"{name}: needs {'--page' if name == '--dataset' else '--reviewed'}")
+    reviewable = read_reviewable(Path(folder))
+    if page is not None:
+        _write_page(reviewable, page, dataset)
+    else:
+        _use_reviews(reviewable, reviewed, freeze)
+
+
+def _write_page(reviewable: "ReviewableSet", page: str, dataset: "Sequence[str]") -> None:
+    from dhp.core.files import check_writable, write_lines
+    from dhp.plugins.review.page import examples_with_sources, review_page
+
+    check_writable(Path(page))
+    examples = examples_with_sources(reviewable, dataset) if dataset else {}
+    write_lines(Path(page), [review_page(reviewable, examples)])
+    print(f"{page}: {len(reviewable.pairs)} texts to review, set {reviewable.hash[:12]}")
+
+
+def _use_reviews(reviewable: "ReviewableSet", files: "Sequence[str]", freeze: str | None) -> None:
+    from dhp.perturb.sets import check_free, write_set
+    from dhp.plugins.review.reviewed_set import reviewed_parts
+    from dhp.plugins.review.reviews import read_reviews
+    from dhp.plugins.review.summary import summary
+
+    if freeze is not None:
+        check_free(Path(freeze))
+    reviews = read_reviews(files, reviewable)
+    found = summary(reviewable, reviews)
+    _print_summary(found, reviews)
+    if freeze is not None:
+        parts = reviewed_parts(reviewable, reviews)
+        write_set(Path(freeze), parts, found)
+        count = sum(t.text is not None for part in parts for t in part.texts)
+        print(f"{count} texts frozen in {freeze}")
+
+
+def _print_summary(found: "SetReview", reviews: "Sequence[Review]") -> None:
+    from rich.text import Text
+
+    from dhp.content.catalog import variant_name
+    from dhp.core.text import printable
+    from dhp.report.labels import percent, percents
+    from dhp.report.tables import plain_table
+
+    for name, count in found.reviewers.items():
+        open_texts = found.texts - count
+        said = f", {open_texts} not reviewed, which stay as they are" if open_texts else ""
+        print(f"{name}: {count} of {found.texts} texts reviewed{said}")
+    print(f"rejected: {found.rejected}, edited by hand: {found.by_hand}")
+    if len(reviews) > 1:
+        alpha = "undefined" if found.alpha is None else f"{found.alpha:.2f}"
+        print(f"agreement on which text is worse: Krippendorff's alpha {alpha}")
+    headings = ["kind", "texts", "really worse", "95 %", "same", "better"]
+    table = plain_table("", headings, right=headings[1:])
+    datasets = {k.dataset for k in found.kinds}
+    for k in found.kinds:
+        interval = None if k.low is None or k.high is None else (k.low, k.high)
+        kind = variant_name(k.variant) if len(datasets) == 1 else f"{k.dataset}: {variant_name(k.variant)}"
+        shares = (percent(k.worse), percents(interval), percent(k.same), percent(k.better))
+        table.add_row(*map(Text, (printable(kind), str(k.texts), *shares)))
+    output_console().print(table)

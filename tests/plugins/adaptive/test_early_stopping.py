@@ -1,0 +1,358 @@
+"""Runs that stop asking about what is resolved: what they ask, what they save, and what their tables tell."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dhp
+from dhp.cli.main import main
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL, parse_variant
+from dhp.core.specs import Task
+from dhp.plugins.adaptive.early_stopping import interim_numbers
+from dhp.report.advice import warnings
+from dhp.report.findings import findings
+from dhp.report.notes import notes
+from dhp.runs.compare import compare
+
+STOP = "stop_when_resolved"
+FIGURES = ("d_avg", "d_min", "d_avg_ew", "d_min_ew", "d_min_variant", "ratings", "n")
+
+
+def texts(n: int) -> dhp.Dataset:
+    """Examples of which each perturber for summaries can spoil each one."""
+    names = ["Ada Brook", "Ben Carver", "Cora Dell", "Dan Ellis", "Eve Finch"]
+    examples = [
+        dhp.Example(
+            f"{i}",
+            f"{names[i % 5]} opened a bakery in Northwick in {1900 + i}. It sold {i + 2} kinds of bread.",
+            f"{names[i % 5]} has run a bakery since {1900 + i}. The shop in Northwick sells bread. "
+            f"It offers {i + 2} different kinds. Many people buy some every morning.",
+        )
+        for i in range(n)
+    ]
+    return dhp.Dataset.of(examples, name="bakeries", task="summarization", suite="summeval")
+
+
+SEEN = ("random_typos", "random_deletions", "reordering")
+
+
+class Judge:
+    """Punishes some perturbers, is blind to another, and keeps a list of what it was asked about."""
+
+    model, protocol = "own/watched", "none"
+
+    def __init__(self, *seen: str, unseen: str = "") -> None:
+        self.asked: list[list[tuple[str, str]]] = []
+        self._points = {**dict.fromkeys(seen, 2.0), unseen: 4.0}
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        self.asked.append([(c.example, c.variant) for c in candidates])
+        for c in candidates:
+            chance = (int(c.example) * 7 + len(c.variant)) % 3  # for the others: now better, now worse
+            points = self._points.get(parse_variant(c.variant).perturber, 3.0 + chance)
+            for metric in task.metrics:
+                yield dhp.Rating(
+                    c.example, c.variant, metric.name, 0, 4.0 if c.variant == ORIGINAL else points
+                )
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return Judge("random_typos", unseen="random_deletions")
+
+
+@pytest.fixture(scope="module")
+def watched(judge: Judge, tmp_path_factory: pytest.TempPathFactory) -> tuple[dhp.Result, Path]:
+    folder = tmp_path_factory.mktemp("watched") / "run"
+    return dhp.run(judge, texts(60), schedule=STOP, controls=False, out=folder)[0], folder
+
+
+def test_what_is_seen_clearly_is_resolved_on_a_quarter(watched: tuple[dhp.Result, Path]) -> None:
+    """All of 15 scores fell, so that the lower limit lies above 50 % at a quarter of the error."""
+    row = next(v for v in watched[0].variants if v.variant == "random_typos.minor")
+    assert (row.stopped_at, row.verdict) == (15, "noticed")
+    assert {cell.n for cell in row.metrics.values()} == {15}
+
+
+def test_what_is_not_seen_is_resolved_too(watched: tuple[dhp.Result, Path]) -> None:
+    row = next(v for v in watched[0].variants if v.variant == "random_deletions.major")
+    assert row.stopped_at in (15, 30, 45)
+    assert (row.d, row.verdict) == (0, "missed")
+
+
+def test_what_was_stopped_is_decided_and_what_is_undecided_got_all(watched: tuple[dhp.Result, Path]) -> None:
+    verdicts = {(row.verdict, row.stopped_at is None) for row in watched[0].variants}
+    assert ("undecided", False) not in verdicts
+    assert ("undecided", True) in verdicts, "for the others chance decides"
+
+
+def test_nothing_is_asked_about_what_is_resolved(watched: tuple[dhp.Result, Path], judge: Judge) -> None:
+    numbers = interim_numbers([str(i) for i in range(60)], 0, "bakeries")
+    assert [len({e for e, _ in turn}) for turn in judge.asked] == [15] * len(judge.asked)
+    stopped = {v.variant: v.stopped_at or 60 for v in watched[0].variants}
+    asked = Counter(variant for turn in judge.asked for _, variant in turn)
+    assert asked == {**stopped, ORIGINAL: max(stopped.values())}
+    for number, turn in enumerate(judge.asked, 1):
+        assert {numbers[example] for example, _ in turn} == {number}
+        assert {v for _, v in turn} - {ORIGINAL} == {v for v, end in stopped.items() if end >= 15 * number}
+
+
+def test_where_all_is_resolved_nothing_more_is_asked_not_even_originals() -> None:
+    judge = Judge(*SEEN)
+    result = dhp.run(judge, texts(60), schedule=STOP, controls=False)
+    assert len(judge.asked) == 1
+    assert result.ratings["asked"] == 15 * 7 * 4
+    assert result.ratings["stopped"] == 45 * 7 * 4
+
+
+def test_the_table_tells_it_all(watched: tuple[dhp.Result, Path]) -> None:
+    result, folder = watched
+    table = pd.read_parquet(folder / "ratings.parquet")
+    for frame in (table, table.sample(frac=1, random_state=3)):
+        again = dhp.analyze(frame, suite="summeval")[0]
+        for name in FIGURES:
+            assert getattr(again, name) == getattr(result, name), name
+        for one, two in zip(again.variants, result.variants, strict=True):
+            assert replace(one, metrics={}) == replace(two, metrics={})
+    csv = folder.parent / "ratings.csv"
+    table.to_csv(csv, index=False)
+    assert dhp.analyze(csv, suite="summeval")[0].variants == result.variants
+    parts = dict(part.split(":", 1) for part in result.signature.split("|"))
+    assert parts["n"].startswith("<=60@")
+    assert parts["statistics"] == "default+hmp-asymptotic+looks"
+
+
+def test_what_is_asked_is_a_part_of_a_full_run(watched: tuple[dhp.Result, Path], judge: Judge) -> None:
+    full = dhp.run(Judge("random_typos", unseen="random_deletions"), texts(60), controls=False)
+    assert full.ratings["asked"] == watched[0].ratings["asked"] + watched[0].ratings["stopped"]
+    noticed = {v.variant for v in watched[0].variants if v.verdict == "noticed"}
+    assert noticed <= {v.variant for v in full.variants if v.verdict == "noticed"}
+    assert watched[0].ratings["asked"] < 0.8 * full.ratings["asked"]
+    assert "stopped" not in full.ratings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["baseline/surface", "mock/noisy?sensitivity=0.4&random_typos=5"])
+def test_ratings_are_those_of_a_full_run(tmp_path: Path, model: str) -> None:
+    for name, stop in (("all", False), ("less", True)):
+        folder = tmp_path / name
+        dhp.run(
+            model,
+            "mini/story_cloze",
+            schedule=STOP if stop else "all",
+            out=folder,
+        )
+    key = ["example", "variant", "metric", "sample"]
+    every, less = (pd.read_parquet(tmp_path / n / "ratings.parquet").set_index(key) for n in ("all", "less"))
+    asked = less[less["status"] == "scored"]
+    assert 0 < len(asked) < len(every)
+    assert (every.loc[asked.index, "score"] == asked["score"]).all()
+
+
+def test_a_reader_is_told(watched: tuple[dhp.Result, Path]) -> None:
+    said = "\n".join([*notes(watched[0]), *warnings([findings(watched[0])])])
+    asked, stopped = (watched[0].ratings[name] for name in ("asked", "stopped"))
+    assert f"so {asked:,} of {asked + stopped:,} ratings were asked" in said
+    assert "Compare these averages with no other run" in said
+    assert "D is adjusted for the interim analyses" in said
+    assert "have no score" not in said
+    saved = json.loads((watched[1] / "results.json").read_text())
+    assert {v["stopped_at"] for v in saved["variants"]} >= {15}
+
+
+@pytest.mark.slow
+def test_the_last_analysis_has_a_boundary_of_its_own_without_any_stop(tmp_path: Path) -> None:
+    judge, data = "mock/noisy?sensitivity=0.5", "mini/story_cloze"
+    result = dhp.run(judge, data, schedule=STOP, out=tmp_path / "run")
+    plain = dhp.run(judge, data, analysis=dhp.AnalysisConfig(combination="hmp-asymptotic"))
+    assert result.ratings["stopped"] == 0
+    less = [b.d - a.d for a, b in zip(result.variants, plain.variants, strict=True)]
+    assert all(0.02 < each < 0.1 for each in less)
+    again = dhp.analyze(tmp_path / "run" / "ratings.parquet", suite="story_cloze")
+    assert [v.d for v in again.variants] == [v.d for v in result.variants]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "most"), [("mock/ideal", 0.76), ("mock/blind", 1.0)])
+def test_mock_judges(model: str, most: float) -> None:
+    """What is seen is resolved early; that nothing is seen takes more than 24 examples to tell."""
+    result = dhp.run(model, "mini/summeval", schedule=STOP, controls=False)
+    assert {v.d >= 1 for v in result.variants} == {model == "mock/ideal"}
+    assert {v.verdict for v in result.variants} == {"noticed" if model == "mock/ideal" else "undecided"}
+    assert result.ratings["asked"] <= most * 24 * 13 * 4
+    assert result.variants == dhp.run(model, "mini/summeval", schedule=STOP).variants
+
+
+def test_controls_and_attacks_get_all_examples_and_one_analysis() -> None:
+    stopping, plain = (
+        dhp.run(
+            "mock/ideal",
+            "mini/story_cloze",
+            controls=True,
+            attacks=True,
+            analysis=dhp.AnalysisConfig(combination="hmp"),
+            schedule=STOP if stop else "all",
+        )
+        for stop in (True, False)
+    )
+    assert all(v.stopped_at is not None for v in stopping.variants)
+    assert (stopping.controls, stopping.attacks) == (plain.controls, plain.attacks)
+
+
+@pytest.mark.slow
+def test_clusters_count_at_each_analysis(tmp_path: Path) -> None:
+    data = texts(60)
+    pairs = [replace(e, fields={"cluster": str(int(e.id) // 2)}) for e in data.examples]
+    judge = Judge("random_typos", "reordering", unseen="random_deletions")
+    paired = dhp.Dataset.of(pairs, name="bakeries", task="summarization", suite="summeval")
+    (result,) = dhp.run(judge, paired, schedule=STOP, out=tmp_path / "r")
+    assert result.clusters == 30
+    assert all(row.verdict != "undecided" for row in result.variants if row.stopped_at is not None)
+    assert result.ratings["stopped"] > 0
+    (again,) = dhp.analyze(tmp_path / "r" / "ratings.parquet", suite="summeval")
+    assert again.variants == result.variants
+
+
+def test_failed_ratings_and_several_samples() -> None:
+    result = dhp.run("mock/mumbling?samples=3", "mini/story_cloze", schedule=STOP)
+    plain = dhp.run("mock/mumbling?samples=3", "mini/story_cloze")
+    assert result.ratings["asked"] + result.ratings["stopped"] == plain.ratings["asked"]
+    assert result.ratings["unparsed"] > 0
+    assert result.ratings["stopped"] > 0
+
+
+def test_progress_ends_at_what_was_asked() -> None:
+    shown = []
+    result = dhp.run(
+        "mock/ideal",
+        "mini/story_cloze",
+        schedule=STOP,
+        progress=lambda what, done, total, cost: shown.append((what, done, total)),
+    )
+    judging = [numbers for what, *numbers in shown if what.startswith("mock/ideal on")]
+    assert judging[-1] == [result.ratings["asked"]] * 2
+
+
+def test_the_order_is_drawn_by_seed_and_dataset() -> None:
+    names = [f"{i}" for i in range(100)]
+    numbers = interim_numbers(names, 0, "a")
+    assert Counter(numbers.values()) == {1: 25, 2: 25, 3: 25, 4: 25}
+    assert numbers == interim_numbers(names[::-1], 0, "a")
+    assert numbers != interim_numbers(names, 1, "a") != interim_numbers(names, 0, "b")
+    assert [numbers[name] for name in names] != sorted(numbers.values())
+
+
+@pytest.mark.slow
+def test_runs_that_stopped_elsewhere_are_not_compared(tmp_path: Path) -> None:
+    for name, model in (("ideal", "mock/ideal"), ("noisy", "mock/noisy?sensitivity=0.5")):
+        dhp.run(
+            model,
+            "mini/story_cloze",
+            schedule=STOP,
+            out=tmp_path / name,
+        )
+    dhp.run(
+        "mock/ideal",
+        "mini/story_cloze",
+        analysis=dhp.AnalysisConfig(combination="hmp-asymptotic"),
+        out=tmp_path / "full",
+    )
+    for other in ("noisy", "full"):
+        with pytest.raises(InputError, match="n differs"):
+            compare(tmp_path / "ideal", tmp_path / other)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--doses", "1,5"], "--doses: cannot be used with --stop-when-resolved"),
+        (["--doses", "1,5", "--dry-run"], "--doses: cannot be used with --stop-when-resolved"),
+        (["--statistics", "paper"], "--stop-when-resolved: the combination 'printed' finds too much"),
+        (["--combination", "printed"], "allowed: hmp, hmp-asymptotic, joint"),
+        (["--find-threshold"], "--stop-when-resolved: cannot be used with --find-threshold; allowed: one of"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    code, _, err = said_by(capsys, "--dataset", "mini/summeval", *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def said_by(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[object, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["benchmark", "--model", "mock/ideal", "--stop-when-resolved", *arguments])
+    return ended.value.code, *capsys.readouterr()
+
+
+@pytest.mark.slow
+def test_the_command_line_says_what_was_saved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = said_by(capsys, "--dataset", "mini/story_cloze", "--out", str(tmp_path / "run"))
+    assert code in (0, None)
+    assert "note: Compare these averages with no other run: 6 kinds were resolved early, so " in out
+    assert (
+        "upper limit: variants that are resolved early need fewer ratings" in said_by(capsys, "--dry-run")[1]
+    )
+
+
+def small() -> pd.DataFrame:
+    rows = [
+        (f"{e}", variant, 5.0 if variant == ORIGINAL else 3.0, "scored", 1 + (e >= 6))
+        for e in range(12)
+        for variant in (ORIGINAL, "worse", "bad")
+    ]
+    table = pd.DataFrame(rows, columns=["example", "variant", "score", "status", "look"]).assign(metric="m")
+    late = (table["variant"] == "worse") & (table["look"] == 2)
+    table.loc[late, ["score", "status"]] = [None, "stopped"]
+    return table
+
+
+def asked(table: pd.DataFrame, where: pd.Series, status: str, score: float | None) -> pd.DataFrame:
+    """The table with another outcome of the variant `worse`."""
+    changed = table.copy()
+    changed.loc[where & (table["variant"] == "worse"), ["score", "status"]] = [score, status]
+    return changed
+
+
+def test_a_table_of_ones_own() -> None:
+    result = dhp.analyze(small())
+    assert {v.variant: (v.stopped_at, v.metrics["m"].n) for v in result.variants} == {
+        "worse": (6, 6),
+        "bad": (None, 12),
+    }
+    assert all(v.not_applicable == 0 for v in result.variants)
+    unmarked = dhp.analyze(small().query("status == 'scored'").drop(columns="look"))
+    assert all(a.d < b.d for a, b in zip(result.variants, unmarked.variants, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns="look"), "'stopped' needs a column 'look'"),
+        (lambda t: t.assign(look=range(1, 1 + len(t))), "one number for each example"),
+        (lambda t: t.assign(look=t["look"] * 2), "without a gap"),
+        (lambda t: t.assign(look=t["look"] / 2), "without a gap"),
+        (lambda t: t.assign(look="soon"), "column 'look'"),
+        (lambda t: t.assign(look=1), "status 'stopped' of a variant: allowed from look 2 on"),
+        (lambda t: t.assign(look=3 - t["look"]), "status 'stopped' of a variant: allowed from look 2 on"),
+        (
+            lambda t: asked(t, t["example"] == "11", "scored", 3.0),
+            "status 'stopped' of a variant: allowed from look 2 on",
+        ),
+        (
+            lambda t: asked(t, t["look"] == 1, "stopped", None),
+            "status 'stopped' of a variant: allowed from look 2 on",
+        ),
+    ],
+)
+def test_looks_that_contradict_themselves_are_refused(change: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dhp.analyze(change(small()))

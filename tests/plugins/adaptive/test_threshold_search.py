@@ -1,0 +1,117 @@
+"""Runs that look for thresholds: where doses are placed, how many calls that takes, what is said of them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import dhp
+from dhp.analysis.results import Result
+from dhp.core.errors import InputError
+from dhp.core.records import ORIGINAL, parse_variant
+from dhp.core.specs import Task
+from dhp.plugins.adaptive.threshold_search import AT_ONCE
+from dhp.report.findings import findings, sentences
+
+UNIFORM = dhp.AnalysisConfig(weights="uniform")
+FIND = {"schedule": "find_threshold", "analysis": UNIFORM}
+
+
+def said(result: Result) -> str:
+    """The sentence on a result in doses."""
+    (sentence,) = sentences([findings(result)])
+    return sentence.said
+
+
+SUITE = """suite: typing
+task: summarization
+source: own
+perturbers:
+  random_typos:
+    level: character
+    method: rule
+    degrees: {minor: {k: 2}}
+"""
+
+
+class Sees:
+    """Lowers its score from a dose on; below it, the score rises as often as it falls."""
+
+    model, protocol = "own/sees", "none"
+
+    def __init__(self, dose: float) -> None:
+        self.dose, self.turns = dose, []
+
+    def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+        self.turns.append([(c.example, c.variant) for c in candidates])
+        for c in candidates:
+            dose = parse_variant(c.variant)[2] or 0
+            by_chance = 3 + ((int(c.example) * 7 + dose * 3) % 2 - 0.5)
+            points = 3.0 if c.variant == ORIGINAL else 1.0 if dose >= self.dose else by_chance
+            for metric in task.metrics:
+                yield dhp.Rating(c.example, c.variant, metric.name, 0, points)
+
+
+def texts(n: int) -> dhp.Dataset:
+    words = "The council will meet again in spring to settle the plan for the new bridge. " * 3
+    examples = [dhp.Example(f"{i}", f"Report {i}.", f"In {1900 + i} it rained. {words}") for i in range(n)]
+    return dhp.Dataset.of(examples, name="bridges", task="summarization")
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> str:
+    path = tmp_path / "typing.yaml"
+    path.write_text(SUITE)
+    return str(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dose", [6, 23])
+def test_it_asks_where_the_threshold_is(suite: str, tmp_path: Path, dose: int) -> None:
+    judge = Sees(dose)
+    way = {"suite": suite, **FIND, "metrics": ["fluency"], "controls": False}
+    (result,) = dhp.run(judge, texts(30), out=tmp_path / "r", **way)  # type: ignore[arg-type]
+    (curve,) = result.curves
+    assert curve.t75 is not None
+    assert dose / 1.6 <= (curve.t75.value or 0) <= dose * 1.2
+    asked = [variant for turn in judge.turns for _, variant in turn]
+    copies = [parse_variant(v)[2] for v in asked if v != ORIGINAL]
+    assert len(copies) == 50
+    assert len(asked) <= (30 + 7 * 30) / 3
+    assert max(len(turn) for turn in judge.turns) <= 2 * AT_ONCE
+    near = [k for k in copies if dose / 3 <= (k or 0) <= dose * 3]
+    assert len(near) > 0.7 * len(copies)
+    assert len(set(map(tuple, (pair for turn in judge.turns for pair in turn)))) == len(asked)
+    (again,) = dhp.analyze(tmp_path / "r" / "ratings.parquet", analysis=dhp.AnalysisConfig(weights="uniform"))
+    assert again.curves[0].t75 == curve.t75
+    assert said(result).startswith("notices ")
+    assert f"in {curve.characters} characters" in said(result)
+    assert "characters" not in said(again)
+    assert all(row.not_applicable == 0 for row in result.variants)
+
+
+def test_a_judge_that_never_moves_has_no_threshold(suite: str) -> None:
+    class Same(Sees):
+        def rate(self, candidates: Sequence[dhp.Candidate], task: Task) -> Iterator[dhp.Rating]:
+            for c in candidates:
+                for metric in task.metrics:
+                    yield dhp.Rating(c.example, c.variant, metric.name, 0, 3.0)
+
+    (result,) = dhp.run(Same(1), texts(12), suite=suite, **FIND, metrics=["fluency"], controls=True)
+    assert {curve.t75 for curve in result.curves} <= {None}
+    if result.curves:
+        assert said(result).startswith("no T75 of typos")
+    assert {cell.n for row in result.controls for cell in row.metrics.values()} == {12}
+
+
+def test_what_cannot_be_searched_is_one_line(suite: str, tmp_path: Path) -> None:
+    other = tmp_path / "other.yaml"
+    text = SUITE.replace("random_typos", "wrong_ending").replace("character", "sentence")
+    other.write_text(text.replace("degrees: {minor: {k: 2}}", "params: {}"))
+    with pytest.raises(InputError, match=r"no perturber takes a dose"):
+        dhp.run(Sees(4), texts(12), suite=str(other), **FIND)
+    short = dhp.Dataset.of([dhp.Example("1", "A cat.", "Cat.")], name="short", task="summarization")
+    with pytest.raises(InputError, match="no text takes two doses, which a threshold needs"):
+        dhp.run(Sees(4), short, suite=suite, doses=(20, 30), **FIND)
+    with pytest.raises(InputError, match="compares texts; `find_threshold` needs one that rates"):
+        dhp.run("mock/noisy", texts(6), suite=suite, protocol="choose", **FIND)

@@ -1,0 +1,73 @@
+"""The bundled conversations through the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dhp.content.catalog import read_task
+from dhp.loaders.resolve import resolve_datasets
+from tests.cli.conftest import Run
+
+DATASET = "mini/conversations"
+
+
+def test_a_run_tells_silent_faults_from_loud_ones(dhp: Run, tmp_path: Path) -> None:
+    judge = "mock/ideal?call_argument=0&call_claimed=0&turn_swap=0"
+    out = str(tmp_path / "run")
+    result = json.loads(dhp("benchmark", "--model", judge, "--dataset", DATASET, "--out", out, "--json").out)
+    assert (result["dataset"], result["n"]) == (DATASET, 24)
+    rows = {row["variant"]: row for row in result["variants"]}
+    assert {row["level"] for row in rows.values()} == {"character", "word", "sentence", "turn"}
+    assert rows["call_argument.minor"]["detection"] == 0.5
+    assert rows["foreign_answer.minor"]["verdict"] == "noticed"
+    assert {"argument_spacing", "argument_order", "renamed_ids", "harmless"} <= {
+        row["variant"] for row in result["controls"]
+    }
+    said = " ".join(dhp("benchmark", "--model", judge, "--dataset", DATASET, "--details").out.split())
+    assert "silent faults of turns" in Path(out, "report.html").read_text()
+    assert (
+        "silent faults of turns, which leave the last answer as it was: mean detection 70%, 4 of 10" in said
+    )
+    assert "loud faults of turns, which change an answer: mean detection 100%, 8 of 8 noticed" in said
+
+
+def test_levels_weigh_the_same(dhp: Run) -> None:
+    out = dhp(
+        "benchmark", "--model", "mock/blind?turn_swap=1&turn_deletion=1", "--dataset", DATASET, "--json"
+    ).out
+    result = json.loads(out)
+    turns = [row["detection"] for row in result["variants"] if row["level"] == "turn"]
+    assert result["detection"]["avg"] == pytest.approx((0.5 * 3 + sum(turns) / len(turns)) / 4, abs=1e-4)
+
+
+@pytest.mark.parametrize("part", ["answer", "turn"])
+def test_parts_are_judged(part: str, dhp: Run) -> None:
+    out = dhp("benchmark", "--model", "mock/ideal", "--dataset", DATASET, "--judge-part", part, "--json").out
+    levels = {row["level"] for row in json.loads(out)["variants"]}
+    assert levels == {"character", "word", "sentence", "turn"}
+
+
+def test_a_judge_of_surfaces_is_not_applicable(dhp: Run) -> None:
+    done = dhp("benchmark", "--model", "baseline/surface", "--dataset", DATASET)
+    assert done.code == 2
+    assert (
+        "baseline/surface: not applicable: it reads nothing that tells of the metric 'helpfulness'"
+        in done.err
+    )
+
+
+def test_the_bundled_set_is_varied_and_serves_every_fault() -> None:
+    (dataset,) = resolve_datasets([DATASET])
+    assert dataset.task == read_task("conversation")
+    assert len({e.id for e in dataset.examples}) == len({e.output for e in dataset.examples}) == 24
+    kinds = {e.id.partition("-")[0] for e in dataset.examples}
+    assert kinds == {"support", "booking", "coding"}
+    assert {e.fields["language"] for e in dataset.examples} == {"en", "de", "es"}
+    assert sum("Assistant calls" in e.output for e in dataset.examples) >= 20
+    assert dataset.clusters == {}
+
+
+def test_it_is_listed_and_shown(dhp: Run) -> None:
+    assert DATASET in dhp("list", "datasets").out
+    assert "licence: CC0-1.0" in dhp("show", DATASET).out

@@ -1,0 +1,352 @@
+"""Every perturber makes the one fault that it names, and leaves everything else as it was."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dhp.content.catalog import read_list
+from dhp.core.records import Example, PerturbedText
+from dhp.loaders.resolve import resolve_datasets
+from dhp.perturb.builder import perturb_datasets
+from dhp.plugins.conversations.constraints import constraints
+from dhp.plugins.conversations.faults import LIST, StockSentences
+from dhp.plugins.conversations.outcome import LOUD, SILENT
+
+Blocks = list[tuple[str, str]]
+WORDS = "the room table train is booked free now for you on Monday with us".split()
+STOCK = read_list(LIST, StockSentences)
+
+
+def blocks(text: str) -> Blocks:
+    """The labels of a transcript with what stands under each; written apart from what makes transcripts."""
+    found: Blocks = []
+    for line in text.split("\n"):
+        if line.startswith("  "):
+            label, said = found[-1]
+            found[-1] = label, f"{said}\n{line[2:]}" if said else line[2:]
+        else:
+            found.append((line, ""))
+    return found
+
+
+@st.composite
+def chats(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """A few conversations with calls, results, questions, and a constraint on form."""
+    rows = []
+    for number in range(draw(st.integers(2, 4))):
+        messages: list[dict[str, Any]] = [
+            {
+                "role": "system",
+                "content": draw(st.sampled_from(["", "Answer in at most 90 words.", "No emojis."])),
+            }
+        ]
+        calls = 0
+        for turn in range(draw(st.integers(1, 4))):
+            question = draw(st.booleans())
+            messages.append({"role": "user", "content": _sentence(draw) + ("?" if question else ".")})
+            result = draw(st.integers(100, 99999))
+            for _ in range(draw(st.integers(0, 2))):
+                calls += 1
+                arguments = {
+                    "day": draw(st.integers(1, 31)),
+                    "name": draw(st.sampled_from(WORDS)),
+                    "vip": turn > 1,
+                }
+                call = {"name": "find", "arguments": json.dumps(arguments)}
+                messages.append(
+                    {
+                        "role": "assistant",
+                        "content": None,
+                        "tool_calls": [{"id": f"c{calls}", "function": call}],
+                    }
+                )
+                messages.append(
+                    {"role": "tool", "tool_call_id": f"c{calls}", "content": f'{{"price": {result}}}'}
+                )
+            said = f"{_sentence(draw)}. {_sentence(draw)} {result} no {number}{turn}."
+            messages.append({"role": "assistant", "content": said})
+        rows.append(
+            {"id": str(number), "language": "en", "messages": [m for m in messages if m["content"] != ""]}
+        )
+    return rows
+
+
+def _sentence(draw: st.DrawFn) -> str:
+    return " ".join(draw(st.lists(st.sampled_from(WORDS), min_size=2, max_size=8))).capitalize()
+
+
+def degraded(
+    rows: list[dict[str, Any]], part: str, seed: int = 0
+) -> tuple[dict[str, Example], list[PerturbedText]]:
+    (made,) = perturb_datasets([rows], judge_part=part, seed=seed, progress=None)
+    return {e.id: e for e in made.dataset.examples}, list(made.texts)
+
+
+def made(rows: list[dict[str, Any]], name: str) -> Iterator[tuple[Example, str, Blocks, Blocks]]:
+    """The example, the variant and the blocks before and after, for all texts of a perturber."""
+    for part in ("run", "turn"):
+        examples, texts = degraded(rows, part)
+        for text in texts:
+            if text.text is not None and text.variant.partition(".")[0] == name:
+                example = examples[text.example]
+                yield example, text.variant, blocks(example.output), blocks(text.text)
+
+
+def answers(of: Blocks) -> list[int]:
+    return [i for i, (label, _) in enumerate(of) if label == "Assistant:"]
+
+
+def changed(before: Blocks, after: Blocks) -> list[int]:
+    """Where blocks differ, of as many before and after."""
+    assert [label for label, _ in before] == [label for label, _ in after]
+    return [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+
+
+def few(function: Any) -> Any:
+    return settings(max_examples=12, deadline=None)(given(rows=chats())(function))
+
+
+@few
+def test_only_answers_before_the_last_are_missing(rows: list[dict[str, Any]]) -> None:
+    for _, variant, before, after in made(rows, "turn_deletion"):
+        gone = len(before) - len(after)
+        assert gone == (1 if variant.endswith("minor") else len(answers(before)) - 1)
+        left = iter(before)
+        assert all(block in left for block in after)
+        assert [b for b in before if b[0] != "Assistant:"] == [b for b in after if b[0] != "Assistant:"]
+        assert after[-1] == before[-1]
+
+
+@few
+def test_two_turns_change_places(rows: list[dict[str, Any]]) -> None:
+    for _, _, before, after in made(rows, "turn_swap"):
+        assert Counter(before) == Counter(after)
+        assert after[-1] == before[-1]
+        assert [b for b in before if b[0] == "User:"] == [b for b in after if b[0] == "User:"]
+        moved = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+        labels = {before[i][0].split(" (")[0].split(" of ")[0] for i in moved}
+        assert (len(moved), labels) in [(2, {"Assistant:"}), (4, {"Assistant calls find", "Result"})]
+        for i, (label, _) in enumerate(after):
+            if label.startswith("Result of "):
+                assert after[i - 1][0] == f"Assistant calls find ({label[10:-1]}):"
+
+
+@few
+def test_one_answer_is_said_again(rows: list[dict[str, Any]]) -> None:
+    for _, variant, before, after in made(rows, "answer_repetition"):
+        more = {"minor": 1, "major": 3}[variant.partition(".")[2]]
+        found = [
+            i for i in answers(before) if after == [*before[:i], *[before[i]] * (more + 1), *before[i + 1 :]]
+        ]
+        assert found
+
+
+@few
+def test_answers_come_from_elsewhere(rows: list[dict[str, Any]]) -> None:
+    final = {row["id"]: row["messages"][-1]["content"] for row in rows}
+    for example, variant, before, after in made(rows, "foreign_answer"):
+        places = answers(before)
+        assert changed(before, after) == (places[-1:] if variant.endswith("minor") else places)
+        others = {said for name, said in final.items() if name != example.id}
+        new = [after[i][1] for i in changed(before, after)]
+        assert set(new) <= others
+        assert len(set(new)) == len(new)
+
+
+@few
+def test_questions_get_replies_that_say_nothing(rows: list[dict[str, Any]]) -> None:
+    for example, variant, before, after in made(rows, "question_unanswered"):
+        whole = [*blocks(example.source), *before]
+        asked = [
+            i
+            for i in answers(before)
+            if [b for b in whole[: len(whole) - len(before) + i] if b[0] == "User:"][-1][1].endswith("?")
+        ]
+        assert changed(before, after) == (asked[-1:] if variant.endswith("minor") else asked)
+        assert {after[i][1] for i in changed(before, after)} <= set(STOCK.evasive["en"])
+
+
+@few
+def test_numbers_of_the_last_answer_are_not_those_of_the_tools(rows: list[dict[str, Any]]) -> None:
+    for example, variant, before, after in made(rows, "result_ignored"):
+        assert changed(before, after) == [len(before) - 1]
+        results = " ".join(
+            said for label, said in [*blocks(example.source), *before] if label.startswith("Result")
+        )
+        old, new = (re.findall(r"\d+", of[-1][1]) for of in (before, after))
+        assert re.sub(r"\d+", "#", before[-1][1]) == re.sub(r"\d+", "#", after[-1][1])
+        wrong = {(a, b) for a, b in zip(old, new, strict=True) if a != b}
+        assert len(wrong) == 1 if variant.endswith("minor") else len(wrong) > 1
+        known = re.findall(r"\d+", results)
+        assert all(a in known and b not in known for a, b in wrong)
+
+
+@few
+def test_one_argument_of_a_call_changes(rows: list[dict[str, Any]]) -> None:
+    for _, variant, before, after in made(rows, "call_argument"):
+        calls = [i for i, (label, _) in enumerate(before) if label.startswith("Assistant calls")]
+        places = changed(before, after)
+        assert len(places) == (1 if variant.endswith("minor") else len(calls))
+        assert set(places) <= set(calls)
+        for i in places:
+            old, new = json.loads(before[i][1]), json.loads(after[i][1])
+            unlike = [key for key in old if old[key] != new.get(key)]
+            assert len(unlike) == 1
+            assert set(new) <= set(old)
+            assert new.get(unlike[0]) is None or type(new[unlike[0]]) is type(old[unlike[0]])
+
+
+@few
+def test_claimed_calls_go_with_their_results(rows: list[dict[str, Any]]) -> None:
+    for _, variant, before, after in made(rows, "call_claimed"):
+        gone = [b for b in before if b not in after]
+        ids = {re.search(r"c\d+", label)[0] for label, _ in gone}  # type: ignore[index]
+        assert all(label.startswith(("Assistant calls", "Result of")) for label, _ in gone)
+        assert len(gone) == 2 * len(ids)
+        assert len(ids) == 1 if variant.endswith("minor") else not any("calls" in label for label, _ in after)
+        assert after == [b for b in before if b not in gone]
+
+
+@few
+def test_controls_change_calls_in_form_alone(rows: list[dict[str, Any]]) -> None:
+    for name in ("argument_spacing", "argument_order"):
+        for _, _, before, after in made(rows, name):
+            for i in changed(before, after):
+                assert json.loads(before[i][1]) == json.loads(after[i][1])
+    for _, _, before, after in made(rows, "renamed_ids"):
+        ids: dict[str, str] = {}
+        for (old, said), (new, unchanged) in zip(before, after, strict=True):
+            assert said == unchanged
+            if match := re.search(r"\bc\d+\b", old):
+                name = re.search(r"call_[0-9a-f]{8}", new)
+                assert name
+                assert ids.setdefault(match[0], name[0]) == name[0]
+                assert old.replace(match[0], name[0]) == new
+            else:
+                assert old == new
+        assert len(set(ids.values())) == len(ids)
+
+
+@few
+def test_only_the_assistant_is_damaged_and_the_same_way_again(rows: list[dict[str, Any]]) -> None:
+    for part in ("answer", "turn", "run"):
+        examples, texts = degraded(rows, part)
+        again, repeated = degraded(rows, part)
+        assert (list(again.values()), repeated) == (list(examples.values()), texts)
+        alone, own = degraded([*rows[1:], rows[0]], part)
+        kinds = [t for t in own if t.variant not in ("foreign_answer.minor", "foreign_answer.major")]
+        assert {(t.example, t.variant): t.text for t in kinds}.items() <= {
+            (t.example, t.variant): t.text for t in texts
+        }.items()
+        assert alone == {**alone, **examples}
+        for text in texts:
+            if text.text is None:
+                assert text.reason
+                continue
+            example, perturber = examples[text.example], text.variant.partition(".")[0]
+            assert text.text != example.output
+            if part == "answer":
+                continue
+            before, after = blocks(example.output), blocks(text.text)
+            assert [b for b in before if b[0] == "User:"] == [b for b in after if b[0] == "User:"]
+            if perturber in SILENT:
+                assert before[-1] == after[-1]
+            if perturber in LOUD:
+                assert {b[0] for b in set(before) ^ set(after)} == {"Assistant:"}
+
+
+HELD = "One. Two."
+BROKEN: Mapping[str, tuple[str, str, str]] = {
+    "sentences": ("Answer in at most two sentences.", HELD, f"{HELD} {STOCK.closing['en'][0]}"),
+    "words": ("Keep it under 3 words.", HELD, f"{HELD} {STOCK.closing['en'][0]}"),
+    "language": ("Always reply in English.", HELD, f"{HELD} {STOCK.closing['de'][0]}"),
+    "beginning": ('Begin every reply with "Desk:" please.', "Desk: one. Two.", "one. Two."),
+    "end": ("End each answer with “Stay safe.”", "One. Stay safe.", "One."),
+    "no list": ("Do not use bulleted lists.", HELD, "- One.\n- Two."),
+    "list": ("Use a bulleted list in every answer.", "- One.\n- Two.", "One. Two."),
+    "JSON": ("Answer with valid JSON only.", '{"a": 1}', f'{{"a": 1}}\n\n{STOCK.closing["en"][0]}'),
+    "plain text": ("Write plain text, no Markdown.", HELD, "**One.** Two."),
+    "emojis": ("Never use emojis.", HELD, "One. Two. \U0001f642"),
+    "exclamation marks": ("No exclamation marks.", HELD, "One. Two!"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_constraint_is_broken_in_form(kind: str) -> None:
+    system, held, broken = BROKEN[kind]
+    (found,) = constraints(system, STOCK.closing, "en")
+    assert found.holds(held)
+    assert found.broken(held) == broken
+    assert kind == "language" or not found.holds(broken)
+
+
+@pytest.mark.parametrize(
+    "system", ["You are kind.", "Be helpful and never lie.", "The list of rooms is long."]
+)
+def test_other_instructions_are_no_constraint_on_form(system: str) -> None:
+    assert list(constraints(system, STOCK.closing, "en")) == []
+
+
+def constrained(system: str, *said: str) -> dict[str, str | None]:
+    """Degree -> the run with a broken constraint."""
+    asked = [
+        m
+        for text in said
+        for m in ({"role": "user", "content": "Go."}, {"role": "assistant", "content": text})
+    ]
+    row = {"messages": [{"role": "system", "content": system}, *asked]}
+    (found,) = perturb_datasets([[row]], text_language="en", progress=None)
+    return {t.variant[18:]: t.text for t in found.texts if t.variant.startswith("constraint_broken")}
+
+
+def test_one_constraint_is_broken_and_no_other() -> None:
+    both = constrained('Reply in English. End with "Bye."', "One. Bye.", "Two. Bye.")
+    assert blocks(both["minor"] or "")[1::2] == [("Assistant:", "One. Bye."), ("Assistant:", "Two.")]
+    assert blocks(both["major"] or "")[1::2] == [("Assistant:", "One."), ("Assistant:", "Two.")]
+    assert constrained("Be kind.", "One.", "Two.") == {"minor": None, "major": None}
+    assert constrained("At most 3 words.", "One two three four.", "Five.")["major"] is None
+
+
+def test_rules_for_texts_reach_the_assistant_alone() -> None:
+    row = {
+        "language": "en",
+        "messages": [
+            {"role": "user", "content": "Where is the library of this town, please tell me?"},
+            {"role": "assistant", "content": "Short."},
+            {"role": "user", "content": "Where exactly do I find the old books of the library?"},
+            {
+                "role": "assistant",
+                "content": "They are upstairs. Take the stairs on the left side. Ask at the desk.",
+            },
+        ],
+    }
+    (dataset,) = resolve_datasets([[row]])
+    (found,) = perturb_datasets(dataset, suite="general", attacks=True, progress=None)
+    before = blocks(dataset.examples[0].output)
+    texts = {t.variant: blocks(t.text) for t in found.texts if t.text}
+    assert {
+        "random_typos.minor",
+        "reordering.major",
+        "sentence_deletion.minor",
+        "padding",
+        "harmless",
+    } <= set(texts)
+    for name, after in texts.items():
+        assert {i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b} <= {1, 3}, name
+    for counted in ("sentence_deletion.minor", "reordering.minor", "padding", "judge_flattery"):
+        assert changed(before, texts[counted]) == [3]
+
+
+@few
+def test_foreign_sentences_are_of_assistants(rows: list[dict[str, Any]]) -> None:
+    (dataset,) = resolve_datasets([rows])
+    (found,) = perturb_datasets(dataset, suite="general", controls=False, progress=None)
+    inserted = [t.text for t in found.texts if t.variant.startswith("sentence_insertion") and t.text]
+    assume(inserted)
+    assert all(re.search(r"User:|Result of", said) is None for text in inserted for _, said in blocks(text))

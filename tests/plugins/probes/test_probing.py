@@ -1,0 +1,226 @@
+"""Planted judges are found, an ideal one passes; the same through a server, resumed, and wrong input."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dhp.core.records import ORIGINAL, Candidate, Rating
+from dhp.core.specs import Task
+from dhp.plugins.probes.options import ProbeChoice
+from dhp.plugins.probes.output import lines_of, probes_page
+from dhp.plugins.probes.probing import ProbeResult, ProbeSpec, probed
+from tests.cli.conftest import Run
+from tests.llm.stub import stats, stub_server
+
+SET = "mini/summeval"
+
+
+def probe(model: object, *probes: str, repeats: int = 3, **more: object) -> ProbeResult:
+    chosen = ProbeChoice(probes=probes, repeats=repeats)
+    (result,) = probed(ProbeSpec(model, SET, chosen=chosen, progress=None, **more)).results  # type: ignore[arg-type]
+    return result
+
+
+def states(result: ProbeResult) -> dict[str, str]:
+    """Line -> its state, without what has no text."""
+    return {f"{line.probe} {line.what}": line.state for line in lines_of(result) if line.n != "0"}
+
+
+def test_an_ideal_judge_passes_every_probe() -> None:
+    assert set(states(probe("mock/ideal")).values()) == {"steady", "does not rise", "falls", "stable"}
+
+
+class Own:
+    """A judge by a rule."""
+
+    protocol = "none"
+
+    def __init__(self, kind: str) -> None:
+        self.model = f"own/{kind}"
+        self._kind = kind
+
+    def rate(self, candidates: Sequence[Candidate], task: Task) -> Iterator[Rating]:
+        for c in candidates:
+            for metric in task.metrics:
+                yield Rating(c.example, c.variant, metric.name, 0, getattr(self, self._kind)(c))
+
+    def likes_length(self, c: Candidate) -> float:
+        return min(5.0, 1 + len(c.text) / 200)
+
+    def likes_lists(self, c: Candidate) -> float:
+        return 5.0 if c.text.startswith("- ") else 3.0
+
+    def zigzags(self, c: Candidate) -> float:
+        return {"word_deletions.k2": 2.0, "word_deletions.k4": 4.0}.get(c.variant, 5.0)
+
+    def drifts(self, c: Candidate) -> float:
+        """Lower each time for the original alone: it starts above its copies and ends below."""
+        return 5.0 - 2 * c.repeat if c.variant == ORIGINAL else 4.0
+
+
+def test_a_judge_that_likes_length_is_found() -> None:
+    result = probe(Own("likes_length"), "verbosity")
+    assert result.verbosity is not None
+    assert (result.verbosity.state, result.verbosity.net.value) == ("rises", 1.0)
+    changes = [dose.change or 0 for dose in result.verbosity.doses]
+    assert changes == sorted(changes)
+
+
+def test_a_judge_that_likes_lists_is_found_there_alone() -> None:
+    result = probe(Own("likes_lists"), "invariance")
+    assert states(result) == {
+        "invariance as bullets": "moves",
+        "invariance other paragraphs": "steady",
+        "invariance first sentence bold": "steady",
+    }
+    bullets = result.invariance["layout.bullets"]
+    assert (bullets.moved.value, bullets.change.value, bullets.again.value) == (1.0, 0.5, 0.0)
+
+
+def test_a_scale_that_goes_up_and_down_is_found() -> None:
+    result = probe(Own("zigzags"), "calibration")
+    assert result.calibration is not None
+    assert (result.calibration.state, result.calibration.rises_at) == ("not monotone", (4, 8))
+    (line,) = lines_of(result)
+    assert "scores rise again at 4 and 8" in line.meaning
+    assert "points used: 2, 4 and 5, never 1 and 3" in line.meaning
+
+
+def test_orders_that_flip_are_found() -> None:
+    result = probe(Own("drifts"), "stability", repeats=2)
+    assert result.stability is not None
+    assert (result.stability.state, result.stability.flips.value) == ("unstable", 1.0)
+    assert result.stability.identical.value == 0.5, "that of the copies alone"
+
+
+def test_a_blind_judge_is_flat_and_a_noisy_one_is_no_alarm_for_invariance() -> None:
+    assert states(probe("mock/blind", "calibration")) == {"calibration missing words": "flat"}
+    noisy = probe("mock/noisy")
+    assert not {"moves", "rises"} & set(states(noisy).values())
+    assert noisy.stability is not None
+    assert noisy.stability.flips.value is not None
+    assert noisy.stability.flips.value > 0.1
+    some = next(iter(noisy.invariance.values()))
+    assert some.again.value is not None
+    assert some.again.value > 0.4, "noise is printed beside"
+
+
+def test_ratings_without_a_score_are_counted_and_left_out() -> None:
+    result = probe("mock/mumbling")
+    assert result.ratings["unparsed"] > 0
+    assert sum(result.ratings.values()) == 24 * 4 * (3 + 3 + 4 + 4 + 2)
+    assert set(states(result).values()) <= {"steady", "undecided", "does not rise", "falls", "stable"}
+
+
+def test_only_what_is_asked_for_is_rated() -> None:
+    result = probe("mock/ideal", "verbosity")
+    assert sum(result.ratings.values()) == 24 * 4 * (3 + 4), "the original three times, for the noise"
+    assert (result.invariance, result.calibration, result.points, result.stability) == ({}, None, {}, None)
+
+
+def test_other_damage_and_several_judges() -> None:
+    chosen = ProbeChoice(probes=("calibration",), damage="random_typos")
+    found = probed(ProbeSpec(["mock/ideal", "mock/blind"], SET, chosen=chosen, progress=None))
+    assert [r.model for r in found.results] == ["mock/ideal", "mock/blind"]
+    assert {v.split(".")[0] for v in found.ratings["variant"]} == {ORIGINAL, "random_typos"}
+
+
+def test_the_page_escapes_names() -> None:
+    judge = Own("likes_lists")
+    judge.model = "own/<script>alert(1)</script>"
+    chosen = ProbeChoice(probes=("invariance", "calibration", "verbosity"))
+    page = probes_page(probed(ProbeSpec(judge, SET, chosen=chosen, progress=None)))
+    assert "<script>alert(1)" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "Points of the scale" in page
+
+
+SMALL = ("--dataset", SET, "--n", "4", "--metric", "fluency", "--repeats", "2", "--samples", "1")
+
+
+def served(url: str, *more: str) -> tuple[str, ...]:
+    return ("--model", "openai/stub", "--base-url", url, "--cache", "cache", *SMALL, *more)
+
+
+def test_a_server_is_asked_anew_for_each_repetition_once_and_again_after_a_stop(dhp: Run) -> None:
+    with stub_server("--say", "tests.plugins.probes.says:fond_of_bullets") as url:
+        dry = dhp("probe", *served(url), "--dry-run")
+        # original three times, three layouts, four doses of padding and of damage, one copy once more
+        assert "60 ratings, 0 of them cached" in dry.out, dry.out + dry.err
+        stopped = dhp("probe", *served(url), "--out", "out", "--max-calls", "5", "--concurrency", "1")
+        assert (stopped.code, stats(url)["calls"]) == (3, 5)
+        assert not Path("out/probes.json").exists()
+        done = dhp("probe", *served(url), "--out", "out")
+        assert (done.code, stats(url)["calls"]) == (0, 60), done.err
+        again = dhp("probe", *served(url, "--json"), "--out", "out")
+        assert (again.code, stats(url)["calls"]) == (0, 60)
+    (result,) = json.loads(again.out)["results"]
+    assert result["invariance"]["layout.bullets"]["change"]["value"] == 0.5
+    written = json.loads(Path("out/probes.json").read_text())
+    assert written["schema"] == "dhp.probes/1"
+    assert {line["probe"] for line in written["results"][0]["lines"]} == {
+        "invariance",
+        "verbosity",
+        "calibration",
+        "stability",
+    }
+    table = pd.read_parquet("out/ratings.parquet")
+    repeated = table.groupby("variant")["repeat"].max()
+    assert set(repeated.index[repeated > 0]) == {"original", "word_deletions.k4"}
+    texts = [json.loads(line) for line in Path("out/perturbed.jsonl").read_text().splitlines()]
+    assert {t["level"] for t in texts} == {"control", "attack", "word"}
+
+
+def test_paraphrases_come_from_the_perturb_model_and_pass_its_checks(dhp: Run) -> None:
+    with stub_server("--say", "tests.plugins.probes.says:paraphrasing") as url:
+        model = ("--perturb-model", "openai/writer")
+        done = dhp("probe", *served(url, "--probe", "invariance", "--out", "out", "--json"), *model)
+        assert done.code == 0, done.err
+        (result,) = json.loads(done.out)["results"]
+        assert result["invariance"]["paraphrase"]["moved"]["n"] == 4
+        assert result["invariance"]["paraphrase"]["moved"]["value"] == 0
+        assert "paraphrase" not in result["left_out"]
+    with stub_server("--say", "tests.plugins.probes.says:losing_numbers") as url:
+        refused = dhp("probe", *served(url, "--probe", "invariance"), *model, "--refresh")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "passed the check: a name or a number is missing; keep all of them" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (("--probe", "verbose"), "--probe 'verbose': unknown; did you mean 'verbosity'?"),
+        (("--damage", "reordering"), "--damage 'reordering': takes no number of damages"),
+        (("--repeats", "1"), "--repeats 1: allowed: 2 or more, at most 100"),
+        (("--protocol", "choose"), "compares texts; allowed: a pointwise one, which scores them"),
+        (("--out", "file"), "--out file: is a file; allowed: a new folder or that of a probe"),
+        (("--out", "full"), "--out full: holds other files and no probe; allowed: a new or empty folder"),
+        (
+            ("--probe", "verbosity", "--perturb-model", "openai/x"),
+            "--perturb-model: is for the paraphrases of the probe invariance; leave it out",
+        ),
+        (("--samples", "3"), "--samples: is for language models, and mock/ideal asks none; leave it out"),
+        (("--dataset", "mini/sumeval"), "did you mean 'mini/summeval'?"),
+    ],
+)
+def test_wrong_input_is_one_line(dhp: Run, typed: tuple[str, ...], message: str) -> None:
+    Path("file").write_text("x")
+    Path("full").mkdir()
+    Path("full/notes.txt").write_text("x")
+    done = dhp("probe", "--model", "mock/ideal", *typed)
+    assert (done.code, done.err.count("\n")) == (2, 1), done.err
+    assert message in done.err
+
+
+def test_what_is_printed(dhp: Run) -> None:
+    done = dhp("probe", "--model", "mock/ideal?padding=-2", "--dataset", SET, "--out", "out")
+    assert done.code == 0, done.err
+    assert "verbosity    padding" in done.out
+    assert "with 1, 2, 4 and 8 empty sentences" in done.out
+    assert "a language model writes them, and none is named" in done.out
+    assert "written to out: probes.json, report.html" in done.out
+    page = Path("out/report.html").read_text()
+    assert "None of these figures is part of detection or D" in page

@@ -1,0 +1,238 @@
+"""`dhp review`: what reviews say of a set, the set that is made of them, and bad input."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dhp.core.records import IDENTITY, Audit, Example, PerturbedText, Variant
+from dhp.perturb.sets import read_card, read_set, write_set
+from dhp.plugins.review.pairs import ReviewableSet, checks, read_reviewable
+from tests.cli.conftest import Run
+from tests.plugins.review.sets import TYPOS, set_of
+
+CUT = Variant("cut", "cut", "sentence", "rule", None)
+
+
+@pytest.fixture
+def reviewable(tmp_path: Path) -> ReviewableSet:
+    """Ten texts of two kinds."""
+    write_set(tmp_path / "set", [set_of(10, variants=(TYPOS, CUT))])
+    return read_reviewable(tmp_path / "set")
+
+
+def said(variant: str, example: int, worse: str = "degraded", decision: str = "accept", **more: str) -> Any:
+    key = {"dataset": "own", "variant": variant, "example": f"e{example}"}
+    return key | {"worse": worse, "decision": decision} | more
+
+
+def write_review(
+    path: Path, reviewable: ReviewableSet, reviews: Sequence[Any] = (), **changes: object
+) -> None:
+    saved = {
+        "schema": "dhp.review/1",
+        "set": reviewable.hash,
+        "id": path.stem,
+        "reviewer": path.stem,
+        "date": "2026-05-31",
+        "reviews": list(reviews),
+    }
+    path.write_text(json.dumps(saved | changes), encoding="utf-8")
+
+
+def test_the_card_says_how_much_damage_is_damage(dhp: Run, tmp_path: Path, reviewable: ReviewableSet) -> None:
+    worse = ["degraded"] * 8 + ["same", "original"]
+    ann = [said("typos", k, w) for k, w in enumerate(worse)] + [said("cut", 0), said("cut", 1, "same")]
+    ann[0] |= {"decision": "reject", "note": "reads well"}
+    ann[1] |= {"decision": "edit", "text": "An edited text."}
+    write_review(tmp_path / "ann.json", reviewable, ann)
+    done = dhp("review", "set", "--reviewed", "ann.json", "--freeze", "new")
+    assert done.code == 0
+    assert "ann: 12 of 20 texts reviewed, 8 not reviewed, which stay as they are" in done.out
+    assert "rejected: 1, edited by hand: 1" in done.out
+    assert "19 texts frozen in new" in done.out
+    assert "alpha" not in done.out
+    review = read_card(tmp_path / "new").review
+    assert review is not None
+    assert (review.of, review.texts, review.reviewers) == (reviewable.hash, 20, {"ann": 12})
+    assert (review.rejected, review.by_hand, review.alpha) == (1, 1, None)
+    typos, cut = review.kinds
+    assert (typos.variant, typos.texts, typos.worse, typos.same, typos.better) == ("typos", 10, 0.8, 0.1, 0.1)
+    # Wilson (1927) with t of 9 degrees of freedom and 9.066 effective texts, 10 (6.4 + 0.5) / (64 / 9 + 0.5).
+    n, p, t = 9.0657, 0.8, 2.26216
+    middle, half = p + t * t / (2 * n), t * (p * (1 - p) / n + t * t / (4 * n * n)) ** 0.5
+    ends = (middle - half) / (1 + t * t / n), (middle + half) / (1 + t * t / n)
+    assert (typos.low, typos.high) == pytest.approx(ends, abs=1e-4)
+    assert (cut.texts, cut.worse, cut.same) == (2, 0.5, 0.5)
+    texts = {(t.variant, t.example): t for t in read_set(tmp_path / "new")["own"].texts}
+    assert (texts["typos", "e0"].text, texts["typos", "e0"].reason) == (
+        None,
+        "rejected in review: reads well",
+    )
+    edited = texts["typos", "e1"]
+    assert (edited.text, edited.by_hand) == ("An edited text.", True)
+    assert edited.audit is not None
+    assert edited.audit.edit_distance > 1
+    assert not any(t.by_hand for key, t in texts.items() if key != ("typos", "e1"))
+    assert read_set(tmp_path / "new")["own"].origins == {"typos": "typos, 1 by hand"}
+    readme = (tmp_path / "new" / "README.md").read_text("utf-8")
+    assert "| own | typos | 10 | 80% |" in readme
+    assert "- ann: 12 of 20 texts" in readme
+
+
+def test_two_reviewers(dhp: Run, tmp_path: Path, reviewable: ReviewableSet) -> None:
+    same = [said("typos", k) for k in range(10)]
+    write_review(tmp_path / "ann.json", reviewable, [*same, said("cut", 0, decision="edit", text="First.")])
+    other = [said("typos", 0, decision="reject"), *same[1:], said("cut", 0, decision="edit", text="Second.")]
+    write_review(tmp_path / "ben.json", reviewable, other)
+    done = dhp("review", "set", "--reviewed", "ann.json", "--reviewed", "ben.json", "--freeze", "new")
+    assert "Krippendorff's alpha 1.00" in done.out, "defined though both see all damage"
+    texts = {(t.variant, t.example): t.text for t in read_set(tmp_path / "new")["own"].texts}
+    assert texts["typos", "e0"] is None, "one rejection rejects"
+    assert texts["cut", "e0"] == "First."
+    flipped = [r | {"worse": "original" if r["example"] in ("e1", "e2", "e3") else "degraded"} for r in same]
+    write_review(tmp_path / "ben.json", reviewable, flipped)
+    done = dhp("review", "set", "--reviewed", "ann.json", "--reviewed", "ben.json", "--freeze", "other")
+    review = read_card(tmp_path / "other").review
+    assert review is not None
+    assert review.alpha is not None
+    assert review.alpha < 0.6
+    assert review.kinds[0].worse == pytest.approx(0.85), "the mean of 1 and 0.7, by text"
+
+
+def test_a_reviewed_set_is_judged_and_reviewed_again(
+    dhp: Run, tmp_path: Path, reviewable: ReviewableSet
+) -> None:
+    write_review(tmp_path / "a.json", reviewable, [said("typos", 0, decision="edit", text="By hand.")])
+    assert dhp("review", "set", "--reviewed", "a.json", "--freeze", "new").code == 0
+    again = read_reviewable(tmp_path / "new")
+    assert any(c.said == "edited by hand" for c in checks(again)["own", "typos", "e0"])
+    write_review(tmp_path / "b.json", again, [said("typos", 1, decision="edit", text="This too.")])
+    assert dhp("review", "new", "--reviewed", "b.json", "--freeze", "newer").code == 0
+    assert read_set(tmp_path / "newer")["own"].origins == {"typos": "typos, 2 by hand"}
+
+
+def test_a_set_from_the_page_to_the_benchmark(dhp: Run, tmp_path: Path) -> None:
+    assert dhp("perturb", "--dataset", "mini/summeval", "--n", "4", "--freeze", "set").code == 0
+    assert dhp("review", "set", "--page", "p.html", "--dataset", "mini/summeval").code == 0
+    page = (tmp_path / "p.html").read_text("utf-8")
+    reviewable = read_reviewable(tmp_path / "set")
+    assert next(iter(reviewable.parts["mini/summeval"].examples)).output[:40] in page
+    assert "Article" in page
+    assert "passes the checks of its kind of damage" in page
+    rejected = [
+        dict(zip(("dataset", "variant", "example"), key, strict=True))
+        | {"worse": "same", "decision": "reject"}
+        for key in reviewable.pairs
+        if key[1] == "random_typos.minor"
+    ]
+    write_review(tmp_path / "a.json", reviewable, rejected)
+    assert dhp("review", "set", "--reviewed", "a.json", "--freeze", "new").code == 0
+    judged = dhp(
+        *("benchmark", "--model", "baseline/surface", "--dataset", "mini/summeval", "--n", "4"),
+        *("--perturbed", "new", "--out", "run"),
+    )
+    assert judged.code == 0
+    rows = [json.loads(line) for line in (tmp_path / "run" / "perturbed.jsonl").read_text().splitlines()]
+    reasons = {row["reason"] for row in rows if row["variant"] == "random_typos.minor"}
+    assert reasons == {"rejected in review"}
+
+
+def test_checks_say_what_is_to_be_looked_at(tmp_path: Path) -> None:
+    names = Variant("fictional_named_entities", "fictional_named_entities", "word", "llm", None, {"count": 1})
+    original = "The bridge in Lisbon was opened by Maria Costa in the spring of the year."
+    example = Example("a", "", original)
+    unfit = "Something else was said about quite another thing in a new way by all of them there."
+    good = original.replace("Lisbon", "Porto")
+    for number, (text, wanted) in enumerate([(good, True), (unfit, False)]):
+        made = PerturbedText("a", names.name, text, audit=Audit(3, 2, 9, 0.5), rejected=("too long",))
+        part = replace(set_of(1), examples=(example,), variants=(names,), texts=(made,))
+        write_set(tmp_path / str(number), [part])
+        (found,) = checks(read_reviewable(tmp_path / str(number))).values()
+        passed = {check.said: check.passed for check in found}
+        assert passed["2 of 3 edits made"] is False
+        assert passed["an earlier answer was rejected: too long"] is False
+        assert ("passes the checks of its kind of damage" in passed) == wanted
+
+
+def test_pairs_are_in_random_order_on_random_sides(tmp_path: Path) -> None:
+    write_set(tmp_path / "set", [set_of(400)])
+    pairs = list(read_reviewable(tmp_path / "set").pairs.values())
+    assert 150 < sum(pair.degraded_is_left for pair in pairs) < 250
+    assert [pair.degraded.example for pair in pairs] != [f"e{number}" for number in range(400)]
+    assert pairs == list(read_reviewable(tmp_path / "set").pairs.values())
+
+
+def test_texts_that_equal_their_original_are_not_asked_for(dhp: Run, tmp_path: Path) -> None:
+    same = Variant(IDENTITY, IDENTITY, "control", "rule", None)
+    example = Example("a", "", "A text.")
+    part = replace(
+        set_of(1),
+        examples=(example,),
+        variants=(same,),
+        texts=(PerturbedText("a", IDENTITY, example.output),),
+    )
+    write_set(tmp_path / "set", [part])
+    done = dhp("review", "set", "--page", "p.html")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "no text differs from its original" in done.err
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"set": "0" * 64}, "is a review of another set, 000000000000; allowed: of set"),
+        ({"schema": "dhp.votes/1"}, "schema is 'dhp.votes/1'; allowed: dhp.review/1"),
+        ({"reviewer": "x" * 81}, "reviewer: String should have at most 80 characters"),
+        ({"extra": 1}, "extra: Extra inputs are not permitted"),
+        ({"reviews": [said("typos", 0, decision="maybe")]}, "should be 'accept', 'reject' or 'edit'"),
+        ({"reviews": [said("typos", 0, "worst")]}, "should be 'degraded', 'original' or 'same'"),
+        ({"reviews": [said("typos", 99)]}, "reviews.0: the set has no pair of 'own', 'typos', 'e99'"),
+        ({"reviews": [said("typos", 0)] * 2}, "reviews.1: a second review of the same text"),
+        ({"reviews": [said("typos", 0, decision="edit")]}, "decision 'edit' does not go with the text"),
+        ({"reviews": [said("typos", 0, text="x")]}, "decision 'accept' does not go with the text"),
+        ({"reviews": [said("typos", 0, decision="edit", text=" ")]}, "the text is empty"),
+        (
+            {"reviews": [said("typos", 0, decision="edit", text="A good text about a bridge 0.")]},
+            "the edited text equals one of the pair",
+        ),
+    ],
+)
+def test_a_broken_review_is_one_line(
+    dhp: Run, tmp_path: Path, reviewable: ReviewableSet, changes: dict[str, Any], message: str
+) -> None:
+    write_review(tmp_path / "a.json", reviewable, **changes)
+    done = dhp("review", "set", "--reviewed", "a.json", "--freeze", "new")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "a.json: " in done.err
+    assert message in done.err
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("set", "say what to do: --page FILE.html, or --reviewed FILE.json"),
+        ("set --page p.html --reviewed a.json", "say what to do"),
+        ("set --page p.html --freeze new", "--freeze: needs --reviewed"),
+        ("set --reviewed a.json --dataset mini", "--dataset: needs --page"),
+        ("set --page p.html --dataset mini/summeval", "mini/summeval"),
+        ("set --page .", "is not a regular file"),
+        ("none --page p.html", "none: no perturbation set"),
+        ("set --reviewed cut.json", "cut.json: "),
+        ("set --reviewed none.json", "none.json: does not exist"),
+        ("set --reviewed a.json --reviewed a.json", "a.json: the same review as a.json"),
+        ("set --reviewed a.json --freeze set", "holds another perturbation set"),
+    ],
+)
+def test_bad_usage_is_one_line(
+    dhp: Run, tmp_path: Path, reviewable: ReviewableSet, arguments: str, message: str
+) -> None:
+    write_review(tmp_path / "a.json", reviewable, [said("typos", 0, decision="reject")])
+    (tmp_path / "cut.json").write_text('{"schema": "dhp.review/1", "set"')
+    done = dhp("review", *arguments.split())
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert message in done.err
