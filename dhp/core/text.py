@@ -51,8 +51,7 @@ _ITEM = re.compile(
 def nltk_module(name: str) -> Any:
     """A module of NLTK without its packages, whose import takes 0.6 s and 70 MB, most of it for scipy.stats.
 
-    The packages above it are empty ones as it loads, and none of it stays in `sys.modules`: who imports NLTK
-    gets all of it.
+    They are empty ones as it loads, and nothing stays in `sys.modules`: who imports NLTK gets all of it.
     """
     with _nltk_lock:
         site = distribution("nltk").locate_file("")
