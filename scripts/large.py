@@ -1,6 +1,6 @@
-"""Measure how time and memory grow: ratings to analyse, results on a leaderboard, replies in a store.
+"""Measure how time and memory grow: a run, ratings to analyse, results on a leaderboard, a store of replies.
 
-    python scripts/large.py [ratings|board|store ...] [--share 1.0]
+    python scripts/large.py [run|ratings|board|store ...] [--share 1.0]
 
 Each part is measured at a tenth and at its whole size: ten times the size may take ten times as long, and
 start-up. Its processes are its own, so peak memory is that of one size.
@@ -19,6 +19,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import dhp
+
 METRICS = ("coherence", "consistency", "fluency", "relevance")
 VARIANTS = ("original", *(f"damage_{i}.{degree}" for i in range(1, 10) for degree in ("minor", "major")))
 SAMPLES = 5
@@ -33,6 +35,23 @@ def measured(line: list[str]) -> tuple[float, float]:
     if status:
         raise SystemExit(said)
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def run(folder: Path, share: float) -> None:
+    """`dhp benchmark` with a mock judge on up to 4,000 texts: bundled ones, each with an end of its own."""
+    bundled = dhp.perturb_datasets("mini/summeval", n=24)[0].dataset.examples
+    for count in (max(5, int(share * n)) for n in (400, 2_000, 4_000)):
+        file = folder / f"{count}.jsonl"
+        with file.open("w", encoding="utf-8") as texts:
+            for i in range(count):
+                example = bundled[i % len(bundled)]
+                end = f" It is the report with the number {i}, and nobody has read more than {i + 7} of them."
+                row = {"id": str(i), "source": example.source + end, "output": example.output + end}
+                texts.write(json.dumps(row) + "\n")
+        line = [sys.executable, "-m", "dhp", "benchmark", "--model", "mock/ideal", "--quiet"]
+        line += ["--dataset", str(file), "--task", "summarization", "--out", str(folder / f"run{count}")]
+        seconds, peak = measured(line)
+        print(f"run, {count:,} examples: {seconds:.1f} s CPU, {peak:.0f} MB", flush=True)
 
 
 def ratings(folder: Path, share: float) -> None:
@@ -106,7 +125,12 @@ print(written, found, len(keys[:: max(1, rows // 100_000)]))
         )
 
 
-PARTS: dict[str, Callable[[Path, float], None]] = {"ratings": ratings, "board": board, "store": store}
+PARTS: dict[str, Callable[[Path, float], None]] = {
+    "run": run,
+    "ratings": ratings,
+    "board": board,
+    "store": store,
+}
 
 
 def main() -> None:

@@ -58,7 +58,7 @@ SLOW = (
     Start("engine", "--share 0.01"),
     Start("faults", "--case answers"),
     Start("fuzz_files", "--n 1 --kind ratings"),
-    Start("large", "ratings board --share 0.01"),
+    Start("large", "run ratings board --share 0.01"),
     Start("performance", "--repeats 1"),
     Start(
         "plant_faults", "--mutants 1 --processes 1 --only dhp/llm/store.py", needs=("cosmic_ray", "coverage")

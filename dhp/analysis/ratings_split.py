@@ -220,6 +220,7 @@ def merged_ratings(
             group.append(part)
             if len(group) > 1:
                 group[0], group[-1] = _lean(group[0]), _lean(part)
+        del frame  # before the next table is made
     return [_merged(parts) for parts in groups.values()]
 
 

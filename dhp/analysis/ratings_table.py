@@ -77,6 +77,7 @@ def ratings_parts(path: Path) -> "Iterator[pd.DataFrame]":
                 frame: pd.DataFrame = rows.to_pandas(ignore_metadata=True)
                 frame.attrs[_PLACE] = str(path)
                 yield frame
+                del frame, rows  # before the next ones are read
 
 
 def _is_parquet(path: Path) -> bool:

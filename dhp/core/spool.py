@@ -16,7 +16,7 @@ from dhp.core.files import unwritable
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
-KEPT = 50_000
+KEPT = 10_000
 """Records that a spool keeps in memory; beyond it all of them go to disk."""
 BLOCK = 256
 """Records that are read at a time."""

@@ -6,10 +6,15 @@ than English: `segments`.
 """
 
 import functools
+import importlib
 import re
+import sys
+import threading
 import unicodedata
 from collections.abc import Iterable
+from importlib.metadata import distribution
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 _ABBREVIATIONS = frozenset(
@@ -34,6 +39,7 @@ _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNSEEN = {c: "\ufffd" for c in (*_CONTROLS, *_HALVES, *_DIRECTIONS) if chr(c) not in "\t\n\r"}
 _ON_ONE_LINE = _UNSEEN | {c: " " for c in _CONTROLS if chr(c).isspace()}
 _HIDDEN = r"[\s\u200b-\u200d\u2060\ufeff]*"
+_nltk_lock = threading.Lock()
 _HAN = "一二三四五六七八九十"
 _ITEM = re.compile(
     rf"([ \t]*)[*#_]{{0,6}}[ \t]*[(（]?(?:step[ \t]*|第)?(?:\d{{1,2}}|[{_HAN}]{{1,3}})步?"
@@ -42,20 +48,40 @@ _ITEM = re.compile(
 )
 
 
+def nltk_module(name: str) -> Any:
+    """A module of NLTK without its packages, whose import takes 0.6 s and 70 MB, most of it for scipy.stats.
+
+    They are empty ones as it loads, and nothing stays in `sys.modules`: who imports NLTK gets all of it.
+    """
+    with _nltk_lock:
+        site = distribution("nltk").locate_file("")
+        before = {each: sys.modules.pop(each) for each in filter(_is_nltk, list(sys.modules))}
+        try:
+            for package in ("nltk", "nltk.stem", "nltk.tokenize"):
+                sys.modules[package] = ModuleType(package)
+                sys.modules[package].__path__ = [f"{site}/{package.replace('.', '/')}"]
+            return importlib.import_module(name)
+        finally:
+            for each in filter(_is_nltk, list(sys.modules)):
+                del sys.modules[each]
+            sys.modules.update(before)
+
+
+def _is_nltk(module: str) -> bool:
+    return module.partition(".")[0] == "nltk"
+
+
 @functools.cache
 def _punkt() -> Any:
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
-    parameters = PunktParameters()
+    punkt = nltk_module("nltk.tokenize.punkt")
+    parameters = punkt.PunktParameters()
     parameters.abbrev_types.update(_ABBREVIATIONS)
-    return PunktSentenceTokenizer(parameters)
+    return punkt.PunktSentenceTokenizer(parameters)
 
 
 @functools.cache
 def _treebank() -> Any:
-    from nltk.tokenize import NLTKWordTokenizer
-
-    return NLTKWordTokenizer()
+    return nltk_module("nltk.tokenize.destructive").NLTKWordTokenizer()
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -1,13 +1,13 @@
 """Data of the explorer: every pair of texts with edits, scores and answers."""
 
 import base64
-import gzip
 import json
 import math
+import zlib
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from dhp.content.catalog import variant_name
@@ -61,27 +61,25 @@ def explorer_data(run: "Run", budget: int = BUDGET) -> str:
     says so. The same run gives the same characters, as far as zlib is the same.
     """
     datasets = {name: _Dataset(run, name) for name in dict.fromkeys(r.dataset for r in run.results)}
-    frame = run.ratings_about({e for each in datasets.values() for e in each.ids})
-    frame = frame[frame["status"] != STOPPED]
     most = MOST_EXAMPLES if any(each.larger for each in datasets.values()) else None
-    judges = [_judge(rated, frame, datasets[rated.ratings.dataset]) for rated in run.rated]
+    judges = [_Judge(rated, datasets[rated.ratings.dataset]) for rated in run.rated]
+    for part in run.ratings_about({e for each in datasets.values() for e in each.ids}):
+        for judge in judges:
+            judge.add(part[part["status"] != STOPPED])
+        del part  # before the next one is read
+    for judge in judges:
+        judge.complete()
 
     def packed(cut: Cut, step: int = 1) -> str:
         kept = slice(None, cut.examples, step)
-        data = {
-            "cut": asdict(replace(cut, examples=cut.examples or most)),
-            "excerpt": EXCERPT,
-            "datasets": {
-                name: {"variants": each.variants, "examples": each.examples(kept, cut.source)}
-                for name, each in datasets.items()
-            },
-            "judges": [
-                {**each, "examples": [_cut_ratings(e, cut.answer) for e in each["examples"][kept]]}
-                for each in judges
-            ],
-        }
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        return base64.b64encode(gzip.compress(text.encode(errors="replace"), 6, mtime=0)).decode()
+        said = {"cut": asdict(replace(cut, examples=cut.examples or most)), "excerpt": EXCERPT}
+        of_datasets = (chain([f"{_dumped(n)}:"], d.json(kept, cut.source)) for n, d in datasets.items())
+        of_judges = (judge.json(kept, cut.answer) for judge in judges)
+        head = f'{{{_members(said)},"datasets":{{'
+        parts = chain([head], _separated(of_datasets), ['},"judges":['], _separated(of_judges), ["]}"])
+        packer = zlib.compressobj(6, wbits=31)
+        packed = [packer.compress(part.encode(errors="replace")) for part in parts]
+        return base64.b64encode(b"".join([*packed, packer.flush()])).decode()
 
     def seems_enough(cut: Cut) -> bool:
         return _SAMPLED * len(packed(cut, _SAMPLED)) <= budget
@@ -111,85 +109,100 @@ class _Dataset:
             {"name": variant, "words": variant_name(variant), "level": level}
             for variant, level in levels.items()
         ]
-        self._changes: dict[str, list[Pieces | None]] = {}
+        self._changes: dict[str, str] = {}
 
-    def examples(self, kept: slice, length: int | None) -> list[dict[str, Any]]:
-        """Some examples, their sources and fields cut to so many characters."""
-        return [
-            {
-                "id": e["id"],
-                "source": shortened(e["source"], length),
-                "fields": {k: shortened(v, length) for k, v in e["fields"].items() if v and v != e["output"]},
-                "original": e["output"] if len(e["output"]) <= EXCERPT else None,
-                "changes": [pieces and _joined(pieces) for pieces in changes],
-                "snippets": [pieces and _joined(snippet(pieces)) for pieces in changes],
-            }
-            for e in self._examples[kept]
-            for changes in [self._changed(e["id"], e["output"])]
+    def json(self, kept: slice, length: int | None) -> Iterator[str]:
+        """The variants and some examples, their sources and fields cut to so many characters."""
+        yield f'{{{_members({"variants": self.variants})},"examples":['
+        yield from _separated([self._example(example, length)] for example in self._examples[kept])
+        yield "]}"
+
+    def _example(self, example: Mapping[str, Any], length: int | None) -> str:
+        name, original = example["id"], example["output"]
+        if name not in self._changes:
+            self._changes[name] = self._changed(name, original)
+        fields = {k: shortened(v, length) for k, v in example["fields"].items() if v and v != original}
+        shown = {
+            "id": name,
+            "source": shortened(example["source"], length),
+            "fields": fields,
+            "original": original if len(original) <= EXCERPT else None,
+        }
+        return f"{{{_members(shown)},{self._changes[name]}}}"
+
+    def _changed(self, example: str, original: str) -> str:
+        """The changes of each variant, in their order, and snippets of them."""
+        texts = [self._texts.get((example, v["name"])) for v in self.variants]
+        changes = [
+            None if text is None else excerpt(original, text, v["level"])
+            for text, v in zip(texts, self.variants, strict=True)
         ]
-
-    def _changed(self, example: str, original: str) -> list[Pieces | None]:
-        """The changes of each variant, in their order."""
-        if example not in self._changes:
-            texts = [self._texts.get((example, v["name"])) for v in self.variants]
-            self._changes[example] = [
-                None if text is None else excerpt(original, text, v["level"])
-                for text, v in zip(texts, self.variants, strict=True)
-            ]
-        return self._changes[example]
+        snippets = [pieces and _joined(snippet(pieces)) for pieces in changes]
+        return _members({"changes": [pieces and _joined(pieces) for pieces in changes], "snippets": snippets})
 
 
 def _joined(pieces: Pieces) -> list[str]:
     return [operation + piece for operation, piece in pieces]
 
 
-def _judge(rated: "RunResult", frame: "pd.DataFrame", dataset: "_Dataset") -> dict[str, Any]:
-    """For each example its drops by variant and metric, and its scores and answers by text (the original
-    first), metric and sample.
+class _Judge:
+    """A judge on a dataset, with its ratings of each example.
 
-    A text that was not rated is None; in the place of a missing score stands its status.
+    These are its drops by variant and metric, and its scores and answers by text (the original first), metric
+    and sample. A text that was not rated is None; in the place of a missing score stands its status.
     """
-    ratings = rated.ratings
-    mine = frame[
-        (frame["model"] == ratings.model)
-        & (frame["protocol"] == ratings.protocol)
-        & (frame["dataset"] == ratings.dataset)
-        & frame["example"].isin(dataset.ids)
-    ]
-    scores: _Cells = {}
-    answers: _Cells = {}
-    columns = (mine[name].tolist() for name in ("example", "variant", "metric", "score", "status", "raw"))
-    for example, variant, metric, score, status, raw in zip(*columns, strict=True):
-        for cells, value in (
-            (scores, _short(score) if status == "scored" else status),
-            (answers, raw if isinstance(raw, str) else None),
-        ):
-            cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
-    variants = [v["name"] for v in dataset.variants]
-    texts = (ORIGINAL, *variants)
-    drops = {
-        v: [list(map(_short, ratings.differences(v, m).tolist())) for m in ratings.metrics]
-        for v in variants
-        if v in ratings.variants
-    }
-    positions = {example: index for index, example in enumerate(ratings.examples)}
-    return {
-        "name": judge_name(rated.result),
-        "model": ratings.model,
-        "protocol": ratings.protocol,
-        "dataset": ratings.dataset,
-        "metrics": ratings.metrics,
-        "examples": [
-            {
-                "drops": [
-                    [of[positions[e]] for of in drops[v]] if (e, v) in scores else None for v in variants
-                ],
-                "scores": [_row(scores.get((e, t)), ratings.metrics) for t in texts],
-                "answers": [_row(answers.get((e, t)), ratings.metrics) for t in texts],
-            }
-            for e in dataset.ids
-        ],
-    }
+
+    def __init__(self, rated: "RunResult", dataset: _Dataset) -> None:
+        self._ratings, self._dataset, self._name = rated.ratings, dataset, judge_name(rated.result)
+        self._scores: _Cells = {}
+        self._answers: _Cells = {}
+        self._scored: list[str] = []
+        self._answered: list[Any] = []
+
+    def add(self, part: "pd.DataFrame") -> None:
+        """Take its ratings out of a part of the table."""
+        mine = part[
+            (part["model"] == self._ratings.model)
+            & (part["protocol"] == self._ratings.protocol)
+            & (part["dataset"] == self._ratings.dataset)
+            & part["example"].isin(self._dataset.ids)
+        ]
+        columns = (mine[name].tolist() for name in ("example", "variant", "metric", "score", "status", "raw"))
+        for example, variant, metric, score, status, raw in zip(*columns, strict=True):
+            for cells, value in (
+                (self._scores, _short(score) if status == "scored" else status),
+                (self._answers, raw if isinstance(raw, str) else None),
+            ):
+                cells.setdefault((example, variant), {}).setdefault(metric, []).append(value)
+
+    def complete(self) -> None:
+        """Put the ratings in the order of the examples, when all of them are there."""
+        ratings, variants = self._ratings, [v["name"] for v in self._dataset.variants]
+        texts = (ORIGINAL, *variants)
+        drops = {
+            v: [list(map(_short, ratings.differences(v, m).tolist())) for m in ratings.metrics]
+            for v in variants
+            if v in ratings.variants
+        }
+        positions = {example: index for index, example in enumerate(ratings.examples)}
+        for e in self._dataset.ids:
+            of_texts = [
+                [of[positions[e]] for of in drops[v]] if (e, v) in self._scores else None for v in variants
+            ]
+            scores = [_row(self._scores.pop((e, t), None), ratings.metrics) for t in texts]
+            self._scored.append(_members({"drops": of_texts, "scores": scores}))
+            self._answered.append([_row(self._answers.pop((e, t), None), ratings.metrics) for t in texts])
+
+    def json(self, kept: slice, length: int | None) -> Iterator[str]:
+        """What it is, and its ratings of some examples, its answers cut to so many characters."""
+        known = ("model", "protocol", "dataset", "metrics")
+        said = {"name": self._name, **{name: getattr(self._ratings, name) for name in known}}
+        yield f'{{{_members(said)},"examples":['
+        yield from _separated(
+            [f'{{{scored},"answers":{_dumped(_cut(answered, length))}}}']
+            for scored, answered in zip(self._scored[kept], self._answered[kept], strict=True)
+        )
+        yield "]}"
 
 
 def _row(cells: Mapping[str, list[Any]] | None, metrics: tuple[str, ...]) -> list[list[Any]] | None:
@@ -204,12 +217,28 @@ def _short(number: float) -> float | None:
     return int(short) if short.is_integer() else short
 
 
-def _cut_ratings(ratings: Mapping[str, Any], length: int | None) -> dict[str, Any]:
-    answers = [
-        text and [[answer and shortened(answer, length) for answer in samples] for samples in text]
-        for text in ratings["answers"]
-    ]
-    return {**ratings, "answers": answers}
+def _cut(answers: Any, length: int | None) -> Any:
+    """Answers, in lists of any depth, cut to so many characters."""
+    if isinstance(answers, list):
+        return [_cut(each, length) for each in answers]
+    return answers and shortened(answers, length)
+
+
+def _separated(items: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The parts of each item, with a comma between the items."""
+    for number, parts in enumerate(items):
+        if number:
+            yield ","
+        yield from parts
+
+
+def _members(values: Mapping[str, object]) -> str:
+    """The members of a JSON object, without its braces."""
+    return _dumped(values)[1:-1]
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def shortened(text: str, length: int | None) -> str:

@@ -49,6 +49,7 @@ class RatingsFile:
         for frame in frames:
             self.add(frame)
             yield frame
+            del frame  # before the next one is made
 
     def add(self, frame: "pd.DataFrame") -> None:
         """Take ratings of one judge on one dataset, all of some examples."""

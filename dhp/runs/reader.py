@@ -42,12 +42,10 @@ class Run:
         """All its ratings, as one table."""
         return read_ratings(self.folder / RATINGS)
 
-    def ratings_about(self, examples: Collection[str]) -> "pd.DataFrame":
-        """The ratings of some examples, of whatever datasets."""
-        import pandas as pd
-
-        parts = ratings_parts(self.folder / RATINGS)
-        return pd.concat([part[part["example"].isin(examples)] for part in parts])
+    def ratings_about(self, examples: Collection[str]) -> "Iterator[pd.DataFrame]":
+        """The ratings of some examples, of whatever datasets, part by part."""
+        for part in ratings_parts(self.folder / RATINGS):
+            yield part[part["example"].isin(examples)]
 
     @cached_property
     def rated(self) -> tuple[RunResult, ...]:

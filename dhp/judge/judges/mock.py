@@ -120,10 +120,12 @@ class MockJudge(Judge):
         if self.dials.latency:
             time.sleep(self.dials.latency)
         place = (candidate.example, candidate.variant, metric.name, sample)
-        chance = stream(self._seed, "mock", *place[:3], candidate.repeat * self.samples + sample)
-        if chance.random() < self.dials.unparsable:
-            return Rating(*place, None, "unparsed", "It depends on what one looks for.")
-        points = self._points(candidate, metric.name) + self.dials.noise * chance.gauss()
+        points = self._points(candidate, metric.name)
+        if self.dials.unparsable or self.dials.noise:
+            chance = stream(self._seed, "mock", *place[:3], candidate.repeat * self.samples + sample)
+            if chance.random() < self.dials.unparsable:
+                return Rating(*place, None, "unparsed", "It depends on what one looks for.")
+            points += self.dials.noise * chance.gauss()
         if self.dials.step:
             steps = round((points - _POINTS.min) / self.dials.step)
             points = round(_POINTS.min + self.dials.step * steps, 10)

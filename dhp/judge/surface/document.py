@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from dhp.core.english import FUNCTION_WORDS, zipf
-from dhp.core.text import sentences
+from dhp.core.text import nltk_module, sentences
 
 _WORD = re.compile(r"(?:\b[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:'[^\W_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[.!?,;:)]")
@@ -50,9 +50,7 @@ class Word(NamedTuple):
 
 @functools.cache
 def _stemmer() -> Any:
-    from nltk.stem.porter import PorterStemmer
-
-    return PorterStemmer()
+    return nltk_module("nltk.stem.porter").PorterStemmer()
 
 
 @functools.lru_cache(maxsize=65536)
@@ -106,7 +104,7 @@ class Text:
     @cached_property
     def pairs(self) -> frozenset[tuple[str, str]]:
         """The neighbours among lower-case words and marks."""
-        return frozenset(pairwise(token.lower() for token in _TOKEN.findall(self.plain)))
+        return frozenset(pairwise(map(str.lower, _TOKEN.findall(self.plain))))
 
     @cached_property
     def lowers(self) -> frozenset[str]:

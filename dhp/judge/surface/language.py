@@ -127,7 +127,9 @@ _NEVER_LAST = _DETERMINERS | frozenset("of from into than".split())
 """Words that need another after them, even before a comma; a conjunction needs one before a full stop."""
 
 
-def _impossible(left: str, right: str) -> bool:
+@functools.lru_cache(maxsize=65536)
+def _impossible(pair: tuple[str, str]) -> bool:
+    left, right = pair
     if not right[0].isalnum():
         return left in _NEVER_LAST if right in ",:" else left in _NEVER_LAST | CONJUNCTIONS
     if left == right:
@@ -142,5 +144,5 @@ def word_order(case: Case) -> float:
 
     A pair that the source has too is not a fault.
     """
-    faults = sum(_impossible(*pair) for pair in case.text.pairs if pair not in case.source.pairs)
+    faults = sum(map(_impossible, case.text.pairs - case.source.pairs))
     return _unless(faults, _GRAMMAR_LIMIT, case)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from dhp.llm.engine.jobs import Engine, Job, JobOutcome
@@ -24,7 +25,9 @@ class EngineThread:
     def __init__(self, engine: Engine, on_wait: Callable[[], None]) -> None:
         self._engine = engine
         self._on_wait = on_wait
-        self._results: queue.SimpleQueue[JobOutcome | BaseException] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[list[JobOutcome] | BaseException] = queue.SimpleQueue()
+        self._came: list[JobOutcome] = []  # in one turn of the loop: each waking of a thread has its price
+        self._next: deque[JobOutcome] = deque()
         self._thread = threading.Thread(target=self._run, name="dhp-engine", daemon=True)
         self._opened = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -57,23 +60,24 @@ class EngineThread:
 
     def ready(self) -> Iterator[JobOutcome]:
         """What is there already."""
-        while not self._results.empty():
+        while self._next or not self._results.empty():
             yield self.wait()
 
     def wait(self) -> JobOutcome:
         """The next that comes; meanwhile `on_wait` is called every second."""
         if self._handed:
             self._hand_over()
-        while True:
+        while not self._next:
             try:
                 result = self._results.get(timeout=_SECONDS_A_WAIT)
-                break
             except queue.Empty:
                 self._on_wait()
-        if isinstance(result, BaseException):
-            raise result
+                continue
+            if isinstance(result, BaseException):
+                raise result
+            self._next.extend(result)
         self.pending -= 1
-        return result
+        return self._next.popleft()
 
     def _hand_over(self) -> None:
         jobs, self._handed = self._handed, []
@@ -84,6 +88,17 @@ class EngineThread:
     def _take(self, jobs: list[Job]) -> None:
         for job in jobs:
             self._jobs.put_nowait(job)
+
+    def _done(self, outcome: JobOutcome) -> None:
+        if not self._came:
+            asyncio.get_running_loop().call_soon(self._pass_on)
+        self._came.append(outcome)
+
+    def _pass_on(self) -> None:
+        """Hand over, as one list, all that came within one turn of the loop."""
+        came, self._came = self._came, []
+        if came:
+            self._results.put(came)
 
     def _run(self) -> None:
         try:
@@ -102,7 +117,7 @@ class EngineThread:
         await engine.client.open()
         workers = Workers(engine)
         tasks = [
-            asyncio.create_task(workers.work(self._jobs, self._results.put))
+            asyncio.create_task(workers.work(self._jobs, self._done))
             for _ in range(engine.rate_limits.concurrency)
         ]
         stopping = asyncio.create_task(self._stop.wait())
@@ -118,4 +133,5 @@ class EngineThread:
             for task in (*tasks, stopping):
                 task.cancel()
             await asyncio.gather(*tasks, stopping, return_exceptions=True)
+            self._pass_on()
             await engine.client.close()

@@ -14,7 +14,8 @@ from typing import Any
 
 Edit = tuple[int, int, str]
 """(start, end, replacement)."""
-_WORD = re.compile(r"\w+")
+_TURNED = bytes([1, 0, *range(2, 256)])
+"""Turns 0 into 1 and 1 into 0."""
 _DOUBLED = re.compile(r"(.)\1")
 
 
@@ -69,19 +70,14 @@ class TypedText:
 
     def pair(self, rng: random.Random) -> int | None:
         """A place of a letter, digit or `_` before another one."""
-        runs = [m.span() for m in _WORD.finditer(self.text)]
-        if not (total := sum(end - start - 1 for start, end in runs)):
-            return None
-        left = rng.randint(0, total - 1)
-        for start, end in runs:
-            if left < end - start - 1:
-                return start + left
-            left -= end - start - 1
-        return None
+        both = int.from_bytes(self._words, "little") & int.from_bytes(self._words[1:], "little")
+        return _drawn(bytearray(both.to_bytes(len(self._words), "little")), rng) if both else None
 
     def space(self, rng: random.Random) -> int | None:
         """A place of a space."""
-        return rng.choice(found) if (found := [i for i, c in enumerate(self.text) if c == " "]) else None
+        if not (count := self.text.count(" ")):
+            return None
+        return len(self.text) - len(self.text.split(" ", rng.choice(range(count)) + 1)[-1]) - 1
 
     def doubled(self, rng: random.Random) -> int | None:
         """A place of a character before the same one."""
@@ -94,7 +90,7 @@ def _positions(text: str) -> tuple[bytearray, bytearray]:
     words = bytearray(map(str.isalnum, text))
     for i, c in enumerate(text) if "_" in text else ():
         words[i] |= c == "_"
-    return words, bytearray(not c.isspace() for c in text)
+    return words, bytearray(map(str.isspace, text)).translate(_TURNED)
 
 
 def _drawn(positions: bytearray, rng: random.Random) -> int:
