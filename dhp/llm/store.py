@@ -76,6 +76,7 @@ class Store:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self._file = path.absolute()  # threads open it later, perhaps from another working folder
         self.read_only = read_only
         self._local = threading.local()
 
@@ -90,7 +91,7 @@ class Store:
         return connection
 
     def _connect(self, query: str) -> sqlite3.Connection:
-        address = f"{self.path.absolute().as_uri()}?{query}"
+        address = f"{self._file.as_uri()}?{query}"
         return sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
 
     def _read(self) -> sqlite3.Connection:
@@ -102,8 +103,8 @@ class Store:
         return connection
 
     def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not has_locks(self.path.parent):
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        if not has_locks(self._file.parent):
             raise sqlite3.OperationalError("its file system has no locks")
         connection = self._connect("mode=rwc")
         end = time.monotonic() + _BUSY_SECONDS

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -66,6 +67,20 @@ def test_text_that_is_no_unicode_is_kept_readable(tmp_path: Path) -> None:
     store = Store(tmp_path / "s.sqlite")
     put(store, ASKED, replace(REPLY, text="4 \ud800"))
     assert store.find(keys("m", "e", ASKED))[0].reply.text == "4 ?"
+
+
+def test_a_thread_in_another_working_folder_opens_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    store = Store(Path("cache/replies.sqlite"))
+    put(store, ASKED, REPLY)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with ThreadPoolExecutor() as pool:
+        found = pool.submit(store.find, keys("m", "e", ASKED)).result()
+    assert {stored.reply for stored in found.values()} == {REPLY}
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_the_key_holds_all_that_decides_the_answer() -> None:
