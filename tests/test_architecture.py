@@ -113,7 +113,7 @@ def test_files_and_functions_are_small() -> None:
 
 
 CEILINGS = {
-    "lines of the core": (38_900, 27_000),
+    "lines of the core": (38_920, 27_000),
     "lines of all": (52_750, 36_000),
     "share of heads": (0.091, 0.07),
     "pairs of records alike": (9, 5),
